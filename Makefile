@@ -1,0 +1,48 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+BIN := $(CURDIR)/.venv/bin
+export PATH := $(BIN):$(PATH)
+
+.PHONY: help setup demo test check bench events lock clean
+
+help: ## Show this help
+	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
+
+setup: .venv/.ready ## Make the locked environment under .venv
+
+.venv/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else \
+	  f"$(PYTHON) is Python {v}; bucketsum needs 3.11 or newer: make PYTHON=python3.13 ...")'
+	@echo "Making the environment under .venv (once; about a minute) ..."
+	@$(PYTHON) -m venv .venv
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements.lock)"
+	@$(BIN)/uv pip install --quiet --python .venv --require-hashes --requirement requirements.lock
+	@$(BIN)/uv pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
+	@touch $@
+
+demo: .venv/.ready ## Real files into a real stack on the embedded AWS, their SHA-1 checked (KEEP=1 leaves it up)
+	@$(BIN)/bucketsum local demo $(if $(KEEP),--keep)
+
+test: .venv/.ready ## Every test, with coverage
+	@$(BIN)/pytest --cov --cov-report=term-missing:skip-covered $(ARGS)
+
+check: .venv/.ready ## Format, lint, types and templates
+	@$(BIN)/ruff format --check .
+	@$(BIN)/ruff check .
+	@$(BIN)/mypy
+	@$(BIN)/cfn-lint template.yaml
+	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
+
+bench: .venv/.ready ## What is promised about speed and memory, measured on this machine
+	@$(BIN)/python -m bench
+
+events: .venv/.ready ## Make events/ anew from `sam local generate-event`
+	@$(BIN)/python events/generate.py
+
+lock: .venv/.ready ## Refresh requirements.lock from pyproject.toml
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	  --extra local --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
+
+clean: ## Remove everything that make has made
+	@-test -x $(BIN)/bucketsum && $(BIN)/bucketsum local down
+	@rm -rf .venv .aws-sam .bucketsum .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,1 @@
+"""The `bucketsum` command."""

@@ -1,0 +1,80 @@
+"""Chunks → digest."""
+
+from __future__ import annotations
+
+import hashlib
+import zlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final, Protocol
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from _typeshed import ReadableBuffer
+
+
+class _Running(Protocol):
+    def update(self, data: ReadableBuffer, /) -> None: ...
+
+    def hexdigest(self) -> str: ...
+
+
+class _Crc32:
+    """`zlib.crc32` with hashlib's two verbs."""
+
+    def __init__(self) -> None:
+        self._value = 0
+
+    def update(self, data: ReadableBuffer, /) -> None:
+        self._value = zlib.crc32(data, self._value)
+
+    def hexdigest(self) -> str:
+        return f"{self._value:08x}"
+
+
+_SHA1: Final = "sha1"
+_MAKERS: Final[Mapping[str, Callable[[], _Running]]] = {
+    _SHA1: lambda: hashlib.sha1(usedforsecurity=False),
+    "sha256": hashlib.sha256,
+    "sha512": hashlib.sha512,
+    "md5": lambda: hashlib.md5(usedforsecurity=False),
+    "crc32": _Crc32,
+}
+
+EXTRA_ALGORITHMS: Final = tuple(name for name in _MAKERS if name != _SHA1)
+"""What can be computed in the same pass as SHA-1, which is always computed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Digest:
+    """What hashing a stream produced.
+
+    Attributes:
+        sha1: 40 lower-case hexadecimal characters.
+        size_bytes: Bytes that were hashed.
+        extra: Further algorithms' names → lower-case hexadecimal digests.
+    """
+
+    sha1: str
+    size_bytes: int
+    extra: Mapping[str, str] = field(default_factory=dict)
+
+
+def digest_of(chunks: Iterable[bytes], extra_algorithms: Iterable[str] = ()) -> Digest:
+    """Hash *chunks* in order, holding one chunk at a time.
+
+    How the bytes are split never changes the digest; no chunks at all hash as zero bytes. What
+    iterating *chunks* raises passes through unchanged.
+
+    Raises:
+        KeyError: An extra algorithm is not one of `EXTRA_ALGORITHMS`.
+    """
+    running = {name: _MAKERS[name]() for name in (_SHA1, *extra_algorithms)}
+    updates = [one.update for one in running.values()]
+    size_bytes = 0
+    for chunk in chunks:
+        for update in updates:
+            update(chunk)
+        size_bytes += len(chunk)
+    digests = {name: one.hexdigest() for name, one in running.items()}
+    return Digest(digests.pop(_SHA1), size_bytes, digests)

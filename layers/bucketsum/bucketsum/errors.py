@@ -1,0 +1,65 @@
+"""The tree of errors, by who can put them right.
+
+::
+
+    BucketsumError
+    ├── RetryLater            time can: the message goes back to the queue
+    │   ├── SourceInterrupted     the object's bytes stopped coming, resuming did not help
+    │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
+    │   └── OutOfTime             this invocation ends before the object does
+    ├── KeepAside             a person must look: the message goes to the dead-letter queue
+    │   └── MalformedMessage      not a message that names objects
+    ├── NotHashed             nobody needs to: a fact about the object, and an outcome of its own
+    │   ├── ObjectGone            deleted before it was read
+    │   ├── ObjectSuperseded      overwritten before it was read
+    │   └── ObjectUnreadable      there, but not for us; the text says what to do
+    └── BadSettings           whoever deployed can: names variable, value and range
+"""
+
+
+class BucketsumError(Exception):
+    """Anything that bucketsum raises on purpose."""
+
+
+class RetryLater(BucketsumError):
+    """Trying the same thing again later may work."""
+
+
+class SourceInterrupted(RetryLater):
+    """The object's bytes stopped coming and resuming did not help."""
+
+
+class SourceUnavailable(RetryLater):
+    """S3 throttled the request, failed, or could not be reached."""
+
+
+class OutOfTime(RetryLater):
+    """The invocation would have ended before the object did."""
+
+
+class KeepAside(BucketsumError):
+    """Trying again cannot work, and the message must not be lost."""
+
+
+class MalformedMessage(KeepAside):
+    """The message is not a notification that names created objects."""
+
+
+class NotHashed(BucketsumError):
+    """S3 answered, and its answer is that there is nothing to hash."""
+
+
+class ObjectGone(NotHashed):
+    """The object or the version was deleted before it was read."""
+
+
+class ObjectSuperseded(NotHashed):
+    """The object was overwritten before it was read; its successor has an event of its own."""
+
+
+class ObjectUnreadable(NotHashed):
+    """The object exists but cannot be read; the message says what a person can do."""
+
+
+class BadSettings(BucketsumError):
+    """The environment does not hold the settings that the function was deployed to have."""

@@ -1,0 +1,176 @@
+"""An arrival → its outcome: look up, read, digest, record."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.digest import Digest, digest_of
+from bucketsum.errors import (
+    NotHashed,
+    ObjectGone,
+    ObjectSuperseded,
+    ObjectUnreadable,
+    OutOfTime,
+)
+from bucketsum.ledger import Ledger, Recorded, Row, Status, comparable_sequencer, place_of
+from bucketsum.measure import Measurement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bucketsum.arrivals import Arrival
+    from bucketsum.settings import Settings
+    from bucketsum.source import OpenObject, Source
+
+LOOK_UP_FROM_BYTES: Final = 16 * 1024 * 1024
+"""From this size on a look-up costs less than the chance of reading the object twice.
+
+A look-up is a request of some 5 ms before every object; S3 delivers few events twice. Below this
+size a needless second read costs about as much as the look-ups that would have avoided it.
+"""
+
+
+class Outcome(StrEnum):
+    """What became of an arrival. Each of these is success for the queue."""
+
+    HASHED = "hashed"
+    UNCHANGED = "unchanged"
+    """This very event was recorded before."""
+    SUPERSEDED = "superseded"
+    """A newer object has taken its place; that one has an event of its own."""
+    GONE = "gone"
+    """It was deleted before it was read."""
+    UNREADABLE = "unreadable"
+    """It is there, but not for us: a row says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """What was done for one arrival.
+
+    Attributes:
+        arrival: The arrival.
+        outcome: What became of it.
+        sha1: Its digest, where hashed.
+        measurement: Bytes and seconds of the reading, where there was one.
+        reason: Why it was not hashed.
+    """
+
+    arrival: Arrival
+    outcome: Outcome
+    sha1: str | None = None
+    measurement: Measurement | None = None
+    reason: str | None = None
+
+
+class ArrivalHasher:
+    """Hashes arrivals one after the other."""
+
+    def __init__(
+        self,
+        source: Source,
+        ledger: Ledger,
+        settings: Settings,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._source = source
+        self._ledger = ledger
+        self._settings = settings
+        self._clock = clock
+
+    def hash(self, arrival: Arrival, remaining_seconds: Callable[[], float]) -> Report:
+        """Read *arrival* once, if need be, and record its digest.
+
+        Args:
+            arrival: What landed.
+            remaining_seconds: How long this invocation may still take.
+
+        Raises:
+            RetryLater: It could not be read to its end this time.
+            ClientError: DynamoDB refused.
+        """
+        try:
+            return self._known(arrival) or self._hashed(arrival, remaining_seconds)
+        except ObjectUnreadable as error:
+            self._ledger.record(self._row(arrival, Status.UNREADABLE, reason=str(error)))
+            return Report(arrival, Outcome.UNREADABLE, reason=str(error))
+        except NotHashed as error:
+            return Report(arrival, _OUTCOMES[type(error)], reason=str(error))
+
+    def _known(self, arrival: Arrival) -> Report | None:
+        if arrival.size_bytes < LOOK_UP_FROM_BYTES:
+            return None
+        row = self._ledger.row_at(place_of(arrival))
+        if row is None or row.sequencer < comparable_sequencer(arrival.sequencer):
+            return None
+        if row.sequencer > comparable_sequencer(arrival.sequencer):
+            raise ObjectSuperseded("a newer event of this key is recorded")
+        return Report(arrival, Outcome.UNCHANGED) if row.status is Status.HASHED else None
+
+    def _hashed(self, arrival: Arrival, remaining_seconds: Callable[[], float]) -> Report:
+        started = self._clock()
+        opened = self._source.open(arrival)
+        chunks = _within(remaining_seconds, opened)
+        digest = digest_of(chunks, self._settings.extra_algorithms)
+        measurement = Measurement(digest.size_bytes, self._clock() - started)
+        row = self._row(arrival, Status.HASHED, digest, measurement, opened)
+        outcome = _RECORDED[self._ledger.record(row)]
+        return Report(arrival, outcome, digest.sha1, measurement)
+
+    def _row(
+        self,
+        arrival: Arrival,
+        status: Status,
+        digest: Digest | None = None,
+        measurement: Measurement | None = None,
+        opened: OpenObject | None = None,
+        reason: str | None = None,
+    ) -> Row:
+        place = place_of(arrival)
+        return Row(
+            bucket=place.bucket,
+            key=place.key,
+            entry=place.entry,
+            status=status,
+            size_bytes=digest.size_bytes if digest else arrival.size_bytes,
+            sequencer=arrival.sequencer,
+            arrived_at=arrival.event_time,
+            recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            etag=opened.etag if opened else arrival.etag,
+            sha1=digest.sha1 if digest else None,
+            digests=digest.extra if digest else {},
+            reason=reason,
+            duration_ms=measurement.seconds * 1000 if measurement else None,
+            mb_per_s=measurement.mb_per_s if measurement else None,
+            chunk_bytes=self._settings.chunk_bytes,
+            streams=1,
+            memory_mb=self._settings.memory_mb,
+        )
+
+
+STOP_BEFORE_END_SECONDS: Final = 3.0
+"""How long before its time-out an invocation stops reading, so that it can say so."""
+
+_OUTCOMES: Final = {ObjectGone: Outcome.GONE, ObjectSuperseded: Outcome.SUPERSEDED}
+_RECORDED: Final = {
+    Recorded.WRITTEN: Outcome.HASHED,
+    Recorded.KNOWN: Outcome.UNCHANGED,
+    Recorded.OUTDATED: Outcome.SUPERSEDED,
+}
+
+
+def _within(remaining_seconds: Callable[[], float], opened: OpenObject) -> Iterator[bytes]:
+    """Pass the chunks on, but stop in time to give the message back with a reason."""
+    read = 0
+    for chunk in opened.chunks:
+        if remaining_seconds() < STOP_BEFORE_END_SECONDS:
+            raise OutOfTime(
+                f"{read} of {opened.size_bytes} bytes were read when the invocation's time ended; "
+                "raise MemorySize, lower BatchSize, or hash this object elsewhere"
+            )
+        read += len(chunk)
+        yield chunk

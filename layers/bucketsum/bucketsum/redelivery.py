@@ -1,0 +1,92 @@
+"""A message that could not be handled: later, or aside; never lost."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.errors import KeepAside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mypy_boto3_sqs import SQSClient
+
+    from bucketsum.settings import Settings
+
+REASON_ATTRIBUTE: Final = "bucketsum-reason"
+"""The message attribute in the dead-letter queue that says why a message is there."""
+
+FIRST_DELAY_SECONDS: Final = 10
+"""Delay before the second receive; each later one doubles it: 10, 20, 40, 80 s."""
+
+_REASON_MAX_CHARACTERS: Final = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class Delivery:
+    """One receive of one message.
+
+    Attributes:
+        body: The message, as it was sent.
+        receipt_handle: What SQS knows this receive by.
+        receive_count: How often the message was received, this time included.
+    """
+
+    body: str
+    receipt_handle: str
+    receive_count: int
+
+
+class Redelivery:
+    """Decides what happens to a message that failed."""
+
+    def __init__(
+        self, sqs: SQSClient, settings: Settings, chance: Callable[[], float] = random.random
+    ) -> None:
+        self._sqs = sqs
+        self._settings = settings
+        self._chance = chance
+
+    def settle(self, delivery: Delivery, error: Exception) -> bool:
+        """Put the message where *error* says it belongs.
+
+        Returns whether it is settled: True, it is in the dead-letter queue with its reason and
+        must be deleted from its own; False, it must go back there, where it waits for its next
+        receive. It goes aside when no retry can help, and on its last receive, before the queue
+        itself would move it without a reason.
+
+        Raises:
+            ClientError: SQS refused; the queue's own visibility time-out and redrive then apply.
+        """
+        last = delivery.receive_count >= self._settings.max_receives
+        if isinstance(error, KeepAside) or last:
+            self._set_aside(delivery, error)
+            return True
+        self._sqs.change_message_visibility(
+            QueueUrl=self._settings.arrivals_queue_url,
+            ReceiptHandle=delivery.receipt_handle,
+            VisibilityTimeout=self._delay_seconds(delivery.receive_count),
+        )
+        return False
+
+    def _set_aside(self, delivery: Delivery, error: Exception) -> None:
+        self._sqs.send_message(
+            QueueUrl=self._settings.dead_letter_queue_url,
+            MessageBody=delivery.body,
+            MessageAttributes={
+                REASON_ATTRIBUTE: {"DataType": "String", "StringValue": _reason(error)}
+            },
+        )
+
+    def _delay_seconds(self, receive_count: int) -> int:
+        """Double with each receive, less up to half by chance: what failed together parts."""
+        delay = FIRST_DELAY_SECONDS * 2 ** (receive_count - 1)
+        return max(1, round(delay * (1 - self._chance() / 2)))
+
+
+def _reason(error: Exception) -> str:
+    """The error in one line, of characters that SQS allows in an attribute."""
+    text = f"{type(error).__name__}: {error}"
+    return "".join(c if c.isprintable() else " " for c in text)[:_REASON_MAX_CHARACTERS]

@@ -1,0 +1,121 @@
+"""The hash path's function: a batch of queue messages → a row for every object they name."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+from aws_lambda_powertools import Logger, Metrics, Tracer
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    process_partial_response,
+)
+
+from bucketsum.arrivals import arrivals_in
+from bucketsum.hashing import ArrivalHasher, Outcome, Report
+from bucketsum.ledger import Ledger
+from bucketsum.redelivery import Delivery, Redelivery
+from bucketsum.settings import Settings
+from bucketsum.source import CLIENT_CONFIG, SingleStream
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
+    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+SETTINGS: Final = Settings.from_env(os.environ)
+
+# Service and namespace come from the environment, so that two stacks never share a metric.
+logger = Logger()
+metrics = Metrics()
+tracer = Tracer()
+
+_HASHER: Final = ArrivalHasher(
+    source=SingleStream(boto3.client("s3", config=CLIENT_CONFIG), SETTINGS.chunk_bytes),
+    ledger=Ledger(boto3.client("dynamodb"), SETTINGS.digests_table),
+    settings=SETTINGS,
+)
+_REDELIVERY: Final = Redelivery(boto3.client("sqs"), SETTINGS)
+_PROCESSOR: Final = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+
+
+def hash_objects(body: str, context: LambdaContext) -> None:
+    """Hash every object in one message; one that fails does not keep the others from theirs.
+
+    Raises:
+        ExceptionGroup: Some could not be hashed. The others are recorded.
+        MalformedMessage: The message names no objects.
+    """
+    failures = []
+    for arrival in arrivals_in(body):
+        try:
+            report = _HASHER.hash(arrival, lambda: context.get_remaining_time_in_millis() / 1000)
+        except Exception as error:  # noqa: BLE001 - whatever it is, the next object has its turn
+            failures.append(error)
+        else:
+            _publish(report)
+    if len(failures) > 1:
+        raise ExceptionGroup(f"{len(failures)} objects of one message failed", failures)
+    if failures:
+        raise failures[0]
+
+
+def _publish(report: Report) -> None:
+    """One log line and the metrics of one arrival."""
+    measurement = report.measurement
+    logger.info(
+        "object",
+        bucket=report.arrival.bucket,
+        key=report.arrival.key,
+        version_id=report.arrival.version_id,
+        outcome=report.outcome,
+        sha1=report.sha1,
+        size_bytes=measurement.size_bytes if measurement else report.arrival.size_bytes,
+        seconds=round(measurement.seconds, 6) if measurement else None,
+        mb_per_s=round(measurement.mb_per_s, 3) if measurement else None,
+        reason=report.reason,
+    )
+    metrics.add_metric(f"Objects{report.outcome.title()}", MetricUnit.Count, 1)
+    if report.outcome is Outcome.HASHED and measurement:
+        metrics.add_metric("BytesHashed", MetricUnit.Bytes, measurement.size_bytes)
+        metrics.add_metric("Speed", MetricUnit.MegabytesPerSecond, measurement.mb_per_s)
+
+
+def handle_message(record: SQSRecord, lambda_context: LambdaContext) -> None:
+    """Handle one message; raising leaves just this one on the queue.
+
+    Powertools passes both arguments by these names.
+    """
+    metrics.add_metric("Messages", MetricUnit.Count, 1)
+    try:
+        hash_objects(record.body, lambda_context)
+    except Exception as error:
+        receives = int(record.attributes.approximate_receive_count)
+        delivery = Delivery(record.body, record.receipt_handle, receives)
+        settled = _REDELIVERY.settle(delivery, error)
+        metrics.add_metric(
+            "MessagesSetAside" if settled else "MessagesRetried", MetricUnit.Count, 1
+        )
+        logger.exception(
+            "message set aside" if settled else "message goes back",
+            message_id=record.message_id,
+            receive_count=receives,
+            body=record.body[:2000],
+        )
+        if not settled:
+            raise
+
+
+@logger.inject_lambda_context
+@tracer.capture_lambda_handler(capture_response=False)
+@metrics.log_metrics(capture_cold_start_metric=True)
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+    """Handle one batch from the arrivals queue.
+
+    Returns:
+        ``{"batchItemFailures": [{"itemIdentifier": messageId}, ...]}``: the messages that go back.
+    """
+    return process_partial_response(event, handle_message, _PROCESSOR, context)
