@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import ClientError
-
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
+    from botocore.exceptions import ClientError
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from bucketsum.arrivals import Arrival

@@ -21,6 +21,7 @@ REASON_ATTRIBUTE: Final = "bucketsum-reason"
 FIRST_DELAY_SECONDS: Final = 10
 """Delay before the second receive; each later one doubles it: 10, 20, 40, 80 s."""
 
+_VISIBILITY_MAX_SECONDS: Final = 43_200  # SQS's own limit
 _REASON_MAX_CHARACTERS: Final = 1000
 
 
@@ -82,8 +83,8 @@ class Redelivery:
 
     def _delay_seconds(self, receive_count: int) -> int:
         """Double with each receive, less up to half by chance: what failed together parts."""
-        delay = FIRST_DELAY_SECONDS * 2 ** (receive_count - 1)
-        return max(1, round(delay * (1 - self._chance() / 2)))
+        delay = FIRST_DELAY_SECONDS << (receive_count - 1)
+        return min(round(delay * (1 - self._chance() / 2)), _VISIBILITY_MAX_SECONDS)
 
 
 def _reason(error: Exception) -> str:

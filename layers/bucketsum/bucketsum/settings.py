@@ -56,7 +56,8 @@ class Settings:
         if 2 * chunk_bytes > room:  # see `SingleStream`
             raise BadSettings(
                 f"CHUNK_BYTES is {chunk_bytes}; two chunks must fit into the {room} bytes that "
-                f"{memory_mb} MB of memory leave: lower ChunkBytes to {room // 2} or raise MemorySize"
+                f"{memory_mb} MB of memory leave: lower ChunkBytes to {room // 2} or raise "
+                "MemorySize"
             )
         return cls(
             digests_table=_present(env, "DIGESTS_TABLE"),
