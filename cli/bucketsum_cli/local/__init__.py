@@ -1,0 +1,1 @@
+"""The embedded AWS on this machine: `bucketsum local`."""

@@ -1,0 +1,99 @@
+"""Where the embedded AWS of a project keeps itself, and how to reach it."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Final
+
+import boto3
+
+from bucketsum_cli.errors import CannotDoError
+
+FOLDER: Final = ".bucketsum"
+"""Folder in the project that holds all that the embedded AWS writes."""
+
+_STATE_FILE: Final = "local.json"
+
+
+@dataclass(frozen=True, slots=True)
+class LocalAws:
+    """A running embedded AWS.
+
+    Attributes:
+        pid: Its process.
+        endpoint: Its address, on 127.0.0.1.
+        region: The Region that the stack is in.
+        stack: Name of the stack.
+    """
+
+    pid: int
+    endpoint: str
+    region: str
+    stack: str
+
+    def environment(self) -> dict[str, str]:
+        """What makes an AWS tool talk to it and never to a real account."""
+        return {
+            "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_ACCESS_KEY_ID": "test",
+            "AWS_SECRET_ACCESS_KEY": "test",  # the emulator's, not a secret
+            "AWS_REGION": self.region,
+            "AWS_DEFAULT_REGION": self.region,
+            "AWS_CONFIG_FILE": os.devnull,
+            "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+            "AWS_EC2_METADATA_DISABLED": "true",
+        }
+
+    def session(self) -> boto3.Session:
+        """Credentials and Region; clients need `endpoint` as their ``endpoint_url`` too."""
+        return boto3.Session(
+            aws_access_key_id="test",
+            aws_secret_access_key="test",  # noqa: S106 - the emulator's, not a secret
+            region_name=self.region,
+        )
+
+
+def project_folder(start: Path | None = None) -> Path:
+    """The nearest folder, from *start* (the current one) upwards, that holds bucketsum's template.
+
+    Raises:
+        CannotDoError: There is none.
+    """
+    here = (start or Path.cwd()).resolve()
+    for folder in (here, *here.parents):
+        if (folder / "template.yaml").is_file() and (folder / "layers" / "bucketsum").is_dir():
+            return folder
+    raise CannotDoError(
+        f"{here} is not inside a bucketsum project (no template.yaml with layers/bucketsum above "
+        "it); change into a clone of bucketsum"
+    )
+
+
+def running(project: Path) -> LocalAws:
+    """The embedded AWS of *project*.
+
+    Raises:
+        CannotDoError: It is not running.
+    """
+    try:
+        state = LocalAws(**json.loads((project / FOLDER / _STATE_FILE).read_text()))
+        os.kill(state.pid, 0)
+    except (FileNotFoundError, ProcessLookupError):
+        raise CannotDoError(
+            "the embedded AWS is not running; start it with `bucketsum local up`"
+        ) from None
+    return state
+
+
+def save(project: Path, state: LocalAws) -> None:
+    """Remember *state* for the next command."""
+    (project / FOLDER).mkdir(exist_ok=True)
+    (project / FOLDER / _STATE_FILE).write_text(json.dumps(asdict(state), indent=2))
+
+
+def forget(project: Path) -> None:
+    """The embedded AWS is down."""
+    (project / FOLDER / _STATE_FILE).unlink(missing_ok=True)
