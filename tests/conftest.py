@@ -1,0 +1,59 @@
+"""What every test stands on: no real AWS within reach, and Hypothesis without a stopwatch."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+from urllib.parse import urlsplit
+
+import pytest
+from botocore.httpsession import URLLib3Session
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+
+_AWS_ENVIRONMENT: Final = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_REGION": "us-east-1",
+    "AWS_CONFIG_FILE": os.devnull,
+    "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+    "AWS_EC2_METADATA_DISABLED": "true",
+}
+_AWS_DOMAINS: Final = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".on.aws")
+
+hypothesis_settings.register_profile(
+    "bucketsum",
+    deadline=None,  # the machine is shared: a slow example says nothing about the code
+    suppress_health_check=[HealthCheck.too_slow],
+    derandomize="CI" in os.environ,  # there, a red build must be red because of its change
+)
+hypothesis_settings.load_profile("bucketsum")
+
+
+def pytest_configure() -> None:
+    """Forget the person's own AWS before any test module makes a client at import."""
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+    os.environ.update(_AWS_ENVIRONMENT)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def no_real_aws() -> Iterator[None]:
+    """Fail a test whose client turns to AWS's own hosts; moto answers before it comes to that."""
+    send = URLLib3Session.send
+
+    def send_unless_aws(session: URLLib3Session, request: AWSPreparedRequest) -> AWSResponse:
+        host = urlsplit(request.url).hostname or ""
+        if host.endswith(_AWS_DOMAINS):  # an Exception here would pass as a broken connection
+            pytest.fail(f"a test turned to {host}; use moto or a local endpoint")
+        return send(session, request)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(URLLib3Session, "send", send_unless_aws)
+        yield

@@ -1,0 +1,46 @@
+"""template.yaml as tests read it: intrinsic functions in their long form."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import yaml
+
+TEMPLATE: Final = Path(__file__).parent.parent / "template.yaml"
+
+_OWN_NAMES: Final = ("Ref", "Condition")  # these two have no ``Fn::`` in their long form
+
+
+class _TemplateLoader(yaml.SafeLoader):
+    """YAML with CloudFormation's short forms: ``!Ref X`` → ``{"Ref": "X"}``."""
+
+
+def _intrinsic(loader: _TemplateLoader, name: str, node: yaml.Node) -> dict[str, Any]:
+    value: Any
+    if isinstance(node, yaml.ScalarNode):
+        value = loader.construct_scalar(node)
+    elif isinstance(node, yaml.SequenceNode):
+        value = loader.construct_sequence(node, deep=True)
+    elif isinstance(node, yaml.MappingNode):
+        value = loader.construct_mapping(node, deep=True)
+    else:
+        raise TypeError(f"YAML has scalars, sequences and mappings, not {node!r}")
+    if name == "GetAtt" and isinstance(value, str):
+        value = value.split(".", 1)
+    return {name if name in _OWN_NAMES else f"Fn::{name}": value}
+
+
+_TemplateLoader.add_multi_constructor("!", _intrinsic)
+
+
+@cache
+def _text() -> str:
+    return TEMPLATE.read_text(encoding="utf-8")
+
+
+def load_template() -> dict[str, Any]:
+    """The whole template; every call makes a new one, which a test may change."""
+    template: dict[str, Any] = _TemplateLoader(_text()).get_single_data()
+    return template
