@@ -27,17 +27,20 @@ class LocalAws:
         endpoint: Its address, on 127.0.0.1.
         region: The Region that the stack is in.
         stack: Name of the stack.
+        ca_bundle: File with the certificate authority that signed for it.
     """
 
     pid: int
     endpoint: str
     region: str
     stack: str
+    ca_bundle: str
 
     def environment(self) -> dict[str, str]:
         """What makes an AWS tool talk to it and never to a real account."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
+            "AWS_CA_BUNDLE": self.ca_bundle,
             "AWS_ACCESS_KEY_ID": "test",
             "AWS_SECRET_ACCESS_KEY": "test",  # the emulator's, not a secret
             "AWS_REGION": self.region,
@@ -78,14 +81,28 @@ def running(project: Path) -> LocalAws:
     Raises:
         CannotDoError: It is not running.
     """
+    pid = remembered_pid(project)
     try:
-        state = LocalAws(**json.loads((project / FOLDER / _STATE_FILE).read_text()))
-        os.kill(state.pid, 0)
-    except (FileNotFoundError, ProcessLookupError):
+        if pid is not None:
+            os.kill(pid, 0)
+            return LocalAws(**json.loads((project / FOLDER / _STATE_FILE).read_text()))
+    except ProcessLookupError:
+        pass
+    except TypeError:
         raise CannotDoError(
-            "the embedded AWS is not running; start it with `bucketsum local up`"
+            "the embedded AWS was started by another version of bucketsum; "
+            "`bucketsum local down`, then `bucketsum local up`"
         ) from None
-    return state
+    raise CannotDoError("the embedded AWS is not running; start it with `bucketsum local up`")
+
+
+def remembered_pid(project: Path) -> int | None:
+    """The process that was started last, whether or not it still runs."""
+    try:
+        pid: int = json.loads((project / FOLDER / _STATE_FILE).read_text())["pid"]
+    except (FileNotFoundError, ValueError, KeyError):
+        return None
+    return pid
 
 
 def save(project: Path, state: LocalAws) -> None:

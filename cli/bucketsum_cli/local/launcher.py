@@ -1,0 +1,253 @@
+"""Starts and stops the embedded AWS, with everything it writes in one folder of the project."""
+
+from __future__ import annotations
+
+import contextlib
+import importlib.util
+import json
+import os
+import shlex
+import shutil
+import signal
+import socket
+import ssl
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import trustme
+
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.local import gateway, state, worker
+from bucketsum_cli.local.shape import cgroup_roots, remove_roots
+
+if TYPE_CHECKING:
+    from bucketsum_cli.local.interpreter import Interpreter
+
+REGION: Final = "us-east-1"
+
+_START_SECONDS: Final = 30
+_STOP_SECONDS: Final = 15
+_CA_FILE: Final = "ca.pem"
+_CERTIFICATE_FILE: Final = "certificate.pem"
+_KEY_FILE: Final = "key.pem"
+_PREFERRED_PORT: Final = 4566
+_LOG_LINES_SHOWN: Final = 15
+
+
+def require_parts() -> None:
+    """Check that what `bucketsum local` needs is installed.
+
+    Raises:
+        CannotDoError: It is not; the text says how to install it.
+    """
+    missing = [
+        name
+        for name in ("ministack", "samcli", "trustme", "uv")
+        if not importlib.util.find_spec(name)
+    ]
+    if missing:
+        raise CannotDoError(
+            f"`bucketsum local` needs {', '.join(missing)}; in a clone of bucketsum, `make setup` "
+            "brings all of it, or install 'bucketsum[local]'"
+        )
+
+
+def make_runtime(project: Path, interpreter: Interpreter) -> Path:
+    """Make the interpreter that workers run: the standard library and boto3, as Lambda has.
+
+    boto3 and what it needs are those of the project's lock. Returns the program; made once.
+    """
+    version = metadata.version("boto3")
+    folder = project / state.FOLDER / "runtime" / f"{interpreter.runtime}-boto3-{version}"
+    program = folder / "bin" / "python"
+    ready = folder / ".ready"
+    if not ready.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        uv = [sys.executable, "-m", "uv", "--quiet"]
+        _run([*uv, "venv", "--python", str(interpreter.path), str(folder)])
+        pins = ["--constraint", str(project / "requirements.lock")]
+        _run([*uv, "pip", "install", "--python", str(program), *pins, f"boto3=={version}"])
+        ready.touch()
+    return program
+
+
+def start(project: Path, stack: str, interpreter: Interpreter) -> state.LocalAws:
+    """Start the embedded AWS and wait until it answers.
+
+    Raises:
+        CannotDoError: It did not start; the text shows the end of its log.
+    """
+    home = project / state.FOLDER
+    (home / "tmp").mkdir(parents=True, exist_ok=True)
+    _issue_certificate(home)
+    port = _free_port()
+    hidden = _settings(home, port)
+    program = _worker_program(home, make_runtime(project, interpreter), list(hidden))
+    with (home / "gateway.log").open("wb") as log:
+        process = subprocess.Popen(  # noqa: S603 - our own module
+            [sys.executable, "-I", gateway.__file__, str(program)],
+            cwd=home,
+            env=hidden
+            | {"PATH": os.environ.get("PATH", os.defpath), "AWS_CA_BUNDLE": str(home / _CA_FILE)},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,  # it outlives this command and its terminal
+        )
+    started = state.LocalAws(
+        pid=process.pid,
+        endpoint=f"https://127.0.0.1:{port}",
+        region=REGION,
+        stack=stack,
+        ca_bundle=str(home / _CA_FILE),
+    )
+    state.save(project, started)
+    try:
+        _wait_until_ready(project, started, process)
+    except BaseException:
+        stop(project)
+        raise
+    return started
+
+
+def stop(project: Path) -> bool:
+    """Stop the embedded AWS and take away what it left; returns whether it was running."""
+    home = project / state.FOLDER
+    pid = state.remembered_pid(project)
+    was_running = pid is not None and _is_ours(pid, home)
+    if pid is not None and was_running:
+        _end(pid)
+    state.forget(project)
+    shutil.rmtree(home / "tmp", ignore_errors=True)
+    with contextlib.suppress(FileNotFoundError):
+        roots = json.loads((home / "worker.json").read_text())["cgroup_roots"]
+        if roots:
+            remove_roots(roots)
+    return was_running
+
+
+def shaped(project: Path) -> bool:
+    """Whether local workers have Lambda's CPU share and memory limit."""
+    config = json.loads((project / state.FOLDER / "worker.json").read_text())
+    return config["cgroup_roots"] is not None
+
+
+def log_end(path: Path, lines: int = _LOG_LINES_SHOWN) -> str:
+    """The last *lines* of a log file."""
+    return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
+
+
+def _settings(home: Path, port: int) -> dict[str, str]:
+    """How ministack is set up; it reads its environment alone."""
+    return {
+        "GATEWAY_PORT": str(port),
+        "BIND_HOST": "127.0.0.1",  # its default is every interface
+        # TLS as on AWS: reading costs the CPU that it costs there, and the bucket's policy holds.
+        "USE_SSL": "1",
+        "MINISTACK_SSL_CERT": str(home / _CERTIFICATE_FILE),
+        "MINISTACK_SSL_KEY": str(home / _KEY_FILE),
+        "IOT_MTLS_ENABLED": "0",  # or it listens on a second port, on every interface
+        "LAMBDA_EXECUTOR": "local",
+        "AUTH": "true",  # a role that lacks a permission must fail here as it would on AWS
+        "MINISTACK_REGION": REGION,
+        "PERSIST_STATE": "0",
+        "HOME": str(home),
+        "TMPDIR": str(home / "tmp"),
+        "LOG_LEVEL": "INFO",
+    }
+
+
+def _issue_certificate(home: Path) -> None:
+    """Make a certificate authority for this one start, and a certificate for 127.0.0.1."""
+    authority = trustme.CA()
+    issued = authority.issue_cert("127.0.0.1", "localhost")
+    authority.cert_pem.write_to_path(home / _CA_FILE)
+    (home / _KEY_FILE).touch(mode=0o600)
+    issued.private_key_pem.write_to_path(home / _KEY_FILE)
+    (home / _CERTIFICATE_FILE).write_bytes(b"".join(p.bytes() for p in issued.cert_chain_pems))
+
+
+def _worker_program(home: Path, runtime: Path, hidden: list[str]) -> Path:
+    """Write the program that ministack starts as if it were its own Python."""
+    config = home / "worker.json"
+    roots = cgroup_roots(f"bucketsum-{os.getpid()}")
+    config.write_text(json.dumps({"cgroup_roots": roots, "hidden": hidden}, indent=2))
+    program = home / "lambda-worker"
+    command = shlex.join([str(runtime), "-I", worker.__file__, str(config)])
+    program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    program.chmod(0o755)
+    return program
+
+
+def _free_port() -> int:
+    """The port that people know from other emulators, or any other free one."""
+    for port in (_PREFERRED_PORT, 0):
+        with socket.socket() as candidate:
+            try:
+                candidate.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            found: int = candidate.getsockname()[1]
+            return found
+    raise CannotDoError("no port on 127.0.0.1 is free")
+
+
+def _wait_until_ready(
+    project: Path, started: state.LocalAws, process: subprocess.Popen[bytes]
+) -> None:
+    deadline = time.monotonic() + _START_SECONDS
+    tls = ssl.create_default_context(cafile=started.ca_bundle)
+    ready = f"{started.endpoint}/_ministack/ready"
+    while time.monotonic() < deadline and process.poll() is None:
+        try:
+            with urllib.request.urlopen(ready, timeout=2, context=tls):  # noqa: S310 - https
+                return
+        except (urllib.error.URLError, OSError):
+            time.sleep(0.05)
+    log = project / state.FOLDER / "gateway.log"
+    raise CannotDoError(f"the embedded AWS did not start; the end of {log}:\n{log_end(log)}")
+
+
+def _is_ours(pid: int, home: Path) -> bool:
+    """Whether *pid* is still the process that we started, and not a later one of that number."""
+    ps = subprocess.run(  # noqa: S603 - a number
+        ["ps", "-ww", "-o", "command=", "-p", str(pid)],  # noqa: S607 - wherever it is
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return str(home / "lambda-worker") in ps.stdout
+
+
+def _end(pid: int) -> None:
+    """Ask *pid* to end; insist after a while. Its workers end with it."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        deadline = time.monotonic() + _STOP_SECONDS
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(pid, number)
+        while time.monotonic() < deadline:
+            if _has_ended(pid):
+                return
+            time.sleep(0.05)
+
+
+def _has_ended(pid: int) -> bool:
+    with contextlib.suppress(ChildProcessError):
+        os.waitpid(pid, os.WNOHANG)  # where it is our own child, it must be collected
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return True
+    return False
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - uv
+    if done.returncode:
+        raise CannotDoError(f"{shlex.join(command)} failed:\n{done.stderr.strip()}")

@@ -1,0 +1,130 @@
+"""What the embedded AWS starts in place of its own Python: an execution environment of Lambda.
+
+Runs in the isolated interpreter (``-I``: the standard library and boto3, nothing of the project),
+so this file imports the standard library alone. It puts itself into a box with Lambda's memory
+limit, runs the emulator's worker script, and gives the box Lambda's CPU share once the function
+has initialised: Lambda lends the init phase more processor than the function pays for.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import runpy
+import sys
+from pathlib import Path
+from typing import Any, TextIO
+
+PERIOD_US = 20_000
+"""Length of one CPU accounting period; [T] Lambda's own (github pwrdrvr/lambda-throttling)."""
+
+MEMORY_MB_PER_CPU = 1769
+"""[A] "At 1,769 MB, a function has the equivalent of one vCPU"."""
+
+_MIB = 1024 * 1024
+
+
+def quota_us(memory_mb: int) -> int:
+    """CPU time in µs per `PERIOD_US` that Lambda gives a function of this memory size."""
+    return PERIOD_US * memory_mb // MEMORY_MB_PER_CPU
+
+
+class Box:
+    """A control group with Lambda's limits, of kernel interface version 1 or 2.
+
+    Attributes of *roots*: ``{"cpu": folder, "memory": folder}``; the same folder twice is v2.
+    """
+
+    def __init__(self, roots: dict[str, str], name: str, memory_mb: int) -> None:
+        self._cpu = Path(roots["cpu"], name)
+        self._memory = Path(roots["memory"], name)
+        self._unified = self._cpu == self._memory
+        self._memory_mb = memory_mb
+
+    def limit_memory(self, pid: int) -> None:
+        """Move *pid* in; from now on it is killed when it takes more than its memory."""
+        self._memory.mkdir(parents=True, exist_ok=True)
+        limit = "memory.max" if self._unified else "memory.limit_in_bytes"
+        self._write(self._memory / limit, self._memory_mb * _MIB)
+        self._write(self._memory / "cgroup.procs", pid)
+
+    def limit_cpu(self, pid: int) -> None:
+        """From now on *pid* gets Lambda's share of the processor."""
+        self._cpu.mkdir(parents=True, exist_ok=True)
+        quota = quota_us(self._memory_mb)
+        if self._unified:
+            self._write(self._cpu / "cpu.max", f"{quota} {PERIOD_US}")
+        else:
+            self._write(self._cpu / "cpu.cfs_period_us", PERIOD_US)
+            self._write(self._cpu / "cpu.cfs_quota_us", quota)
+        self._write(self._cpu / "cgroup.procs", pid)
+
+    def remove(self) -> None:
+        """Give the box back; one that still holds a process stays."""
+        for folder in {self._cpu, self._memory}:
+            try:
+                folder.rmdir()
+            except OSError:
+                continue
+
+    @staticmethod
+    def _write(path: Path, value: object) -> None:
+        path.write_text(str(value))
+
+
+def remove_empty_boxes(roots: dict[str, str]) -> None:
+    """Give back the boxes whose process has ended."""
+    for root in set(roots.values()):
+        for folder in Path(root).glob("*/"):
+            Box({"cpu": root, "memory": root}, folder.name, 0).remove()
+
+
+class _InitEnds:
+    """The worker's standard output, which says when init is over: its first line."""
+
+    def __init__(self, stream: TextIO, then: Any) -> None:  # noqa: ANN401 - a callable
+        self._stream = stream
+        self._then = then
+
+    def write(self, text: str) -> int:
+        if self._then is not None:
+            self._then()
+            self._then = None
+        return self._stream.write(text)
+
+    def flush(self) -> None:
+        self._stream.flush()
+
+
+def lambda_environment(environ: dict[str, str], hidden: list[str]) -> dict[str, str]:
+    """What a function sees: its own variables and Lambda's, none of the emulator's."""
+    version = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    kept = {name: value for name, value in environ.items() if name not in hidden}
+    return kept | {
+        "AWS_EXECUTION_ENV": f"AWS_Lambda_{version}",
+        "LANG": "en_US.UTF-8",
+        "TZ": ":UTC",
+        # No X-Ray daemon listens here; on AWS the Tracer is on.
+        "POWERTOOLS_TRACE_DISABLED": "true",
+    }
+
+
+def main(config_path: str, script: str) -> None:
+    """Run *script* as the emulator meant it, in Lambda's shape where the machine allows it."""
+    config = json.loads(Path(config_path).read_text())
+    roots: dict[str, str] | None = config["cgroup_roots"]
+    memory_mb = int(os.environ["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"])
+    environment = lambda_environment(dict(os.environ), config["hidden"])
+    os.environ.clear()
+    os.environ.update(environment)
+    if roots:
+        remove_empty_boxes(roots)
+        box = Box(roots, str(os.getpid()), memory_mb)
+        box.limit_memory(os.getpid())
+        sys.stdout = _InitEnds(sys.stdout, lambda: box.limit_cpu(os.getpid()))  # type: ignore[assignment]
+    sys.argv = [script]
+    runpy.run_path(script, run_name="__main__")
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])
