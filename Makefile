@@ -1,3 +1,5 @@
+SHELL := /bin/bash
+.SHELLFLAGS := -o pipefail -c
 .DEFAULT_GOAL := help
 PYTHON ?= python3
 BIN := $(CURDIR)/.venv/bin
@@ -13,10 +15,15 @@ setup: .venv/.ready ## Make the locked environment under .venv
 .venv/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else \
 	  f"$(PYTHON) is Python {v}; bucketsum needs 3.11 or newer: make PYTHON=python3.13 ...")'
-	@echo "Making the environment under .venv (once; about a minute) ..."
+	@echo "Making the environment under .venv (once; about a minute)"
 	@$(PYTHON) -m venv .venv
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check "$$(sed -n 's/^\(uv==[^ ]*\).*/\1/p' requirements.lock)"
-	@$(BIN)/uv pip install --quiet --python .venv --require-hashes --requirement requirements.lock
+	@$(BIN)/python -m pip download --disable-pip-version-check --progress-bar off --no-deps --require-hashes \
+	  --only-binary :all: --dest .venv/wheels --requirement requirements.lock \
+	  | awk '/^(Saved|File was already)/ { printf "\r  %d wheels", ++n; fflush() } END { print "" }'
+	@echo "  installing them"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --find-links .venv/wheels uv
+	@$(BIN)/uv pip install --quiet --python .venv --no-index --find-links .venv/wheels \
+	  --require-hashes --requirement requirements.lock
 	@$(BIN)/uv pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
 	@touch $@
 
@@ -37,7 +44,7 @@ bench: .venv/.ready ## What is promised about speed and memory, measured on this
 	@$(BIN)/python -m bench
 
 events: .venv/.ready ## Make events/ anew from `sam local generate-event`
-	@$(BIN)/python events/generate.py
+	@$(BIN)/python -m events.generate
 
 lock: .venv/.ready ## Refresh requirements.lock from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
