@@ -23,6 +23,8 @@ KEY_MAX_BYTES: Final = 1024
 _BUCKET: Final = re.compile(r"[A-Za-z0-9._-]{3,255}")  # up to 255 for names from before 2018
 _SEQUENCER: Final = re.compile(r"[0-9A-Fa-f]{1,32}")
 _CREATED: Final = re.compile(r"(s3:)?ObjectCreated:\w+")
+_OPAQUE: Final = re.compile(r"[!#-~]{1,1024}")  # fits a quoted header and a sort key of the table
+_SIZE_MAX_BYTES: Final = 2**63 - 1  # far above S3's limit, which grows, and within the table's
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,17 +88,17 @@ def _from_notification(record: object) -> Arrival:
         raise MalformedMessage(f"a record is a JSON {type(record).__name__}, not an object")
     version = _text(record, "eventVersion")
     if not version.startswith("2."):  # AWS raises the major number only for what breaks readers
-        raise MalformedMessage(f"eventVersion is {version!r}, not 2.x")
+        raise MalformedMessage(f"eventVersion is {_shown(version)}, not 2.x")
     name = _text(record, "eventName")
     if not _CREATED.fullmatch(name):
         raise MalformedMessage(
-            f"eventName is {name!r}; subscribe the queue to s3:ObjectCreated:* alone"
+            f"eventName is {_shown(name)}; subscribe the queue to s3:ObjectCreated:* alone"
         )
     return Arrival(
         bucket=_bucket(_text(record, "s3.bucket.name")),
         key=_key(_decoded(_text(record, "s3.object.key"))),
-        version_id=_optional_text(record, "s3.object.versionId"),
-        etag=_optional_text(record, "s3.object.eTag"),
+        version_id=_optional_opaque(record, "s3.object.versionId"),
+        etag=_optional_opaque(record, "s3.object.eTag"),
         size_bytes=_size(record, "s3.object.size"),
         sequencer=_sequencer(_text(record, "s3.object.sequencer")),
         event_time=_text(record, "eventTime"),
@@ -108,8 +110,8 @@ def _from_eventbridge(event: Mapping[str, Any]) -> Arrival:
     return Arrival(
         bucket=_bucket(_text(event, "detail.bucket.name")),
         key=_key(_text(event, "detail.object.key")),
-        version_id=_optional_text(event, "detail.object.version-id"),
-        etag=_optional_text(event, "detail.object.etag"),
+        version_id=_optional_opaque(event, "detail.object.version-id"),
+        etag=_optional_opaque(event, "detail.object.etag"),
         size_bytes=_size(event, "detail.object.size"),
         sequencer=_sequencer(_text(event, "detail.object.sequencer")),
         event_time=_text(event, "time"),
@@ -127,18 +129,35 @@ def _text(source: Mapping[str, Any], path: str) -> str:
     value = _field(source, path)
     if not isinstance(value, str) or not value:
         raise MalformedMessage(f"{path} is {_shown(value)}, not a text")
+    if not _is_utf8(value):
+        raise MalformedMessage(f"{path} is {_shown(value)}, which is not UTF-8")
     return value
 
 
-def _optional_text(source: Mapping[str, Any], path: str) -> str | None:
-    return None if _field(source, path) in (None, "") else _text(source, path)
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can carry and AWS cannot
+        return False
+    return True
+
+
+def _optional_opaque(source: Mapping[str, Any], path: str) -> str | None:
+    if _field(source, path) in (None, ""):
+        return None
+    value = _text(source, path)
+    if not _OPAQUE.fullmatch(value):
+        raise MalformedMessage(
+            f"{path} is {_shown(value)}, not 1 to 1,024 ASCII characters without quotes"
+        )
+    return value
 
 
 def _size(source: Mapping[str, Any], path: str) -> int:
     value = _field(source, path)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise MalformedMessage(f"{path} is {_shown(value)}, not a number of bytes")
-    return value
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _SIZE_MAX_BYTES:
+        return value
+    raise MalformedMessage(f"{path} is {_shown(value)}, not a number of bytes")
 
 
 def _bucket(name: str) -> str:
@@ -155,10 +174,7 @@ def _decoded(key: str) -> str:
 
 
 def _key(key: str) -> str:
-    try:
-        size = len(key.encode())
-    except UnicodeEncodeError as error:  # a lone surrogate, which JSON can carry and S3 cannot
-        raise MalformedMessage(f"the key {_shown(key)} is not UTF-8") from error
+    size = len(key.encode())
     if size > KEY_MAX_BYTES:
         raise MalformedMessage(f"the key has {size} bytes, S3 allows {KEY_MAX_BYTES}")
     return key
@@ -171,4 +187,6 @@ def _sequencer(text: str) -> str:
 
 
 def _shown(value: object) -> str:
+    if isinstance(value, dict | list):  # may be nested as deeply as JSON was read, no deeper
+        return f"a JSON {type(value).__name__}"
     return ascii(value)[:80]
