@@ -177,8 +177,9 @@ class Ledger:
 
     def with_sha1(self, sha1: str) -> list[Row]:
         """Every row with this content, ordered by object."""
-        rows = self.rows_at(self._places_with(sha1))
-        return sorted(rows.values(), key=lambda row: (row.bucket, row.key, row.arrived_at))
+        rows = self.rows_at(self._places_with(sha1)).values()
+        same = (row for row in rows if row.sha1 == sha1)  # the index trails the table
+        return sorted(same, key=lambda row: (row.bucket, row.key, row.arrived_at))
 
     def _places_with(self, sha1: str) -> Iterator[Place]:
         pages = self._dynamodb.get_paginator("query").paginate(

@@ -80,7 +80,7 @@ def _present(env: Mapping[str, str], name: str) -> str:
 def _whole(env: Mapping[str, str], name: str, low: int, high: int) -> int:
     text = _present(env, name)
     if not (text.isascii() and text.isdigit()):
-        raise BadSettings(f"{name} is {text!r}, not a whole number")
+        raise BadSettings(f"{name} is {text!r}, not a whole number in {low}..{high}")
     if not low <= int(text) <= high:
         raise BadSettings(f"{name} is {text}, not in {low}..{high}")
     return int(text)
