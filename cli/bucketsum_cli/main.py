@@ -1,0 +1,59 @@
+"""The `bucketsum` command."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from bucketsum import __version__
+from bucketsum_cli.output import printable
+from bucketsum_cli.put import put
+from bucketsum_cli.refusals import AWS_ERRORS, explained
+
+INTERRUPTED = 130
+"""Exit status after Ctrl-C, as shells have it."""
+
+
+class Commands(click.Group):
+    """A group in which no error of AWS and no untrusted text reaches the terminal raw."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click has it
+        """Run the command; its errors become sentences."""
+        try:
+            return self._invoke_explained(ctx)
+        except click.ClickException as error:
+            error.message = "\n".join(map(printable, error.message.split("\n")))
+            raise
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+
+    def _invoke_explained(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click has it
+        try:
+            return super().invoke(ctx)
+        except AWS_ERRORS as error:
+            raise explained(error) from error
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click has it
+        """In the order in which they are added below, not of the alphabet."""
+        return list(self.commands)
+
+
+@click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bucketsum")
+def cli() -> None:
+    """Know the SHA-1 of everything that lands in an S3 bucket.
+
+    Exit status: 0 done, and the answer is yes; 1 done, and the answer is no; 2 it could not be
+    done, and the text says why.
+    """
+
+
+for command in (put,):
+    cli.add_command(command)
+
+
+def main() -> None:
+    """Run the command with the arguments of this process."""
+    cli()

@@ -1,0 +1,174 @@
+"""What goes to the terminal: tables, JSON, numbers.
+
+Keys are chosen by whoever may write to the bucket. Everything that is shown passes `printable`
+and is never read as markup, so no key can colour, move or clear anything on a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+SHA1_WIDTH: Final = 40
+
+_PIPE_WIDTH: Final = 100_000  # behind a pipe nothing is folded: a row stays a line
+_ROWS_AT_A_TIME: Final = 500  # rich lays out whole tables; long answers are laid out in pieces
+_NARROWEST: Final = 10
+_GAP: Final = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column of a table.
+
+    Attributes:
+        title: Its heading.
+        width: Characters it gets on a terminal; 0 is all that the others leave.
+        right: Whether it is aligned to the right, as numbers are.
+    """
+
+    title: str
+    width: int = 0
+    right: bool = False
+
+
+KEY: Final = Column("key")
+SIZE: Final = Column("size", 8, right=True)
+SHA1: Final = Column("SHA-1", SHA1_WIDTH)
+SPEED: Final = Column("MB/s", 7, right=True)
+MOMENT: Final = Column("recorded (UTC)", 19)
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text with a style of rich's, as ``yellow``."""
+
+    text: str
+    style: str
+
+
+def printable(text: str) -> str:
+    r"""*text* with all that a terminal would act on, or not show, as ``\x1b`` or ``\u202e``."""
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def answers() -> Console:
+    """Where a command's answer goes: stdout."""
+    return _console(stderr=False)
+
+
+def notes() -> Console:
+    """Where progress, remarks and errors go: stderr."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+def say(text: str, style: str = "") -> None:
+    """Show one line of the answer."""
+    answers().print(Text(printable(text), style), soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Show one line that is not part of the answer."""
+    notes().print(Text(printable(text)), soft_wrap=True)
+
+
+def print_json(document: Any) -> None:  # noqa: ANN401 - whatever JSON can hold
+    """The one JSON document of a command's answer; ASCII, so a terminal is safe from it too."""
+    click.echo(json.dumps(document, indent=2))
+
+
+def print_json_array(items: Iterable[Any]) -> None:
+    """The same for an array, item by item: the first is shown before the last is known."""
+    lead = "[\n"
+    for item in items:
+        click.echo(f"{lead}{json.dumps(item)}", nl=False)
+        lead = ",\n"
+    click.echo("[]" if lead == "[\n" else "\n]")
+
+
+def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]]) -> None:
+    """Show *rows* as they come; on a terminal long texts are folded, never cut."""
+    console = answers()
+    rows = iter(rows)
+    heading = True
+    while piece := list(islice(rows, _ROWS_AT_A_TIME)):
+        console.print(_laid_out(console, columns, piece, heading=heading))
+        heading = False
+
+
+def _laid_out(
+    console: Console,
+    columns: Sequence[Column],
+    rows: Sequence[Sequence[str | Cell]],
+    *,
+    heading: bool,
+) -> Table:
+    table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, show_header=heading)
+    for column, width in zip(columns, _widths(console, columns), strict=True):
+        table.add_column(
+            Text(column.title, "bold"),
+            width=width,
+            justify="right" if column.right else "left",
+            overflow="fold",
+        )
+    for row in rows:
+        table.add_row(*map(_as_text, row))
+    return table
+
+
+def _widths(console: Console, columns: Sequence[Column]) -> Iterator[int | None]:
+    fixed = sum(column.width for column in columns) + _GAP * (len(columns) - 1)
+    for column in columns:
+        if not console.is_terminal:
+            yield None
+        else:
+            yield column.width or max(console.width - fixed, _NARROWEST)
+
+
+def _as_text(cell: str | Cell) -> Text:
+    if isinstance(cell, Cell):
+        return Text(printable(cell.text), cell.style)
+    return Text(printable(cell))
+
+
+def size_text(size_bytes: int) -> str:
+    """*size_bytes* with three or four digits and a unit of 1,000s."""
+    if size_bytes < 1000:  # noqa: PLR2004 - the step between units
+        return f"{size_bytes} B"
+    size = float(size_bytes)
+    for unit in ("kB", "MB", "GB", "TB"):
+        size /= 1000
+        if size < 999.95:  # noqa: PLR2004 - from here on it would be shown as 1000.0
+            return f"{size:.1f} {unit}"
+    return f"{size / 1000:.1f} PB"
+
+
+def speed_text(mb_per_s: float | None) -> str:
+    """MB/s with one decimal; nothing where nothing was measured."""
+    return "" if mb_per_s is None else f"{mb_per_s:.1f}"
+
+
+def moment_text(moment: str) -> str:
+    """An ISO 8601 moment in UTC, to the second."""
+    return moment[:19].replace("T", " ")

@@ -1,0 +1,111 @@
+"""What AWS's refusals mean for a person: one place for the whole command."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from boto3.exceptions import Boto3Error
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,  # noqa: A004 - botocore's own, the parent of all that cannot be reached
+    HTTPClientError,
+    LoginError,
+    NoCredentialsError,
+    NoRegionError,
+    PartialCredentialsError,
+    ProfileNotFound,
+    SSOError,
+    TokenRetrievalError,
+)
+
+from bucketsum_cli.errors import CannotDoError
+
+AWS_ERRORS: Final = (ClientError, BotoCoreError, Boto3Error)
+"""Everything that boto3 raises when AWS does not do what it was asked."""
+
+_SIGN_IN: Final = (
+    "sign in (`aws sso login`, `aws configure`), name a profile that is with --profile, or use the "
+    "embedded AWS with --local"
+)
+_UNREACHABLE: Final = (
+    "AWS cannot be reached: {error}; check the network and the Region, and for --local that "
+    "`bucketsum local status` answers"
+)
+_EXPIRED: Final = frozenset(
+    {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
+)
+_UNKNOWN_CALLER: Final = frozenset(
+    {
+        "AuthFailure",
+        "IncompleteSignature",
+        "IncompleteSignatureException",
+        "InvalidAccessKeyId",
+        "InvalidClientTokenId",
+        "InvalidSignatureException",
+        "InvalidToken",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+    }
+)
+_DENIED: Final = frozenset(
+    {"403", "AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "NotAuthorized"}
+)
+_MISSING: Final = frozenset(
+    {
+        "AWS.SimpleQueueService.NonExistentQueue",
+        "NoSuchBucket",
+        "QueueDoesNotExist",
+        "ResourceNotFoundException",
+    }
+)
+
+_BY_TYPE: Final[tuple[tuple[type[BotoCoreError] | tuple[type[BotoCoreError], ...], str], ...]] = (
+    (
+        (NoCredentialsError, PartialCredentialsError),
+        f"there are no AWS credentials; {_SIGN_IN}",
+    ),
+    (NoRegionError, "no Region is set; give one with --region or AWS_REGION, or use --local"),
+    (ProfileNotFound, "{error}; name one of `aws configure list-profiles` with --profile"),
+    (
+        (LoginError, SSOError, TokenRetrievalError),
+        f"your session has expired; {_SIGN_IN} ({{error}})",
+    ),
+    (
+        (ConnectionError, HTTPClientError),
+        _UNREACHABLE,
+    ),
+)
+
+
+def explained(error: Exception) -> CannotDoError:
+    """Say what *error*, one of `AWS_ERRORS`, means and what a person can do about it."""
+    cause = error.__context__
+    if isinstance(error, Boto3Error) and isinstance(cause, ClientError | BotoCoreError):
+        error = cause  # boto3's transfers wrap the error that says more
+    if isinstance(error, ClientError):
+        return CannotDoError(_of_answer(error))
+    for types, text in _BY_TYPE:
+        if isinstance(error, types):
+            return CannotDoError(text.format(error=error))
+    return CannotDoError(str(error))
+
+
+def _of_answer(error: ClientError) -> str:
+    code = error.response["Error"].get("Code", "an unnamed error")
+    told = f"{error.operation_name}: {code}: {error.response['Error'].get('Message', '')}"
+    if code in _EXPIRED:
+        return f"your session has expired; {_SIGN_IN} ({told})"
+    if code in _UNKNOWN_CALLER:
+        return f"AWS does not accept these credentials; {_SIGN_IN} ({told})"
+    if code in _DENIED:
+        return (
+            f"your credentials do not allow {error.operation_name}; have it allowed, or name "
+            f"another profile with --profile ({told})"
+        )
+    if code in _MISSING:
+        return (
+            "a part of the stack was deleted behind CloudFormation's back; deploy the stack again "
+            f"({told})"
+        )
+    return f"AWS refused {told}"

@@ -1,0 +1,38 @@
+"""How a row of the ledger is shown, in tables and in JSON."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from bucketsum_cli.output import Cell
+
+if TYPE_CHECKING:
+    from bucketsum.ledger import Row
+
+
+class State(StrEnum):
+    """How far an object is; where it has a row, what the row says."""
+
+    HASHED = "hashed"
+    UNREADABLE = "unreadable"
+    WAITING = "waiting"
+    """It is in the bucket, and nothing is recorded of it yet."""
+
+
+def state_of(row: Row | None) -> State:
+    """How far the object with *row* is."""
+    return State(row.status.value) if row else State.WAITING
+
+
+def digest_cell(row: Row | None) -> str | Cell:
+    """The SHA-1, or why there is none."""
+    if row is None:
+        return Cell(State.WAITING, "yellow")
+    return row.sha1 or Cell(f"{row.status}: {row.reason}", "red")
+
+
+def row_as_json(row: Row) -> dict[str, Any]:
+    """All that is recorded; what is not known is null."""
+    return asdict(row)
