@@ -12,8 +12,7 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.ledger import Ledger, Place
-
+from bucketsum.ledger import Place
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import state
 from bucketsum_cli.local.launcher import log_end
@@ -87,7 +86,7 @@ def prove(stack: Stack, seconds: float = PROOF_SECONDS) -> float:
         CannotDoError: No row, or a wrong one: the deploy looks green but does not work.
     """
     s3 = stack.client("s3")
-    ledger = Ledger(stack.client("dynamodb"), stack.table)
+    ledger = stack.ledger()
     content = uuid.uuid4().bytes
     key = f".bucketsum-proof-{uuid.uuid4().hex}"
     started = time.monotonic()

@@ -17,7 +17,6 @@ import time
 import urllib.error
 import urllib.request
 from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import trustme
@@ -27,6 +26,8 @@ from bucketsum_cli.local import gateway, state, worker
 from bucketsum_cli.local.shape import cgroup_roots, remove_roots
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bucketsum_cli.local.interpreter import Interpreter
 
 REGION: Final = "us-east-1"

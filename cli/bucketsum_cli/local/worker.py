@@ -121,7 +121,7 @@ def main(config_path: str, script: str) -> None:
         remove_empty_boxes(roots)
         box = Box(roots, str(os.getpid()), memory_mb)
         box.limit_memory(os.getpid())
-        sys.stdout = _InitEnds(sys.stdout, lambda: box.limit_cpu(os.getpid()))  # type: ignore[assignment]
+        sys.stdout = _InitEnds(sys.stdout, lambda: box.limit_cpu(os.getpid()))
     sys.argv = [script]
     runpy.run_path(script, run_name="__main__")
 

@@ -1,0 +1,205 @@
+"""`bucketsum local up|status|logs|down|demo`."""
+
+from __future__ import annotations
+
+import json
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+import click
+from rich.console import Console
+
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.local import deploy, launcher, state
+from bucketsum_cli.local.demo import run_demo
+from bucketsum_cli.local.interpreter import newest_interpreter
+from bucketsum_cli.stack import Stack, find_local_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_STACK = "bucketsum"
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+@click.group()
+def local() -> None:
+    """The embedded AWS on this machine: no account, no cost, the real template.
+
+    Numbers measured on it are this machine's, never AWS's.
+    """
+
+
+@local.command()
+@click.option(
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A parameter of the template, as MemorySize=1024; may be given more than once.",
+)
+@json_option
+def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Start it, build and deploy the template, and see a row land.
+
+    Where it runs already, the template is built and deployed anew.
+
+    Example: bucketsum local up --parameter MemorySize=1024
+    """
+    project = state.project_folder()
+    stack = bring_up(project, _chosen(parameters))
+    _print_status(project, stack, as_json=as_json)
+    if not as_json:
+        click.echo("\nNext:  bucketsum put --local FILE   ·   bucketsum ls --local")
+
+
+@local.command()
+@json_option
+def status(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Say what runs, and where. Exits with 2 where nothing does."""
+    project = state.project_folder()
+    _print_status(project, find_local_stack(project), as_json=as_json)
+
+
+@local.command()
+@click.option("--follow", is_flag=True, help="Go on showing what comes; Ctrl-C ends it.")
+@click.option("--emulator", is_flag=True, help="The emulator's own log instead of the function's.")
+def logs(follow: bool, emulator: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Show what the hasher wrote."""
+    project = state.project_folder()
+    stack = find_local_stack(project)
+    if emulator:
+        click.echo(launcher.log_end(project / state.FOLDER / "gateway.log", 200))
+        return
+    for line in _log_lines(stack, follow=follow):
+        click.echo(line)
+
+
+@local.command()
+@json_option
+def down(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Stop it and forget all that is in it."""
+    stopped = launcher.stop(state.project_folder())
+    if as_json:
+        click.echo(json.dumps({"stopped": stopped}))
+    else:
+        click.echo("stopped" if stopped else "it was not running")
+
+
+@local.command()
+@click.option("--keep", is_flag=True, help="Leave it running afterwards.")
+@json_option
+def demo(keep: bool, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Put real files into a fresh stack and compare every recorded SHA-1 with the local one.
+
+    Exits with 1 where one differs or is missing.
+    """
+    project = state.project_folder()
+    stack = bring_up(project, {})
+    try:
+        all_equal = run_demo(project, stack, as_json=as_json)
+    finally:
+        if keep:
+            click.echo("The stack stays up; `bucketsum local down` ends it.", err=True)
+        else:
+            launcher.stop(project)
+    raise SystemExit(0 if all_equal else 1)
+
+
+def bring_up(project: Path, chosen: dict[str, str]) -> Stack:
+    """Have the template deployed on a running embedded AWS, and a row landed.
+
+    Whatever fails, an embedded AWS that this call started does not stay behind.
+
+    Raises:
+        CannotDoError: A step failed; the text says which and shows what it said.
+    """
+    launcher.require_parts()
+    interpreter = newest_interpreter()
+    parameters = deploy.parameters_for(interpreter, chosen)
+    try:
+        aws = state.running(project)
+        started_here = False
+    except CannotDoError:
+        started_here = True
+        launcher.stop(project)  # clears what a killed one left behind
+        with _step(f"embedded AWS, workers on Python 3.{interpreter.minor}"):
+            aws = launcher.start(project, _STACK, interpreter)
+    try:
+        with _step("sam build"):
+            deploy.build(project, interpreter, parameters)
+        with _step("sam deploy"):
+            deploy.deploy(project, interpreter, aws, parameters)
+        stack = find_local_stack(project)
+        deploy.correct_mapping(stack, int(parameters["MaximumConcurrency"]))
+        with _step("a first object's row"):
+            deploy.prove(stack)
+    except BaseException:
+        if started_here:
+            launcher.stop(project)
+        raise
+    return stack
+
+
+@contextmanager
+def _step(what: str) -> Iterator[None]:
+    """Show that *what* is under way, and how long it took."""
+    console = Console(stderr=True)
+    started = time.monotonic()
+    with console.status(f"{what} ..."):
+        yield
+    console.print(f"[green]✓[/green] {what} [dim]{time.monotonic() - started:.1f} s[/dim]")
+
+
+def _chosen(parameters: tuple[str, ...]) -> dict[str, str]:
+    for parameter in parameters:
+        if "=" not in parameter:
+            raise click.BadParameter(
+                f"{parameter!r} is not NAME=VALUE, as MemorySize=1024", param_hint="--parameter"
+            )
+    return dict(parameter.split("=", 1) for parameter in parameters)
+
+
+def _print_status(project: Path, stack: Stack, *, as_json: bool) -> None:
+    aws = state.running(project)
+    facts = {
+        "endpoint": aws.endpoint,
+        "pid": aws.pid,
+        "stack": aws.stack,
+        "region": aws.region,
+        "bucket": stack.bucket,
+        "table": stack.table,
+        "function": stack.function,
+        "lambda_shape": launcher.shaped(project),
+        "folder": str(project / state.FOLDER),
+    }
+    if as_json:
+        click.echo(json.dumps(facts, indent=2))
+        return
+    for name, value in facts.items():
+        click.echo(f"{name:>14}  {value}")
+    if not facts["lambda_shape"]:
+        click.echo(
+            "\nControl groups cannot be written here: memory size does not change speed, and "
+            "memory is not limited. Numbers measured here say nothing about memory sizes.",
+            err=True,
+        )
+
+
+def _log_lines(stack: Stack, *, follow: bool) -> Iterator[str]:
+    """The hasher's log events, oldest first."""
+    client = stack.client("logs")
+    seen: set[str] = set()
+    while True:
+        pages = client.get_paginator("filter_log_events").paginate(logGroupName=stack.log_group)
+        for page in pages:
+            for event in page["events"]:
+                if event["eventId"] not in seen:
+                    seen.add(event["eventId"])
+                    yield event["message"].rstrip()
+        if not follow:
+            return
+        time.sleep(1)

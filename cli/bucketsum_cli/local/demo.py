@@ -1,0 +1,120 @@
+"""The demonstration: real files into the stack, every recorded SHA-1 beside `sha1sum`'s."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from bucketsum_cli import output
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.files import LocalFile, files_under
+from bucketsum_cli.local import state
+from bucketsum_cli.local.demo_files import gather
+from bucketsum_cli.upload import put_files, wait_for_rows
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bucketsum.ledger import Row
+    from bucketsum_cli.stack import Stack
+
+_WAIT_SECONDS: Final = 180
+_EQUAL: Final = output.Column("equal", 5)
+
+
+@dataclass(frozen=True, slots=True)
+class Compared:
+    """A file, what the bucket recorded of it, and what `sha1sum` says."""
+
+    file: LocalFile
+    row: Row | None
+    expected_sha1: str
+
+    @property
+    def equal(self) -> bool:
+        """Whether both agree."""
+        return self.row is not None and self.row.sha1 == self.expected_sha1
+
+
+def run_demo(project: Path, stack: Stack, *, as_json: bool) -> bool:
+    """Put the files, wait for their rows and compare; returns whether every one is equal."""
+    folder = project / state.FOLDER / "demo"
+    with output.notes().status("gathering files ..."):
+        gather(folder)
+    started = time.monotonic()
+    compared = _compare(stack, files_under([folder]).files)
+    seconds = time.monotonic() - started
+    equal = sum(one.equal for one in compared)
+    if as_json:
+        output.print_json({"files": len(compared), "equal": equal, "seconds": round(seconds, 1)})
+    else:
+        _print(compared, seconds)
+        output.say(
+            f"{equal} of {len(compared)} equal sha1sum",
+            "bold green" if equal == len(compared) else "bold red",
+        )
+    return equal == len(compared)
+
+
+def _compare(stack: Stack, files: list[LocalFile]) -> list[Compared]:
+    columns = (
+        TextColumn("{task.description:>8}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=output.notes()) as progress:
+        sent_bar = progress.add_task("sent", total=len(files))
+        hashed_bar = progress.add_task("hashed", total=len(files))
+        sent = put_files(stack, files, on_file=lambda: progress.advance(sent_bar))
+        rows = wait_for_rows(
+            stack.ledger(),
+            sent.uploads,
+            _WAIT_SECONDS,
+            on_row=lambda: progress.advance(hashed_bar),
+        )
+    row_of = {upload.file.key: rows.get(upload.place) for upload in sent.uploads}
+    return [Compared(file, row_of.get(file.key), sha1sum(file.path)) for file in files]
+
+
+def _print(compared: list[Compared], seconds: float) -> None:
+    output.print_table(
+        [output.KEY, output.SIZE, output.SHA1, output.SPEED, _EQUAL],
+        (
+            [
+                one.file.key,
+                output.size_text(one.file.size_bytes),
+                (one.row and one.row.sha1) or output.Cell("not recorded", "red"),
+                output.speed_text(one.row.mb_per_s if one.row else None),
+                output.Cell("yes", "green") if one.equal else output.Cell("NO", "bold red"),
+            ]
+            for one in compared
+        ),
+    )
+    size = output.size_text(sum(one.file.size_bytes for one in compared))
+    output.say("")
+    output.say(
+        f"{len(compared)} objects, {size}, sent and hashed in {seconds:.1f} s "
+        "(this machine's embedded AWS; says nothing about AWS's speed)"
+    )
+
+
+def sha1sum(path: Path) -> str:
+    """What the system's own program says of *path*.
+
+    Raises:
+        CannotDoError: There is none, or it failed.
+    """
+    program = shutil.which("sha1sum") or shutil.which("shasum")
+    if program is None:
+        raise CannotDoError("neither sha1sum nor shasum is installed to compare with")
+    with path.open("rb") as file:
+        done = subprocess.run([program], stdin=file, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise CannotDoError(f"{program} failed for {path}: {done.stderr.strip()}")
+    return done.stdout.split()[0]
