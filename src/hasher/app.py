@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import traceback
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -13,6 +14,7 @@ from aws_lambda_powertools.utilities.batch import (
     EventType,
     process_partial_response,
 )
+from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.arrivals import arrivals_in
 from bucketsum.hashing import ArrivalHasher, Outcome, Report
@@ -46,7 +48,8 @@ def hash_objects(body: str, context: LambdaContext) -> None:
     """Hash every object in one message; one that fails does not keep the others from theirs.
 
     Raises:
-        ExceptionGroup: Some could not be hashed. The others are recorded.
+        Exception: One could not be hashed. The others are recorded.
+        ExceptionGroup: Several could not. The others are recorded.
         MalformedMessage: The message names no objects.
     """
     failures = []
@@ -54,13 +57,25 @@ def hash_objects(body: str, context: LambdaContext) -> None:
         try:
             report = _HASHER.hash(arrival, lambda: context.get_remaining_time_in_millis() / 1000)
         except Exception as error:  # noqa: BLE001 - whatever it is, the next object has its turn
+            _forget_frames(error)
             failures.append(error)
         else:
             _publish(report)
     if len(failures) > 1:
-        raise ExceptionGroup(f"{len(failures)} objects of one message failed", failures)
+        reasons = "; ".join(f"{type(error).__name__}: {error}" for error in failures)
+        raise ExceptionGroup(f"{len(failures)} objects of one message failed: {reasons}", failures)
     if failures:
         raise failures[0]
+
+
+def _forget_frames(error: BaseException | None) -> None:
+    """Let go of the chunk that the frames of *error* hold.
+
+    Powertools keeps every failure of a batch until the next one, and a chunk with each of them.
+    """
+    while error is not None:
+        traceback.clear_frames(error.__traceback__)
+        error = error.__context__
 
 
 def _publish(report: Report) -> None:
@@ -95,7 +110,7 @@ def handle_message(record: SQSRecord, lambda_context: LambdaContext) -> None:
     except Exception as error:
         receives = int(record.attributes.approximate_receive_count)
         delivery = Delivery(record.body, record.receipt_handle, receives)
-        settled = _REDELIVERY.settle(delivery, error)
+        settled = _settled(delivery, error)
         metrics.add_metric(
             "MessagesSetAside" if settled else "MessagesRetried", MetricUnit.Count, 1
         )
@@ -107,6 +122,15 @@ def handle_message(record: SQSRecord, lambda_context: LambdaContext) -> None:
         )
         if not settled:
             raise
+
+
+def _settled(delivery: Delivery, error: Exception) -> bool:
+    """Whether the message is set aside. Where SQS refuses to be told, its time-outs decide."""
+    try:
+        return _REDELIVERY.settle(delivery, error)
+    except (BotoCoreError, ClientError):
+        logger.exception("SQS refused; the message waits out the queue's own visibility time-out")
+        return False
 
 
 @logger.inject_lambda_context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -96,8 +97,10 @@ class ArrivalHasher:
         try:
             return self._known(arrival) or self._hashed(arrival, remaining_seconds)
         except ObjectUnreadable as error:
-            self._ledger.record(self._row(arrival, Status.UNREADABLE, reason=str(error)))
-            return Report(arrival, Outcome.UNREADABLE, reason=str(error))
+            row = self._row(arrival, Status.UNREADABLE, reason=str(error))
+            recorded = self._ledger.record(row)  # what was hashed before is not forgotten for it
+            outcome = Outcome.UNREADABLE if recorded is Recorded.WRITTEN else _RECORDED[recorded]
+            return Report(arrival, outcome, reason=str(error))
         except NotHashed as error:
             return Report(arrival, _OUTCOMES[type(error)], reason=str(error))
 
@@ -114,8 +117,9 @@ class ArrivalHasher:
     def _hashed(self, arrival: Arrival, remaining_seconds: Callable[[], float]) -> Report:
         started = self._clock()
         opened = self._source.open(arrival)
-        chunks = _within(remaining_seconds, opened)
-        digest = digest_of(chunks, self._settings.extra_algorithms)
+        with closing(opened.chunks):  # also where time runs out in the middle of them
+            chunks = _within(remaining_seconds, opened)
+            digest = digest_of(chunks, self._settings.extra_algorithms)
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         row = self._row(arrival, Status.HASHED, digest, measurement, opened)
         outcome = _RECORDED[self._ledger.record(row)]

@@ -14,6 +14,7 @@ from botocore.exceptions import (
     ReadTimeoutError,
     ResponseStreamingError,
 )
+from urllib3.exceptions import HTTPError
 
 from bucketsum.errors import (
     BucketsumError,
@@ -25,7 +26,7 @@ from bucketsum.errors import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, GetObjectRequestTypeDef
@@ -49,7 +50,10 @@ MAX_RESUMES: Final = 10
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _LONGEST_PAUSE_SECONDS: Final = 2.0
 
-_BROKEN: Final = (ReadTimeoutError, ResponseStreamingError, IncompleteReadError)
+# botocore passes some of urllib3's own errors on as they are: a broken TLS record in a body, a
+# connection that ends inside of an error's text.
+_BROKEN: Final = (ReadTimeoutError, ResponseStreamingError, IncompleteReadError, HTTPError)
+_SERVER_ERROR: Final = 500
 _GONE: Final = frozenset({"NoSuchKey", "NoSuchVersion", "NoSuchBucket", "MethodNotAllowed", "404"})
 _SUPERSEDED: Final = frozenset({"PreconditionFailed", "412"})
 _UNREADABLE: Final = {
@@ -70,13 +74,14 @@ class OpenObject:
         size_bytes: How many bytes *chunks* will yield.
         etag: Entity tag of what is being read, without quotes.
         version_id: Version of what is being read, or None where the bucket keeps none.
-        chunks: The bytes in order. Yields all of them or raises; can be iterated once.
+        chunks: The bytes in order. Yields all of them or raises; can be iterated once. Close it
+            if you stop early: its connection is given up then and not when memory is.
     """
 
     size_bytes: int
     etag: str
     version_id: str | None
-    chunks: Iterator[bytes]
+    chunks: Generator[bytes]
 
 
 class Source(Protocol):
@@ -122,51 +127,56 @@ class SingleStream:
 
     def _chunks(
         self, request: GetObjectRequestTypeDef, response: GetObjectOutputTypeDef
-    ) -> Iterator[bytes]:
+    ) -> Generator[bytes]:
         size_bytes = response["ContentLength"]
         offset = resumes = 0
         while True:
+            broken = "the body ended early"
             try:
-                chunk = response["Body"].read(self._chunk_bytes)
-            except _BROKEN as error:
+                while chunk := response["Body"].read(self._chunk_bytes):
+                    offset += len(chunk)
+                    yield chunk
+            except _BROKEN as error:  # what came of the unfinished chunk is lost, and not counted
+                broken = str(error)  # not the error itself: its frames would hold the last chunk
+            finally:
                 response["Body"].close()
-                if offset == size_bytes:  # it broke behind the last byte: nothing is missing
-                    break
-                if resumes == MAX_RESUMES:
-                    raise SourceInterrupted(
-                        f"the connection broke {resumes + 1} times, last at byte {offset} of "
-                        f"{size_bytes}: {error}"
-                    ) from error
-                self._pause(min(_FIRST_PAUSE_SECONDS * 2**resumes, _LONGEST_PAUSE_SECONDS))
-                resumes += 1
-                response = self._resume(request, offset, size_bytes)
-                continue
-            if not chunk:
-                break
-            offset += len(chunk)
-            yield chunk
-        if offset != size_bytes:
-            raise SourceInterrupted(f"S3 sent {offset} bytes of {size_bytes} and called it all")
+            if offset == size_bytes:
+                return
+            if resumes == MAX_RESUMES:
+                raise SourceInterrupted(
+                    f"the connection broke {resumes + 1} times, last at byte {offset} of "
+                    f"{size_bytes}: {broken}"
+                )
+            self._pause(min(_FIRST_PAUSE_SECONDS * 2**resumes, _LONGEST_PAUSE_SECONDS))
+            resumes += 1
+            response = self._resume(request, offset, size_bytes)
 
     def _resume(
         self, request: GetObjectRequestTypeDef, offset: int, size_bytes: int
     ) -> GetObjectOutputTypeDef:
         response = self._get({**request, "Range": f"bytes={offset}-"})
-        expected = f"bytes {offset}-{size_bytes - 1}/{size_bytes}"
-        if response.get("ContentRange") != expected:
+        expected = f"bytes {offset}-{size_bytes - 1}/{size_bytes}", size_bytes - offset
+        got = response.get("ContentRange"), response["ContentLength"]
+        if got != expected:
             response["Body"].close()
             raise SourceInterrupted(
-                f"asked to continue with {expected!r}, S3 sent {response.get('ContentRange')!r}"
+                f"asked to continue with {expected[0]!r} of {expected[1]} bytes, S3 sent "
+                f"{got[0]!r} of {got[1]} bytes"
             )
         return response
 
     def _get(self, request: GetObjectRequestTypeDef) -> GetObjectOutputTypeDef:
         try:
-            return self._s3.get_object(**request)
+            response = self._s3.get_object(**request)
         except ClientError as error:
             raise _refusal(error) from error
-        except BotoCoreError as error:
+        except (BotoCoreError, HTTPError) as error:
             raise SourceUnavailable(f"S3 could not be reached: {error}") from error
+        asked, got = request.get("IfMatch"), response["ETag"]
+        if asked and got != asked:  # S3 never does; a store that ignores If-Match does
+            response["Body"].close()
+            raise ObjectSuperseded(f"asked for the entity tag {asked}, S3 sent {got}")
+        return response
 
 
 def _request_for(arrival: Arrival, etag: str | None = None) -> GetObjectRequestTypeDef:
@@ -183,11 +193,13 @@ def _refusal(error: ClientError) -> BucketsumError:
     """What S3's answer means for the object: an outcome, or a reason to try again."""
     code = error.response["Error"]["Code"]
     told = f"{code}: {error.response['Error'].get('Message', '')}"
+    if error.response["ResponseMetadata"]["HTTPStatusCode"] >= _SERVER_ERROR:
+        return SourceUnavailable(told)  # says nothing of the object, whatever its code
     if code in _GONE:
         return ObjectGone(told)
     if code in _SUPERSEDED:
         return ObjectSuperseded(told)
-    if code.startswith("KMS."):
+    if code.startswith("KMS.") and "Throttling" not in code:
         return ObjectUnreadable(f"its KMS key cannot be used ({told})")
     if code in _UNREADABLE:
         return ObjectUnreadable(f"{_UNREADABLE[code]} ({told})")
