@@ -1,0 +1,231 @@
+"""A server that speaks as much S3 as GetObject needs, and misbehaves on demand.
+
+moto is too well-behaved: it never resets a connection, sends half a body or lies about a range.
+Every fault here is asked for by a test, one `Fault` for each coming request.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+import struct
+import threading
+from collections import deque
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qs, unquote, urlsplit
+
+from tests.integration.hostile_values import HEALTHY, Asked, Fault, StoredObject
+
+if TYPE_CHECKING:
+    import ssl
+    from collections.abc import Iterator, Mapping
+
+_RANGE: Final = re.compile(r"bytes=(\d+)-(\d*)")
+_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)  # SO_LINGER for 0 seconds: close sends RST
+_TIME_LIMIT_SECONDS: Final = 60  # a stalled response ends then at the latest
+
+
+class HostileS3:
+    """What the server holds, will do, and was asked.
+
+    Attributes:
+        endpoint_url: Where it listens.
+        asked: Every request so far.
+        connections: How many connections were opened so far.
+        always: The fault of requests for which none was scripted.
+        stall: Given as a fault's ``pause``, holds the response until `resume` or the end.
+    """
+
+    def __init__(self, endpoint_url: str) -> None:
+        self.endpoint_url = endpoint_url
+        self.asked: list[Asked] = []
+        self.connections = 0
+        self.always = HEALTHY
+        self._faults: deque[Fault] = deque()
+        self._versions: dict[str, list[StoredObject]] = {}
+        self._go_on = threading.Event()
+
+    def put(
+        self,
+        path: str,
+        body: bytes,
+        version_id: str | None = None,
+        content_encoding: str | None = None,
+    ) -> StoredObject:
+        """Store *body* at ``bucket/key``, over what was there unless it has a version."""
+        stored = StoredObject(body, version_id, content_encoding=content_encoding)
+        older = self._versions.get(path, []) if version_id else []
+        self._versions[path] = [*older, stored]
+        return stored
+
+    def delete(self, path: str, marker_id: str | None = None) -> None:
+        """Delete for good, or where *marker_id* is given put a delete marker on top."""
+        if marker_id:
+            self._versions[path].append(StoredObject(b"", marker_id, delete_marker=True))
+        else:
+            del self._versions[path]
+
+    def script(self, *faults: Fault) -> None:
+        """Give each of the coming requests its fault, in order."""
+        self._faults.extend(faults)
+
+    def forget_script(self) -> None:
+        """Drop the faults whose requests never came."""
+        self._faults.clear()
+
+    def stall(self, _sent: int) -> None:
+        """Hold a response until `resume`."""
+        self._go_on.wait(_TIME_LIMIT_SECONDS)
+
+    def resume(self) -> None:
+        """Let every stalled response continue."""
+        self._go_on.set()
+
+    def next_fault(self) -> Fault:
+        """The fault of the request that is being answered."""
+        return self._faults.popleft() if self._faults else self.always
+
+    def find(self, asked: Asked) -> StoredObject | None:
+        """The version asked for, or the newest."""
+        versions = self._versions.get(asked.path, [])
+        if asked.version_id is None:
+            return versions[-1] if versions else None
+        found = [one for one in versions if (one.version_id or "null") == asked.version_id]
+        return found[0] if found else None
+
+
+class _Handler(BaseHTTPRequestHandler):
+    """One connection."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    timeout = _TIME_LIMIT_SECONDS
+    server: _Server
+
+    def setup(self) -> None:
+        self.server.s3.connections += 1
+        super().setup()
+
+    def do_GET(self) -> None:
+        """Answer as S3 does, but for the fault that is due."""
+        url = urlsplit(self.path)
+        version = parse_qs(url.query).get("versionId", [None])[0]
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        asked = Asked(unquote(url.path).removeprefix("/"), version, headers)
+        self.server.s3.asked.append(asked)
+        fault = self.server.s3.next_fault()
+        stored = self.server.s3.find(asked)
+        refusal = fault.refuse or _refusal(asked, stored, fault)
+        if refusal:
+            self._refuse(*refusal, fault)
+        elif stored:
+            self._send_object(asked, stored, fault)
+
+    def _refuse(self, status: int, code: str, text: str, fault: Fault) -> None:
+        body = f"<Error><Code>{code}</Code><Message>{text}</Message></Error>" if code else ""
+        self._send(status, {"Content-Type": "application/xml"}, memoryview(body.encode()), fault)
+
+    def _send_object(self, asked: Asked, stored: StoredObject, fault: Fault) -> None:
+        body = memoryview(stored.body)  # slices of it copy nothing: a test measures memory
+        size = len(body)
+        headers = {"ETag": f'"{fault.etag or stored.etag}"', "Accept-Ranges": "bytes"}
+        if stored.version_id:
+            headers["x-amz-version-id"] = stored.version_id
+        if stored.content_encoding:
+            headers["Content-Encoding"] = stored.content_encoding
+        wanted = _RANGE.fullmatch(asked.headers.get("range", ""))
+        if not wanted or fault.ignore_range:
+            self._send(200, headers, body, fault)
+            return
+        first, last = int(wanted[1]), min(int(wanted[2] or size), size - 1)
+        headers["Content-Range"] = fault.content_range or f"bytes {first}-{last}/{size}"
+        self._send(206, headers, body[first : last + 1], fault)
+
+    def _send(
+        self, status: int, headers: Mapping[str, str], body: memoryview, fault: Fault
+    ) -> None:
+        body = body[: len(body) - fault.shorten_by]
+        self.send_response(status)
+        for name, value in headers.items():
+            self.send_header(name, value)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        end = len(body) if fault.cut_after is None else min(fault.cut_after, len(body))
+        with suppress(OSError):  # the client may have gone: that is its right
+            self._send_pieces(body[:end], fault)
+        fault.afterwards()
+        if fault.cut_after is not None:
+            self._cut(gently=fault.gently)
+
+    def _send_pieces(self, body: memoryview, fault: Fault) -> None:
+        for start in range(0, len(body), fault.piece_bytes):
+            fault.pause(start)
+            if fault.garble_after is not None and start >= fault.garble_after:
+                os.write(self.connection.fileno(), b"\x17\x03\x03\x00\x40" + bytes(64))
+                self._cut(gently=True)
+                return
+            self.wfile.write(body[start : start + fault.piece_bytes])
+
+    def _cut(self, *, gently: bool) -> None:
+        self.close_connection = True
+        if gently:
+            with suppress(OSError):
+                self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        os.close(self.connection.detach())  # `close` would wait for the files made of the socket
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server names it
+        """Say nothing: the tests look at `HostileS3.asked`."""
+
+
+def _refusal(
+    asked: Asked, stored: StoredObject | None, fault: Fault
+) -> tuple[int, str, str] | None:
+    """How S3 itself would refuse, if it would."""
+    if stored is None:
+        code = "NoSuchVersion" if asked.version_id else "NoSuchKey"
+        return 404, code, "What was asked for does not exist."
+    if stored.delete_marker and asked.version_id:
+        return 405, "MethodNotAllowed", "The specified method is not allowed on this resource."
+    if stored.delete_marker:
+        return 404, "NoSuchKey", "The specified key does not exist."
+    wanted_etag = asked.headers.get("if-match", f'"{stored.etag}"')
+    if wanted_etag != f'"{stored.etag}"' and not fault.ignore_conditions:
+        return 412, "PreconditionFailed", "At least one of the preconditions did not hold."
+    wanted = _RANGE.fullmatch(asked.headers.get("range", ""))
+    if wanted and int(wanted[1]) >= len(stored.body):
+        return 416, "InvalidRange", "The requested range is not satisfiable."
+    return None
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def __init__(self, context: ssl.SSLContext | None) -> None:
+        super().__init__(("127.0.0.1", 0), _Handler)
+        if context:
+            self.socket = context.wrap_socket(self.socket, server_side=True)
+        scheme = "https" if context else "http"
+        self.s3 = HostileS3(f"{scheme}://127.0.0.1:{self.server_address[1]}")
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Connections that end badly are what this server is for."""
+
+
+@contextmanager
+def hostile_s3(context: ssl.SSLContext | None = None) -> Iterator[HostileS3]:
+    """Serve on a free port of this machine, with TLS where *context* is given."""
+    server = _Server(context)
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server.s3
+    finally:
+        server.s3.resume()
+        server.shutdown()
+        thread.join()
+        server.server_close()

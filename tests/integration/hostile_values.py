@@ -1,0 +1,79 @@
+"""What the hostile S3 holds, was asked, and does wrong: one value for each."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+_SEND_BYTES: Final = 64 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class StoredObject:
+    """One version of one object.
+
+    Attributes:
+        body: Its bytes.
+        version_id: Its version, or None in a bucket that keeps none.
+        delete_marker: Whether this version says that the object was deleted.
+        content_encoding: What it was stored as, such as ``gzip``.
+    """
+
+    body: bytes
+    version_id: str | None = None
+    delete_marker: bool = False
+    content_encoding: str | None = None
+
+    @property
+    def etag(self) -> str:
+        """Entity tag without quotes, as S3 makes it for a single PUT."""
+        return hashlib.md5(self.body, usedforsecurity=False).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One request as the server saw it; header names are lower-case."""
+
+    path: str
+    version_id: str | None
+    headers: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What goes wrong with one response. The default is nothing.
+
+    Attributes:
+        refuse: HTTP status, error code and text of an answer instead of the object.
+        cut_after: Body bytes after which the connection ends, an error's body included.
+        gently: Whether it ends with FIN (a short body) instead of RST.
+        garble_after: Body bytes after which garbage is put on the wire below TLS.
+        shorten_by: How many bytes less than the body Content-Length says and the body has.
+        piece_bytes: How many bytes are sent at a time.
+        pause: Called before each piece with the number of body bytes sent so far.
+        ignore_range: Send everything with 200 where a range was asked for.
+        ignore_conditions: Send what is there, whatever If-Match asks for.
+        content_range: Sent instead of the right Content-Range.
+        etag: Sent instead of the right ETag, without quotes.
+        afterwards: Called when the last byte is sent, before the connection ends.
+    """
+
+    refuse: tuple[int, str, str] | None = None
+    cut_after: int | None = None
+    gently: bool = False
+    garble_after: int | None = None
+    shorten_by: int = 0
+    piece_bytes: int = _SEND_BYTES
+    pause: Callable[[int], object] = field(default=lambda _sent: None)
+    ignore_range: bool = False
+    ignore_conditions: bool = False
+    content_range: str | None = None
+    etag: str | None = None
+    afterwards: Callable[[], object] = field(default=lambda: None)
+
+
+HEALTHY: Final = Fault()

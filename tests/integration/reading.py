@@ -1,0 +1,63 @@
+"""How the tests of the source read from the hostile S3."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import boto3
+from botocore.config import Config
+
+from bucketsum.arrivals import Arrival
+from bucketsum.source import CLIENT_CONFIG, SingleStream
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mypy_boto3_s3 import S3Client
+    from tests.integration.hostile_values import StoredObject
+
+PATH: Final = "inbox/dir/a file+1%.bin"
+BODY: Final = bytes(range(256)) * 40
+
+_IMPATIENT: Final = Config(
+    retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=5, read_timeout=5
+)
+
+
+def arrival_of(stored: StoredObject, path: str = PATH) -> Arrival:
+    """The event that S3 sends when *stored* lands at *path*."""
+    bucket, _, key = path.partition("/")
+    return Arrival(
+        bucket=bucket,
+        key=key,
+        version_id=stored.version_id,
+        etag=stored.etag,
+        size_bytes=len(stored.body),
+        sequencer="00AB",
+        event_time="2026-11-01T00:00:00.000Z",
+    )
+
+
+@contextmanager
+def s3_client(
+    endpoint_url: str, config: Config = _IMPATIENT, verify: str | None = None
+) -> Iterator[S3Client]:
+    """The hasher's client, but for trying once (or as *config* says) and a CA of our own."""
+    client = boto3.client(
+        "s3", endpoint_url=endpoint_url, config=CLIENT_CONFIG.merge(config), verify=verify
+    )
+    try:
+        yield client
+    finally:
+        client.close()
+
+
+def content_of(
+    client: S3Client,
+    stored: StoredObject,
+    chunk_bytes: int = 4096,
+    pause: Callable[[float], None] = lambda _seconds: None,
+) -> bytes:
+    """Everything that a source yields for *stored*."""
+    return b"".join(SingleStream(client, chunk_bytes, pause).open(arrival_of(stored)).chunks)

@@ -1,0 +1,257 @@
+"""An object whose connection breaks: the same bytes, or an error, and never anything between."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import ssl
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from botocore.config import Config
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from tests.integration.hostile_s3 import HostileS3, hostile_s3
+from tests.integration.hostile_values import Fault
+from tests.integration.reading import BODY, PATH, arrival_of, content_of, s3_client
+
+from bucketsum.errors import (
+    BucketsumError,
+    ObjectGone,
+    ObjectSuperseded,
+    ObjectUnreadable,
+    SourceInterrupted,
+    SourceUnavailable,
+)
+from bucketsum.source import MAX_RESUMES, SingleStream
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from mypy_boto3_s3 import S3Client
+
+SMALL: Final = BODY[:64]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[HostileS3, S3Client]]:
+    """One server for the tests that make many requests.
+
+    Its client tries four times, as the hasher's does: a connection that is reset behind the last
+    byte may be in use again before that is known.
+    """
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        hostile_s3() as s3,
+        s3_client(s3.endpoint_url, Config()) as client,
+    ):
+        patch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
+        yield s3, client
+
+
+@pytest.mark.parametrize("gently", [False, True], ids=["reset", "closed"])
+@pytest.mark.parametrize("chunk_bytes", [1, 7, 64, 65])
+def test_a_break_at_any_byte_changes_nothing(
+    running: tuple[HostileS3, S3Client], chunk_bytes: int, *, gently: bool
+) -> None:
+    """Before the first byte, after the last and at each between, the digest is the same."""
+    s3, client = running
+    stored = s3.put(PATH, SMALL)
+    for position in range(len(SMALL) + 1):
+        s3.script(Fault(cut_after=position, gently=gently))
+        content = content_of(client, stored, chunk_bytes)
+        assert hashlib.sha1(content).digest() == hashlib.sha1(SMALL).digest(), position
+
+
+@given(
+    cuts=st.lists(st.integers(0, len(BODY)), max_size=MAX_RESUMES),
+    gently=st.booleans(),
+    chunk_bytes=st.sampled_from([1000, 4096, 20_000]),
+)
+@hypothesis_settings(max_examples=40)
+def test_breaks_upon_breaks_change_nothing(
+    running: tuple[HostileS3, S3Client], cuts: list[int], chunk_bytes: int, *, gently: bool
+) -> None:
+    """However often it breaks and wherever, up to the limit, every byte comes once, in order."""
+    s3, client = running
+    stored = s3.put(PATH, BODY)
+    s3.script(*(Fault(cut_after=cut, gently=gently) for cut in cuts))
+    assert content_of(client, stored, chunk_bytes) == BODY
+    s3.forget_script()
+
+
+def test_resuming_is_bounded_and_pauses_longer_each_time(
+    hostile: HostileS3, client: S3Client
+) -> None:
+    """After ten resumes the message goes back, and the error names the byte."""
+    pauses: list[float] = []
+    hostile.always = Fault(cut_after=5, gently=True)
+    with pytest.raises(SourceInterrupted, match=r"broke 11 times, last at byte 55 of 10240"):
+        content_of(client, hostile.put(PATH, BODY), 5, pauses.append)
+    assert pauses == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0, 2.0, 2.0, 2.0]
+
+
+def test_an_object_that_never_comes_is_given_up(hostile: HostileS3, client: S3Client) -> None:
+    """A connection that is reset before any byte, always, ends as a retry for later."""
+    hostile.always = Fault(cut_after=0)
+    with pytest.raises((SourceInterrupted, SourceUnavailable)):
+        content_of(client, hostile.put(PATH, BODY))
+
+
+def test_a_resume_asks_for_the_rest_of_the_same_object(
+    hostile: HostileS3, client: S3Client
+) -> None:
+    """It names the next byte, the version and the entity tag."""
+    stored = hostile.put(PATH, BODY, "v1")
+    hostile.script(Fault(cut_after=4500, gently=True))
+    content_of(client, stored, 1000)
+    first, again = hostile.asked
+    assert "range" not in first.headers
+    assert (again.path, again.version_id) == (PATH, "v1")
+    assert again.headers["range"] == "bytes=4500-"  # a short chunk was yielded before the break
+    assert again.headers["if-match"] == f'"{stored.etag}"'
+
+
+def test_a_resume_compares_even_where_the_event_could_not(
+    hostile: HostileS3, client: S3Client
+) -> None:
+    """Without an entity tag in the event, the one of the first answer guards the rest."""
+    stored = hostile.put(PATH, BODY)
+    hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.put(PATH, BODY[::-1])))
+    arrival = replace(arrival_of(stored), etag=None)
+    with pytest.raises(ObjectSuperseded):
+        list(SingleStream(client, 10, lambda _seconds: None).open(arrival).chunks)
+
+
+def test_overwritten_between_break_and_resume(hostile: HostileS3, client: S3Client) -> None:
+    """Half of one object and half of its successor are never one digest: superseded."""
+    stored = hostile.put(PATH, BODY)
+    hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.put(PATH, BODY[::-1])))
+    with pytest.raises(ObjectSuperseded):
+        content_of(client, stored)
+
+
+def test_a_version_is_continued_though_newer_ones_came(
+    hostile: HostileS3, client: S3Client
+) -> None:
+    """Where versions are kept, the break is continued in the version that was begun."""
+    stored = hostile.put(PATH, BODY, "v1")
+    hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.put(PATH, BODY[::-1], "v2")))
+    assert content_of(client, stored) == BODY
+
+
+def test_deleted_between_break_and_resume(hostile: HostileS3, client: S3Client) -> None:
+    """An object that is deleted while it is read is gone."""
+    stored = hostile.put(PATH, BODY)
+    hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.delete(PATH)))
+    with pytest.raises(ObjectGone):
+        content_of(client, stored)
+
+
+LIES: Final = {
+    "range ignored": Fault(ignore_range=True),
+    "other start": Fault(content_range="bytes 0-99/10240"),
+    "other end": Fault(content_range="bytes 4096-10000/10240"),
+    "other size": Fault(content_range="bytes 4096-10239/10241"),
+    "size unknown": Fault(content_range="bytes 4096-10239/*"),
+    "nonsense": Fault(content_range="all of it"),
+    "fewer bytes than the range": Fault(shorten_by=1),
+}
+
+
+@pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
+def test_a_wrong_continuation_is_refused(hostile: HostileS3, client: S3Client, lie: Fault) -> None:
+    """What does not continue at the next byte to the last is an error, not a digest."""
+    hostile.script(Fault(cut_after=4096, gently=True), lie)
+    with pytest.raises(SourceInterrupted, match="asked to continue with 'bytes 4096-10239/10240'"):
+        content_of(client, hostile.put(PATH, BODY))
+
+
+def test_a_continuation_with_another_etag_is_refused(hostile: HostileS3, client: S3Client) -> None:
+    """A store that ignores If-Match and has another object now is found out by its answer."""
+    stored = hostile.put(PATH, BODY)
+    hostile.script(
+        Fault(cut_after=100, afterwards=lambda: hostile.put(PATH, BODY[::-1])),
+        Fault(ignore_conditions=True),
+    )
+    with pytest.raises(ObjectSuperseded):
+        content_of(client, stored)
+
+
+@pytest.mark.parametrize(
+    ("status", "code", "error"),
+    [
+        (403, "AccessDenied", ObjectUnreadable),
+        (503, "SlowDown", SourceUnavailable),
+        (416, "InvalidRange", SourceUnavailable),
+    ],
+)
+def test_a_refused_resume_means_what_a_refusal_means(
+    hostile: HostileS3, client: S3Client, status: int, code: str, error: type[BucketsumError]
+) -> None:
+    """In the middle of an object the error codes mean the same as at its beginning."""
+    hostile.script(Fault(cut_after=100), Fault(refuse=(status, code, "because")))
+    with pytest.raises(error, match=code):
+        content_of(client, hostile.put(PATH, BODY))
+
+
+def test_a_silent_connection_is_a_broken_one(hostile: HostileS3) -> None:
+    """When no byte comes for the read time-out, the object is continued on another connection."""
+    stored = hostile.put(PATH, BODY)
+    hostile.script(Fault(piece_bytes=100, pause=lambda sent: hostile.stall(sent) if sent else None))
+    impatient = Config(read_timeout=0.3, retries={"total_max_attempts": 1, "mode": "standard"})
+    with s3_client(hostile.endpoint_url, impatient) as client:
+        assert content_of(client, stored) == BODY
+    assert len(hostile.asked) == 2
+
+
+def test_a_garbled_tls_record_is_a_broken_connection(tmp_path: Path) -> None:
+    """Bytes that fail TLS's own check are never hashed; the object is continued."""
+    context, authority = _tls(tmp_path)
+    with (
+        hostile_s3(context) as s3,
+        s3_client(s3.endpoint_url, verify=str(authority)) as client,
+    ):
+        s3.script(Fault(piece_bytes=1000, garble_after=3000))
+        assert content_of(client, s3.put(PATH, BODY), 1000) == BODY
+        assert [asked.headers.get("range") for asked in s3.asked] == [None, "bytes=3000-"]
+
+
+def _tls(folder: Path) -> tuple[ssl.SSLContext, Path]:
+    """A server's side of TLS for 127.0.0.1, and the certificate that a client must trust."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hostile S3")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(1)
+        .not_valid_before(now - timedelta(days=1))
+        .not_valid_after(now + timedelta(days=1))
+        .add_extension(
+            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
+            critical=False,
+        )
+        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
+        .sign(key, hashes.SHA256())
+    )
+    pem = serialization.Encoding.PEM
+    trusted = folder / "certificate.pem"
+    trusted.write_bytes(certificate.public_bytes(pem))
+    secret = folder / "key.pem"
+    secret.write_bytes(
+        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
+    )
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(trusted, secret)
+    return context, trusted
