@@ -9,10 +9,10 @@ from urllib.parse import quote_plus
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.messages import LANDED, TEST_EVENT, eventbridge, from_sns, notification, with_field
 
 from bucketsum.arrivals import KEY_MAX_BYTES, arrivals_in
 from bucketsum.errors import MalformedMessage
-from tests.messages import LANDED, TEST_EVENT, eventbridge, from_sns, notification, with_field
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda key: len(key.encode()) <= KEY_MAX_BYTES

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.messages import eventbridge, from_sns, notification, with_field
 
 from bucketsum.arrivals import Arrival, arrivals_in
 from bucketsum.errors import MalformedMessage
-from tests.messages import eventbridge, from_sns, notification, with_field
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 JSON = st.recursive(
