@@ -1,0 +1,129 @@
+"""settings: a bad deploy names the variable, what it holds and what it may hold."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.sam_template import load_template
+
+from bucketsum.errors import BadSettings
+from bucketsum.settings import (
+    BASE_MEMORY_BYTES,
+    CHUNK_BYTES_MAX,
+    CHUNK_BYTES_MIN,
+    Settings,
+)
+
+GOOD = {
+    "DIGESTS_TABLE": "digests",
+    "ARRIVALS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/1/arrivals",
+    "DEAD_LETTER_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/1/dead",
+    "MAX_RECEIVES": "5",
+    "CHUNK_BYTES": "1048576",
+    "EXTRA_ALGORITHMS": "",
+    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
+}
+RANGES = {
+    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": (128, 32_768),
+    "CHUNK_BYTES": (CHUNK_BYTES_MIN, CHUNK_BYTES_MAX),
+    "MAX_RECEIVES": (1, 1000),
+}
+
+
+def test_good_environment_is_read() -> None:
+    """Every variable arrives in its field, with its type."""
+    assert Settings.from_env(GOOD) == Settings(
+        digests_table="digests",
+        arrivals_queue_url=GOOD["ARRIVALS_QUEUE_URL"],
+        dead_letter_queue_url=GOOD["DEAD_LETTER_QUEUE_URL"],
+        max_receives=5,
+        chunk_bytes=1_048_576,
+        extra_algorithms=(),
+        memory_mb=512,
+    )
+
+
+@pytest.mark.parametrize("name", sorted(set(GOOD) - {"EXTRA_ALGORITHMS"}))
+@pytest.mark.parametrize("is_empty", [True, False])
+def test_missing_variable_is_named(name: str, *, is_empty: bool) -> None:
+    """An empty variable is as missing as an absent one."""
+    env = {key: value for key, value in GOOD.items() if key != name}
+    with pytest.raises(BadSettings, match=f"^{name} is not set$"):
+        Settings.from_env(env | ({name: ""} if is_empty else {}))
+
+
+@pytest.mark.parametrize("name", sorted(RANGES))
+@pytest.mark.parametrize("text", ["8MB", "1.0", "-5", "+5", " 5", "0x10", "1_000", "²", "٣"])
+def test_what_is_not_a_whole_number_is_shown_with_the_range(name: str, text: str) -> None:
+    """Python would read some of these as numbers; a template never writes them."""
+    low, high = RANGES[name]
+    with pytest.raises(BadSettings) as caught:
+        Settings.from_env(GOOD | {name: text})
+    assert str(caught.value) == f"{name} is {text!r}, not a whole number in {low}..{high}"
+
+
+@pytest.mark.parametrize("name", sorted(RANGES))
+def test_range_includes_its_ends_and_nothing_beyond(name: str) -> None:
+    """Nothing is clamped: a value out of range is an error that tells the range."""
+    low, high = RANGES[name]
+    roomy = GOOD | {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "10240", "CHUNK_BYTES": "16384"}
+    for value in (low, high):
+        Settings.from_env(roomy | {name: str(value)})
+    for value in (low - 1, high + 1):
+        with pytest.raises(BadSettings, match=rf"^{name} is {value}, not in {low}\.\.{high}$"):
+            Settings.from_env(roomy | {name: str(value)})
+
+
+@given(memory_mb=st.integers(128, 10_240))
+def test_two_chunks_must_fit_beside_the_runtime(memory_mb: int) -> None:
+    """The largest chunk that the message advises fits, one byte more does not."""
+    largest = (memory_mb * 2**20 - BASE_MEMORY_BYTES) // 2
+    env = GOOD | {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(memory_mb)}
+    if largest < CHUNK_BYTES_MAX:
+        with pytest.raises(BadSettings, match=f"CHUNK_BYTES is {largest + 1}; .* to {largest} or"):
+            Settings.from_env(env | {"CHUNK_BYTES": str(largest + 1)})
+    fits = min(largest, CHUNK_BYTES_MAX)
+    assert Settings.from_env(env | {"CHUNK_BYTES": str(fits)}).chunk_bytes == fits
+
+
+def test_extra_algorithms_keep_their_order_and_lose_doubles() -> None:
+    """Spaces and empty parts between the commas mean nothing."""
+    env = GOOD | {"EXTRA_ALGORITHMS": " sha512, crc32,,sha512 ,"}
+    assert Settings.from_env(env).extra_algorithms == ("sha512", "crc32")
+
+
+@pytest.mark.parametrize("text", ["sha3", "SHA256", "sha1", "md5;crc32"])
+def test_unknown_algorithm_is_named_with_what_is_allowed(text: str) -> None:
+    """SHA-1 is always computed, so it is not an extra either."""
+    with pytest.raises(BadSettings) as caught:
+        Settings.from_env(GOOD | {"EXTRA_ALGORITHMS": f"md5,{text}"})
+    assert str(caught.value) == (
+        f"EXTRA_ALGORITHMS names {text}; allowed are sha256, sha512, md5, crc32"
+    )
+
+
+def test_absent_extra_algorithms_are_none() -> None:
+    """The only variable that may be absent: no extras is the default."""
+    env = {key: value for key, value in GOOD.items() if key != "EXTRA_ALGORITHMS"}
+    assert Settings.from_env(env).extra_algorithms == ()
+
+
+def test_template_sets_what_is_read_and_its_defaults_are_good() -> None:
+    """A deploy that changes nothing starts."""
+    template = load_template()
+    variables = template["Resources"]["HasherFunction"]["Properties"]["Environment"]["Variables"]
+    defaults = {name: one["Default"] for name, one in template["Parameters"].items()}
+    env = {
+        name: str(value) if not isinstance(value, dict) else str(defaults.get(value["Ref"], "name"))
+        for name, value in variables.items()
+    }
+    env["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"] = str(defaults["MemorySize"])
+    assert set(GOOD) <= set(env)
+    assert Settings.from_env(env).chunk_bytes == defaults["ChunkBytes"]
+
+
+def test_template_admits_the_same_chunk_sizes() -> None:
+    """What CloudFormation lets through, the function does not refuse for its range."""
+    parameter = load_template()["Parameters"]["ChunkBytes"]
+    assert (parameter["MinValue"], parameter["MaxValue"]) == (CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
