@@ -1,0 +1,1 @@
+"""What AWS really sends to the hasher, as files; see README.md."""

@@ -1,0 +1,200 @@
+"""Make the files of this folder from `sam local generate-event`, put right to what AWS sends.
+
+`make events` writes them anew. With `--bucket` it uploads the objects that the events speak of
+first, and writes events that name this bucket and the versions that the objects got there.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote_plus
+
+import boto3
+
+from events import objects
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from datetime import datetime
+
+_ACCOUNT: Final = "123456789012"
+_REGION: Final = "us-east-1"
+_MALFORMED: Final = "this is not a notification"
+
+
+def write_events(into: Path, bucket: str, versions: Mapping[str, str]) -> list[Path]:
+    """Write every event: pretty, sorted, and the same bytes for the same arguments."""
+    into.mkdir(parents=True, exist_ok=True)
+    bodies = _bodies(bucket, versions)
+    [message] = _generated("sqs", "receive-message", "--queue-name", "bucketsum-ArrivalsQueue")
+    batch = [_message(message, name, body) for name, body in bodies.items()]
+    events = dict(zip(bodies, ([one] for one in batch), strict=True)) | {"batch": batch}
+    paths = []
+    for name, messages in events.items():
+        path = into / f"sqs-{name}.json"
+        text = json.dumps({"Records": messages}, indent=2, sort_keys=True, ensure_ascii=False)
+        path.write_text(text + "\n", encoding="utf-8")
+        paths.append(path)
+    return paths
+
+
+def _bodies(bucket: str, versions: Mapping[str, str]) -> dict[str, str]:
+    """What each kind of sender puts into the queue."""
+    [record] = _generated("s3", "put", "--bucket", bucket, "--region", _REGION)
+
+    def notification(one: objects.ExampleObject) -> str:
+        return _json({"Records": [_notified(record, one, versions[one.key])]})
+
+    return {
+        "s3-put": notification(objects.PUT),
+        "s3-multipart": notification(objects.MULTIPART),
+        "s3-awkward-key": notification(objects.AWKWARD),
+        "s3-test-event": _json(_test_event(bucket)),
+        "eventbridge": _json(_eventbridge(bucket, versions[objects.FROM_EVENTBRIDGE.key])),
+        "sns-s3": _json(_sns(notification(objects.FROM_SNS))),
+        "malformed": _MALFORMED,
+    }
+
+
+def _generated(*arguments: str) -> list[dict[str, Any]]:
+    """The records of one event of `sam local generate-event`."""
+    sam = Path(sys.executable).with_name("sam")
+    done = subprocess.run(  # noqa: S603 - our own environment's SAM, with arguments from here
+        [sam, "local", "generate-event", *arguments],
+        check=True,
+        capture_output=True,
+        env=os.environ | {"SAM_CLI_TELEMETRY": "0"},
+    )
+    records: list[dict[str, Any]] = json.loads(done.stdout)["Records"]
+    return records
+
+
+def _notified(
+    record: Mapping[str, Any], one: objects.ExampleObject, version_id: str
+) -> dict[str, Any]:
+    """Put a generated record right.
+
+    SAM writes version 2.0, a key with ``%20`` for a space, no version id, and the same size,
+    entity tag and sequencer for every object. Live events form-encode the key. Their version was
+    2.1 for years; S3's manual has since shown 2.4 to 2.6, one number for all kinds of events,
+    which differ by added fields only. So both a 2.1 and a 2.6 are here.
+    """
+    how = "CompleteMultipartUpload" if one.parts else "Put"
+    told = {
+        "key": quote_plus(one.key, safe="/"),
+        "size": one.size_bytes,
+        "eTag": one.etag,
+        "versionId": version_id,
+        "sequencer": one.sequencer,
+    }
+    return {
+        **record,
+        "eventVersion": "2.6" if one.parts else "2.1",
+        "eventTime": _iso(objects.WHEN),
+        "eventName": f"ObjectCreated:{how}",
+        "s3": {**record["s3"], "object": told},
+    }
+
+
+def _test_event(bucket: str) -> dict[str, Any]:
+    """What S3 sends when notifications are configured; SAM cannot generate it."""
+    return {
+        "Service": "Amazon S3",
+        "Event": "s3:TestEvent",
+        "Time": _iso(objects.WHEN),
+        "Bucket": bucket,
+        "RequestId": "EXAMPLE123456789",
+        "HostId": "EXAMPLE123/5678abcdefghijklambdaisawesome/mnopqrstuvwxyzABCDEFGH",
+    }
+
+
+def _eventbridge(bucket: str, version_id: str) -> dict[str, Any]:
+    """SAM has no S3 event from EventBridge; keys are not encoded in these, sequencers shorter."""
+    one = objects.FROM_EVENTBRIDGE
+    return {
+        "version": "0",
+        "id": "17793124-05d4-b198-2fde-7ededc63b103",
+        "detail-type": "Object Created",
+        "source": "aws.s3",
+        "account": _ACCOUNT,
+        "time": _iso(objects.WHEN, "seconds"),
+        "region": _REGION,
+        "resources": [f"arn:aws:s3:::{bucket}"],
+        "detail": {
+            "version": "0",
+            "bucket": {"name": bucket},
+            "object": {
+                "key": one.key,
+                "size": one.size_bytes,
+                "etag": one.etag,
+                "version-id": version_id,
+                "sequencer": one.sequencer.removeprefix("00").lower(),
+            },
+            "request-id": "EXAMPLE123456789",
+            "requester": _ACCOUNT,
+            "source-ip-address": "127.0.0.1",
+            "reason": "PutObject",
+        },
+    }
+
+
+def _sns(message: str) -> dict[str, Any]:
+    """A notification as SNS puts it into a queue: SAM's is the one that Lambda would get."""
+    [record] = _generated("sns", "notification", "--subject", "Amazon S3 Notification")
+    sns = {**record["Sns"], "Message": message, "Timestamp": _iso(objects.WHEN)}
+    del sns["MessageAttributes"]
+    return {name.replace("Url", "URL"): value for name, value in sns.items()}
+
+
+def _message(generated: Mapping[str, Any], name: str, body: str) -> dict[str, Any]:
+    """One message with an id of its own: a batch's failures are told by id."""
+    sent_ms = int(objects.WHEN.timestamp() * 1000) + 400
+    digest = hashlib.shake_128(name.encode()).hexdigest(16)
+    attributes = {
+        **generated["attributes"],
+        "SentTimestamp": str(sent_ms),
+        "ApproximateFirstReceiveTimestamp": str(sent_ms + 3),
+    }
+    return {
+        **generated,
+        "messageId": "-".join(
+            (digest[:8], digest[8:12], digest[12:16], digest[16:20], digest[20:])
+        ),
+        "body": body,
+        "md5OfBody": objects.md5(body.encode()).hex(),
+        "attributes": attributes,
+    }
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, separators=(",", ":"))
+
+
+def _iso(when: datetime, precision: str = "milliseconds") -> str:
+    return when.isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+def main() -> None:
+    """Read the command line and write the events."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--into", type=Path, default=Path(__file__).parent, help="folder to write")
+    parser.add_argument(
+        "--bucket", help="upload the objects into this bucket, which keeps versions"
+    )
+    options = parser.parse_args()
+    bucket, versions = objects.BUCKET, objects.EXAMPLE_VERSIONS
+    if options.bucket:
+        bucket, versions = options.bucket, objects.upload(boto3.client("s3"), options.bucket)
+    for path in write_events(options.into, bucket, versions):
+        sys.stdout.write(f"{path}\n")
+
+
+if __name__ == "__main__":
+    main()
