@@ -1,0 +1,103 @@
+"""What `sam build` makes of template.yaml, and the folders that a function sees in Lambda."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import os
+import platform
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from tests.sam_template import TEMPLATE, load_template
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+ARCHITECTURE: Final = "arm64" if platform.machine().lower() in {"aarch64", "arm64"} else "x86_64"
+RUNTIME: Final = f"python{sys.version_info.major}.{sys.version_info.minor}"
+OVERRIDES: Final = f"PythonRuntime={RUNTIME} Architecture={ARCHITECTURE}"
+"""The template's parameters for the interpreter and the machine at hand."""
+
+LAMBDA_BRINGS: Final = (
+    "boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3",
+    "awslambdaric", "simplejson", "snapshot-restore-py",
+)  # fmt: skip
+"""The distributions that Lambda's Python runtimes bring: boto3, the runtime client, their needs."""
+
+_BIN: Final = Path(sys.executable).parent
+
+
+@dataclass(frozen=True, slots=True)
+class Built:
+    """The folder that `sam build` filled."""
+
+    folder: Path
+
+    @property
+    def template(self) -> Path:
+        """The built template."""
+        return self.folder / "template.yaml"
+
+    def function(self, logical_id: str) -> Path:
+        """What is /var/task in Lambda."""
+        return self.folder / logical_id
+
+    @property
+    def layer(self) -> Path:
+        """What is /opt/python in Lambda."""
+        return self.folder / "BucketsumLayer" / "python"
+
+
+def with_tools(**more: str) -> dict[str, str]:
+    """An environment in which our own SAM, and the Python that runs these tests, come first.
+
+    SAM looks for ``pythonX.Y`` on PATH and does not accept a pyenv shim.
+    """
+    path = os.pathsep.join([str(_BIN), f"{sys.base_prefix}/bin", os.environ["PATH"]])
+    return os.environ | {"PATH": path, "SAM_CLI_TELEMETRY": "0"} | more
+
+
+def sam(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run our own SAM in the project's root; the caller looks at what it answered."""
+    return subprocess.run(
+        [_BIN / "sam", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=TEMPLATE.parent,
+        env=with_tools(),
+    )
+
+
+def sam_build(into: Path) -> Built:
+    """Build everything with the Python at hand, and leave the project's own folder alone."""
+    done = sam(
+        "build", "--template", TEMPLATE,
+        "--build-dir", into / "build", "--no-cached",  # a cache would be kept in the project
+        "--parameter-overrides", OVERRIDES,
+    )  # fmt: skip
+    assert done.returncode == 0, f"sam build failed:\n{done.stdout}\n{done.stderr}"
+    return Built(into / "build")
+
+
+def link_lambda_packages(into: Path) -> Path:
+    """Fill a folder with what Lambda's own runtime has on its path, and nothing more."""
+    into.mkdir()
+    for name in LAMBDA_BRINGS:
+        distribution = importlib.metadata.distribution(name)
+        for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
+            (into / top).symlink_to(Path(str(distribution.locate_file(top))))
+    return into
+
+
+def function_ids() -> list[str]:
+    """The logical ids of the template's functions."""
+    resources: Mapping[str, Mapping[str, str]] = load_template()["Resources"]
+    return [
+        logical_id
+        for logical_id, resource in resources.items()
+        if resource["Type"] == "AWS::Serverless::Function"
+    ]

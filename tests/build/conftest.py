@@ -1,0 +1,45 @@
+"""One real build and one local AWS, which all of these tests look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from urllib.request import Request, urlopen
+
+import pytest
+from moto.server import ThreadedMotoServer
+from tests.build.artifacts import Built, link_lambda_packages, sam_build
+from tests.build.local_aws import LocalAws, make_local_aws
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+
+@pytest.fixture(scope="session")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
+    """What `sam build` made."""
+    return sam_build(tmp_path_factory.mktemp("sam"))
+
+
+@pytest.fixture(scope="session")
+def lambda_packages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with boto3 and the runtime client, as Lambda's own runtime has them."""
+    return link_lambda_packages(tmp_path_factory.mktemp("runtime") / "packages")
+
+
+@pytest.fixture(scope="session")
+def endpoint() -> Iterator[str]:
+    """Where a local S3, SQS and DynamoDB answer."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    host, port = server.get_host_and_port()
+    yield f"http://{host}:{port}"
+    server.stop()
+
+
+@pytest.fixture
+def local_aws(endpoint: str) -> LocalAws:
+    """A fresh set of resources, under the same names every time."""
+    with urlopen(Request(f"{endpoint}/moto-api/reset", method="POST")) as answer:  # noqa: S310 - ours
+        assert answer.status == 200
+    return make_local_aws(endpoint)

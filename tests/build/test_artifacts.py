@@ -1,0 +1,164 @@
+"""The built folders hold what Lambda needs and nothing else."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import subprocess
+import sys
+import tomllib
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from tests.build.artifacts import function_ids
+from tests.sam_template import TEMPLATE, load_template
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.build.artifacts import Built
+
+ROOT: Final = TEMPLATE.parent
+LIBRARY: Final = ROOT / "layers" / "bucketsum"
+UNZIPPED_LIMIT_BYTES: Final = 250 * 1024 * 1024  # function and layers together
+
+_IMPORTS_WITH: Final = "import sys; sys.path[:0] = sys.argv[1:]; import app; app.lambda_handler"
+_ENVIRONMENT: Final = {
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128",
+    "DIGESTS_TABLE": "table",
+    "ARRIVALS_QUEUE_URL": "https://queue",
+    "DEAD_LETTER_QUEUE_URL": "https://queue",
+    "MAX_RECEIVES": "5",
+    "CHUNK_BYTES": "1048576",
+}
+
+
+def pins(text: str) -> dict[str, str]:
+    """Normalised distribution name → exact version, of a requirements file's ``==`` lines."""
+    found = re.findall(r"^([A-Za-z0-9_.-]+)(?:\[[^]]*])?==([^\s;\\]+)", text, re.MULTILINE)
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found}
+
+
+def layer_pins() -> dict[str, str]:
+    """What the layer is pinned to."""
+    return pins((LIBRARY / "requirements.txt").read_text())
+
+
+def imported(*folders: Path) -> subprocess.CompletedProcess[str]:
+    """Import ``app`` where only the standard library and *folders* can be imported from."""
+    return subprocess.run(
+        [sys.executable, "-B", "-I", "-S", "-c", _IMPORTS_WITH, *folders],
+        check=False,
+        capture_output=True,
+        text=True,
+        env=_ENVIRONMENT,
+    )
+
+
+@pytest.mark.parametrize("function", function_ids())
+def test_handler_imports_in_lambda(function: str, built: Built, lambda_packages: Path) -> None:
+    """A built handler imports from its folder, the layer and Lambda's own packages alone."""
+    done = imported(built.function(function), built.layer, lambda_packages)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.parametrize("function", function_ids())
+def test_handler_needs_the_layer(function: str, built: Built, lambda_packages: Path) -> None:
+    """Without its layer a handler cannot be imported: nothing else brings the library."""
+    done = imported(built.function(function), lambda_packages)
+    assert done.returncode != 0
+    assert "ModuleNotFoundError" in done.stderr
+
+
+@pytest.mark.parametrize("function", function_ids())
+def test_function_folder_is_one_file(function: str, built: Built) -> None:
+    """A function's folder holds its handler; what is shared is in the layer."""
+    assert {path.name for path in built.function(function).iterdir()} == {"__init__.py", "app.py"}
+
+
+def test_layer_holds_the_library(built: Built) -> None:
+    """The layer's library is the repository's, byte for byte and module for module."""
+    source, shipped = LIBRARY / "bucketsum", built.layer / "bucketsum"
+    expected = {path.name: path.read_bytes() for path in source.iterdir() if path.is_file()}
+    assert {p.name: p.read_bytes() for p in shipped.iterdir() if p.is_file()} == expected
+
+
+def test_layer_holds_exactly_what_is_pinned(built: Built) -> None:
+    """The layer's distributions are those of its requirements.txt, in exactly these versions."""
+    shipped = importlib.metadata.distributions(path=[str(built.layer)])
+    assert {re.sub(r"[-_.]+", "-", d.name).lower(): d.version for d in shipped} == layer_pins()
+
+
+def test_layer_is_what_the_tests_run_with() -> None:
+    """What the layer pins, the locked environment pins to the same versions."""
+    locked = pins((ROOT / "requirements.lock").read_text())
+    assert {name: locked[name] for name in layer_pins()} == layer_pins()
+
+
+def test_powertools_is_pinned_alike() -> None:
+    """pyproject.toml asks for the version of Powertools that the layer ships."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    wanted = {one.name: one for one in map(Requirement, project["dependency-groups"]["dev"])}
+    version = layer_pins()["aws-lambda-powertools"]
+    assert wanted["aws-lambda-powertools"].specifier == SpecifierSet(f"=={version}")
+
+
+def test_layer_is_pure_python(built: Built) -> None:
+    """Nothing is compiled: one layer serves both architectures and every runtime."""
+    compiled = [p for p in built.layer.rglob("*") if p.suffix in {".so", ".pyd", ".dylib", ".pyc"}]
+    assert compiled == []
+
+
+def test_layer_suits_every_runtime(built: Built) -> None:
+    """Each distribution in the layer admits each runtime that the template offers."""
+    runtimes = load_template()["Parameters"]["PythonRuntime"]["AllowedValues"]
+    for distribution in importlib.metadata.distributions(path=[str(built.layer)]):
+        admitted = SpecifierSet(distribution.metadata["Requires-Python"] or "")
+        refused = [one for one in runtimes if f"{one.removeprefix('python')}.0" not in admitted]
+        assert refused == [], distribution.name
+
+
+def test_layer_has_what_its_packages_need(built: Built) -> None:
+    """What a distribution in the layer needs is in the layer, or Lambda brings it."""
+    at_hand = {*layer_pins(), "boto3", "botocore"}
+    for distribution in importlib.metadata.distributions(path=[str(built.layer)]):
+        needs = map(Requirement, distribution.requires or ())
+        plain = {one.name for one in needs if not one.marker or one.marker.evaluate({"extra": ""})}
+        assert {re.sub(r"[-_.]+", "-", name).lower() for name in plain} <= at_hand
+
+
+@pytest.mark.parametrize(
+    "unwanted",
+    [
+        "bin",  # programs name the interpreter of the machine that built them
+        "__pycache__", "tests", "test", "conftest.py",
+        ".env", ".aws", ".git", "credentials", "*.pem", "*.key",
+    ],
+)  # fmt: skip
+def test_layer_has_no(unwanted: str, built: Built) -> None:
+    """No programs, no tests and no secrets travel in the layer."""
+    found = [path for path in built.layer.rglob(unwanted) if "dist-info" not in str(path)]
+    assert found == []
+
+
+def test_layer_has_no_second_sdk(built: Built) -> None:
+    """The layer shadows none of Lambda's own boto3: it would cost memory and start-up time."""
+    shipped = {path.name for path in built.layer.iterdir()}
+    assert shipped & {"boto3", "botocore", "s3transfer", "urllib3"} == set()
+
+
+def test_size_fits_lambda(built: Built) -> None:
+    """Function and layer unpack to far less than Lambda's 250 MiB, which it checks at deploy."""
+    files = [*built.layer.rglob("*"), *built.function("HasherFunction").rglob("*")]
+    total = sum(path.stat().st_size for path in files if path.is_file())
+    assert 0 < total < UNZIPPED_LIMIT_BYTES / 10
+
+
+def test_build_resolves_the_layer(built: Built) -> None:
+    """The built template points at the folders that were looked at here."""
+    text = built.template.read_text()
+    content: list[Any] = re.findall(r"(?:CodeUri|ContentUri): (\S+)", text)
+    assert sorted(content) == sorted([*function_ids(), "BucketsumLayer"])

@@ -1,0 +1,84 @@
+"""The files of events/ are what their generator makes, and say what AWS says."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from events import objects
+from events.generate import write_events
+
+from bucketsum.arrivals import arrivals_in
+from bucketsum.errors import MalformedMessage
+
+EVENTS: Final = Path(objects.__file__).parent
+NAMES: Final = sorted(path.name for path in EVENTS.glob("*.json"))
+
+
+def messages_of(name: str) -> list[dict[str, Any]]:
+    """The queue messages of one event."""
+    messages: list[dict[str, Any]] = json.loads((EVENTS / name).read_bytes())["Records"]
+    return messages
+
+
+def test_events_are_as_generated(tmp_path: Path) -> None:
+    """`make events` changes nothing: no file was edited by hand, added or left behind."""
+    made = write_events(tmp_path, objects.BUCKET, objects.EXAMPLE_VERSIONS)
+    assert sorted(path.name for path in made) == NAMES
+    assert {path.name: path.read_bytes() for path in made} == {
+        name: (EVENTS / name).read_bytes() for name in NAMES
+    }
+
+
+def test_batch_carries_every_message() -> None:
+    """The batch is all the other events' messages, each under an id of its own."""
+    others = [one for name in NAMES if name != "sqs-batch.json" for one in messages_of(name)]
+    batch = messages_of("sqs-batch.json")
+    by_id = {one["messageId"]: one for one in batch}
+    assert len(by_id) == len(batch)
+    assert by_id == {one["messageId"]: one for one in others}
+
+
+@pytest.mark.parametrize("message", messages_of("sqs-batch.json"), ids=lambda one: one["messageId"])
+def test_message_has_its_checksum(message: dict[str, Any]) -> None:
+    """SQS sends the MD5 of each body with it."""
+    digest = hashlib.md5(message["body"].encode(), usedforsecurity=False)
+    assert message["md5OfBody"] == digest.hexdigest()
+
+
+def test_events_tell_the_objects_as_they_are() -> None:
+    """What the events say of an object is what S3 would: decoded key, size, entity tag, version."""
+    told = set()
+    for message in messages_of("sqs-batch.json"):
+        try:
+            told |= {
+                (one.bucket, one.key, one.size_bytes, one.etag, one.version_id)
+                for one in arrivals_in(message["body"])
+            }
+        except MalformedMessage:
+            assert message == messages_of("sqs-malformed.json")[0]
+    assert told == {
+        (objects.BUCKET, one.key, len(one.content), one.etag, one.version_id)
+        for one in objects.OBJECTS
+    }
+
+
+def test_native_keys_are_form_encoded() -> None:
+    """A native notification writes a space as ``+`` and a plus as ``%2B``, as live S3 does."""
+    [message] = messages_of("sqs-s3-awkward-key.json")
+    [record] = json.loads(message["body"])["Records"]
+    key = record["s3"]["object"]["key"]
+    assert key.isascii()
+    assert "+%26+100%25/" in key
+    assert "+%2B+" in key
+    assert "%20" not in key
+
+
+def test_sequencers_grow() -> None:
+    """Objects that landed later have higher sequencers, of sixteen digits and more."""
+    sequencers = [one.sequencer for one in objects.OBJECTS]
+    assert sequencers == sorted(set(sequencers))
+    assert {len(one) for one in sequencers} == {18}
