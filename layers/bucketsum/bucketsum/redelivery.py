@@ -89,5 +89,12 @@ class Redelivery:
 
 def _reason(error: Exception) -> str:
     """The error in one line, of characters that SQS allows in an attribute."""
-    text = f"{type(error).__name__}: {error}"
-    return "".join(c if c.isprintable() else " " for c in text)[:_REASON_MAX_CHARACTERS]
+    text = "".join(c if c.isprintable() else " " for c in _told(error))
+    return text[:_REASON_MAX_CHARACTERS]
+
+
+def _told(error: Exception) -> str:
+    """What went wrong; of a group, each of its errors, for its own text only counts them."""
+    if isinstance(error, ExceptionGroup):
+        return "; ".join(_told(one) for one in error.exceptions)
+    return f"{type(error).__name__}: {error}"

@@ -1,0 +1,161 @@
+"""redelivery: a message that failed waits longer each time, or goes aside; it is never lost."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+from hypothesis import given
+from hypothesis import strategies as st
+from moto import mock_aws
+
+from bucketsum.errors import KeepAside, MalformedMessage, RetryLater, SourceUnavailable
+from bucketsum.redelivery import REASON_ATTRIBUTE, Delivery, Redelivery
+from bucketsum.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mypy_boto3_sqs import SQSClient
+
+MAX_RECEIVES: Final = 5
+LEGAL: Final = re.compile(r"[\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]+")
+"""What SQS allows in a text; see SendMessage."""
+
+EVERY_CHARACTER: Final = st.text(st.characters(codec=None))
+"""Any code point: lone surrogates, controls and noncharacters too."""
+
+
+def settings(arrivals: str = "arrivals", dead: str = "dead") -> Settings:
+    """Settings whose queues are *arrivals* and *dead*."""
+    return Settings("digests", arrivals, dead, MAX_RECEIVES, 2**20, (), 512)
+
+
+@pytest.fixture(scope="module")
+def sqs() -> Iterator[SQSClient]:
+    """Moto's SQS, which keeps what it is sent."""
+    with mock_aws():
+        yield boto3.client("sqs")
+
+
+@pytest.fixture(scope="module")
+def dead_letters(sqs: SQSClient) -> str:
+    """The URL of an empty dead-letter queue."""
+    return sqs.create_queue(QueueName="dead")["QueueUrl"]
+
+
+def set_aside(sqs: SQSClient, dead_letters: str, error: Exception, receives: int) -> str:
+    """Settle a message that failed with *error*; return the reason it then has in the DLQ."""
+    redelivery = Redelivery(sqs, settings(dead=dead_letters))
+    assert redelivery.settle(Delivery("the body", "handle", receives), error)
+    answer = sqs.receive_message(QueueUrl=dead_letters, MessageAttributeNames=["All"])
+    [message] = answer["Messages"]
+    sqs.delete_message(QueueUrl=dead_letters, ReceiptHandle=message["ReceiptHandle"])
+    assert message["Body"] == "the body"
+    return message["MessageAttributes"][REASON_ATTRIBUTE]["StringValue"]
+
+
+@pytest.mark.parametrize("error", [KeepAside("hopeless"), MalformedMessage("hopeless")])
+@pytest.mark.parametrize("receives", [1, MAX_RECEIVES, MAX_RECEIVES + 1])
+def test_what_no_retry_helps_goes_aside_at_once(
+    sqs: SQSClient, dead_letters: str, error: Exception, receives: int
+) -> None:
+    """The message is in the dead-letter queue, whole and with its reason, on any receive."""
+    reason = set_aside(sqs, dead_letters, error, receives)
+    assert reason == f"{type(error).__name__}: hopeless"
+
+
+@pytest.mark.parametrize("error", [RetryLater("busy"), SourceUnavailable("busy"), KeyError("busy")])
+@pytest.mark.parametrize("receives", [MAX_RECEIVES, MAX_RECEIVES + 1])
+def test_last_receive_goes_aside_with_its_reason(
+    sqs: SQSClient, dead_letters: str, error: Exception, receives: int
+) -> None:
+    """The queue's own redrive would move it without telling why."""
+    assert "busy" in set_aside(sqs, dead_letters, error, receives)
+
+
+def test_group_of_errors_tells_each_of_them(sqs: SQSClient, dead_letters: str) -> None:
+    """A message of several objects says what became of each that failed."""
+    error = ExceptionGroup("2 failed", [RetryLater("slow"), ExceptionGroup("x", [OSError("gone")])])
+    reason = set_aside(sqs, dead_letters, error, MAX_RECEIVES)
+    assert reason == "RetryLater: slow; OSError: gone"
+
+
+@given(text=EVERY_CHARACTER)
+def test_reason_is_always_legal(sqs: SQSClient, dead_letters: str, text: str) -> None:
+    """Whatever an error says, SQS takes it: a refusal would leave the message in a circle."""
+    reason = set_aside(sqs, dead_letters, KeepAside(text), 1)
+    assert LEGAL.fullmatch(reason)
+    assert len(reason.splitlines()) == 1
+    assert reason.startswith("KeepAside: ")
+
+
+def test_reason_is_cut(sqs: SQSClient, dead_letters: str) -> None:
+    """An error may quote what it got; its reason is still a thousand characters at most."""
+    reason = set_aside(sqs, dead_letters, KeepAside("文" * 300_000), 1)
+    assert len(reason) == 1000
+    assert reason.startswith("KeepAside: 文文")
+
+
+def visibility_of(receives: int, chance: float, max_receives: int = MAX_RECEIVES) -> int:
+    """The visibility time-out that a message gets which failed on this receive."""
+    sqs = boto3.client("sqs")
+    asked: list[int] = []
+    sqs.meta.events.register(
+        "provide-client-params.sqs.ChangeMessageVisibility",
+        lambda params, **_: asked.append(params["VisibilityTimeout"]),
+    )
+    sent_to = Settings("digests", "arrivals", "dead", max_receives, 2**20, (), 512)
+    with Stubber(sqs) as stub:
+        stub.add_response("change_message_visibility", {})
+        delivery = Delivery("the body", "handle", receives)
+        assert not Redelivery(sqs, sent_to, lambda: chance).settle(delivery, RetryLater("busy"))
+    [seconds] = asked
+    return seconds
+
+
+@pytest.mark.parametrize(("receives", "seconds"), [(1, 10), (2, 20), (3, 40), (4, 80)])
+def test_each_failure_doubles_the_wait(receives: int, seconds: int) -> None:
+    """Without chance, 10, 20, 40 and 80 s; with all of it, half of that."""
+    assert visibility_of(receives, 0.0) == seconds
+    assert visibility_of(receives, 1.0) == seconds // 2
+
+
+@given(receives=st.integers(1, 999), chance=st.floats(0, 1, exclude_max=True))
+def test_wait_stays_within_its_bounds(receives: int, chance: float) -> None:
+    """Between half and all of the doubled delay, and never more than SQS takes."""
+    full = 10 * 2 ** (receives - 1)
+    seconds = visibility_of(receives, chance, max_receives=1000)
+    assert min(full // 2, 43_200) <= seconds <= min(full, 43_200)
+
+
+def test_waiting_message_is_named_by_its_receipt() -> None:
+    """Only this receive of this message waits, in the arrivals queue."""
+    sqs = boto3.client("sqs")
+    with Stubber(sqs) as stub:
+        stub.add_response(
+            "change_message_visibility",
+            {},
+            {"QueueUrl": "arrivals", "ReceiptHandle": "this one", "VisibilityTimeout": 10},
+        )
+        delivery = Delivery("the body", "this one", 1)
+        assert not Redelivery(sqs, settings(), lambda: 0.0).settle(delivery, RetryLater("busy"))
+        stub.assert_no_pending_responses()
+
+
+@pytest.mark.parametrize(
+    ("operation", "error"),
+    [("send_message", KeepAside("hopeless")), ("change_message_visibility", RetryLater("busy"))],
+)
+def test_refusal_of_sqs_leaves_the_message_where_it_is(operation: str, error: Exception) -> None:
+    """It is not settled: raising leaves it to the queue's own time-out and redrive."""
+    sqs = boto3.client("sqs")
+    redelivery = Redelivery(sqs, settings())
+    with Stubber(sqs) as stub:
+        stub.add_client_error(operation, "Throttled")
+        with pytest.raises(ClientError, match="Throttled"):
+            redelivery.settle(Delivery("the body", "handle", 1), error)
