@@ -48,7 +48,7 @@ events: .venv/.ready ## Make events/ anew from `sam local generate-event`
 
 lock: .venv/.ready ## Refresh requirements.lock from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --extra local --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
+	  --extra local --extra report --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean: ## Remove everything that make has made
 	@-test -x $(BIN)/bucketsum && $(BIN)/bucketsum local down
