@@ -13,7 +13,8 @@
     │   ├── ObjectGone            deleted before it was read
     │   ├── ObjectSuperseded      overwritten before it was read
     │   └── ObjectUnreadable      there, but not for us; the text says what to do
-    └── BadSettings           whoever deployed can: names variable, value and range
+    ├── BadSettings           whoever deployed can: names variable, value and range
+    └── BadSweep              whoever asked for the sweep can: names field, value and range
 """
 
 
@@ -63,3 +64,7 @@ class ObjectUnreadable(NotHashed):
 
 class BadSettings(BucketsumError):
     """The environment does not hold the settings that the function was deployed to have."""
+
+
+class BadSweep(BucketsumError):
+    """The input of a sweep asks for what cannot be; the text names the field to change."""
