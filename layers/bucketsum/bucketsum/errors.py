@@ -14,7 +14,9 @@
     │   ├── ObjectSuperseded      overwritten before it was read
     │   └── ObjectUnreadable      there, but not for us; the text says what to do
     ├── BadSettings           whoever deployed can: names variable, value and range
-    └── BadSweep              whoever asked for the sweep can: names field, value and range
+    ├── BadSweep              whoever asked for the sweep can: names field, value and range
+    ├── MemoryRefused         the account does not allow this memory size: a result of the sweep
+    └── Overtaken             another sweep kept changing the prober while this one published
 """
 
 
@@ -68,3 +70,11 @@ class BadSettings(BucketsumError):
 
 class BadSweep(BucketsumError):
     """The input of a sweep asks for what cannot be; the text names the field to change."""
+
+
+class MemoryRefused(BucketsumError):
+    """Lambda does not let this account's function have this memory size."""
+
+
+class Overtaken(BucketsumError):
+    """The prober was changed by somebody else each time, between setting and publishing it."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -232,6 +232,8 @@ def run_id_of(execution_name: str, started_at: str) -> str:
     return f"{started_at[:19].replace('-', '').replace(':', '')}-{execution_name}"
 
 
+_STATUSES: Final[Mapping[type, type[StrEnum]]] = {Run: RunStatus, Sample: SampleStatus}
+
 T = TypeVar("T", Run, Sample, CellRow)
 
 
@@ -279,6 +281,12 @@ class Measurements:
     def record_cell(self, run_id: str, cell: CellRow) -> None:
         """Write one cell."""
         self._put(run_id, f"{_CELL}{cell.cell_id}", cell)
+
+    def refuse_cells(self, run_id: str, memory_mb: int, cause: str) -> None:
+        """Write *cause* to the cells of one memory size."""
+        for cell in self.cells(run_id):
+            if cell.memory_mb == memory_mb and cell.cause is None:
+                self.record_cell(run_id, replace(cell, cause=cause))
 
     def end(self, run: Run) -> None:
         """Write how a run ended."""
@@ -329,6 +337,8 @@ def _attribute(value: object) -> dict[str, Any]:
 def _value_of(kind: type[T], item: Mapping[str, Any]) -> T:
     known = {one.name for one in fields(kind)}
     values = {name: _plain(one) for name, one in item.items() if name in known}
+    if kind in _STATUSES:
+        values["status"] = _STATUSES[kind](values["status"])
     return kind(**values)
 
 
