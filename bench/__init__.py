@@ -1,1 +1,1 @@
-"""Side-by-side benchmarks in Lambda's shape; each is a module, `make bench` runs them all."""
+"""What is promised about speed and memory, measured. `make bench` runs all of it."""

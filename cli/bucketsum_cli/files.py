@@ -6,13 +6,17 @@ import os
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.arrivals import KEY_MAX_BYTES
+from bucketsum.digest import digest_of
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.output import note
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
+
+_CHUNK_BYTES: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,3 +127,25 @@ def _refuse_double_keys(files: Iterable[LocalFile]) -> None:
                 f"{other} and {file.path} would both have the key {file.key}; give them in "
                 "separate commands with a --prefix each"
             )
+
+
+def sha1_of_file(path: Path, on_bytes: Callable[[int], None] = lambda _size: None) -> str:
+    """The SHA-1 of the file at *path*; calls *on_bytes* with the size of each piece hashed.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    with path.open("rb") as file:
+
+        def chunks() -> Iterator[bytes]:
+            while chunk := file.read(_CHUNK_BYTES):
+                yield chunk
+                on_bytes(len(chunk))
+
+        return digest_of(chunks()).sha1
+
+
+def note_skipped(skipped: Iterable[Skipped]) -> None:
+    """Say on stderr what could not be taken, and why."""
+    for one in skipped:
+        note(f"skipped {one.path}: {one.reason}")

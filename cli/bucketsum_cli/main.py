@@ -7,9 +7,16 @@ from typing import Any
 import click
 
 from bucketsum import __version__
+from bucketsum_cli.check import check
+from bucketsum_cli.failures import failures
+from bucketsum_cli.find import find
+from bucketsum_cli.local.commands import local
+from bucketsum_cli.ls import ls
 from bucketsum_cli.output import printable
 from bucketsum_cli.put import put
+from bucketsum_cli.redrive import redrive
 from bucketsum_cli.refusals import AWS_ERRORS, explained
+from bucketsum_cli.show import show
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
@@ -50,7 +57,7 @@ def cli() -> None:
     """
 
 
-for command in (put,):
+for command in (local, put, ls, show, find, check, failures, redrive):
     cli.add_command(command)
 
 

@@ -21,6 +21,10 @@ paths_argument = click.argument(
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 
+prefix_option = click.option(
+    "--prefix", default="", metavar="TEXT", help="What every key begins with, as photos/."
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Target:

@@ -13,11 +13,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Sequence
 
 SHA1_WIDTH: Final = 40
 
@@ -35,17 +36,20 @@ class Column:
         title: Its heading.
         width: Characters it gets on a terminal; 0 is all that the others leave.
         right: Whether it is aligned to the right, as numbers are.
+        folds: Whether it gets less where a terminal is narrow.
     """
 
     title: str
     width: int = 0
     right: bool = False
+    folds: bool = False
 
 
 KEY: Final = Column("key")
 SIZE: Final = Column("size", 8, right=True)
 SHA1: Final = Column("SHA-1", SHA1_WIDTH)
 SPEED: Final = Column("MB/s", 7, right=True)
+VERSION: Final = Column("version", 32, folds=True)
 MOMENT: Final = Column("recorded (UTC)", 19)
 
 
@@ -93,6 +97,23 @@ def note(text: str) -> None:
     notes().print(Text(printable(text)), soft_wrap=True)
 
 
+def progress(*columns: ProgressColumn, passing: bool = False) -> Progress:
+    """Live progress on stderr: what is done, a bar, *columns*, the time it took.
+
+    *passing* is for what a person need only see while it lasts: nothing of it stays.
+    """
+    console = notes()
+    return Progress(
+        TextColumn("{task.description:>8}"),
+        BarColumn(20),
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=passing,
+        disable=passing and not console.is_terminal,
+    )
+
+
 def print_json(document: Any) -> None:  # noqa: ANN401 - whatever JSON can hold
     """The one JSON document of a command's answer; ASCII, so a terminal is safe from it too."""
     click.echo(json.dumps(document, indent=2))
@@ -107,43 +128,51 @@ def print_json_array(items: Iterable[Any]) -> None:
     click.echo("[]" if lead == "[\n" else "\n]")
 
 
-def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]]) -> None:
-    """Show *rows* as they come; on a terminal long texts are folded, never cut."""
+def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]]) -> bool:
+    """Show *rows* as they come; on a terminal long texts are folded, never cut.
+
+    Returns whether there were any.
+    """
     console = answers()
+    widths = _widths(console, columns) if console.is_terminal else [None] * len(columns)
     rows = iter(rows)
-    heading = True
+    any_shown = False
     while piece := list(islice(rows, _ROWS_AT_A_TIME)):
-        console.print(_laid_out(console, columns, piece, heading=heading))
-        heading = False
+        table = _table(columns, widths, heading=not any_shown)
+        for row in piece:
+            table.add_row(*map(_as_text, row))
+        console.print(table)
+        any_shown = True
+    return any_shown
 
 
-def _laid_out(
-    console: Console,
-    columns: Sequence[Column],
-    rows: Sequence[Sequence[str | Cell]],
-    *,
-    heading: bool,
-) -> Table:
+def _table(columns: Sequence[Column], widths: Sequence[int | None], *, heading: bool) -> Table:
     table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, show_header=heading)
-    for column, width in zip(columns, _widths(console, columns), strict=True):
+    for column, width in zip(columns, widths, strict=True):
         table.add_column(
             Text(column.title, "bold"),
             width=width,
             justify="right" if column.right else "left",
             overflow="fold",
         )
-    for row in rows:
-        table.add_row(*map(_as_text, row))
     return table
 
 
-def _widths(console: Console, columns: Sequence[Column]) -> Iterator[int | None]:
-    fixed = sum(column.width for column in columns) + _GAP * (len(columns) - 1)
-    for column in columns:
-        if not console.is_terminal:
-            yield None
-        else:
-            yield column.width or max(console.width - fixed, _NARROWEST)
+def _widths(console: Console, columns: Sequence[Column]) -> list[int | None]:
+    """What each column gets; *console* is widened where it cannot hold them.
+
+    The terminal then breaks the lines itself: rich would cut into a digest to make them fit.
+    """
+    firm = sum(column.width for column in columns if not column.folds)
+    left = console.width - firm - _GAP * (len(columns) - 1)
+    widths = {
+        column: max(min(column.width, left // 2), _NARROWEST) if column.folds else column.width
+        for column in columns
+    }
+    left -= sum(width for column, width in widths.items() if column.folds)
+    left = max(left, _NARROWEST)
+    console.width = max(console.width, sum(widths.values()) + left + _GAP * (len(columns) - 1))
+    return [widths[column] or left for column in columns]
 
 
 def _as_text(cell: str | Cell) -> Text:

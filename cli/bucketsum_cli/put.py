@@ -8,18 +8,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from rich.progress import (
-    BarColumn,
     DownloadColumn,
-    Progress,
-    ProgressColumn,
     TextColumn,
-    TimeElapsedColumn,
     TransferSpeedColumn,
 )
 
 from bucketsum_cli.errors import ANSWER_IS_NO
-from bucketsum_cli.files import files_under
-from bucketsum_cli.options import Target, json_option, paths_argument, stack_options
+from bucketsum_cli.files import files_under, note_skipped
+from bucketsum_cli.options import Target, json_option, paths_argument, prefix_option, stack_options
 from bucketsum_cli.output import (
     KEY,
     SHA1,
@@ -27,9 +23,9 @@ from bucketsum_cli.output import (
     SPEED,
     Cell,
     note,
-    notes,
     print_json,
     print_table,
+    progress,
     size_text,
     speed_text,
 )
@@ -37,7 +33,7 @@ from bucketsum_cli.rows import digest_cell, state_of
 from bucketsum_cli.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from bucketsum.ledger import Place, Row
@@ -69,7 +65,7 @@ class Put:
 
 @click.command("put")
 @paths_argument
-@click.option("--prefix", default="", metavar="TEXT", help="What every key begins with.")
+@prefix_option
 @click.option("--no-wait", is_flag=True, help="Do not wait for the digests.")
 @click.option(
     "--timeout",
@@ -90,7 +86,7 @@ def put(
     timeout_seconds: float,
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Put files and folders into the bucket and wait for their SHA-1.
+    """Put files into the bucket and wait for their SHA-1.
 
     A file's key is its name; the files of a folder have the folder's name and their path in it.
     Links to folders inside a folder are not followed.
@@ -147,36 +143,26 @@ def put_and_wait(
 
 def _send(stack: Stack, files: Sequence[LocalFile]) -> Sent:
     counts = TextColumn("{task.fields[ended]} of {task.fields[files]} files")
-    with _progress(DownloadColumn(), TransferSpeedColumn(), counts) as progress:
+    with progress(DownloadColumn(), TransferSpeedColumn(), counts) as shown:
         total_bytes = sum(file.size_bytes for file in files)
-        task = progress.add_task("sending", total=total_bytes, ended=0, files=len(files))
+        task = shown.add_task("sending", total=total_bytes, ended=0, files=len(files))
         ended = count(1)
         return put_files(
             stack,
             files,
-            on_bytes=lambda size_bytes: progress.advance(task, size_bytes),
-            on_file=lambda: progress.update(task, ended=next(ended)),
+            on_bytes=lambda size_bytes: shown.advance(task, size_bytes),
+            on_file=lambda: shown.update(task, ended=next(ended)),
         )
 
 
 def _await_rows(
     stack: Stack, uploads: Sequence[Upload], timeout_seconds: float
 ) -> dict[Place, Row]:
-    with _progress(TextColumn("{task.completed} of {task.total} recorded")) as progress:
-        task = progress.add_task("hashing", total=len(uploads))
+    with progress(TextColumn("{task.completed} of {task.total} recorded")) as shown:
+        task = shown.add_task("hashing", total=len(uploads))
         return wait_for_rows(
-            stack.ledger(), uploads, timeout_seconds, on_row=lambda: progress.advance(task)
+            stack.ledger(), uploads, timeout_seconds, on_row=lambda: shown.advance(task)
         )
-
-
-def _progress(*columns: ProgressColumn) -> Progress:
-    return Progress(
-        TextColumn("{task.description:>8}"),
-        BarColumn(20),
-        *columns,
-        TimeElapsedColumn(),
-        console=notes(),
-    )
 
 
 def _as_cells(put: Put) -> list[str | Cell]:
@@ -201,9 +187,3 @@ def _as_json(put: Put) -> dict[str, Any]:
         "mb_per_s": row.mb_per_s if row else None,
         "reason": row.reason if row else None,
     }
-
-
-def note_skipped(skipped: Iterable[Skipped]) -> None:
-    """Say on stderr what could not be taken, and why."""
-    for one in skipped:
-        note(f"skipped {one.path}: {one.reason}")

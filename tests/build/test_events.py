@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from events import objects
 from events.generate import write_events
+
+if TYPE_CHECKING:
+    from tests.build.local_aws import LocalAws
 
 from bucketsum.arrivals import arrivals_in
 from bucketsum.errors import MalformedMessage
@@ -82,3 +89,28 @@ def test_sequencers_grow() -> None:
     sequencers = [one.sequencer for one in objects.OBJECTS]
     assert sequencers == sorted(set(sequencers))
     assert {len(one) for one in sequencers} == {18}
+
+
+def test_events_can_be_made_for_any_bucket(local_aws: LocalAws, tmp_path: Path) -> None:
+    """For a bucket of one's own the objects are uploaded, and the events name their versions."""
+    local_aws.s3.create_bucket(Bucket="mine")
+    local_aws.s3.put_bucket_versioning(Bucket="mine", VersioningConfiguration={"Status": "Enabled"})
+    subprocess.run(
+        [sys.executable, "-m", "events.generate", "--bucket", "mine", "--into", tmp_path],
+        check=True,
+        capture_output=True,
+        cwd=EVENTS.parent,
+        env=os.environ | {"AWS_ENDPOINT_URL": local_aws.endpoint},
+    )
+    listed = local_aws.s3.list_object_versions(Bucket="mine")["Versions"]
+    stored = {(one["Key"], one["VersionId"], one["ETag"].strip('"'), one["Size"]) for one in listed}
+    told = set()
+    for message in json.loads((tmp_path / "sqs-batch.json").read_bytes())["Records"]:
+        with contextlib.suppress(MalformedMessage):
+            told |= {
+                (one.key, one.version_id, one.etag, one.size_bytes)
+                for one in arrivals_in(message["body"])
+                if one.bucket == "mine"
+            }
+    assert told == stored
+    assert {key for key, *_ in stored} == {one.key for one in objects.OBJECTS}

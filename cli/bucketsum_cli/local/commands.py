@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 from rich.console import Console
@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_STACK = "bucketsum"
+_STACK: Final = "bucketsum"
+_FOLLOW_PAUSE_SECONDS: Final = 1.0
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 
@@ -191,15 +192,13 @@ def _print_status(project: Path, stack: Stack, *, as_json: bool) -> None:
 
 def _log_lines(stack: Stack, *, follow: bool) -> Iterator[str]:
     """The hasher's log events, oldest first."""
-    client = stack.client("logs")
-    seen: set[str] = set()
+    pages = stack.client("logs").get_paginator("filter_log_events")
+    shown = 0  # the emulator's events have no ids, but it keeps all and their order
     while True:
-        pages = client.get_paginator("filter_log_events").paginate(logGroupName=stack.log_group)
-        for page in pages:
-            for event in page["events"]:
-                if event["eventId"] not in seen:
-                    seen.add(event["eventId"])
-                    yield event["message"].rstrip()
+        answers = pages.paginate(logGroupName=stack.log_group)
+        events = [event for answer in answers for event in answer["events"]]
+        yield from (event["message"].rstrip() for event in events[shown:])
+        shown = len(events)
         if not follow:
             return
-        time.sleep(1)
+        time.sleep(_FOLLOW_PAUSE_SECONDS)

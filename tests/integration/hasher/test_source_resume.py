@@ -18,9 +18,9 @@ from cryptography.x509.oid import NameOID
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from tests.integration.hostile_s3 import HostileS3, hostile_s3
-from tests.integration.hostile_values import Fault
-from tests.integration.reading import BODY, PATH, arrival_of, content_of, s3_client
+from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
+from tests.integration.hasher.hostile_values import Fault
+from tests.integration.hasher.reading import BODY, PATH, arrival_of, content_of, s3_client
 
 from bucketsum.errors import (
     BucketsumError,

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from tests.integration.hostile_s3 import HostileS3, hostile_s3
-from tests.integration.hostile_values import Fault
-from tests.integration.reading import BODY, PATH, arrival_of, content_of, s3_client
+from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
+from tests.integration.hasher.hostile_values import Fault
+from tests.integration.hasher.reading import BODY, PATH, arrival_of, content_of, s3_client
 
 from bucketsum.digest import digest_of
 from bucketsum.source import SingleStream

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mypy_boto3_s3 import S3Client
-    from tests.integration.hostile_values import StoredObject
+    from tests.integration.hasher.hostile_values import StoredObject
 
 PATH: Final = "inbox/dir/a file+1%.bin"
 BODY: Final = bytes(range(256)) * 40

@@ -1,0 +1,53 @@
+"""`bucketsum show`: all that is recorded of one key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.output import note, print_json, say
+from bucketsum_cli.rows import row_as_json
+
+if TYPE_CHECKING:
+    from bucketsum.ledger import Row
+    from bucketsum_cli.options import Target
+
+
+@click.command("show")
+@click.argument("key")
+@json_option
+@stack_options
+def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Show all that is recorded of KEY.
+
+    Every version of it is shown, the newest first.
+
+    Exits with 1 where nothing is recorded.
+
+    Example: bucketsum show photos/cat.jpg
+    """
+    stack = target.find()
+    rows = stack.ledger().versions_of(stack.bucket, key)
+    if as_json:
+        print_json(
+            {"bucket": stack.bucket, "key": key, "versions": [row_as_json(row) for row in rows]}
+        )
+    else:
+        for row in rows:
+            _show_row(row)
+    if not rows:
+        note(f"nothing is recorded of {key}; `bucketsum ls` lists what is in the bucket")
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _show_row(row: Row) -> None:
+    say(row.key, "bold")
+    facts = row_as_json(row)
+    facts = {"version": facts.pop("entry"), **facts, **facts.pop("digests")}
+    del facts["key"]
+    for name, value in facts.items():
+        if value is not None:
+            say(f"  {name:<12}  {value}")

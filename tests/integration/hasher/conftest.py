@@ -1,0 +1,42 @@
+"""What the tests of the source and of the hasher stand on."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from moto import mock_aws
+from tests.integration.hasher.hasher_stack import HasherStack
+from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
+from tests.integration.hasher.reading import s3_client
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from moto.core.config import DefaultConfig
+    from mypy_boto3_s3 import S3Client
+
+
+@pytest.fixture
+def hostile() -> Iterator[HostileS3]:
+    """An S3 of the test's own that can misbehave."""
+    with hostile_s3() as server:
+        yield server
+
+
+@pytest.fixture
+def client(hostile: HostileS3) -> Iterator[S3Client]:
+    """A client of it that tries once."""
+    with s3_client(hostile.endpoint_url) as client:
+        yield client
+
+
+@pytest.fixture
+def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[HasherStack]:
+    """The hasher with everything around it in moto, its retries without their pauses."""
+    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
+    monkeypatch.setattr("bucketsum.source._LONGEST_PAUSE_SECONDS", 0)
+    monkeypatch.setenv("AWS_RETRY_MODE", "standard")
+    keep_session: DefaultConfig = {"core": {"reset_boto3_session": False}}  # slow to make
+    with mock_aws(config=keep_session):
+        yield HasherStack(monkeypatch)

@@ -1,0 +1,245 @@
+"""The hasher as it is deployed: its queues and its table made as template.yaml says, in moto."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote_plus
+from uuid import uuid4
+
+import boto3
+from botocore.endpoint import Endpoint
+from moto.core.utils import unix_time_millis
+from moto.sqs import models as sqs_models
+from tests.sam_template import load_template
+
+from bucketsum.arrivals import Arrival
+from bucketsum.redelivery import REASON_ATTRIBUTE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from types import ModuleType
+
+    import pytest
+    from botocore.model import OperationModel
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
+
+BUCKET: Final = "inbox"
+TEST_EVENT: Final = json.dumps({"Service": "Amazon S3", "Event": "s3:TestEvent", "Bucket": BUCKET})
+
+_LONG_MS: Final = 900_000
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What Lambda tells a function of its invocation."""
+
+    remaining_ms: int = _LONG_MS
+    function_name: str = "hasher"
+    memory_limit_in_mb: int = 512
+    invoked_function_arn: str = "arn:aws:lambda:us-east-1:123456789012:function:hasher"
+    aws_request_id: str = "00000000-0000-0000-0000-000000000000"
+
+    def get_remaining_time_in_millis(self) -> int:
+        """How long the invocation may still take."""
+        return self.remaining_ms
+
+
+def message_of(*arrivals: Arrival) -> str:
+    """The notification that S3 sends of *arrivals*."""
+    return json.dumps({"Records": [_record_of(arrival) for arrival in arrivals]})
+
+
+def _record_of(arrival: Arrival) -> dict[str, Any]:
+    thing = {
+        "key": quote_plus(arrival.key),
+        "size": arrival.size_bytes,
+        "eTag": arrival.etag,
+        "versionId": arrival.version_id,
+        "sequencer": arrival.sequencer,
+    }
+    return {
+        "eventVersion": "2.1",
+        "eventName": "ObjectCreated:Put",
+        "eventTime": arrival.event_time,
+        "s3": {"bucket": {"name": arrival.bucket}, "object": thing},
+    }
+
+
+class HasherStack:
+    """Everything around the function, with Lambda's own part played by `deliver`.
+
+    Attributes:
+        requests: Names of the AWS operations that the last delivery's invocation asked for.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self._patch = patch
+        self._resources = load_template()["Resources"]
+        self.s3 = boto3.client("s3")
+        self.sqs = boto3.client("sqs")
+        self.dynamodb = boto3.client("dynamodb")
+        self.requests: tuple[str, ...] = ()
+        self._asked: list[str] = []
+        self._sequencer = 0
+        self._passed_seconds = 0
+        self._count_requests()
+        self.s3.create_bucket(Bucket=BUCKET)
+        self.dead_letters_url = self._make_queue("DeadLetterQueue", {})
+        redrive = {
+            "deadLetterTargetArn": "arn:aws:sqs:us-east-1:123456789012:DeadLetterQueue",
+            "maxReceiveCount": self._of("ArrivalsQueue")["RedrivePolicy"]["maxReceiveCount"],
+        }
+        self.arrivals_url = self._make_queue(
+            "ArrivalsQueue",
+            {
+                "VisibilityTimeout": str(self._of("ArrivalsQueue")["VisibilityTimeout"]),
+                "RedrivePolicy": json.dumps(redrive),
+            },
+        )
+        self._make_table()
+        self._app: ModuleType | None = None
+
+    def _count_requests(self) -> None:
+        make_request = Endpoint.make_request
+
+        def counted(endpoint: Endpoint, operation: OperationModel, request: Any) -> Any:  # noqa: ANN401 - as botocore's
+            self._asked.append(operation.name)
+            return make_request(endpoint, operation, request)
+
+        self._patch.setattr(Endpoint, "make_request", counted)
+
+    def _of(self, resource: str) -> dict[str, Any]:
+        properties: dict[str, Any] = self._resources[resource]["Properties"]
+        return properties
+
+    def _make_queue(self, name: str, attributes: Mapping[QueueAttributeNameType, str]) -> str:
+        return self.sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
+
+    def _make_table(self) -> None:
+        table = self._of("DigestsTable")
+        names = ("AttributeDefinitions", "KeySchema", "BillingMode", "GlobalSecondaryIndexes")
+        self.dynamodb.create_table(TableName="digests", **{name: table[name] for name in names})
+
+    def load(self, **env: str) -> ModuleType:
+        """Import the function anew, with *env* over what the stack sets.
+
+        Not before the test itself runs: its log goes to the stdout of now, which pytest changes.
+        """
+        deployed = {
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
+            "DIGESTS_TABLE": "digests",
+            "ARRIVALS_QUEUE_URL": self.arrivals_url,
+            "DEAD_LETTER_QUEUE_URL": self.dead_letters_url,
+            "MAX_RECEIVES": str(self._variables()["MAX_RECEIVES"]),
+            "CHUNK_BYTES": str(64 * 1024),
+            "EXTRA_ALGORITHMS": "",
+            "POWERTOOLS_SERVICE_NAME": f"hasher-{uuid4()}",  # a logger of its own, on this stdout
+            "POWERTOOLS_METRICS_NAMESPACE": "bucketsum",
+            "POWERTOOLS_TRACE_DISABLED": "1",
+        }
+        for name, value in (deployed | env).items():
+            self._patch.setenv(name, value)
+        spec = importlib.util.find_spec("hasher.app")
+        assert spec is not None
+        assert spec.loader is not None
+        self._app = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(self._app)
+        return self._app
+
+    def _variables(self) -> dict[str, Any]:
+        variables: dict[str, Any] = self._of("HasherFunction")["Environment"]["Variables"]
+        return variables
+
+    def put(self, key: str, body: bytes) -> Arrival:
+        """Put an object; returns the event that S3 would send of it."""
+        answer = self.s3.put_object(Bucket=BUCKET, Key=key, Body=body)
+        self._sequencer += 1
+        return Arrival(
+            bucket=BUCKET,
+            key=key,
+            version_id=answer.get("VersionId"),
+            etag=answer["ETag"].strip('"'),
+            size_bytes=len(body),
+            sequencer=f"{self._sequencer:04X}",
+            event_time="2026-11-01T00:00:00.000Z",
+        )
+
+    def keep_versions(self) -> None:
+        """Turn versioning on."""
+        status: Any = {"Status": "Enabled"}
+        self.s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration=status)
+
+    def send(self, *bodies: str) -> None:
+        """Put messages on the arrivals queue."""
+        for body in bodies:
+            self.sqs.send_message(QueueUrl=self.arrivals_url, MessageBody=body)
+
+    def deliver(self, *bodies: str, context: Context | None = None) -> list[str]:
+        """Be Lambda: send *bodies*, invoke with what is received, delete all but the failures.
+
+        Returns the bodies of the messages that the function gave back.
+        """
+        app = self._app or self.load()
+        self.send(*bodies)
+        records = self.receive()
+        self._asked.clear()
+        answer = app.lambda_handler({"Records": records}, context or Context())
+        failed = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
+        self.requests = tuple(self._asked)
+        for record in records:
+            if record["messageId"] not in failed:
+                self.sqs.delete_message(
+                    QueueUrl=self.arrivals_url, ReceiptHandle=record["receiptHandle"]
+                )
+        return [record["body"] for record in records if record["messageId"] in failed]
+
+    def receive(self) -> list[dict[str, Any]]:
+        """What is visible on the arrivals queue, as Lambda passes it on."""
+        answer = self.sqs.receive_message(
+            QueueUrl=self.arrivals_url, MaxNumberOfMessages=10, AttributeNames=["All"]
+        )
+        return [
+            {
+                "messageId": message["MessageId"],
+                "receiptHandle": message["ReceiptHandle"],
+                "body": message["Body"],
+                "attributes": message["Attributes"],
+                "eventSource": "aws:sqs",
+                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:ArrivalsQueue",
+                "awsRegion": "us-east-1",
+            }
+            for message in answer.get("Messages", [])
+        ]
+
+    def pass_seconds(self, seconds: int) -> None:
+        """Let time pass for SQS."""
+        self._passed_seconds += seconds
+        passed_ms = self._passed_seconds * 1000
+        self._patch.setattr(sqs_models, "unix_time_millis", lambda: unix_time_millis() + passed_ms)
+
+    def after(self, seconds: int) -> list[str]:
+        """The bodies that are visible on the arrivals queue that many seconds later."""
+        self.pass_seconds(seconds)
+        return [record["body"] for record in self.receive()]
+
+    def set_aside(self) -> dict[str, str]:
+        """What is in the dead-letter queue: bodies → reasons."""
+        answer = self.sqs.receive_message(
+            QueueUrl=self.dead_letters_url,
+            MaxNumberOfMessages=10,
+            MessageAttributeNames=["All"],
+            VisibilityTimeout=0,
+        )
+        return {
+            message["Body"]: message["MessageAttributes"][REASON_ATTRIBUTE]["StringValue"]
+            for message in answer.get("Messages", [])
+        }
+
+    def rows(self) -> dict[tuple[str, str], dict[str, str]]:
+        """What is recorded: (key, entry) → attributes, numbers as DynamoDB writes them."""
+        items: list[dict[str, Any]] = list(self.dynamodb.scan(TableName="digests")["Items"])
+        plain = [{name: next(iter(value.values())) for name, value in i.items()} for i in items]
+        return {(row["object"].partition("/")[2], row["entry"]): row for row in plain}

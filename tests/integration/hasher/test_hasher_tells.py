@@ -1,0 +1,56 @@
+"""What the hasher tells of its work, and of a deploy that cannot work."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+
+import pytest
+from tests.integration.hasher.hasher_stack import BUCKET, HasherStack, message_of
+from tests.integration.hasher.told import metrics_in, objects_in
+
+from bucketsum.errors import BadSettings
+
+
+def test_one_line_for_every_object(stack: HasherStack, capsys: pytest.CaptureFixture[str]) -> None:
+    """The log tells of each object once: digest, bytes, seconds, MB/s and outcome, as JSON."""
+    stack.deliver(message_of(stack.put("a b", b"content")))
+    [line] = objects_in(capsys.readouterr().out)
+    assert (line["bucket"], line["key"], line["outcome"]) == (BUCKET, "a b", "hashed")
+    assert (line["sha1"], line["size_bytes"]) == (hashlib.sha1(b"content").hexdigest(), 7)
+    assert line["seconds"] > 0
+    assert line["mb_per_s"] == pytest.approx(7e-6 / line["seconds"], rel=0.01, abs=0.001)
+    assert line["function_request_id"]
+
+
+def test_metrics_for_the_dashboard(stack: HasherStack, capsys: pytest.CaptureFixture[str]) -> None:
+    """One EMF document per invocation holds messages, outcomes, bytes and speed."""
+    gone = replace(stack.put("gone", b"?"), key="never there")
+    stack.deliver(message_of(stack.put("a", b"content"), stack.put("b", b"more"), gone))
+    metrics = metrics_in(capsys.readouterr().out)
+    assert metrics["Messages"] == [1]
+    assert sum(metrics["ObjectsHashed"]) == 2
+    assert sum(metrics["ObjectsGone"]) == 1
+    assert sum(metrics["BytesHashed"]) == len(b"content" + b"more")
+    assert len(metrics["Speed"]) == 2
+    [described] = metrics["_aws"]["CloudWatchMetrics"]
+    assert described["Namespace"] == "bucketsum"
+    assert described["Dimensions"] == [["service"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DIGESTS_TABLE", ""),
+        ("ARRIVALS_QUEUE_URL", ""),
+        ("DEAD_LETTER_QUEUE_URL", ""),
+        ("MAX_RECEIVES", "0"),
+        ("CHUNK_BYTES", "8MB"),
+        ("EXTRA_ALGORITHMS", "sha3"),
+        ("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "64"),
+    ],
+)
+def test_a_bad_deploy_fails_in_init(stack: HasherStack, name: str, value: str) -> None:
+    """Importing the function with a setting that is missing or wrong raises and names it."""
+    with pytest.raises(BadSettings, match=name):
+        stack.load(**{name: value})

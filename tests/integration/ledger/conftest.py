@@ -1,0 +1,66 @@
+"""The ledger's two stand-ins for DynamoDB: moto, and AWS's own DynamoDB Local where it can run."""
+
+from __future__ import annotations
+
+import uuid
+from contextlib import ExitStack
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+import pytest
+from moto import mock_aws
+from tests.integration.ledger.dynamodb_local import OracleUnavailableError, fetched, started
+from tests.sam_template import load_template
+
+from bucketsum.ledger import Ledger
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_CREATE_TABLE_FIELDS: Final = (
+    "AttributeDefinitions",
+    "BillingMode",
+    "GlobalSecondaryIndexes",
+    "KeySchema",
+)
+
+
+@pytest.fixture(scope="session")
+def dynamodb_local_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """Where DynamoDB Local answers; skips where this machine cannot run it."""
+    log = tmp_path_factory.mktemp("dynamodb-local") / "log"
+    with ExitStack() as running:
+        try:
+            endpoint = running.enter_context(started(fetched(), log))
+        except OracleUnavailableError as error:
+            pytest.skip(str(error))
+        yield endpoint
+
+
+@pytest.fixture(scope="module", params=["moto", "dynamodb-local"])
+def dynamodb(request: pytest.FixtureRequest) -> Iterator[DynamoDBClient]:
+    """A client of a DynamoDB that keeps what it is sent."""
+    if request.param == "dynamodb-local":
+        endpoint = request.getfixturevalue("dynamodb_local_endpoint")
+        yield boto3.client("dynamodb", endpoint_url=endpoint)
+        return
+    with mock_aws():
+        yield boto3.client("dynamodb")
+
+
+@pytest.fixture(scope="module")
+def digests_table(dynamodb: DynamoDBClient) -> str:
+    """A new table with the keys and indexes that template.yaml gives it."""
+    properties: dict[str, Any] = load_template()["Resources"]["DigestsTable"]["Properties"]
+    name = f"digests-{uuid.uuid4().hex}"
+    fields = {field: properties[field] for field in _CREATE_TABLE_FIELDS}
+    dynamodb.create_table(TableName=name, **fields)
+    return name
+
+
+@pytest.fixture(scope="module")
+def ledger(dynamodb: DynamoDBClient, digests_table: str) -> Ledger:
+    """A ledger that a module's tests share; each test keeps to keys of its own."""
+    return Ledger(dynamodb, digests_table)

@@ -1,0 +1,198 @@
+"""Ledger: what was recorded is found again, whole, by place, by object and by content."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, cast
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
+
+from bucketsum.digest import EXTRA_ALGORITHMS
+from bucketsum.ledger import Ledger, Place, Row, Status, comparable_sequencer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import BatchGetItemOutputTypeDef
+
+TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
+KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=256)
+HEX = st.text("0123456789abcdef", min_size=40, max_size=40)
+COUNTS = st.integers(0, 2**63 - 1)
+THOUSANDTHS = st.integers(0, 10**12).map(lambda number: number / 1000)  # as precise as is kept
+
+ROWS = st.builds(
+    Row,
+    bucket=st.text("abcdefghijklmnopqrstuvwxyz0123456789.-", min_size=3, max_size=63),
+    key=KEYS,
+    entry=st.just("null") | st.uuids().map(str),
+    status=st.sampled_from(Status),
+    size_bytes=COUNTS,
+    sequencer=st.text("0123456789ABCDEF", min_size=1, max_size=32).map(comparable_sequencer),
+    arrived_at=TEXTS,
+    recorded_at=TEXTS,
+    etag=st.none() | TEXTS,
+    sha1=st.none() | HEX,
+    digests=st.dictionaries(st.sampled_from(EXTRA_ALGORITHMS), HEX),
+    reason=st.none() | TEXTS,
+    duration_ms=st.none() | THOUSANDTHS,
+    mb_per_s=st.none() | THOUSANDTHS,
+    chunk_bytes=st.none() | COUNTS,
+    streams=st.none() | COUNTS,
+    memory_mb=st.none() | COUNTS,
+)
+
+
+def by_place(rows: list[Row]) -> dict[Place, Row]:
+    """Rows under where they are kept."""
+    return {place(one): one for one in rows}
+
+
+@given(drawn=ROWS)
+def test_any_row_comes_back_the_same(ledger: Ledger, drawn: Row) -> None:
+    """Whatever a row holds and whatever it lacks survives the table."""
+    recorded = replace(drawn, key=f"{drawn.key}{fresh_key()}")
+    ledger.record(recorded)
+    assert ledger.row_at(place(recorded)) == recorded
+
+
+def test_what_was_not_recorded_is_none(ledger: Ledger) -> None:
+    """An absent row is an answer, not an error."""
+    assert ledger.row_at(Place("inbox", fresh_key(), "null")) is None
+
+
+@pytest.mark.parametrize("entry", ["null", "v" * 1024])
+def test_longest_names_are_recorded_and_found(ledger: Ledger, entry: str) -> None:
+    """S3's longest bucket, key and version fit the table's keys and its index."""
+    longest = row("k" * 1024, "0A", bucket="b" * 255, entry=entry, sha1=fresh_sha1())
+    ledger.record(longest)
+    assert ledger.with_sha1(longest.sha1 or "") == [longest]
+
+
+def test_rows_of_more_places_than_one_request_takes(ledger: Ledger) -> None:
+    """DynamoDB takes 100 keys at a time and refuses doubles; the caller need not know."""
+    rows = [row(fresh_key(), "0A", sha1=fresh_sha1()) for _ in range(205)]
+    for one in rows:
+        ledger.record(one)
+    absent = [Place("inbox", fresh_key(), "null") for _ in range(10)]
+    assert ledger.rows_at([*by_place(rows), *absent, *by_place(rows)]) == by_place(rows)
+
+
+def test_rows_of_no_places_are_none(ledger: Ledger) -> None:
+    """DynamoDB would refuse an empty request; none is made."""
+    assert ledger.rows_at([]) == {}
+
+
+class BetweenTheLines:
+    """A DynamoDB whose BatchGetItem a test can bend; all else is the real one's."""
+
+    def __init__(self, dynamodb: DynamoDBClient, bend: Callable[..., Any]) -> None:
+        self._dynamodb = dynamodb
+        self._bend = bend
+
+    def batch_get_item(self, **request: Any) -> BatchGetItemOutputTypeDef:  # noqa: ANN401 - as boto3's
+        """Whatever the test makes of the request."""
+        answer: BatchGetItemOutputTypeDef = self._bend(self._dynamodb.batch_get_item, request)
+        return answer
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self._dynamodb, name)
+
+
+def bent(dynamodb: DynamoDBClient, table: str, bend: Callable[..., Any]) -> Ledger:
+    """A ledger on a DynamoDB that *bend* gets in the way of."""
+    return Ledger(cast("DynamoDBClient", BetweenTheLines(dynamodb, bend)), table)
+
+
+def test_unprocessed_keys_are_asked_for_again(
+    dynamodb: DynamoDBClient, digests_table: str, ledger: Ledger
+) -> None:
+    """DynamoDB may leave keys unprocessed under load; no row may be missing for it."""
+    rows = [row(fresh_key(), "0A") for _ in range(110)]
+    for one in rows:
+        ledger.record(one)
+
+    def process_seven(get: Callable[..., Any], request: dict[str, Any]) -> dict[str, Any]:
+        keys = request["RequestItems"][digests_table]["Keys"]
+        answer = get(RequestItems={digests_table: {"Keys": keys[:7]}})
+        left = {digests_table: {"Keys": keys[7:]}} if keys[7:] else {}
+        return {**answer, "UnprocessedKeys": left}
+
+    reluctant = bent(dynamodb, digests_table, process_seven)
+    assert reluctant.rows_at(by_place(rows)) == by_place(rows)
+
+
+@contextmanager
+def pages_of(dynamodb: DynamoDBClient, limit: int) -> Iterator[None]:
+    """DynamoDB answers queries in pages of 1 MB; here they end after *limit* items."""
+
+    def limited(params: dict[str, Any], **_: object) -> None:
+        params["Limit"] = limit
+
+    event = "provide-client-params.dynamodb.Query"
+    dynamodb.meta.events.register(event, limited)
+    try:
+        yield
+    finally:
+        dynamodb.meta.events.unregister(event, limited)
+
+
+def test_versions_come_newest_first(ledger: Ledger, dynamodb: DynamoDBClient) -> None:
+    """Version ids say nothing of time; the sequencer does. Every page is read."""
+    key = fresh_key()
+    rows = [row(key, f"{number:04X}", entry=f"v{number * 7 % 10}") for number in range(10)]
+    for one in rows:
+        ledger.record(one)
+    with pages_of(dynamodb, limit=3):
+        assert ledger.versions_of("inbox", key) == rows[::-1]
+
+
+def test_versions_are_of_one_object_alone(ledger: Ledger) -> None:
+    """Neither a longer key nor the same key in another bucket is this object."""
+    one = row(fresh_key(), "0A")
+    for other in (replace(one, key=f"{one.key}/x"), replace(one, bucket="inbox-2"), one):
+        ledger.record(other)
+    assert ledger.versions_of(one.bucket, one.key) == [one]
+    assert ledger.versions_of(one.bucket, "never-seen") == []
+
+
+def test_content_is_found_wherever_it_is(ledger: Ledger, dynamodb: DynamoDBClient) -> None:
+    """Every bucket, key and version with this content, in order; nothing else. All pages."""
+    sha1, key = fresh_sha1(), fresh_key()
+    expected = [
+        row(key, "0A", sha1=sha1, bucket="aaa"),
+        row(f"{key}/1", "0A", sha1=sha1, entry="z", arrived_at="2026-01-01"),
+        row(f"{key}/1", "0B", sha1=sha1, entry="a", arrived_at="2026-01-02"),
+        *(row(f"{key}/{number}", "0A", sha1=sha1) for number in range(2, 10)),
+    ]
+    for one in reversed(expected):
+        ledger.record(one)
+    ledger.record(row(f"{key}/other", "0A", sha1=fresh_sha1()))
+    with pages_of(dynamodb, limit=3):
+        assert ledger.with_sha1(sha1) == expected
+
+
+def test_unknown_content_is_nowhere(ledger: Ledger) -> None:
+    """Content that never landed has no rows."""
+    assert ledger.with_sha1(fresh_sha1()) == []
+
+
+def test_content_that_has_changed_is_not_found(
+    dynamodb: DynamoDBClient, digests_table: str, ledger: Ledger
+) -> None:
+    """An index trails its table: what it still names but is no more is left out."""
+    sha1 = fresh_sha1()
+    kept, changed = (row(fresh_key(), "0A", sha1=sha1) for _ in range(2))
+    ledger.record(kept)
+    ledger.record(changed)
+
+    def overwritten(get: Callable[..., Any], request: dict[str, Any]) -> object:
+        ledger.record(row(changed.key, "0B", sha1=fresh_sha1()))
+        return get(**request)
+
+    assert bent(dynamodb, digests_table, overwritten).with_sha1(sha1) == [kept]

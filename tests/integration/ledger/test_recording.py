@@ -1,0 +1,153 @@
+"""Ledger.record: the newest event wins, in whatever order events come."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from botocore.exceptions import ClientError
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.integration.ledger.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
+from tests.messages import LANDED
+
+from bucketsum.ledger import (
+    NULL_VERSION,
+    Ledger,
+    Place,
+    Recorded,
+    Row,
+    Status,
+    comparable_sequencer,
+    place_of,
+)
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+SEQUENCERS = st.text("0123456789ABCDEFabcdef", min_size=1, max_size=32)
+EVENTS = st.lists(st.tuples(SEQUENCERS, st.sampled_from(Status)), min_size=1, max_size=6)
+
+
+def rank(sequencer: str) -> int:
+    """What a sequencer counts: S3 pads the shorter one with zeros on the right."""
+    return int(sequencer.ljust(32, "0"), 16)
+
+
+def test_first_event_is_written(ledger: Ledger) -> None:
+    """What was recorded can be read back."""
+    first = row(fresh_key(), "0A")
+    assert ledger.record(first) is Recorded.WRITTEN
+    assert ledger.row_at(place(first)) == first
+
+
+def test_repeated_event_is_known_and_changes_nothing(ledger: Ledger) -> None:
+    """S3 delivers at least once: the second time, the first record stands."""
+    first = row(fresh_key(), "0A", recorded_at="first")
+    ledger.record(first)
+    assert ledger.record(replace(first, recorded_at="second")) is Recorded.KNOWN
+    assert ledger.row_at(place(first)) == first
+
+
+@pytest.mark.parametrize("older", ["09", "09FFFFFFFFFFFFFF", "0"])
+def test_late_event_is_outdated_and_changes_nothing(ledger: Ledger, older: str) -> None:
+    """An event that comes late never overwrites newer truth, however many digits it has."""
+    newer = row(fresh_key(), "0A")
+    ledger.record(newer)
+    late = row(newer.key, older, size_bytes=1, sha1=fresh_sha1())
+    assert ledger.record(late) is Recorded.OUTDATED
+    assert ledger.row_at(place(newer)) == newer
+
+
+@pytest.mark.parametrize("newer", ["0B", "0A01", "0A000000000000000000000000000001"])
+def test_newer_event_replaces_the_whole_row(ledger: Ledger, newer: str) -> None:
+    """Nothing of the older row stays behind."""
+    older = row(fresh_key(), "0A", digests={"md5": "00"}, duration_ms=1.5)
+    ledger.record(older)
+    changed = row(older.key, newer, size_bytes=1, sha1=fresh_sha1())
+    assert ledger.record(changed) is Recorded.WRITTEN
+    assert ledger.row_at(place(older)) == changed
+
+
+def test_unreadable_row_is_overwritten_by_its_own_event(ledger: Ledger) -> None:
+    """An object that was restored from the archive gets its digest."""
+    refused = unreadable(fresh_key(), "0A")
+    assert ledger.record(refused) is Recorded.WRITTEN
+    hashed = row(refused.key, "0A")
+    assert ledger.record(hashed) is Recorded.WRITTEN
+    assert ledger.row_at(place(refused)) == hashed
+
+
+def test_hashed_row_is_never_overwritten_by_its_own_event(ledger: Ledger) -> None:
+    """A digest that is known stays known, though the object cannot be read any more."""
+    hashed = row(fresh_key(), "0A")
+    ledger.record(hashed)
+    assert ledger.record(unreadable(hashed.key, "0A")) is Recorded.KNOWN
+    assert ledger.row_at(place(hashed)) == hashed
+
+
+def test_unreadable_row_tells_its_last_reason(ledger: Ledger) -> None:
+    """Each try that fails replaces the reason of the one before."""
+    first = unreadable(fresh_key(), "0A", "archived")
+    ledger.record(first)
+    assert ledger.record(replace(first, reason="denied")) is Recorded.WRITTEN
+    assert ledger.row_at(place(first)) == replace(first, reason="denied")
+
+
+def expected_of(held: Row | None, event: Row) -> Recorded:
+    """What `record` must answer to *event* while *held* is recorded."""
+    if held is None or rank(event.sequencer) > rank(held.sequencer):
+        return Recorded.WRITTEN
+    if rank(event.sequencer) < rank(held.sequencer):
+        return Recorded.OUTDATED
+    return Recorded.KNOWN if held.status is Status.HASHED else Recorded.WRITTEN
+
+
+@given(events=EVENTS)
+def test_newest_wins_in_any_order(ledger: Ledger, events: list[tuple[str, Status]]) -> None:
+    """Whatever comes in whatever order, the newest event is what is recorded in the end."""
+    key = fresh_key()
+    held: Row | None = None
+    for number, (sequencer, status) in enumerate(events):
+        make = row if status is Status.HASHED else unreadable
+        event = replace(make(key, sequencer), size_bytes=number)
+        expected = expected_of(held, event)
+        assert ledger.record(event) is expected
+        held = event if expected is Recorded.WRITTEN else held
+    recorded = ledger.row_at(Place(BUCKET, key, NULL_VERSION))
+    newest = max(rank(sequencer) for sequencer, _ in events)
+    assert recorded == held
+    assert recorded is not None
+    assert rank(recorded.sequencer) == newest
+    hashed = (newest, Status.HASHED) in {(rank(sequencer), one) for sequencer, one in events}
+    assert (recorded.status is Status.HASHED) == hashed
+
+
+@given(SEQUENCERS, SEQUENCERS)
+def test_padded_sequencers_compare_as_s3_says(one: str, other: str) -> None:
+    """Texts of the same length compare as the numbers that they write."""
+    texts = comparable_sequencer(one), comparable_sequencer(other)
+    assert (texts[0] < texts[1]) == (rank(one) < rank(other))
+    assert (texts[0] == texts[1]) == (rank(one) == rank(other))
+
+
+def test_versions_are_recorded_apart(ledger: Ledger) -> None:
+    """A late event of another version is no late event of this one."""
+    newer = row(fresh_key(), "0B", entry="v2")
+    older = row(newer.key, "0A", entry="v1")
+    assert [ledger.record(newer), ledger.record(older)] == [Recorded.WRITTEN] * 2
+    assert ledger.row_at(place(older)) == older
+
+
+@pytest.mark.parametrize("version_id", ["v1", None])
+def test_arrival_s_place_is_its_version(version_id: str | None) -> None:
+    """A bucket that keeps no versions has the one that S3 calls null."""
+    arrival = replace(LANDED, version_id=version_id)
+    assert place_of(arrival) == Place(LANDED.bucket, LANDED.key, version_id or "null")
+
+
+def test_refusal_of_dynamodb_passes_through(dynamodb: DynamoDBClient) -> None:
+    """Only a condition that failed is an answer; all else is the caller's to try again."""
+    with pytest.raises(ClientError, match="ResourceNotFound"):
+        Ledger(dynamodb, "no-such-table").record(row(fresh_key(), "0A"))

@@ -1,0 +1,65 @@
+"""Which AWS operations a handler can come to call, read from the source."""
+
+from __future__ import annotations
+
+import ast
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+CLIENTS: Final = {"_s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb"}
+"""The attributes that hold a client → its service; a test holds this to the classes."""
+
+_PAGINATOR: Final = "get_paginator"
+
+
+def operations_called(handler: Path, library: Iterable[Path]) -> set[tuple[str, str]]:
+    """(service, client method) of every call that *handler* can reach in *library*.
+
+    A function is reached if its name is mentioned in code that is reached; which class it belongs
+    to is not looked at. So this finds too much rather than too little.
+    """
+    bodies: dict[str, list[ast.AST]] = {}
+    for path in library:
+        for name, body in _definitions(ast.parse(path.read_text(encoding="utf-8"))):
+            bodies.setdefault(name, []).append(body)
+    reached: set[str] = set()
+    waiting: list[ast.AST] = [ast.parse(handler.read_text(encoding="utf-8"))]
+    found = set()
+    while waiting:
+        node = waiting.pop()
+        found |= set(_calls(node))
+        new = _mentioned(node) - reached
+        reached |= new
+        waiting += [body for name in new for body in bodies.get(name, [])]
+    return found
+
+
+def _definitions(module: ast.AST) -> Iterator[tuple[str, ast.AST]]:
+    """Name → body; making an object runs its class's dunder methods."""
+    for node in ast.walk(module):
+        if isinstance(node, ast.FunctionDef):
+            yield node.name, node
+        elif isinstance(node, ast.ClassDef):
+            for method in node.body:
+                if isinstance(method, ast.FunctionDef) and method.name.startswith("__"):
+                    yield node.name, method
+
+
+def _mentioned(node: ast.AST) -> set[str]:
+    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
+    return names | {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+
+
+def _calls(node: ast.AST) -> Iterator[tuple[str, str]]:
+    for one in ast.walk(node):
+        if not (isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)):
+            continue
+        owner = one.func.value
+        if isinstance(owner, ast.Attribute) and owner.attr in CLIENTS:
+            method = one.func.attr
+            if method == _PAGINATOR and isinstance(one.args[0], ast.Constant):
+                method = str(one.args[0].value)
+            yield CLIENTS[owner.attr], method

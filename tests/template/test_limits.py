@@ -1,0 +1,192 @@
+"""Numbers that an emulator accepts and AWS refuses, or that two places must agree on."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import botocore.session
+import pytest
+from tests.sam_template import load_template
+
+from bucketsum import settings
+from bucketsum.digest import EXTRA_ALGORITHMS
+from bucketsum.hashing import STOP_BEFORE_END_SECONDS
+from bucketsum.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TEMPLATE: Final = load_template()
+PARAMETERS: Final[dict[str, dict[str, Any]]] = TEMPLATE["Parameters"]
+RESOURCES: Final[dict[str, dict[str, Any]]] = TEMPLATE["Resources"]
+HASHER: Final[dict[str, Any]] = RESOURCES["HasherFunction"]["Properties"]
+ARRIVALS: Final[dict[str, Any]] = RESOURCES["ArrivalsQueue"]["Properties"]
+MAPPING: Final[dict[str, Any]] = HASHER["Events"]["Arrivals"]["Properties"]
+
+LAMBDA_TIMEOUT_MAX_SECONDS: Final = 900
+SQS_VISIBILITY_MAX_SECONDS: Final = 43_200
+FOURTEEN_DAYS_SECONDS: Final = 14 * 24 * 60 * 60
+ENVIRONMENT_MAX_BYTES: Final = 4096
+LONGEST_REFERENCE: Final = 256
+"""More than any name, ARN or queue URL of ours can have."""
+
+RESERVED: Final = re.compile(r"AWS_.*|_.*|LAMBDA_.*|LANG|PATH|LD_LIBRARY_PATH|PYTHON.*|NODE_.*|TZ")
+"""Variables that Lambda refuses, sets itself or that change its runtime."""
+
+
+def bounds(parameter: str) -> tuple[int, int]:
+    """The range of a numeric parameter."""
+    return PARAMETERS[parameter]["MinValue"], PARAMETERS[parameter]["MaxValue"]
+
+
+def model_bounds(service: str, shape: str) -> tuple[int, int]:
+    """The range that AWS's own service model gives a number."""
+    limits = botocore.session.get_session().get_service_model(service).shape_for(shape).metadata
+    return limits["min"], limits["max"]
+
+
+def test_visibility_outlasts_the_function() -> None:
+    """A message stays hidden for six time-outs of the function, as AWS advises, and no longer."""
+    assert 0 < HASHER["Timeout"] <= LAMBDA_TIMEOUT_MAX_SECONDS
+    assert ARRIVALS["VisibilityTimeout"] == 6 * HASHER["Timeout"]
+    assert ARRIVALS["VisibilityTimeout"] <= SQS_VISIBILITY_MAX_SECONDS
+
+
+def test_timeout_leaves_time_to_stop() -> None:
+    """The function has far more time than it keeps back for giving a message up in order."""
+    assert HASHER["Timeout"] > 10 * STOP_BEFORE_END_SECONDS
+
+
+def test_receives_are_counted_alike() -> None:
+    """The function knows after how many receives the queue gives up; at least the advised five."""
+    receives = ARRIVALS["RedrivePolicy"]["maxReceiveCount"]
+    assert HASHER["Environment"]["Variables"]["MAX_RECEIVES"] == str(receives)
+    assert 5 <= receives <= 1000
+
+
+def test_queues_keep_messages_for_fourteen_days() -> None:
+    """Nothing is lost while a person is on holiday: both queues keep as long as SQS can."""
+    for queue in ("ArrivalsQueue", "DeadLetterQueue"):
+        assert RESOURCES[queue]["Properties"]["MessageRetentionPeriod"] == FOURTEEN_DAYS_SECONDS
+
+
+def test_memory_range_is_lambdas() -> None:
+    """Every memory size that can be asked for is one that Lambda offers."""
+    assert HASHER["MemorySize"] == {"Ref": "MemorySize"}
+    assert bounds("MemorySize") == (128, 10_240)
+
+
+def test_batch_needs_no_window() -> None:
+    """Ten messages are the most without a batching window, which would make every one wait."""
+    assert MAPPING["BatchSize"] == {"Ref": "BatchSize"}
+    assert bounds("BatchSize") == (1, 10)
+    assert "MaximumBatchingWindowInSeconds" not in MAPPING
+
+
+def test_concurrency_range_is_lambdas() -> None:
+    """The range is the service model's own; no reserved concurrency takes messages to the DLQ."""
+    assert MAPPING["ScalingConfig"] == {"MaximumConcurrency": {"Ref": "MaximumConcurrency"}}
+    assert bounds("MaximumConcurrency") == model_bounds("lambda", "MaximumConcurrency")
+    assert "ReservedConcurrentExecutions" not in HASHER
+
+
+def test_failures_are_reported_one_by_one() -> None:
+    """One bad message of a batch never brings the others back."""
+    assert MAPPING["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_runtimes_are_lambdas() -> None:
+    """Each runtime and architecture that can be asked for is one that Lambda's model knows."""
+    model = botocore.session.get_session().get_service_model("lambda")
+    for parameter, shape in (("PythonRuntime", "Runtime"), ("Architecture", "Architecture")):
+        known = model.shape_for(shape).metadata["enum"]
+        allowed = PARAMETERS[parameter]["AllowedValues"]
+        assert set(allowed) <= set(known)
+        layer = RESOURCES["BucketsumLayer"]["Properties"]
+        assert allowed in (layer["CompatibleRuntimes"], layer["CompatibleArchitectures"])
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+def test_parameter_is_explained_and_has_a_default_in_range(name: str) -> None:
+    """Every parameter says what it is, and the stack deploys without anybody choosing one."""
+    parameter = PARAMETERS[name]
+    assert parameter["Description"].endswith((".", ")."))
+    default = parameter["Default"]
+    if parameter["Type"] == "Number":
+        low, high = (
+            (min(allowed), max(allowed))
+            if (allowed := parameter.get("AllowedValues"))
+            else bounds(name)
+        )
+        assert low <= default <= high
+    if "AllowedValues" in parameter:
+        assert default in parameter["AllowedValues"]
+    if "AllowedPattern" in parameter:
+        assert re.fullmatch(parameter["AllowedPattern"], default)
+        assert parameter["ConstraintDescription"].startswith("must be ")
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "allowed"),
+    [
+        ("ExtraAlgorithms", "sha256,md5", True),
+        ("ExtraAlgorithms", "sha1", False),  # is always computed
+        ("ExtraAlgorithms", "sha256,", False),
+        ("ExistingBucketName", "my.bucket-1", True),
+        ("ExistingBucketName", "My_Bucket", False),
+        ("ExistingBucketName", "arn:aws:s3:::bucket", False),
+        ("KmsKeyArn", "arn:aws:kms:eu-central-1:123456789012:key/mrk-0a1b2c", True),
+        ("KmsKeyArn", "arn:aws:kms:eu-central-1:123456789012:alias/mine", False),
+        ("AlarmTopicArn", "arn:aws-cn:sns:cn-north-1:123456789012:alarms", True),
+        ("AlarmTopicArn", "arn:aws:sqs:us-east-1:123456789012:alarms", False),
+    ],
+)
+def test_pattern_tells_good_from_bad(parameter: str, value: str, allowed: bool) -> None:  # noqa: FBT001 - a table's column
+    """A value that could not work is refused before anything is deployed."""
+    assert bool(re.fullmatch(PARAMETERS[parameter]["AllowedPattern"], value)) is allowed
+
+
+def test_extra_algorithms_are_the_librarys() -> None:
+    """The template admits each algorithm that the library has, and all of them at once."""
+    pattern = PARAMETERS["ExtraAlgorithms"]["AllowedPattern"]
+    assert re.fullmatch(pattern, ",".join(EXTRA_ALGORITHMS))
+    assert set(re.findall(r"[a-z]+\d+", pattern)) == set(EXTRA_ALGORITHMS)
+
+
+def test_chunk_range_is_the_librarys() -> None:
+    """Template and library allow the same chunk sizes."""
+    assert bounds("ChunkBytes") == (settings.CHUNK_BYTES_MIN, settings.CHUNK_BYTES_MAX)
+
+
+def environment() -> Iterator[tuple[str, str]]:
+    """The hasher's variables with the template's defaults."""
+    for name, value in HASHER["Environment"]["Variables"].items():
+        if isinstance(value, str):
+            yield name, value
+        else:
+            default = PARAMETERS.get(value["Ref"], {}).get("Default", f"a {value['Ref']}")
+            yield name, str(default)
+
+
+@pytest.mark.parametrize("memory_mb", [*bounds("MemorySize"), PARAMETERS["MemorySize"]["Default"]])
+def test_defaults_work_at_every_memory_size(memory_mb: int) -> None:
+    """With the template's defaults the function starts at the least memory as at the most."""
+    env = {**dict(environment()), "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(memory_mb)}
+    assert Settings.from_env(env).chunk_bytes == PARAMETERS["ChunkBytes"]["Default"]
+
+
+@pytest.mark.parametrize("name", HASHER["Environment"]["Variables"])
+def test_variable_is_ours_to_set(name: str) -> None:
+    """No variable is one that Lambda reserves, and each value is a text, as Lambda wants it."""
+    assert re.fullmatch(r"[A-Z][A-Z0-9_]+", name)
+    assert not RESERVED.fullmatch(name)
+    value = HASHER["Environment"]["Variables"][name]
+    assert isinstance(value, str) or set(value) == {"Ref"}
+
+
+def test_variables_fit() -> None:
+    """All variables together stay under Lambda's 4 KB, whatever the names turn out to be."""
+    values = HASHER["Environment"]["Variables"]
+    sizes = [len(v) if isinstance(v, str) else LONGEST_REFERENCE for v in values.values()]
+    assert sum(map(len, values)) + sum(sizes) < ENVIRONMENT_MAX_BYTES

@@ -1,0 +1,50 @@
+"""The tools that know CloudFormation and SAM have nothing to say."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+from tests.sam_template import TEMPLATE
+
+BIN: Final = Path(sys.executable).parent
+REGIONS: Final = ("us-east-1", "cn-north-1")
+
+
+def ran(*command: str | Path) -> subprocess.CompletedProcess[str]:
+    """Run one of our tools in the project's root."""
+    program, *arguments = command
+    return subprocess.run(
+        [BIN / program, *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=TEMPLATE.parent,
+        env=os.environ | {"SAM_CLI_TELEMETRY": "0"},
+    )
+
+
+def test_cfn_lint_is_silent() -> None:
+    """No error and no warning, by the rules of every Region that is listed."""
+    done = ran("cfn-lint", "--regions", *REGIONS, "--", TEMPLATE)
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+def test_sam_validate_is_content() -> None:
+    """SAM translates the template and lints what came out."""
+    done = ran("sam", "validate", "--lint", "--template", TEMPLATE)
+    assert done.returncode == 0, done.stderr
+    assert "is a valid SAM Template" in done.stdout
+
+
+def test_lint_would_find_a_mistake(tmp_path: Path) -> None:
+    """The silence means something: a value beyond a limit of AWS is reported."""
+    broken = tmp_path / "template.yaml"
+    text = TEMPLATE.read_text(encoding="utf-8")
+    broken.write_text(text.replace("VisibilityTimeout: 5400", "VisibilityTimeout: 43201"))
+    done = ran("cfn-lint", "--", broken)
+    assert done.returncode != 0
+    assert "43201" in done.stdout

@@ -1,0 +1,181 @@
+"""What a person relies on without looking: encryption, clean-up, alarms, outputs."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+from tests.sam_template import load_template
+
+from bucketsum.ledger import BY_SHA1_INDEX
+
+RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]
+OUTPUTS: Final[dict[str, dict[str, Any]]] = load_template()["Outputs"]
+ALARMS: Final = [name for name, one in RESOURCES.items() if one["Type"] == "AWS::CloudWatch::Alarm"]
+
+
+def properties(name: str) -> dict[str, Any]:
+    """The properties of one resource."""
+    found: dict[str, Any] = RESOURCES[name]["Properties"]
+    return found
+
+
+def test_bucket_is_private_and_encrypted() -> None:
+    """Objects are encrypted, and no ACL or policy can make them public."""
+    bucket = properties("InboxBucket")
+    [rule] = bucket["BucketEncryption"]["ServerSideEncryptionConfiguration"]
+    assert rule["ServerSideEncryptionByDefault"]["SSEAlgorithm"] == "AES256"
+    block = bucket["PublicAccessBlockConfiguration"]
+    assert len(block) == 4
+    assert all(value is True for value in block.values())
+    assert bucket["OwnershipControls"]["Rules"] == [{"ObjectOwnership": "BucketOwnerEnforced"}]
+
+
+def test_bucket_refuses_plain_http() -> None:
+    """Every action on the bucket and its objects is denied without TLS, to everybody."""
+    policy = properties("InboxBucketPolicy")
+    [statement] = policy["PolicyDocument"]["Statement"]
+    assert (statement["Effect"], statement["Principal"], statement["Action"]) == (
+        "Deny", "*", "s3:*",
+    )  # fmt: skip
+    assert statement["Condition"] == {"Bool": {"aws:SecureTransport": False}}
+    assert statement["Resource"] == [
+        {"Fn::GetAtt": ["InboxBucket", "Arn"]},
+        {"Fn::Sub": "${InboxBucket.Arn}/*"},
+    ]
+
+
+def test_bucket_cleans_up() -> None:
+    """Parts of uploads that were never completed, and old versions, do not cost money forever."""
+    rules = {one["Id"]: one for one in properties("InboxBucket")["LifecycleConfiguration"]["Rules"]}
+    assert all(one["Status"] == "Enabled" for one in rules.values())
+    abort = rules["AbortIncompleteMultipartUploads"]["AbortIncompleteMultipartUpload"]
+    assert abort == {"DaysAfterInitiation": 7}
+    expire = rules["ExpireNoncurrentVersions"]["NoncurrentVersionExpiration"]
+    assert expire == {"NoncurrentDays": {"Ref": "NoncurrentVersionDays"}}
+
+
+def test_bucket_tells_the_queue_of_every_object() -> None:
+    """Each way of creating an object sends a message, and nothing else does."""
+    bucket = properties("InboxBucket")
+    assert bucket["NotificationConfiguration"] == {
+        "QueueConfigurations": [
+            {"Event": "s3:ObjectCreated:*", "Queue": {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}}
+        ]
+    }
+    assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
+
+
+def test_queues_are_encrypted_with_keys_that_s3_can_use() -> None:
+    """SQS's own keys: S3 cannot send to a queue whose KMS key it may not use."""
+    for queue in ("ArrivalsQueue", "DeadLetterQueue"):
+        assert properties(queue)["SqsManagedSseEnabled"] is True
+        assert "KmsMasterKeyId" not in properties(queue)
+        assert "FifoQueue" not in properties(queue)  # S3 does not send to those
+
+
+def test_dead_letters_have_a_queue_of_their_own() -> None:
+    """What the arrivals queue gives up on is kept in the queue that the alarm watches."""
+    redrive = properties("ArrivalsQueue")["RedrivePolicy"]
+    assert redrive["deadLetterTargetArn"] == {"Fn::GetAtt": ["DeadLetterQueue", "Arn"]}
+    assert "RedrivePolicy" not in properties("DeadLetterQueue")
+    # The function's own DeadLetterQueue would be for asynchronous calls, which there are none of.
+    assert "DeadLetterQueue" not in properties("HasherFunction")
+
+
+def test_function_reads_the_arrivals_queue() -> None:
+    """Messages come from the arrivals queue and from nowhere else."""
+    [event] = properties("HasherFunction")["Events"].values()
+    assert event["Type"] == "SQS"
+    assert event["Properties"]["Queue"] == {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}
+
+
+def test_function_logs_and_traces() -> None:
+    """Logs are JSON, in a group that forgets; every invocation can be traced."""
+    hasher, group = properties("HasherFunction"), properties("HasherLogGroup")
+    assert hasher["LoggingConfig"] == {"LogFormat": "JSON", "LogGroup": {"Ref": "HasherLogGroup"}}
+    assert hasher["Tracing"] == "Active"
+    assert group["RetentionInDays"] == {"Ref": "LogRetentionDays"}
+    # Lambda makes a group below /aws/lambda/ by itself, which would then be in our way.
+    assert not group["LogGroupName"]["Fn::Sub"].startswith("/aws/")
+
+
+def test_old_layers_do_not_pile_up() -> None:
+    """SAM names a layer by its content; by default every old one would stay."""
+    assert properties("BucketsumLayer")["RetentionPolicy"] == "Delete"
+    assert properties("HasherFunction")["Layers"] == [{"Ref": "BucketsumLayer"}]
+
+
+def test_table_outlives_the_stack() -> None:
+    """What was learned is not deleted with the stack, and can be wound back."""
+    table = RESOURCES["DigestsTable"]
+    assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    recovery = table["Properties"]["PointInTimeRecoverySpecification"]
+    assert recovery == {"PointInTimeRecoveryEnabled": True}
+    assert "TableName" not in table["Properties"]  # or the stack could not be made a second time
+
+
+def test_table_defines_the_attributes_it_uses() -> None:
+    """DynamoDB refuses a definition that no key uses, and a key that is not defined."""
+    table = properties("DigestsTable")
+    [index] = table["GlobalSecondaryIndexes"]
+    used = {one["AttributeName"] for one in (*table["KeySchema"], *index["KeySchema"])}
+    assert used == {one["AttributeName"] for one in table["AttributeDefinitions"]}
+    assert index["IndexName"] == BY_SHA1_INDEX
+
+
+@pytest.mark.parametrize(
+    ("alarm", "metric", "dimension", "target"),
+    [
+        (
+            "DeadLettersAlarm", ("AWS/SQS", "ApproximateNumberOfMessagesVisible"),
+            "QueueName", {"Fn::GetAtt": ["DeadLetterQueue", "QueueName"]},
+        ),
+        (
+            "BacklogAlarm", ("AWS/SQS", "ApproximateAgeOfOldestMessage"),
+            "QueueName", {"Fn::GetAtt": ["ArrivalsQueue", "QueueName"]},
+        ),
+        (
+            "ThrottlesAlarm", ("AWS/Lambda", "Throttles"),
+            "FunctionName", {"Ref": "HasherFunction"},
+        ),
+    ],
+)  # fmt: skip
+def test_alarm_watches(
+    alarm: str, metric: tuple[str, str], dimension: str, target: dict[str, Any]
+) -> None:
+    """Each alarm measures what its description says, where it says."""
+    found = properties(alarm)
+    assert (found["Namespace"], found["MetricName"]) == metric
+    assert found["Dimensions"] == [{"Name": dimension, "Value": target}]
+
+
+@pytest.mark.parametrize("alarm", ALARMS)
+def test_alarm_tells_a_person(alarm: str) -> None:
+    """Every alarm says what happened, ends when it is over, and stays still where nothing runs."""
+    found = properties(alarm)
+    topic = {"Fn::If": ["HasAlarmTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
+    assert found["AlarmActions"] == found["OKActions"] == topic
+    assert found["TreatMissingData"] == "notBreaching"
+    assert found["ComparisonOperator"] == "GreaterThanThreshold"
+    assert found["AlarmDescription"].endswith(".")
+    assert found["Period"] % 60 == 0
+
+
+@pytest.mark.parametrize("name", OUTPUTS)
+def test_output_is_explained(name: str) -> None:
+    """Every output says what it is for."""
+    assert OUTPUTS[name]["Description"].endswith(".")
+    assert OUTPUTS[name]["Value"]
+
+
+def test_outputs_name_what_the_command_needs() -> None:
+    """The command finds everything through these, on any stack."""
+    assert set(OUTPUTS) >= {
+        "BucketName",
+        "DigestsTableName",
+        "ArrivalsQueueUrl",
+        "DeadLetterQueueUrl",
+        "HasherFunctionName",
+        "HasherLogGroupName",
+    }

@@ -1,0 +1,258 @@
+"""An arrival and its outcome, with a source and a ledger that are lists."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+from bucketsum.arrivals import Arrival
+from bucketsum.errors import (
+    BucketsumError,
+    NotHashed,
+    ObjectGone,
+    ObjectSuperseded,
+    ObjectUnreadable,
+    OutOfTime,
+    RetryLater,
+    SourceInterrupted,
+)
+from bucketsum.hashing import (
+    LOOK_UP_FROM_BYTES,
+    STOP_BEFORE_END_SECONDS,
+    ArrivalHasher,
+    Outcome,
+)
+from bucketsum.ledger import Ledger, Place, Recorded, Row, Status, comparable_sequencer
+from bucketsum.settings import Settings
+from bucketsum.source import OpenObject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+CHUNKS: Final = (b"one ", b"two ", b"three")
+CONTENT: Final = b"".join(CHUNKS)
+SETTINGS: Final = Settings(
+    digests_table="digests",
+    arrivals_queue_url="arrivals",
+    dead_letter_queue_url="dead-letters",
+    max_receives=5,
+    chunk_bytes=65_536,
+    extra_algorithms=("md5",),
+    memory_mb=512,
+)
+SMALL: Final = Arrival(
+    bucket="inbox",
+    key="a",
+    version_id=None,
+    etag="an-etag",
+    size_bytes=len(CONTENT),
+    sequencer="00AB",
+    event_time="2026-11-01T00:00:00.000Z",
+)
+BIG: Final = replace(SMALL, size_bytes=LOOK_UP_FROM_BYTES)
+
+
+@dataclass(slots=True)
+class FakeSource:
+    """Sends its chunks, then raises its error.
+
+    Attributes:
+        refusal: Raised instead of opening.
+        break_off: Raised behind the last chunk.
+        opened: What was asked for.
+        closed: How many streams were let go of.
+    """
+
+    refusal: BucketsumError | None = None
+    break_off: BucketsumError | None = None
+    opened: list[Arrival] = field(default_factory=list)
+    closed: int = 0
+
+    def open(self, arrival: Arrival) -> OpenObject:
+        """See `Source.open`."""
+        self.opened.append(arrival)
+        if self.refusal:
+            raise self.refusal
+        return OpenObject(len(CONTENT), "its-etag", arrival.version_id, self._chunks())
+
+    def _chunks(self) -> Generator[bytes]:
+        try:
+            yield from CHUNKS
+            if self.break_off:
+                raise self.break_off
+        finally:
+            self.closed += 1
+
+
+class FakeLedger(Ledger):
+    """Keeps rows in a dict, by the rules of `Ledger.record`."""
+
+    def __init__(self, *rows: Row) -> None:
+        self.rows = {Place(row.bucket, row.key, row.entry): row for row in rows}
+
+    def record(self, row: Row) -> Recorded:
+        """See `Ledger.record`."""
+        place = Place(row.bucket, row.key, row.entry)
+        held = self.row_at(place)
+        mine = comparable_sequencer(row.sequencer)
+        if held and comparable_sequencer(held.sequencer) > mine:
+            return Recorded.OUTDATED
+        same = held is not None and comparable_sequencer(held.sequencer) == mine
+        if held and same and held.status is Status.HASHED:
+            return Recorded.KNOWN
+        self.rows[place] = row
+        return Recorded.WRITTEN
+
+    def row_at(self, place: Place) -> Row | None:
+        """See `Ledger.row_at`; like it, with the sequencer padded."""
+        row = self.rows.get(place)
+        return row and replace(row, sequencer=comparable_sequencer(row.sequencer))
+
+
+def row_with(sequencer: str, status: Status = Status.HASHED) -> Row:
+    """What is recorded already."""
+    return Row(
+        bucket="inbox",
+        key="a",
+        entry="null",
+        status=status,
+        size_bytes=1,
+        sequencer=sequencer,
+        arrived_at="2026-10-01T00:00:00.000Z",
+        recorded_at="2026-10-01T00:00:01.000+00:00",
+    )
+
+
+def hasher(
+    source: FakeSource, ledger: FakeLedger, clock: Callable[[], float] | None = None
+) -> ArrivalHasher:
+    """A hasher whose clock gains half a second each time it is asked."""
+    ticks = iter(range(1000))
+    return ArrivalHasher(source, ledger, SETTINGS, clock or (lambda: next(ticks) / 2))
+
+
+def plenty() -> float:
+    """Time enough."""
+    return 900.0
+
+
+def test_a_hashed_row_tells_everything() -> None:
+    """The row holds digests, size, times, speed and the settings that it was read with."""
+    ledger = FakeLedger()
+    report = hasher(FakeSource(), ledger).hash(replace(SMALL, version_id="v1"), plenty)
+    [(place, row)] = ledger.rows.items()
+    assert place == Place("inbox", "a", "v1")
+    assert (report.outcome, report.sha1) == (Outcome.HASHED, hashlib.sha1(CONTENT).hexdigest())
+    assert (row.status, row.sha1, row.size_bytes) == (Status.HASHED, report.sha1, len(CONTENT))
+    assert row.digests == {"md5": hashlib.md5(CONTENT).hexdigest()}
+    assert (row.etag, row.sequencer, row.arrived_at) == ("its-etag", "00AB", SMALL.event_time)
+    assert (row.duration_ms, row.mb_per_s) == (500.0, len(CONTENT) / 1_000_000 / 0.5)
+    assert (row.chunk_bytes, row.streams, row.memory_mb) == (65_536, 1, 512)
+    assert datetime.fromisoformat(row.recorded_at).utcoffset() == timedelta(0)
+
+
+@pytest.mark.parametrize(
+    ("refusal", "outcome"),
+    [(ObjectGone("deleted"), Outcome.GONE), (ObjectSuperseded("replaced"), Outcome.SUPERSEDED)],
+)
+@pytest.mark.parametrize("midway", [False, True])
+def test_what_is_not_there_leaves_no_row(
+    refusal: NotHashed, outcome: Outcome, *, midway: bool
+) -> None:
+    """Gone and superseded are outcomes with a reason, at the beginning and in the middle."""
+    source = FakeSource(break_off=refusal) if midway else FakeSource(refusal=refusal)
+    ledger = FakeLedger()
+    report = hasher(source, ledger).hash(SMALL, plenty)
+    assert (report.outcome, report.reason, report.sha1) == (outcome, str(refusal), None)
+    assert ledger.rows == {}
+
+
+@pytest.mark.parametrize("midway", [False, True])
+def test_what_cannot_be_read_leaves_its_reason(*, midway: bool) -> None:
+    """Unreadable is an outcome with a row: no digest, the event's size, and the reason."""
+    refusal = ObjectUnreadable("restore it")
+    source = FakeSource(break_off=refusal) if midway else FakeSource(refusal=refusal)
+    ledger = FakeLedger()
+    report = hasher(source, ledger).hash(SMALL, plenty)
+    [row] = ledger.rows.values()
+    assert (report.outcome, report.reason) == (Outcome.UNREADABLE, "restore it")
+    assert (row.status, row.reason, row.sha1) == (Status.UNREADABLE, "restore it", None)
+    assert (row.size_bytes, row.etag, row.duration_ms) == (len(CONTENT), "an-etag", None)
+
+
+@pytest.mark.parametrize(
+    ("held", "outcome"),
+    [
+        (row_with("00AB"), Outcome.UNCHANGED),
+        (row_with("00AC"), Outcome.SUPERSEDED),
+        (row_with("00AC", Status.UNREADABLE), Outcome.SUPERSEDED),
+        (row_with("00AB", Status.UNREADABLE), Outcome.UNREADABLE),
+        (row_with("00AA"), Outcome.UNREADABLE),
+    ],
+)
+def test_an_unreadable_row_never_replaces_what_is_known(held: Row, outcome: Outcome) -> None:
+    """A digest of this event, and whatever a newer one left, outlive that it is unreadable now."""
+    ledger = FakeLedger(held)
+    source = FakeSource(refusal=ObjectUnreadable("restore it"))
+    assert hasher(source, ledger).hash(SMALL, plenty).outcome is outcome
+    [row] = ledger.rows.values()
+    assert (row is held) == (outcome is not Outcome.UNREADABLE)
+
+
+@pytest.mark.parametrize(
+    ("held", "outcome"),
+    [
+        (row_with("00AA"), Outcome.HASHED),
+        (row_with("00AB"), Outcome.UNCHANGED),
+        (row_with("00AB", Status.UNREADABLE), Outcome.HASHED),
+        (row_with("00AC"), Outcome.SUPERSEDED),
+        (row_with("00AB1"), Outcome.SUPERSEDED),
+        (row_with("00AB000"), Outcome.UNCHANGED),
+    ],
+)
+@pytest.mark.parametrize("arrival", [SMALL, BIG], ids=["small", "big"])
+def test_the_sequencer_decides(arrival: Arrival, held: Row, outcome: Outcome) -> None:
+    """A look-up before reading and the condition when writing come to the same outcome."""
+    ledger = FakeLedger(held)
+    assert hasher(FakeSource(), ledger).hash(arrival, plenty).outcome is outcome
+    [row] = ledger.rows.values()
+    assert (row is held) == (outcome is not Outcome.HASHED)
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "reads"), [(LOOK_UP_FROM_BYTES - 1, 1), (BIG.size_bytes, 0)]
+)
+def test_only_large_objects_are_looked_up_first(size_bytes: int, reads: int) -> None:
+    """From 16 MiB on what is recorded is not read again; below, reading is as cheap as asking."""
+    source = FakeSource()
+    arrival = replace(SMALL, size_bytes=size_bytes)
+    report = hasher(source, FakeLedger(row_with("00AB"))).hash(arrival, plenty)
+    assert (report.outcome, len(source.opened)) == (Outcome.UNCHANGED, reads)
+
+
+def test_an_unknown_large_object_is_read() -> None:
+    """Where the look-up finds nothing, the object is hashed."""
+    assert hasher(FakeSource(), FakeLedger()).hash(BIG, plenty).outcome is Outcome.HASHED
+
+
+def test_time_that_runs_out_stops_the_reading() -> None:
+    """In time before the end the error says how far it came, and the stream is let go of."""
+    source, ledger = FakeSource(), FakeLedger()
+    left = iter([STOP_BEFORE_END_SECONDS, STOP_BEFORE_END_SECONDS - 0.001])
+    with pytest.raises(OutOfTime) as caught:  # kept, as Powertools keeps it
+        hasher(source, ledger).hash(SMALL, lambda: next(left))
+    assert (source.closed, ledger.rows) == (1, {})
+    assert str(caught.value).startswith("4 of 13 bytes were read")
+    assert "raise MemorySize" in str(caught.value)
+
+
+def test_what_goes_back_leaves_no_row() -> None:
+    """An error that time can heal passes through, and nothing is recorded of it."""
+    source, ledger = FakeSource(break_off=SourceInterrupted("broke")), FakeLedger()
+    with pytest.raises(RetryLater, match="broke"):
+        hasher(source, ledger).hash(SMALL, plenty)
+    assert (source.closed, ledger.rows) == (1, {})
