@@ -86,6 +86,22 @@ def test_foreign_stack_is_told_from_ours(run: Run) -> None:
     assert "BucketName" not in ended.err
 
 
+@pytest.mark.usefixtures("stack")
+def test_refusal_to_tell_of_stacks_is_not_taken_for_a_missing_stack(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only CloudFormation's own word for it means that a stack is missing."""
+
+    def refuse(*_: object) -> None:
+        raise refused("AccessDenied")
+
+    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", refuse)
+    ended = run("ls")
+    assert ended.status == 2
+    assert "do not allow DescribeStacks" in ended.err
+    assert "no stack" not in ended.err
+
+
 def test_without_region_the_options_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """No Region anywhere is a sentence, not a traceback."""
     monkeypatch.delenv("AWS_REGION")
