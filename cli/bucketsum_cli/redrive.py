@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -77,12 +78,13 @@ def redrive(
 
 
 def _confirm(count: int, stack: Stack) -> None:
-    question = f"Send {count} messages back to the arrivals queue of {stack.name}?"
-    try:
-        confirmed = click.confirm(question, err=True)
-    except click.Abort:
-        raise CannotDoError("nobody answered, so nothing was sent; --yes does not ask") from None
-    if not confirmed:
+    """Ask on stderr: click's own question leaves a space on stdout."""
+    question = f"Send {count} messages back to the arrivals queue of {stack.name}? [y/N] "
+    click.echo(question, nl=False, err=True)
+    answer = sys.stdin.readline()
+    if not answer:
+        raise CannotDoError("nobody answered, so nothing was sent; --yes does not ask")
+    if answer.strip().lower() not in ("y", "yes"):
         note("nothing was sent")
         raise SystemExit(ANSWER_IS_NO)
 

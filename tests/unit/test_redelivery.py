@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final, cast
 
 import boto3
 import pytest
@@ -26,13 +26,15 @@ MAX_RECEIVES: Final = 5
 LEGAL: Final = re.compile(r"[\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]+")
 """What SQS allows in a text; see SendMessage."""
 
-EVERY_CHARACTER: Final = st.text(st.characters(codec=None))
-"""Any code point: lone surrogates, controls and noncharacters too."""
+AWKWARD: Final = "\0\x1b\r\n\x85\u2028\ud800\udfff\ufffe\uffff\U0001fffe\U0010ffff"
+"""Controls, line breaks, lone surrogates and noncharacters: what SQS refuses, and then some."""
+
+ANY_TEXT: Final = st.text(st.characters(codec=None)) | st.text(f"{AWKWARD} x")
 
 
-def settings(arrivals: str = "arrivals", dead: str = "dead") -> Settings:
-    """Settings whose queues are *arrivals* and *dead*."""
-    return Settings("digests", arrivals, dead, MAX_RECEIVES, 2**20, (), 512)
+def settings(max_receives: int = MAX_RECEIVES, dead: str = "dead") -> Settings:
+    """Settings of a stack whose queue gives up after *max_receives*."""
+    return Settings("digests", "arrivals", dead, max_receives, 2**20, (), 512)
 
 
 @pytest.fixture(scope="module")
@@ -85,51 +87,60 @@ def test_group_of_errors_tells_each_of_them(sqs: SQSClient, dead_letters: str) -
     assert reason == "RetryLater: slow; OSError: gone"
 
 
-@given(text=EVERY_CHARACTER)
-def test_reason_is_always_legal(sqs: SQSClient, dead_letters: str, text: str) -> None:
+class StrictSqs:
+    """An SQS that refuses what SQS refuses, and keeps the rest."""
+
+    def __init__(self) -> None:
+        self.reasons: list[str] = []
+        self.delays_seconds: list[int] = []
+
+    def send_message(self, *, MessageAttributes: dict[str, Any], **_: str) -> None:  # noqa: N803 - boto3's
+        """Take a message whose attribute is legal."""
+        reason: str = MessageAttributes[REASON_ATTRIBUTE]["StringValue"]
+        assert LEGAL.fullmatch(reason)
+        self.reasons.append(reason)
+
+    def change_message_visibility(self, *, VisibilityTimeout: int, **_: str) -> None:  # noqa: N803 - as above
+        """Take a time-out in range."""
+        assert 0 <= VisibilityTimeout <= 43_200
+        self.delays_seconds.append(VisibilityTimeout)
+
+
+def settled(receives: int, error: Exception, chance: float = 0.0) -> StrictSqs:
+    """What SQS was given when a message failed with *error*, of a queue that is very patient."""
+    sqs = StrictSqs()
+    redelivery = Redelivery(cast("SQSClient", sqs), settings(1000), lambda: chance)
+    redelivery.settle(Delivery("the body", "handle", receives), error)
+    return sqs
+
+
+@given(text=ANY_TEXT)
+def test_reason_is_always_legal(text: str) -> None:
     """Whatever an error says, SQS takes it: a refusal would leave the message in a circle."""
-    reason = set_aside(sqs, dead_letters, KeepAside(text), 1)
-    assert LEGAL.fullmatch(reason)
+    [reason] = settled(1, KeepAside(text)).reasons
     assert len(reason.splitlines()) == 1
     assert reason.startswith("KeepAside: ")
 
 
-def test_reason_is_cut(sqs: SQSClient, dead_letters: str) -> None:
+def test_reason_is_cut() -> None:
     """An error may quote what it got; its reason is still a thousand characters at most."""
-    reason = set_aside(sqs, dead_letters, KeepAside("文" * 300_000), 1)
+    [reason] = settled(1, KeepAside("文" * 300_000)).reasons
     assert len(reason) == 1000
     assert reason.startswith("KeepAside: 文文")
-
-
-def visibility_of(receives: int, chance: float, max_receives: int = MAX_RECEIVES) -> int:
-    """The visibility time-out that a message gets which failed on this receive."""
-    sqs = boto3.client("sqs")
-    asked: list[int] = []
-    sqs.meta.events.register(
-        "provide-client-params.sqs.ChangeMessageVisibility",
-        lambda params, **_: asked.append(params["VisibilityTimeout"]),
-    )
-    sent_to = Settings("digests", "arrivals", "dead", max_receives, 2**20, (), 512)
-    with Stubber(sqs) as stub:
-        stub.add_response("change_message_visibility", {})
-        delivery = Delivery("the body", "handle", receives)
-        assert not Redelivery(sqs, sent_to, lambda: chance).settle(delivery, RetryLater("busy"))
-    [seconds] = asked
-    return seconds
 
 
 @pytest.mark.parametrize(("receives", "seconds"), [(1, 10), (2, 20), (3, 40), (4, 80)])
 def test_each_failure_doubles_the_wait(receives: int, seconds: int) -> None:
     """Without chance, 10, 20, 40 and 80 s; with all of it, half of that."""
-    assert visibility_of(receives, 0.0) == seconds
-    assert visibility_of(receives, 1.0) == seconds // 2
+    assert settled(receives, RetryLater("busy"), chance=0.0).delays_seconds == [seconds]
+    assert settled(receives, RetryLater("busy"), chance=1.0).delays_seconds == [seconds // 2]
 
 
 @given(receives=st.integers(1, 999), chance=st.floats(0, 1, exclude_max=True))
 def test_wait_stays_within_its_bounds(receives: int, chance: float) -> None:
     """Between half and all of the doubled delay, and never more than SQS takes."""
     full = 10 * 2 ** (receives - 1)
-    seconds = visibility_of(receives, chance, max_receives=1000)
+    [seconds] = settled(receives, RetryLater("busy"), chance).delays_seconds
     assert min(full // 2, 43_200) <= seconds <= min(full, 43_200)
 
 

@@ -8,14 +8,12 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
 from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.files import LocalFile, files_under
 from bucketsum_cli.local import state
 from bucketsum_cli.local.demo_files import gather
-from bucketsum_cli.upload import put_files, wait_for_rows
+from bucketsum_cli.put import put_and_wait
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,23 +60,8 @@ def run_demo(project: Path, stack: Stack, *, as_json: bool) -> bool:
 
 
 def _compare(stack: Stack, files: list[LocalFile]) -> list[Compared]:
-    columns = (
-        TextColumn("{task.description:>8}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=output.notes()) as progress:
-        sent_bar = progress.add_task("sent", total=len(files))
-        hashed_bar = progress.add_task("hashed", total=len(files))
-        sent = put_files(stack, files, on_file=lambda: progress.advance(sent_bar))
-        rows = wait_for_rows(
-            stack.ledger(),
-            sent.uploads,
-            _WAIT_SECONDS,
-            on_row=lambda: progress.advance(hashed_bar),
-        )
-    row_of = {upload.file.key: rows.get(upload.place) for upload in sent.uploads}
+    puts, _ = put_and_wait(stack, files, _WAIT_SECONDS)
+    row_of = {put.upload.file.key: put.row for put in puts}
     return [Compared(file, row_of.get(file.key), sha1sum(file.path)) for file in files]
 
 

@@ -34,6 +34,9 @@ REGION: Final = "us-east-1"
 
 _START_SECONDS: Final = 30
 _STOP_SECONDS: Final = 15
+_OUTLIVING: Final[list[subprocess.Popen[bytes]]] = []
+"""What was started here: it outlives this command, and Python warns of a forgotten process."""
+
 _CA_FILE: Final = "ca.pem"
 _CERTIFICATE_FILE: Final = "certificate.pem"
 _KEY_FILE: Final = "key.pem"
@@ -101,6 +104,7 @@ def start(project: Path, stack: str, interpreter: Interpreter) -> state.LocalAws
             stderr=log,
             start_new_session=True,  # it outlives this command and its terminal
         )
+    _OUTLIVING.append(process)
     started = state.LocalAws(
         pid=process.pid,
         endpoint=f"https://127.0.0.1:{port}",

@@ -187,6 +187,4 @@ def _sequencer(text: str) -> str:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, dict | list):  # may be nested as deeply as JSON was read, no deeper
-        return f"a JSON {type(value).__name__}"
     return ascii(value)[:80]

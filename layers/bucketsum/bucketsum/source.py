@@ -137,7 +137,7 @@ class SingleStream:
                     offset += len(chunk)
                     yield chunk
             except _BROKEN as error:  # what came of the unfinished chunk is lost, and not counted
-                broken = str(error)  # not the error itself: its frames would hold the last chunk
+                broken = str(error)
             finally:
                 response["Body"].close()
             if offset == size_bytes:

@@ -40,3 +40,12 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[HasherStack]:
     keep_session: DefaultConfig = {"core": {"reset_boto3_session": False}}  # slow to make
     with mock_aws(config=keep_session):
         yield HasherStack(monkeypatch)
+
+
+@pytest.fixture
+def hostile_stack(
+    stack: HasherStack, hostile: HostileS3, monkeypatch: pytest.MonkeyPatch
+) -> HasherStack:
+    """The same, but it reads from the S3 that can misbehave."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", hostile.endpoint_url)
+    return stack

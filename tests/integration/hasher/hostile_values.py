@@ -77,3 +77,4 @@ class Fault:
 
 
 HEALTHY: Final = Fault()
+THROTTLED: Final = Fault(refuse=(503, "SlowDown", "Please reduce your request rate."))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mypy_boto3_s3 import S3Client
+    from tests.integration.hasher.hostile_s3 import HostileS3
     from tests.integration.hasher.hostile_values import StoredObject
 
 PATH: Final = "inbox/dir/a file+1%.bin"
@@ -37,6 +38,12 @@ def arrival_of(stored: StoredObject, path: str = PATH) -> Arrival:
         sequencer="00AB",
         event_time="2026-11-01T00:00:00.000Z",
     )
+
+
+def put_at(hostile: HostileS3, key: str, body: bytes = BODY) -> Arrival:
+    """Put an object into the hostile S3's inbox; returns the event that S3 would send."""
+    path = f"inbox/{key}"
+    return arrival_of(hostile.put(path, body), path)
 
 
 @contextmanager

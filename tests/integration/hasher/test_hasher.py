@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import hashlib
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.integration.hasher.hasher_stack import BUCKET, TEST_EVENT, HasherStack, message_of
+from tests.integration.hasher.lambda_says import BUCKET, TEST_EVENT, message_of
 from tests.integration.hasher.told import objects_in, outcomes_in
+
+if TYPE_CHECKING:
+    from tests.integration.hasher.hasher_stack import HasherStack
 
 BIG = bytes(16 * 1024 * 1024)  # from here on a look-up comes before reading
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
-from tests.integration.hasher.hasher_stack import BUCKET, HasherStack, message_of
+from tests.integration.hasher.lambda_says import BUCKET, message_of
 from tests.integration.hasher.told import metrics_in, objects_in
 
 from bucketsum.errors import BadSettings
+
+if TYPE_CHECKING:
+    from tests.integration.hasher.hasher_stack import HasherStack
 
 
 def test_one_line_for_every_object(stack: HasherStack, capsys: pytest.CaptureFixture[str]) -> None:

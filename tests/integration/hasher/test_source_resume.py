@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-import ipaddress
-import ssl
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import pytest
 from botocore.config import Config
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
 from tests.integration.hasher.hostile_values import Fault
+from tests.integration.hasher.own_tls import own_tls
 from tests.integration.hasher.reading import BODY, PATH, arrival_of, content_of, s3_client
 
 from bucketsum.errors import (
@@ -215,7 +209,7 @@ def test_a_silent_connection_is_a_broken_one(hostile: HostileS3) -> None:
 
 def test_a_garbled_tls_record_is_a_broken_connection(tmp_path: Path) -> None:
     """Bytes that fail TLS's own check are never hashed; the object is continued."""
-    context, authority = _tls(tmp_path)
+    context, authority = own_tls(tmp_path)
     with (
         hostile_s3(context) as s3,
         s3_client(s3.endpoint_url, verify=str(authority)) as client,
@@ -223,35 +217,3 @@ def test_a_garbled_tls_record_is_a_broken_connection(tmp_path: Path) -> None:
         s3.script(Fault(piece_bytes=1000, garble_after=3000))
         assert content_of(client, s3.put(PATH, BODY), 1000) == BODY
         assert [asked.headers.get("range") for asked in s3.asked] == [None, "bytes=3000-"]
-
-
-def _tls(folder: Path) -> tuple[ssl.SSLContext, Path]:
-    """A server's side of TLS for 127.0.0.1, and the certificate that a client must trust."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "hostile S3")])
-    now = datetime.now(UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .public_key(key.public_key())
-        .serial_number(1)
-        .not_valid_before(now - timedelta(days=1))
-        .not_valid_after(now + timedelta(days=1))
-        .add_extension(
-            x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]),
-            critical=False,
-        )
-        .add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
-        .sign(key, hashes.SHA256())
-    )
-    pem = serialization.Encoding.PEM
-    trusted = folder / "certificate.pem"
-    trusted.write_bytes(certificate.public_bytes(pem))
-    secret = folder / "key.pem"
-    secret.write_bytes(
-        key.private_bytes(pem, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
-    )
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(trusted, secret)
-    return context, trusted

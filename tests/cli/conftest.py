@@ -1,0 +1,99 @@
+"""The command as a person meets it: arguments in; exit status, stdout and stderr out."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from dataclasses import dataclass
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.loaders import JSONFileLoader
+from moto import mock_aws
+from tests.cli.deployed import deploy, prompt_ledger
+
+from bucketsum_cli import dead_letter_queue
+from bucketsum_cli.main import main
+from bucketsum_cli.stack import Stack, find_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Protocol
+
+    class Run(Protocol):
+        """Runs the command with these arguments; *answer* is what the person types."""
+
+        def __call__(self, *arguments: object, answer: str = "") -> Ended:
+            """Run it to its end."""
+            ...
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """How the command ended."""
+
+    status: int
+    out: str
+    err: str
+
+    @property
+    def document(self) -> Any:  # noqa: ANN401 - whatever JSON can hold
+        """The JSON document on stdout, which must be all of it."""
+        return json.loads(self.out)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def botocore_reads_once() -> Iterator[None]:
+    """Let all sessions share what botocore reads of its data: each would take 0.3 s for itself."""
+    load = cache(JSONFileLoader().load_file)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(JSONFileLoader, "load_file", lambda _, path: load(path))
+        yield
+
+
+@pytest.fixture
+def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The command, in this process."""
+
+    def run_command(*arguments: object, answer: str = "") -> Ended:
+        monkeypatch.setattr(sys, "argv", ["bucketsum", *map(str, arguments)])
+        monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
+        capsys.readouterr()
+        with pytest.raises(SystemExit) as ending:
+            main()
+        printed = capsys.readouterr()
+        status = ending.value.code
+        assert isinstance(status, int)
+        return Ended(status, printed.out, printed.err)
+
+    return run_command
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
+    """Have rich believe that it writes to a terminal with so many columns."""
+
+    def believe(columns: int) -> None:
+        monkeypatch.setenv("FORCE_COLOR", "1")
+        monkeypatch.setenv("TERM", "xterm-256color")
+        monkeypatch.setenv("COLUMNS", str(columns))
+
+    return believe
+
+
+@pytest.fixture
+def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
+    """A deployed stack, whose dead-letter queue tells at once that it is empty."""
+    monkeypatch.setattr(dead_letter_queue, "_POLL_SECONDS", 0)
+    with mock_aws():
+        deploy()
+        yield find_stack()
+
+
+@pytest.fixture
+def prompt_hasher(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """The stack, with a hasher that has always just finished."""
+    monkeypatch.setattr(Stack, "ledger", prompt_ledger)
+    return stack

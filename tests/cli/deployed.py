@@ -1,0 +1,148 @@
+"""A stack in moto as template.yaml describes it, and a hasher that answers at once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+from tests.sam_template import load_template
+
+from bucketsum.ledger import Ledger, Place, Row, Status
+from bucketsum.redelivery import REASON_ATTRIBUTE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bucketsum_cli.stack import Stack
+
+_TEMPLATE: Final = load_template()
+
+NAME: Final = "bucketsum"
+BUCKET: Final = "inbox"
+
+HOSTILE: Final = "a [red]b[/red] +%20 é\x9b31m\u202egpj.exe"
+"""A key with markup, an encoded space, a terminal's escape in one character, and text that runs
+backwards. XML, and so moto's listing, takes no other control characters."""
+
+HOSTILE_SHOWN: Final = r"a [red]b[/red] +%20 é\x9b31m\u202egpj.exe"
+
+
+def deploy(endpoint: str | None = None) -> None:
+    """Make the bucket, the queues, the table, and the stack whose outputs name them."""
+    s3 = boto3.client("s3", endpoint_url=endpoint)
+    s3.create_bucket(Bucket=BUCKET)
+    s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
+    table = _TEMPLATE["Resources"]["DigestsTable"]["Properties"]
+    boto3.client("dynamodb", endpoint_url=endpoint).create_table(
+        TableName="digests",
+        **{name: table[name] for name in table if name != "PointInTimeRecoverySpecification"},
+    )
+    sqs = boto3.client("sqs", endpoint_url=endpoint)
+    made = {
+        "BucketName": BUCKET,
+        "DigestsTableName": "digests",
+        "ArrivalsQueueUrl": sqs.create_queue(QueueName="arrivals")["QueueUrl"],
+        "DeadLetterQueueUrl": sqs.create_queue(QueueName="dead-letters")["QueueUrl"],
+    }
+    publish({name: made.get(name, name) for name in _TEMPLATE["Outputs"]}, endpoint)
+
+
+def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
+    """Make a CloudFormation stack with *outputs*."""
+    template = {
+        "Resources": {"Any": {"Type": "AWS::SQS::Queue"}},
+        "Outputs": {name: {"Value": value} for name, value in outputs.items()},
+    }
+    boto3.client("cloudformation", endpoint_url=endpoint).create_stack(
+        StackName=NAME, TemplateBody=json.dumps(template)
+    )
+
+
+def put_object(stack: Stack, key: str, content: bytes) -> Place:
+    """Put an object that nothing is recorded of yet."""
+    answer = stack.client("s3").put_object(Bucket=stack.bucket, Key=key, Body=content)
+    return Place(stack.bucket, key, answer.get("VersionId", "null"))
+
+
+def hashed(place: Place, content: bytes, sequencer: str = "01", **facts: Any) -> Row:  # noqa: ANN401 - fields of Row
+    """What the hasher records of *content*."""
+    known: dict[str, Any] = {
+        "status": Status.HASHED,
+        "sha1": hashlib.sha1(content).hexdigest(),
+        "etag": hashlib.md5(content).hexdigest(),
+        "mb_per_s": 12.5,
+    }
+    return _row(place, content, sequencer, known | facts)
+
+
+def unreadable(place: Place, content: bytes, reason: str, sequencer: str = "01") -> Row:
+    """What the hasher records of an object that S3 does not let it read."""
+    known = {"status": Status.UNREADABLE, "reason": reason}
+    return _row(place, content, sequencer, {**known, "etag": hashlib.md5(content).hexdigest()})
+
+
+def _row(place: Place, content: bytes, sequencer: str, facts: dict[str, Any]) -> Row:
+    return Row(
+        bucket=place.bucket,
+        key=place.key,
+        entry=place.entry,
+        size_bytes=len(content),
+        sequencer=sequencer,
+        arrived_at="2026-11-20T10:00:00.000Z",
+        recorded_at="2026-11-20T10:00:01.250000+00:00",
+        **facts,
+    )
+
+
+def put_and_record(stack: Stack, key: str, content: bytes, sequencer: str = "01") -> Row:
+    """Put an object and record its digest, as the whole path does."""
+    row = hashed(put_object(stack, key, content), content, sequencer)
+    stack.ledger().record(row)
+    return row
+
+
+class PromptLedger(Ledger):
+    """A ledger behind which a hasher works that has always just finished what one asks for."""
+
+    def __init__(self, stack: Stack) -> None:
+        super().__init__(stack.client("dynamodb"), stack.table)
+        self._s3 = stack.client("s3")
+
+    def rows_at(self, places: Iterable[Place]) -> dict[Place, Row]:
+        """Hash what is in the bucket at *places*, then look."""
+        asked = list(places)
+        for place in asked:
+            answer = self._s3.get_object(Bucket=place.bucket, Key=place.key, VersionId=place.entry)
+            etag = answer["ETag"].strip('"')
+            self.record(hashed(place, answer["Body"].read(), etag=etag))
+        return super().rows_at(asked)
+
+
+def prompt_ledger(stack: Stack) -> Ledger:
+    """A `PromptLedger` in the place of `Stack.ledger`."""
+    return PromptLedger(stack)
+
+
+def set_aside(stack: Stack, *bodies: str, reason: str | None = None) -> None:
+    """Put messages into the dead-letter queue: the hasher gives a reason, SQS itself none."""
+    attributes: Any = (
+        {REASON_ATTRIBUTE: {"DataType": "String", "StringValue": reason}} if reason else {}
+    )
+    sqs = stack.client("sqs")
+    for body in bodies:
+        sqs.send_message(
+            QueueUrl=stack.dead_letter_queue_url, MessageBody=body, MessageAttributes=attributes
+        )
+
+
+def bodies_in(stack: Stack, queue_url: str) -> list[str]:
+    """The messages that anybody can receive from a queue right now; they are gone afterwards."""
+    sqs = stack.client("sqs")
+    bodies = []
+    while messages := sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get(
+        "Messages"
+    ):
+        bodies += [one["Body"] for one in messages]
+    return sorted(bodies)

@@ -1,0 +1,120 @@
+"""`bucketsum check`: local files beside what is recorded, and an exit status to rely on."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.deployed import put_and_record, put_object, unreadable
+
+from bucketsum_cli.files import sha1_of_file
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder ``in`` with the files ``a`` and ``b``."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a").write_bytes(b"a")
+    (folder / "b").write_bytes(b"b")
+    return folder
+
+
+def verdicts(run: Run, *arguments: object) -> dict[str, str]:
+    """Key → result."""
+    return {
+        one["key"]: one["result"] for one in run("check", *arguments, "--json").document["files"]
+    }
+
+
+def test_all_equal_is_a_yes(run: Run, stack: Stack, folder: Path) -> None:
+    """Keys are as `put` makes them."""
+    put_and_record(stack, "x/in/a", b"a")
+    put_and_record(stack, "x/in/b", b"b")
+    ended = run("check", folder, "--prefix", "x/")
+    assert ended.status == 0
+    assert ended.out.splitlines()[-1] == "2 equal"
+    document = run("check", folder, "--prefix", "x/", "--json").document
+    assert document["all_equal"] is True
+    assert document["files"][0]["sha1"] == hashlib.sha1(b"a").hexdigest()
+    assert document["files"][0]["recorded_sha1"] == hashlib.sha1(b"a").hexdigest()
+
+
+def test_one_that_is_not_equal_is_a_no_and_says_which(run: Run, stack: Stack, folder: Path) -> None:
+    """Differs, not recorded, unreadable: each is told apart, and counted."""
+    (folder / "c").write_bytes(b"c")
+    (folder / "d").write_bytes(b"d")
+    put_and_record(stack, "in/a", b"a")
+    put_and_record(stack, "in/b", b"other")
+    stack.ledger().record(unreadable(put_object(stack, "in/c", b"c"), b"c", "access denied"))
+    ended = run("check", folder)
+    assert ended.status == 1
+    assert ended.out.splitlines()[-1] == "1 equal, 1 differs, 1 not recorded, 1 unreadable"
+    assert verdicts(run, folder) == {
+        "in/a": "equal",
+        "in/b": "differs",
+        "in/c": "unreadable",
+        "in/d": "not recorded",
+    }
+
+
+def test_the_newest_version_counts(run: Run, stack: Stack, folder: Path) -> None:
+    """Equal to what was overwritten is not equal."""
+    put_and_record(stack, "a", b"a", "01")
+    put_and_record(stack, "a", b"new", "02")
+    assert verdicts(run, folder / "a") == {"a": "differs"}
+    put_and_record(stack, "a", b"a", "03")
+    assert verdicts(run, folder / "a") == {"a": "equal"}
+
+
+@pytest.mark.usefixtures("stack")
+def test_empty_file_that_is_not_recorded_is_not_equal(run: Run, tmp_path: Path) -> None:
+    """No row is no digest, not the digest of nothing."""
+    (tmp_path / "empty").touch()
+    assert verdicts(run, tmp_path / "empty") == {"empty": "not recorded"}
+
+
+def test_file_that_cannot_be_read_is_no_equal_file(
+    run: Run, stack: Stack, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was not compared is told, and keeps the answer from being yes."""
+    put_and_record(stack, "in/a", b"a")
+    put_and_record(stack, "in/b", b"b")
+
+    def refuse_b(path: Path, on_bytes: Callable[[int], None]) -> str:
+        if path.name == "b":
+            raise PermissionError(13, "Permission denied")
+        return sha1_of_file(path, on_bytes)
+
+    monkeypatch.setattr("bucketsum_cli.check.sha1_of_file", refuse_b)
+    (folder / "broken").symlink_to("nowhere")
+    ended = run("check", folder)
+    assert ended.status == 1
+    assert ended.out.splitlines()[-1] == "1 equal, 2 skipped"
+    assert "b: Permission denied" in ended.err
+    assert "broken: No such file" in ended.err
+
+
+@pytest.mark.usefixtures("stack")
+def test_nothing_to_check_is_not_a_yes(run: Run, tmp_path: Path) -> None:
+    """An empty folder or a missing path is an error: a script must not take it for equal."""
+    assert run("check", tmp_path).status == 2
+    assert run("check", tmp_path / "missing").status == 2
+    assert run("check").status == 2
+
+
+def test_refusal_of_the_ledger_is_an_error(run: Run, stack: Stack, folder: Path) -> None:
+    """A table that is gone is neither equal nor different."""
+    stack.client("dynamodb").delete_table(TableName=stack.table)
+    ended = run("check", folder)
+    assert (ended.status, ended.out) == (2, "")
+    assert "ResourceNotFoundException" in ended.err

@@ -1,0 +1,101 @@
+"""`bucketsum failures`: what is in the dead-letter queue, left as it was."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, bodies_in, set_aside
+from tests.messages import LANDED, TEST_EVENT, eventbridge, notification, with_field
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+
+@pytest.mark.usefixtures("stack")
+def test_nothing_set_aside_is_told(run: Run) -> None:
+    """An empty queue is an answer."""
+    assert run("failures").out == "nothing is set aside\n"
+    assert run("failures", "--json").document == []
+
+
+def test_message_is_shown_with_its_object_and_its_reason(run: Run, stack: Stack) -> None:
+    """Who, why, since when."""
+    set_aside(stack, json.dumps(notification()), reason="SourceUnavailable: S3 throttles")
+    (one,) = run("failures", "--json").document
+    assert one["reason"] == "SourceUnavailable: S3 throttles"
+    assert one["objects"] == [
+        {"bucket": LANDED.bucket, "key": LANDED.key, "version": LANDED.version_id}
+    ]
+    assert one["body"] == json.dumps(notification())
+    assert one["since"].startswith("20")
+    name, why, since, total = run("failures").out.splitlines()
+    assert name == "inbox/photos/a b.jpg"
+    assert why == "  SourceUnavailable: S3 throttles"
+    assert since.startswith("  since 20")
+    assert total == "1 set aside"
+
+
+def test_message_without_a_reason_says_what_that_means(run: Run, stack: Stack) -> None:
+    """SQS itself moves what the function did not survive; the log group tells more."""
+    set_aside(stack, json.dumps(notification()))
+    out = run("failures").out
+    assert "the function died (time-out or out of memory)" in out
+    assert stack.log_group in out
+    assert run("failures", "--json").document[0]["reason"] is None
+
+
+@pytest.mark.parametrize(
+    ("body", "shown"),
+    [
+        ("not JSON " + "x" * 200, "not JSON " + "x" * 71 + "…"),
+        ("[red]x[/red]\r\n\x85", r"[red]x[/red]\r\n\x85"),
+        (json.dumps(TEST_EVENT)[:70], json.dumps(TEST_EVENT)[:70]),
+    ],
+)
+def test_malformed_message_is_shown_by_how_it_begins(
+    run: Run, stack: Stack, body: str, shown: str
+) -> None:
+    """80 characters are enough to recognise it; nothing in them acts."""
+    set_aside(stack, body, reason="MalformedMessage: not JSON")
+    assert run("failures").out.splitlines()[0] == shown
+    (one,) = run("failures", "--json").document
+    assert (one["objects"], one["body"].strip()) == ([], body.strip())
+
+
+def test_hostile_keys_and_reasons_are_shown_as_text(run: Run, stack: Stack) -> None:
+    """Both come from outside."""
+    body = with_field(eventbridge(), "detail.object.key", HOSTILE)
+    set_aside(stack, body, reason="Error: [blink]\u202e")
+    out = run("failures").out
+    assert f"inbox/{HOSTILE_SHOWN}" in out
+    assert r"Error: [blink]\u202e" in out
+
+
+def test_looking_leaves_every_message_there_for_all(run: Run, stack: Stack) -> None:
+    """Right after a look, with nothing waited for, everyone can receive them all."""
+    bodies = sorted(f"message {n}" for n in range(25))
+    set_aside(stack, *bodies, reason="reason")
+    assert len(run("failures", "--json").document) == 25
+    assert len(run("failures", "--json").document) == 25
+    assert bodies_in(stack, stack.dead_letter_queue_url) == bodies
+
+
+def test_limit_is_kept_and_told(run: Run, stack: Stack) -> None:
+    """More than were asked for may be there."""
+    set_aside(stack, *(f"message {n}" for n in range(12)))
+    ended = run("failures", "--limit", 11, "--json")
+    assert len(ended.document) == 11
+    assert "raise --limit" in ended.err
+    assert len(bodies_in(stack, stack.dead_letter_queue_url)) == 12
+
+
+def test_queue_that_is_gone_is_told(run: Run, stack: Stack) -> None:
+    """No queue is not an empty queue."""
+    stack.client("sqs").delete_queue(QueueUrl=stack.dead_letter_queue_url)
+    ended = run("failures")
+    assert (ended.status, ended.out) == (2, "")
+    assert "deploy the stack again" in ended.err

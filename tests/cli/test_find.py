@@ -1,0 +1,93 @@
+"""`bucketsum find`: where else is this content?"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, hashed, put_and_record
+
+from bucketsum.ledger import Place
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+CONTENT = b"the same everywhere"
+SHA1 = hashlib.sha1(CONTENT).hexdigest()
+
+
+def test_every_object_and_version_with_the_content_is_found(run: Run, stack: Stack) -> None:
+    """By digest in either case, and only those."""
+    rows = [put_and_record(stack, key, CONTENT, s) for key, s in (("a", "01"), ("b", "01"))]
+    rows.append(put_and_record(stack, "b", CONTENT, "02"))
+    put_and_record(stack, "c", b"another")
+    ended = run("find", SHA1.upper(), "--json")
+    assert ended.status == 0
+    assert ended.document["sha1"] == SHA1
+    assert {(one["key"], one["entry"]) for one in ended.document["objects"]} == {
+        (row.key, row.entry) for row in rows
+    }
+
+
+def test_file_is_looked_for_by_its_content(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """A path is hashed here; its name does not matter."""
+    row = put_and_record(stack, "in the bucket", CONTENT)
+    path = tmp_path / "here"
+    path.write_bytes(CONTENT)
+    ended = run("find", path)
+    assert ended.status == 0
+    assert f"in the bucket  {row.entry}" in ended.out
+
+
+def test_40_digits_are_a_digest_even_where_a_file_has_that_name(
+    run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """./NAME means the file."""
+    put_and_record(stack, "by digest", CONTENT)
+    put_and_record(stack, "by file", b"other")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / SHA1).write_bytes(b"other")
+    assert "by digest" in run("find", SHA1).out
+    assert "by file" in run("find", f"./{SHA1}").out
+
+
+@pytest.mark.usefixtures("stack")
+def test_content_that_is_nowhere_is_a_no(run: Run) -> None:
+    """Exit status 1, and an empty list for a program."""
+    assert run("find", SHA1).status == 1
+    assert f"the SHA-1 {SHA1}" in run("find", SHA1).err
+    ended = run("find", SHA1, "--json")
+    assert (ended.status, ended.document["objects"]) == (1, [])
+
+
+@pytest.mark.parametrize("content", ["no/such/file", SHA1[:39], ".", "x\x1b[31m"])
+def test_what_is_neither_digest_nor_file_is_refused(run: Run, content: str) -> None:
+    """A digest cut short, a folder, a typing error: told before AWS is asked."""
+    ended = run("find", content)
+    assert ended.status == 2
+    assert "neither 40 hexadecimal digits nor a file that can be read" in ended.err
+    assert "\x1b" not in ended.err
+
+
+def test_objects_of_another_bucket_are_told_apart(run: Run, stack: Stack) -> None:
+    """A stack can have had another bucket before; keys alone would mislead."""
+    stack.ledger().record(hashed(Place("former", HOSTILE, "v1"), CONTENT))
+    assert f"s3://former/{HOSTILE_SHOWN}" in run("find", SHA1).out
+
+
+def test_progress_of_hashing_leaves_nothing_behind(
+    run: Run, stack: Stack, tmp_path: Path, terminal: Callable[[int], None]
+) -> None:
+    """The answer is the same on a terminal; stdout has nothing of the bar."""
+    terminal(80)
+    put_and_record(stack, "key", CONTENT)
+    (tmp_path / "here").write_bytes(CONTENT)
+    ended = run("find", tmp_path / "here")
+    assert ended.status == 0
+    assert "hashing" not in ended.out

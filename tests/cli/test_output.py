@@ -1,0 +1,67 @@
+"""What reaches the terminal: text that cannot act on it, and numbers that people can read."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bucketsum_cli.output import moment_text, printable, size_text, speed_text
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+
+@given(text=st.text(st.characters(exclude_categories=[])))
+def test_nothing_that_is_shown_acts_or_hides(text: str) -> None:
+    """Whatever a key holds, lone surrogates included, each character of it can be seen."""
+    assert printable(text).isprintable()
+
+
+@given(text=st.text(st.characters(categories=["L", "N", "P", "S", "Mn"])))
+def test_ordinary_text_is_shown_as_it_is(text: str) -> None:
+    """Letters, digits and signs of any script stay."""
+    if text.isprintable():
+        assert printable(text) == text
+
+
+@pytest.mark.parametrize(
+    ("size_bytes", "shown"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1000, "1.0 kB"),
+        (999_949, "999.9 kB"),
+        (999_950, "1.0 MB"),
+        (2_000_000_000, "2.0 GB"),
+        (50 * 10**12, "50.0 TB"),
+        (10**15, "1.0 PB"),
+    ],
+)
+def test_sizes_are_in_units_of_thousands(size_bytes: int, shown: str) -> None:
+    """MB is 10⁶ bytes, and no size is wider than its column."""
+    assert size_text(size_bytes) == shown
+    assert len(shown) <= 8
+
+
+def test_what_was_not_measured_is_left_empty() -> None:
+    """No speed is not a speed of 0."""
+    assert (speed_text(None), speed_text(0.0), speed_text(95.26)) == ("", "0.0", "95.3")
+    assert moment_text("2026-11-20T10:00:01.250000+00:00") == "2026-11-20 10:00:01"
+
+
+def test_help_lists_the_commands_in_the_order_of_their_use(run: Run) -> None:
+    """Put, look, compare, mend; each with a whole sentence."""
+    lines = run("--help").out.split("Commands:")[1].splitlines()[1:]
+    assert [line.split()[0] for line in lines] == [
+        "local", "put", "ls", "show", "find", "check", "failures", "redrive",
+    ]  # fmt: skip
+
+
+def test_unknown_command_is_an_error_whose_text_cannot_act(run: Run) -> None:
+    """What was typed is shown escaped."""
+    ended = run("l\x1b[2Js")
+    assert ended.status == 2
+    assert r"l\x1b[2Js" in ended.err

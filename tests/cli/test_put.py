@@ -1,0 +1,233 @@
+"""`bucketsum put`: files in, digests out, and the exit status that a script needs."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from boto3.s3.transfer import TransferConfig
+from botocore.exceptions import ClientError
+from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed, unreadable
+
+from bucketsum.ledger import Ledger, Place
+from bucketsum_cli import upload
+from bucketsum_cli.files import LocalFile
+from bucketsum_cli.stack import Stack
+from bucketsum_cli.upload import put_files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tests.cli.conftest import Run
+
+    from bucketsum.ledger import Row
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """The folder ``in`` with an ordinary, an empty and a hostile name."""
+    folder = tmp_path / "in"
+    folder.mkdir()
+    (folder / "a.bin").write_bytes(b"a" * 1500)
+    (folder / "empty").touch()
+    hostile = folder / HOSTILE
+    hostile.parent.mkdir()  # the slash of its markup makes a folder
+    hostile.write_bytes(b"hostile")
+    return folder
+
+
+@pytest.mark.usefixtures("prompt_hasher")
+def test_every_file_is_in_the_bucket_and_has_hashlibs_digest(
+    run: Run, folder: Path, stack: Stack
+) -> None:
+    """Exit status 0 means: sent, hashed, and this is what came out."""
+    ended = run("put", folder, "--prefix", "x/", "--json")
+    assert ended.status == 0
+    assert ended.document["bucket"] == BUCKET
+    assert ended.document["skipped"] == []
+    shown = {one["key"]: one for one in ended.document["objects"]}
+    assert set(shown) == {"x/in/a.bin", "x/in/empty", f"x/in/{HOSTILE}"}
+    for path in filter(Path.is_file, folder.rglob("*")):
+        one = shown[f"x/{path.relative_to(folder.parent)}"]
+        assert one["sha1"] == hashlib.sha1(path.read_bytes()).hexdigest()
+        assert (one["state"], one["size_bytes"]) == ("hashed", path.stat().st_size)
+        answer = stack.client("s3").get_object(
+            Bucket=BUCKET, Key=one["key"], VersionId=one["version"]
+        )
+        assert answer["Body"].read() == path.read_bytes()
+
+
+@pytest.mark.usefixtures("prompt_hasher")
+def test_table_has_a_line_for_each_file_and_nothing_in_a_key_acts(run: Run, folder: Path) -> None:
+    """Behind a pipe a row is a line; a hostile key is shown as text."""
+    ended = run("put", folder)
+    heading, *lines = ended.out.splitlines()
+    assert heading.split() == ["key", "size", "SHA-1", "MB/s"]
+    assert len(lines) == 3
+    line = next(line for line in lines if "a.bin" in line)
+    assert line.split() == [
+        "in/a.bin", "1.5", "kB", hashlib.sha1(b"a" * 1500).hexdigest(), "12.5",
+    ]  # fmt: skip
+    assert f"in/{HOSTILE_SHOWN}" in ended.out
+    assert "\x9b" not in ended.out + ended.err
+    assert "\u202e" not in ended.out + ended.err
+
+
+@pytest.mark.usefixtures("prompt_hasher")
+def test_large_file_in_parts_is_one_object_with_one_digest(
+    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts are S3's business: version, size and digest are the whole file's."""
+    parts = TransferConfig(multipart_threshold=5 * 1024 * 1024)
+    monkeypatch.setattr(upload, "_TRANSFER", parts)
+    content = os.urandom(11 * 1024 * 1024)
+    (tmp_path / "large").write_bytes(content)
+    (one,) = run("put", tmp_path / "large", "--json").document["objects"]
+    assert one["etag"].endswith("-2")
+    assert one["sha1"] == hashlib.sha1(content).hexdigest()
+
+
+def test_the_version_waited_for_is_the_one_that_was_put(
+    run: Run, folder: Path, stack: Stack
+) -> None:
+    """A row of an earlier version, even of the same bytes, is not this upload's digest."""
+    run("put", folder / "a.bin", "--no-wait")
+    (version,) = stack.client("s3").list_object_versions(Bucket=BUCKET)["Versions"]
+    place = Place(BUCKET, "a.bin", version["VersionId"])
+    stack.ledger().record(hashed(place, b"a" * 1500))
+    ended = run("put", folder / "a.bin", "--timeout", 0, "--json")
+    (one,) = ended.document["objects"]
+    assert ended.status == 1
+    assert (one["state"], one["sha1"]) == ("waiting", None)
+    assert one["version"] != version["VersionId"]
+
+
+def test_in_a_bucket_without_versions_another_objects_row_does_not_count(
+    run: Run, folder: Path, stack: Stack
+) -> None:
+    """The place is the same for all objects of a key; the entity tag tells them apart."""
+    stack.client("s3").delete_bucket(Bucket=BUCKET)
+    stack.client("s3").create_bucket(Bucket=BUCKET)
+    place = Place(BUCKET, "a.bin", "null")
+    stack.ledger().record(hashed(place, b"before", "01"))
+    assert run("put", folder / "a.bin", "--timeout", 0).status == 1
+    stack.ledger().record(hashed(place, b"a" * 1500, "02"))
+    assert run("put", folder / "a.bin", "--timeout", 0).status == 0
+
+
+@pytest.mark.usefixtures("stack")
+def test_time_that_runs_out_is_told_with_what_is_missing(run: Run, folder: Path) -> None:
+    """What has no digest in time is waiting, and the exit status says so."""
+    ended = run("put", folder, "--timeout", 0)
+    assert ended.status == 1
+    assert ended.out.count("waiting") == 3
+    assert "3 of 3 have no digest after 0 s" in ended.err
+
+
+@pytest.mark.usefixtures("stack")
+def test_no_wait_ends_well_as_soon_as_all_is_sent(run: Run, folder: Path) -> None:
+    """Who does not wait is not told that digests are missing."""
+    ended = run("put", folder, "--no-wait", "--json")
+    assert ended.status == 0
+    assert {one["state"] for one in ended.document["objects"]} == {"waiting"}
+
+
+class RefusedLedger(Ledger):
+    """Behind it works a hasher that S3 lets read nothing."""
+
+    def rows_at(self, places: Iterable[Place]) -> dict[Place, Row]:
+        """Every object is unreadable."""
+        return {
+            place: unreadable(place, b"a" * 1500, "access denied; [b]ask[/b]") for place in places
+        }
+
+
+@pytest.mark.usefixtures("stack")
+def test_unreadable_object_is_told_with_its_reason(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row without a digest ends the wait, and badly."""
+
+    def refused_ledger(stack: Stack) -> Ledger:
+        return RefusedLedger(stack.client("dynamodb"), stack.table)
+
+    monkeypatch.setattr(Stack, "ledger", refused_ledger)
+    ended = run("put", folder / "a.bin")
+    assert ended.status == 1
+    assert "unreadable: access denied; [b]ask[/b]" in ended.out
+
+
+@pytest.mark.usefixtures("prompt_hasher")
+def test_file_that_cannot_be_read_does_not_keep_the_others(run: Run, folder: Path) -> None:
+    """The rest is sent and shown; what was not is named, and the exit status says so."""
+    (folder / "broken\x1b[2J").symlink_to("nowhere")
+    ended = run("put", folder, "--json")
+    assert ended.status == 1
+    assert len(ended.document["objects"]) == 3
+    assert ended.document["skipped"] == [
+        {"path": str(folder / "broken\x1b[2J"), "reason": "No such file or directory"}
+    ]
+    assert r"broken\x1b[2J" in ended.err
+    assert "\x1b" not in ended.err
+
+
+def test_file_that_vanishes_before_it_is_sent_is_skipped(stack: Stack, folder: Path) -> None:
+    """Found and sent are two moments."""
+    there = LocalFile(folder / "a.bin", "there", 1500)
+    gone = LocalFile(folder / "gone", "gone", 5)
+    sent = put_files(stack, [gone, there])
+    assert [one.file for one in sent.uploads] == [there]
+    assert [(one.path, one.reason) for one in sent.skipped] == [
+        (gone.path, "No such file or directory")
+    ]
+
+
+def test_progress_is_told_every_byte_and_every_file(stack: Stack, folder: Path) -> None:
+    """A bar that follows them ends full."""
+    sizes: list[int] = []
+    ends: list[None] = []
+    files = [LocalFile(folder / name, name, 0) for name in ("a.bin", "empty")]
+    put_files(stack, files, sizes.append, lambda: ends.append(None))
+    assert (sum(sizes), len(ends)) == (1500, 2)
+
+
+def test_refusal_of_s3_stops_it_with_a_sentence(run: Run, folder: Path, stack: Stack) -> None:
+    """What refuses one file would refuse all: say it once."""
+    stack.client("s3").delete_bucket(Bucket=BUCKET)
+    ended = run("put", folder)
+    assert (ended.status, ended.out) == (2, "")
+    assert "NoSuchBucket" in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.usefixtures("stack")
+def test_ledger_that_refuses_is_told(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is not known is not shown as waiting."""
+
+    def refuse(_: object, __: object) -> None:
+        raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "BatchGetItem")
+
+    monkeypatch.setattr(Ledger, "rows_at", refuse)
+    ended = run("put", folder)
+    assert ended.status == 2
+    assert "do not allow BatchGetItem" in ended.err
+
+
+@pytest.mark.usefixtures("prompt_hasher")
+@pytest.mark.parametrize("columns", [60, 80, 120])
+def test_terminal_of_any_width_shows_the_digest_whole(
+    run: Run, tmp_path: Path, terminal: Callable[[int], None], columns: int
+) -> None:
+    """Keys are folded, digests never."""
+    terminal(columns)
+    name = "a-very-long-name-" * 8
+    (tmp_path / name).write_bytes(b"x")
+    ended = run("put", tmp_path / name)
+    assert hashlib.sha1(b"x").hexdigest() in ended.out
+    folded = "".join(line.split(" ")[0] for line in ended.out.splitlines()[1:])
+    assert folded == name

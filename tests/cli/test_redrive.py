@@ -1,0 +1,263 @@
+"""`bucketsum redrive`: another try for what failed, without ever losing a message."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
+from tests.cli.deployed import BUCKET, HOSTILE, bodies_in, hashed, set_aside, unreadable
+
+from bucketsum.arrivals import Arrival, arrivals_in
+from bucketsum.ledger import Place, Recorded
+from bucketsum.redelivery import REASON_ATTRIBUTE
+from bucketsum_cli import dead_letter_queue
+from bucketsum_cli.dead_letter_queue import received, send_back
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+BODIES = sorted(f"message {n}" for n in range(25))
+
+
+@pytest.fixture
+def failed(stack: Stack) -> Stack:
+    """The stack, with 25 messages set aside."""
+    set_aside(stack, *BODIES, reason="SourceUnavailable: S3 throttles")
+    return stack
+
+
+def left_aside(stack: Stack) -> list[str]:
+    """What is in the dead-letter queue."""
+    return bodies_in(stack, stack.dead_letter_queue_url)
+
+
+def sent_back(stack: Stack) -> list[str]:
+    """What is in the arrivals queue."""
+    return bodies_in(stack, stack.arrivals_queue_url)
+
+
+def test_all_messages_go_back_as_they_were(run: Run, failed: Stack) -> None:
+    """In the arrivals queue, unchanged, and no longer in the dead-letter queue."""
+    ended = run("redrive", "--yes")
+    assert ended.status == 0
+    assert ended.out.splitlines()[-1] == "25 sent back"
+    assert sent_back(failed) == BODIES
+    assert left_aside(failed) == []
+
+
+def test_reason_stays_behind_and_other_attributes_go_along(run: Run, stack: Stack) -> None:
+    """The reason was of the last failure; whatever else a message carries is its own."""
+    sqs = stack.client("sqs")
+    kept: Any = {"origin": {"DataType": "String", "StringValue": "S3"}}
+    reason: Any = {REASON_ATTRIBUTE: {"DataType": "String", "StringValue": "why"}}
+    sqs.send_message(
+        QueueUrl=stack.dead_letter_queue_url, MessageBody="x", MessageAttributes=kept | reason
+    )
+    assert run("redrive", "--yes").status == 0
+    (message,) = sqs.receive_message(
+        QueueUrl=stack.arrivals_queue_url, MessageAttributeNames=["All"]
+    )["Messages"]
+    assert message["MessageAttributes"] == kept
+
+
+@pytest.mark.parametrize(("answer", "status"), [("n\n", 1), ("\n", 1), ("", 2)])
+def test_without_a_yes_nothing_is_sent(run: Run, failed: Stack, answer: str, status: int) -> None:
+    """No, nothing and nobody are not yes; the messages are there for everyone at once."""
+    ended = run("redrive", answer=answer)
+    assert ended.status == status
+    assert "25 messages" in ended.err
+    assert ended.out == ""
+    assert sent_back(failed) == []
+    assert left_aside(failed) == BODIES
+
+
+def test_a_yes_is_asked_for_on_stderr(run: Run, failed: Stack) -> None:
+    """The document on stdout stays whole."""
+    ended = run("redrive", "--json", answer="y\n")
+    assert ended.status == 0
+    assert len(ended.document["sent"]) == 25
+    assert (ended.document["refused"], ended.document["undeleted"]) == ([], [])
+    assert sent_back(failed) == BODIES
+
+
+@pytest.mark.usefixtures("stack")
+def test_nothing_set_aside_asks_nothing(run: Run) -> None:
+    """There is nothing to confirm."""
+    ended = run("redrive")
+    assert (ended.status, ended.out) == (0, "nothing was sent back\n")
+
+
+def test_limit_is_kept_and_told(run: Run, failed: Stack) -> None:
+    """What is above it stays aside, whole."""
+    ended = run("redrive", "--yes", "--limit", 11)
+    assert "run it again" in ended.err
+    sent, left = sent_back(failed), left_aside(failed)
+    assert len(sent) == 11
+    assert sorted(sent + left) == BODIES
+
+
+def change_calls(
+    monkeypatch: pytest.MonkeyPatch, change: Callable[[str, dict[str, Any]], Any]
+) -> None:
+    """Let *change* see every call to AWS; what it returns, where not None, is the answer."""
+    call: Any = vars(BaseClient)["_make_api_call"]  # private, and where all calls pass
+
+    def changed(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
+        answer = change(operation, request)
+        return call(client, operation, request) if answer is None else answer
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", changed)
+
+
+def test_message_that_is_not_taken_is_not_deleted(
+    run: Run, failed: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SQS answers for each message of a batch: those it refuses stay aside, the others go."""
+    sqs = failed.client("sqs")
+
+    def refuse_first_of_each(operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
+        if operation != "SendMessageBatch":
+            return None
+        first, *rest = request["Entries"]
+        for entry in rest:
+            sqs.send_message(QueueUrl=request["QueueUrl"], MessageBody=entry["MessageBody"])
+        return {
+            "Successful": [{"Id": entry["Id"]} for entry in rest],
+            "Failed": [{"Id": first["Id"], "Code": "InternalError", "Message": "\x1b[31m"}],
+        }
+
+    with monkeypatch.context() as patch:
+        change_calls(patch, refuse_first_of_each)
+        ended = run("redrive", "--yes", "--json")
+    assert ended.status == 1
+    assert len(ended.document["refused"]) == 3
+    assert r"InternalError: \x1b[31m" in ended.err
+    sent, left = sent_back(failed), left_aside(failed)
+    assert len(left) == 3
+    assert sorted(sent + left) == BODIES
+
+
+@pytest.mark.parametrize("operation", ["SendMessageBatch", "DeleteMessageBatch"])
+@pytest.mark.parametrize("broken_call", [1, 2, 3])
+@pytest.mark.parametrize("broken_by", [KeyboardInterrupt, ClientError])
+def test_interrupted_anywhere_no_message_is_lost(
+    run: Run,
+    failed: Stack,
+    monkeypatch: pytest.MonkeyPatch,
+    operation: str,
+    broken_call: int,
+    broken_by: type[BaseException],
+) -> None:
+    """Ctrl-C or a refusal between any two calls: every message is in one of the queues."""
+    calls = []
+
+    def interrupt(called: str, _request: dict[str, Any]) -> None:
+        if called == operation:
+            calls.append(called)
+            if len(calls) == broken_call:
+                raise (
+                    ClientError({"Error": {"Code": "InternalError"}}, called)
+                    if broken_by is ClientError
+                    else KeyboardInterrupt
+                )
+
+    with monkeypatch.context() as patch:
+        change_calls(patch, interrupt)
+        ended = run("redrive", "--yes")
+    assert ended.status == (2 if broken_by is ClientError else 130)
+    sent, left = sent_back(failed), left_aside(failed)
+    assert left
+    assert set(sent) | set(left) == set(BODIES)
+
+
+def test_message_that_is_not_deleted_is_told(
+    run: Run, failed: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It is in both queues, which is harmless, and said."""
+
+    def keep_all(operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
+        if operation != "DeleteMessageBatch":
+            return None
+        return {"Failed": [{"Id": entry["Id"]} for entry in request["Entries"]]}
+
+    with monkeypatch.context() as patch:
+        change_calls(patch, keep_all)
+        ended = run("redrive", "--yes", "--json")
+    assert len(ended.document["undeleted"]) == 25
+    assert "25 of them could not be deleted" in ended.err
+    assert sent_back(failed) == left_aside(failed) == BODIES
+
+
+def test_large_messages_go_in_smaller_batches(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However large they are, a request stays below SQS's limit, and all arrive in order."""
+    monkeypatch.setattr(dead_letter_queue, "_BATCH_BYTES", 250)
+    sizes_in = {"a": 100, "b": 100, "c": 100, "d": 300, "e": 1, "f": 1, "g": 249}
+    bodies = [letter * size for letter, size in sizes_in.items()]
+    set_aside(stack, *bodies)
+    sizes = []
+
+    def measure(operation: str, request: dict[str, Any]) -> None:
+        if operation == "SendMessageBatch":
+            sizes.append([len(entry["MessageBody"]) for entry in request["Entries"]])
+
+    with monkeypatch.context() as patch:
+        change_calls(patch, measure)
+        with received(stack, 100, 60) as messages:
+            send_back(stack, messages)
+    assert all(sum(batch) <= 250 or len(batch) == 1 for batch in sizes)
+    assert sent_back(stack) == sorted(bodies)
+
+
+def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack: Stack) -> None:
+    """The hasher understands it as the same arrival, and may then overwrite the row."""
+    locked = Place(BUCKET, HOSTILE, "v2")
+    row = unreadable(locked, b"12345", "archived in Glacier", "00AB")
+    stack.ledger().record(hashed(Place(BUCKET, HOSTILE, "v1"), b"fine", "0001"))
+    stack.ledger().record(row)
+    ended = run("redrive", "--key", HOSTILE, "--json")
+    assert ended.status == 0
+    assert ended.document == {
+        "queued": [{"key": HOSTILE, "version": "v2"}],
+        "not_unreadable": [],
+    }
+    (body,) = sent_back(stack)
+    (arrival,) = arrivals_in(body)
+    assert arrival == Arrival(
+        bucket=BUCKET,
+        key=HOSTILE,
+        version_id="v2",
+        etag=row.etag,
+        size_bytes=5,
+        sequencer="00AB" + "0" * 28,
+        event_time=row.arrived_at,
+    )
+    again = hashed(locked, b"12345", arrival.sequencer)
+    assert stack.ledger().record(again) is Recorded.WRITTEN
+
+
+def test_object_without_versions_is_queued_without_one(run: Run, stack: Stack) -> None:
+    """`null` is the ledger's word; events of such buckets have no version."""
+    stack.ledger().record(unreadable(Place(BUCKET, "key", "null"), b"", "access denied"))
+    ended = run("redrive", "--key", "key")
+    assert ended.out == "queued  key  version null\n"
+    (arrival,) = arrivals_in(sent_back(stack)[0])
+    assert arrival.version_id is None
+
+
+def test_key_that_is_not_unreadable_is_a_no(run: Run, failed: Stack) -> None:
+    """Hashed or unknown, there is nothing to queue; what is set aside stays so."""
+    failed.ledger().record(hashed(Place(BUCKET, "fine", "v1"), b""))
+    ended = run("redrive", "--key", "fine", "--key", "unknown\x1b[2J", "--yes")
+    assert (ended.status, ended.out) == (1, "")
+    assert "nothing of fine is recorded as unreadable" in ended.err
+    assert r"unknown\x1b[2J" in ended.err
+    assert sent_back(failed) == []
+    assert left_aside(failed) == BODIES

@@ -1,0 +1,70 @@
+"""`bucketsum show`: everything that is recorded of one key."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.deployed import (
+    BUCKET,
+    HOSTILE,
+    HOSTILE_SHOWN,
+    hashed,
+    put_and_record,
+    unreadable,
+)
+
+from bucketsum.ledger import Place, comparable_sequencer
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+
+def test_every_version_is_shown_with_all_that_is_known_the_newest_first(
+    run: Run, stack: Stack
+) -> None:
+    """JSON has every attribute of every row, units in their names."""
+    old = hashed(Place(BUCKET, "key", "v1"), b"old", "01", digests={"sha256": "ab"}, streams=1)
+    new = unreadable(Place(BUCKET, "key", "v2"), b"new", "access denied", "02")
+    for row in (old, new):
+        stack.ledger().record(row)
+    ended = run("show", "key", "--json")
+    assert ended.status == 0
+    assert ended.document == {
+        "bucket": BUCKET,
+        "key": "key",
+        "versions": [
+            asdict(row) | {"sequencer": comparable_sequencer(row.sequencer)} for row in (new, old)
+        ],
+    }
+
+
+def test_text_names_what_is_known_and_leaves_out_what_is_not(run: Run, stack: Stack) -> None:
+    """A reader sees version, digests and reason, not a list of empty names."""
+    stack.ledger().record(hashed(Place(BUCKET, "key", "v1"), b"1", digests={"sha256": "abcd"}))
+    lines = [line.split() for line in run("show", "key").out.splitlines()]
+    assert lines[0] == ["key"]
+    assert ["version", "v1"] in lines
+    assert ["sha256", "abcd"] in lines
+    assert not [line for line in lines if line[0] in ("reason", "memory_mb")]
+
+
+@pytest.mark.usefixtures("stack")
+def test_nothing_recorded_is_a_no(run: Run) -> None:
+    """Exit status 1, a hint for a person, and an empty list for a program."""
+    ended = run("show", "none\x1b[31m")
+    assert (ended.status, ended.out) == (1, "")
+    assert r"nothing is recorded of none\x1b[31m" in ended.err
+    ended = run("show", "none", "--json")
+    assert ended.status == 1
+    assert ended.document["versions"] == []
+
+
+def test_key_is_shown_as_text(run: Run, stack: Stack) -> None:
+    """Markup and escapes in a key are text."""
+    put_and_record(stack, HOSTILE, b"")
+    assert run("show", HOSTILE).out.splitlines()[0] == HOSTILE_SHOWN
+    assert run("show", HOSTILE, "--json").document["key"] == HOSTILE

@@ -1,0 +1,262 @@
+"""How the command finds its stack, and what it says where it cannot."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+from boto3.exceptions import S3UploadFailedError
+from botocore.exceptions import (
+    ClientError,
+    EndpointConnectionError,
+    NoCredentialsError,
+    PartialCredentialsError,
+    ReadTimeoutError,
+    UnauthorizedSSOTokenError,
+    UnknownServiceError,
+)
+from moto import mock_aws
+from moto.server import ThreadedMotoServer
+from tests.cli.deployed import BUCKET, NAME, deploy, publish
+from tests.sam_template import load_template
+
+from bucketsum_cli import stack as stack_module
+from bucketsum_cli.local.state import LocalAws, save
+from bucketsum_cli.refusals import AWS_ERRORS, explained
+from bucketsum_cli.stack import find_stack
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+
+def test_template_gives_every_output_that_the_command_reads() -> None:
+    """What the command asks a stack for, template.yaml says."""
+    assert set(stack_module._OUTPUTS.values()) <= set(load_template()["Outputs"])  # noqa: SLF001 - the contract itself
+
+
+def test_stack_is_found_through_its_outputs(stack: Stack) -> None:
+    """Names come from the outputs alone."""
+    assert stack.name == NAME
+    assert stack.bucket == BUCKET
+    assert stack.table == "digests"
+    assert stack.arrivals_queue_url.endswith("/arrivals")
+    assert stack.dead_letter_queue_url.endswith("/dead-letters")
+    assert stack.function == "HasherFunctionName"
+    assert stack.log_group == "HasherLogGroupName"
+
+
+@pytest.mark.usefixtures("stack")
+def test_missing_stack_says_where_it_looked_and_what_else_there_is(run: Run) -> None:
+    """A name that is not there is answered with the Region, --stack and --local."""
+    ended = run("ls", "--stack", "other", "--region", "us-east-1")
+    assert (ended.status, ended.out) == (2, "")
+    for part in ("no stack other", "us-east-1", "--stack", "--profile", "--local", "sam deploy"):
+        assert part in ended.err
+
+
+@pytest.mark.usefixtures("stack")
+def test_stack_name_comes_from_the_environment_too(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """BUCKETSUM_STACK names the stack where --stack does not."""
+    monkeypatch.setenv("BUCKETSUM_STACK", "elsewhere")
+    assert "no stack elsewhere" in run("ls").err
+    assert run("ls", "--stack", NAME).status == 0
+
+
+@pytest.mark.usefixtures("stack")
+def test_region_is_the_one_asked_for(run: Run) -> None:
+    """--region wins over the environment's."""
+    assert "no stack bucketsum in eu-west-1" in run("ls", "--region", "eu-west-1").err
+
+
+@mock_aws
+def test_foreign_stack_is_told_from_ours(run: Run) -> None:
+    """A stack without our outputs is refused by naming what it lacks."""
+    publish({"BucketName": BUCKET})
+    ended = run("show", "key")
+    assert ended.status == 2
+    assert "DigestsTableName" in ended.err
+    assert "BucketName" not in ended.err
+
+
+@pytest.mark.usefixtures("stack")
+def test_refusal_to_tell_of_stacks_is_not_taken_for_a_missing_stack(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only CloudFormation's own word for it means that a stack is missing."""
+
+    def refuse(*_: object) -> None:
+        raise refused("AccessDenied")
+
+    monkeypatch.setattr("botocore.client.BaseClient._make_api_call", refuse)
+    ended = run("ls")
+    assert ended.status == 2
+    assert "do not allow DescribeStacks" in ended.err
+    assert "no stack" not in ended.err
+
+
+def test_without_region_the_options_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No Region anywhere is a sentence, not a traceback."""
+    monkeypatch.delenv("AWS_REGION")
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    ended = run("ls")
+    assert ended.status == 2
+    assert "--region" in ended.err
+    assert "Traceback" not in ended.err
+
+
+def test_without_credentials_the_ways_to_some_are_named(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No credentials anywhere is a sentence, not a traceback."""
+    monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+    monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+    ended = run("ls")
+    assert ended.status == 2
+    assert "no AWS credentials" in ended.err
+    assert "--profile" in ended.err
+    assert "--local" in ended.err
+
+
+def test_unknown_profile_is_named(run: Run) -> None:
+    """A profile that is not configured is a sentence, not a traceback."""
+    ended = run("ls", "--profile", "nobody")
+    assert ended.status == 2
+    assert "nobody" in ended.err
+    assert "list-profiles" in ended.err
+
+
+def refused(code: str) -> ClientError:
+    """AWS's answer with an error code."""
+    return ClientError({"Error": {"Code": code, "Message": "told so"}}, "DescribeStacks")
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (refused("ExpiredToken"), ("expired", "aws sso login", "told so")),
+        (refused("ExpiredTokenException"), ("expired",)),
+        (refused("InvalidClientTokenId"), ("does not accept these credentials", "--profile")),
+        (refused("SignatureDoesNotMatch"), ("does not accept these credentials",)),
+        (refused("AccessDenied"), ("do not allow DescribeStacks", "told so")),
+        (refused("AccessDeniedException"), ("do not allow DescribeStacks",)),
+        (refused("NoSuchBucket"), ("deleted", "deploy the stack again")),
+        (refused("AWS.SimpleQueueService.NonExistentQueue"), ("deploy the stack again",)),
+        (refused("Throttling"), ("DescribeStacks", "Throttling", "told so")),
+        (ClientError({"Error": {}}, "DescribeStacks"), ("an unnamed error",)),
+        (NoCredentialsError(), ("no AWS credentials",)),
+        (PartialCredentialsError(provider="env", cred_var="x"), ("no AWS credentials",)),
+        (UnauthorizedSSOTokenError(), ("expired", "aws sso login")),
+        (EndpointConnectionError(endpoint_url="http://h/"), ("cannot be reached", "http://h/")),
+        (ReadTimeoutError(endpoint_url="http://h/"), ("cannot be reached", "local status")),
+        (UnknownServiceError(service_name="s9", known_service_names="s3"), ("s9",)),
+    ],
+)
+def test_every_refusal_of_aws_is_a_sentence_that_says_what_to_do(
+    error: Exception, said: tuple[str, ...]
+) -> None:
+    """What AWS or boto3 says is kept, and what to do is added."""
+    assert isinstance(error, AWS_ERRORS)
+    text = explained(error).message
+    for part in said:
+        assert part in text
+
+
+def test_a_transfer_tells_what_s3_refused_not_what_boto3_wrapped_around_it() -> None:
+    """The refusal inside of boto3's own error decides what is said."""
+    error = S3UploadFailedError("Failed to upload")
+    error.__context__ = refused("ExpiredToken")
+    assert "expired" in explained(error).message
+    assert explained(S3UploadFailedError("on its own")).message == "on its own"
+
+
+@pytest.fixture
+def local_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder that looks like a clone of bucketsum, and is the current one."""
+    (tmp_path / "layers" / "bucketsum").mkdir(parents=True)
+    (tmp_path / "template.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_local_reads_from_the_embedded_aws_that_runs(run: Run, local_project: Path) -> None:
+    """--local takes address and name from what `bucketsum local up` left."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        endpoint = f"http://{host}:{port}"
+        plain = str(local_project / "template.yaml")  # plain HTTP asks for no authority
+        save(local_project, LocalAws(os.getpid(), endpoint, "us-east-1", NAME, ca_bundle=plain))
+        missing = run("ls", "--local")
+        deploy(endpoint)
+        ended = run("ls", "--local", "--json")
+    finally:
+        server.stop()
+    assert missing.status == 2
+    assert "bucketsum local up" in missing.err
+    assert (ended.status, ended.document) == (0, [])
+
+
+@pytest.mark.usefixtures("local_project")
+def test_local_that_does_not_run_says_how_to_start_it(run: Run) -> None:
+    """Nothing running is answered with the command that starts it."""
+    ended = run("ls", "--local")
+    assert ended.status == 2
+    assert "bucketsum local up" in ended.err
+
+
+@pytest.mark.parametrize("option", ["--region", "--profile", "--stack"])
+def test_local_goes_with_no_account(run: Run, option: str) -> None:
+    """What names an account's stack is refused beside --local, not ignored."""
+    ended = run("ls", "--local", option, "x")
+    assert ended.status == 2
+    assert f"{option} does not go with --local" in ended.err
+
+
+def test_stacks_of_two_regions_do_not_meet(stack: Stack) -> None:
+    """The value holds its connection: a stack found is a stack that can be read."""
+    assert find_stack(stack.name).client("s3").list_buckets()["Buckets"][0]["Name"] == BUCKET
+
+
+def test_untrusted_text_in_an_error_is_shown_escaped(run: Run) -> None:
+    """A path with a terminal's escape cannot reach the terminal through an error either."""
+    ended = run("put", "no\x1b[31mfile")
+    assert ended.status == 2
+    assert r"no\x1b[31mfile" in ended.err
+    assert "\x1b" not in ended.err
+
+
+def test_interruption_has_the_shells_own_status(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is neither a yes nor a no."""
+
+    def interrupted(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("bucketsum_cli.options.find_stack", interrupted)
+    assert run("ls").status == 130
+
+
+@pytest.mark.parametrize("command", ["put", "ls", "show", "find", "check", "failures", "redrive"])
+def test_help_of_every_command_has_an_example_and_the_shared_options(
+    run: Run, command: str
+) -> None:
+    """Nobody has to look elsewhere for how a command is called."""
+    ended = run(command, "--help")
+    assert ended.status == 0
+    for part in (f"Example: bucketsum {command}", "--json", "--stack", "--region", "--local"):
+        assert part in ended.out
+
+
+@pytest.mark.usefixtures("stack")
+def test_json_is_one_document_and_errors_are_not_in_it(run: Run) -> None:
+    """Stdout holds the document or nothing."""
+    assert json.loads(run("failures", "--json").out) == []
+    assert run("failures", "--json", "--stack", "other").out == ""

@@ -1,0 +1,49 @@
+"""The real template on a real embedded AWS, once for all end-to-end tests."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bucketsum_cli.local import launcher
+from bucketsum_cli.local.commands import bring_up
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bucketsum_cli.stack import Stack
+
+ROOT = Path(__file__).parents[2]
+
+_PARTS = ("layers", "src", "requirements.lock", "samconfig.toml", "template.yaml")
+
+
+@pytest.fixture(scope="session")
+def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A copy of what is deployed, so that a developer's own embedded AWS is left alone."""
+    copy = tmp_path_factory.mktemp("project")
+    for part in _PARTS:
+        source = ROOT / part
+        if source.is_dir():
+            shutil.copytree(source, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
+        else:
+            shutil.copyfile(source, copy / part)
+    return copy
+
+
+@pytest.fixture(scope="session")
+def stack(project: Path) -> Iterator[Stack]:
+    """The deployed stack; its embedded AWS ends with the tests."""
+    yield bring_up(project, {})
+    launcher.stop(project)
+
+
+@pytest.fixture
+def at_project(project: Path, stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Commands with ``--local`` find the deployed stack from here."""
+    assert stack.bucket
+    monkeypatch.chdir(project)
+    return project

@@ -1,0 +1,230 @@
+"""Drop a file, read its SHA-1: the deployed stack, through the command."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import time
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from bucketsum_cli.local import state
+from bucketsum_cli.local.demo import sha1sum
+from bucketsum_cli.main import cli
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bucketsum_cli.stack import Stack
+
+ODD_KEYS = ("plain.bin", "a name with spaces", "1+1=2", "100%25", "ünïcode/日本語.txt", "empty")
+
+
+def run(*arguments: str, expected: int = 0) -> Result:
+    """Run the command in this process; its exit status must be *expected*."""
+    result = CliRunner(mix_stderr=False).invoke(cli, list(arguments))
+    assert result.exit_code == expected, f"{result.output}\n{result.stderr}\n{result.exception!r}"
+    return result
+
+
+def answer(*arguments: str, expected: int = 0) -> Any:  # noqa: ANN401 - a JSON document
+    """The JSON document on stdout."""
+    return json.loads(run(*arguments, "--local", "--json", expected=expected).stdout)
+
+
+def waited_for(stack: Stack, key: str, seconds: float = 60) -> list[dict[str, Any]]:
+    """The rows of *key* as DynamoDB has them, once there is one."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        rows = stack.ledger().versions_of(stack.bucket, key)
+        if rows:
+            return [{"sha1": row.sha1, "status": row.status, "entry": row.entry} for row in rows]
+        time.sleep(0.05)
+    pytest.fail(f"no row for {key} within {seconds} s")
+
+
+@pytest.mark.usefixtures("at_project")
+def test_each_file_is_recorded_with_what_sha1sum_says(tmp_path: Path) -> None:
+    """Whatever its name and size, a file that was put has the row that `sha1sum` would give it."""
+    folder = tmp_path / "folder"
+    for number, key in enumerate(ODD_KEYS):
+        path = folder / key
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"" if key == "empty" else key.encode() * (1 + 10_000 * number))
+
+    document = answer("put", str(folder))
+
+    told = {one["key"]: one["sha1"] for one in document["objects"]}
+    assert told == {f"folder/{key}": sha1sum(folder / key) for key in ODD_KEYS}
+    run("check", str(folder), "--local")
+    run("ls", "folder/", "--local")
+
+
+@pytest.mark.usefixtures("at_project")
+def test_a_file_that_changed_since_does_not_pass_the_check(tmp_path: Path) -> None:
+    """`check` answers no when the local bytes are not those that the bucket recorded."""
+    path = tmp_path / "changing"
+    path.write_bytes(b"before")
+    run("put", str(path), "--local")
+    path.write_bytes(b"after")
+
+    run("check", str(path), "--local", expected=1)
+
+
+@pytest.mark.usefixtures("at_project")
+def test_the_same_content_is_found_under_every_key(tmp_path: Path) -> None:
+    """`find` names each place that has the content, by file and by digest."""
+    first, second = tmp_path / "first", tmp_path / "second"
+    for path in (first, second):
+        path.write_bytes(b"the same content in two places")
+    run("put", str(first), str(second), "--local")
+
+    assert "first" in run("find", str(second), "--local").stdout
+    assert "second" in run("find", sha1sum(first), "--local").stdout
+    run("find", "0" * 40, "--local", expected=1)
+
+
+def test_every_version_of_a_key_is_recorded(stack: Stack) -> None:
+    """In a bucket that keeps versions, overwriting an object loses nobody's digest."""
+    contents = [b"one", b"two", b"three"]
+    s3 = stack.client("s3")
+    for content in contents:
+        s3.put_object(Bucket=stack.bucket, Key="versions", Body=content)
+
+    deadline = time.monotonic() + 60
+    while len(stack.ledger().versions_of(stack.bucket, "versions")) < len(contents):
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+    recorded = {row.sha1 for row in stack.ledger().versions_of(stack.bucket, "versions")}
+    assert recorded == {hashlib.sha1(content).hexdigest() for content in contents}
+
+
+@pytest.mark.usefixtures("at_project")
+def test_a_malformed_message_is_kept_with_its_reason_and_can_be_sent_again(stack: Stack) -> None:
+    """What names no object goes to the dead-letter queue, where `failures` says why it is there."""
+    stack.client("sqs").send_message(
+        QueueUrl=stack.arrivals_queue_url, MessageBody='{"not": "ours"}'
+    )
+
+    assert "unknown envelope" in _awaited_failure("unknown envelope")
+
+    run("redrive", "--yes", "--local")
+    assert "unknown envelope" in _awaited_failure("unknown envelope")  # it is still not ours
+    stack.client("sqs").purge_queue(QueueUrl=stack.dead_letter_queue_url)
+
+
+def _awaited_failure(text: str) -> str:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        told = CliRunner(mix_stderr=False).invoke(cli, ["failures", "--local"]).stdout
+        if text in told:
+            return told
+        time.sleep(0.2)
+    pytest.fail(f"no message with {text!r} in the dead-letter queue within 60 s")
+
+
+def test_objects_deleted_before_they_are_read_leave_nothing_behind(stack: Stack) -> None:
+    """A deleted object is a success for the queue: no row, no failure, nothing waiting."""
+    s3, lambda_, sqs = (stack.client("s3"), stack.client("lambda"), stack.client("sqs"))
+    (mapping,) = lambda_.list_event_source_mappings(FunctionName=stack.function)[
+        "EventSourceMappings"
+    ]
+    lambda_.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
+    put = s3.put_object(Bucket=stack.bucket, Key="deleted", Body=b"soon gone")
+    s3.delete_object(Bucket=stack.bucket, Key="deleted", VersionId=put["VersionId"])
+    lambda_.update_event_source_mapping(UUID=mapping["UUID"], Enabled=True)
+    s3.put_object(Bucket=stack.bucket, Key="after-deleted", Body=b"still here")
+
+    waited_for(stack, "after-deleted")
+    deadline = time.monotonic() + 60
+    names: list[Any] = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
+    while time.monotonic() < deadline:
+        queue = sqs.get_queue_attributes(QueueUrl=stack.arrivals_queue_url, AttributeNames=names)
+        if set(queue["Attributes"].values()) == {"0"}:
+            break
+        time.sleep(0.2)
+    assert set(queue["Attributes"].values()) == {"0"}
+    assert stack.ledger().versions_of(stack.bucket, "deleted") == []
+
+
+def test_the_dead_function_s_message_is_not_lost(stack: Stack) -> None:
+    """A message that is received again after success changes nothing that is recorded."""
+    s3 = stack.client("s3")
+    s3.put_object(Bucket=stack.bucket, Key="twice", Body=b"delivered twice")
+    before = waited_for(stack, "twice")
+    event = {
+        "Records": [
+            {
+                "eventVersion": "2.1",
+                "eventName": "ObjectCreated:Put",
+                "eventTime": "2026-11-21T00:00:00.000Z",
+                "s3": {
+                    "bucket": {"name": stack.bucket},
+                    "object": {
+                        "key": "twice",
+                        "size": 15,
+                        "versionId": before[0]["entry"],
+                        "sequencer": "00",
+                    },
+                },
+            }
+        ]
+    }
+    stack.client("sqs").send_message(
+        QueueUrl=stack.arrivals_queue_url, MessageBody=json.dumps(event)
+    )
+    s3.put_object(Bucket=stack.bucket, Key="after-twice", Body=b"x")
+    waited_for(stack, "after-twice")
+
+    assert waited_for(stack, "twice") == before
+
+
+@pytest.mark.usefixtures("at_project")
+def test_the_logs_hold_one_structured_line_for_an_object(stack: Stack) -> None:
+    """`local logs` shows digest, bytes, seconds, MB/s and outcome of what was hashed."""
+    stack.client("s3").put_object(Bucket=stack.bucket, Key="logged", Body=b"logged content")
+    waited_for(stack, "logged")
+
+    deadline = time.monotonic() + 30
+    line: dict[str, Any] = {}
+    while not line and time.monotonic() < deadline:
+        for text in run("local", "logs").stdout.splitlines():
+            if text.startswith("{") and json.loads(text).get("key") == "logged":
+                line = json.loads(text)
+
+    assert line["sha1"] == hashlib.sha1(b"logged content").hexdigest()
+    assert line["outcome"] == "hashed"
+    assert line["size_bytes"] == len(b"logged content")
+    assert line["seconds"] > 0
+    assert line["mb_per_s"] > 0
+
+
+def test_sam_s_own_tools_see_the_stack(stack: Stack, project: Path) -> None:
+    """What was deployed is a stack like any other: `sam list` names its outputs."""
+    aws = state.running(project)
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "samcli",
+            "list",
+            "stack-outputs",
+            "--stack-name",
+            aws.stack,
+            "--output",
+            "json",
+        ],
+        capture_output=True,
+        text=True,
+        env={**os.environ, **aws.environment(), "SAM_CLI_TELEMETRY": "0"},
+        cwd=project,
+        check=True,
+    )
+    outputs = {one["OutputKey"]: one["OutputValue"] for one in json.loads(done.stdout)}
+    assert outputs["BucketName"] == stack.bucket

@@ -1,0 +1,120 @@
+"""Local workers are isolated, and have Lambda's CPU share and memory."""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bucketsum_cli.local import launcher
+from bucketsum_cli.local.worker import MEMORY_MB_PER_CPU
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from bucketsum_cli.stack import Stack
+
+    Invoke = Callable[..., dict[str, Any]]
+
+SPIN = """
+import time
+def handler(event, context):
+    wall, cpu = time.perf_counter(), time.process_time()
+    while time.perf_counter() - wall < event["seconds"]:
+        pass
+    return {"share": (time.process_time() - cpu) / (time.perf_counter() - wall)}
+"""
+TAKE_MEMORY = """
+def handler(event, context):
+    return {"bytes": len(bytearray(event["bytes"]))}
+"""
+
+
+@pytest.fixture
+def invoke(stack: Stack) -> Iterator[Invoke]:
+    """Make a function of some code, call it once, and take it away."""
+    client = stack.client("lambda")
+    configuration = client.get_function_configuration(FunctionName=stack.function)
+    made: list[str] = []
+
+    def call(code: str, event: Any, memory_mb: int = 512) -> dict[str, Any]:  # noqa: ANN401
+        name = f"worker-test-{len(made)}"
+        client.create_function(
+            FunctionName=name,
+            Runtime=configuration["Runtime"],
+            Role=configuration["Role"],
+            Handler="app.handler",
+            Code={"ZipFile": _zipped(code)},
+            MemorySize=memory_mb,
+            Timeout=60,
+        )
+        made.append(name)
+        answer = client.invoke(FunctionName=name, Payload=json.dumps(event))
+        body = json.loads(answer["Payload"].read())
+        return {"error": body} if answer.get("FunctionError") else {"value": body}
+
+    yield call
+    for name in made:
+        client.delete_function(FunctionName=name)
+
+
+def _zipped(code: str) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        archive.writestr("app.py", code)
+    return buffer.getvalue()
+
+
+def _importing(module: str) -> str:
+    return f"import {module}\ndef handler(event, context):\n    return {module}.__name__\n"
+
+
+@pytest.mark.parametrize("module", ["rich", "aws_lambda_powertools", "bucketsum", "moto"])
+def test_what_lambda_does_not_have_cannot_be_imported(invoke: Invoke, module: str) -> None:
+    """A dependency that is missing from the layer fails here as it would on AWS."""
+    told = invoke(_importing(module), {})
+
+    assert f"No module named '{module}'" in str(told["error"])
+
+
+@pytest.mark.parametrize("module", ["boto3", "botocore", "urllib3", "sqlite3"])
+def test_what_lambda_has_can_be_imported(invoke: Invoke, module: str) -> None:
+    """The standard library and boto3 are there, as in Lambda's runtime."""
+    assert invoke(_importing(module), {}) == {"value": module}
+
+
+def test_a_function_sees_none_of_the_emulator_s_environment(invoke: Invoke) -> None:
+    """What configures the emulator stays with it, as the host's environment does on AWS."""
+    code = "import os\ndef handler(event, context):\n    return sorted(os.environ)\n"
+
+    names = invoke(code, {})["value"]
+
+    assert "AWS_LAMBDA_FUNCTION_MEMORY_SIZE" in names
+    assert not {"GATEWAY_PORT", "BIND_HOST", "AUTH", "MINISTACK_SSL_KEY"} & set(names)
+
+
+def test_cpu_share_follows_memory(invoke: Invoke, project: Path) -> None:
+    """A function gets memory / 1,769 MB of a processor and no more."""
+    if not launcher.shaped(project):
+        pytest.skip("control groups cannot be written here")
+
+    for memory_mb in (128, 512):
+        share = invoke(SPIN, {"seconds": 1.0}, memory_mb)["value"]["share"]
+
+        entitled = memory_mb / MEMORY_MB_PER_CPU
+        assert share < entitled * 1.25, f"{memory_mb} MB had {share:.3f} of a processor"
+
+
+def test_a_function_that_takes_more_than_its_memory_is_killed(
+    invoke: Invoke, project: Path
+) -> None:
+    """Memory beyond the function's size is refused as on AWS: by its death."""
+    if not launcher.shaped(project):
+        pytest.skip("control groups cannot be written here")
+
+    assert invoke(TAKE_MEMORY, {"bytes": 50_000_000}, 128) == {"value": {"bytes": 50_000_000}}
+    assert "error" in invoke(TAKE_MEMORY, {"bytes": 500_000_000}, 128)
