@@ -11,7 +11,8 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.errors import MemoryRefused
-from bucketsum.measurements import Measurements, RunStatus, run_id_of
+from bucketsum.liveness import Liveness
+from bucketsum.measurements import Measurements, run_id_of
 from bucketsum.settings import needed
 from bucketsum.versions import Original, ProberVersions
 
@@ -25,7 +26,7 @@ _TABLE, _PROBER, _MEMORY_MB, _DESCRIPTION = needed(
 logger = Logger()
 
 _MEASUREMENTS: Final = Measurements(boto3.client("dynamodb"), _TABLE)
-_EXECUTIONS: Final = boto3.client("stepfunctions")
+_LIVENESS: Final = Liveness(_MEASUREMENTS, boto3.client("stepfunctions"))
 _VERSIONS: Final = ProberVersions(
     boto3.client("lambda"), _PROBER, Original(int(_MEMORY_MB), _DESCRIPTION)
 )
@@ -38,14 +39,16 @@ def publish(event: dict[str, Any]) -> dict[str, Any]:
     except MemoryRefused as error:
         _MEASUREMENTS.refuse_cells(event["run_id"], event["memory_mb"], str(error))
         return {"published": False}
-    if _is_over(event["run_id"]):  # stopped meanwhile, and cleaned up before this version was there
+    if _LIVENESS.is_over(
+        event["run_id"]
+    ):  # stopped meanwhile, and cleaned up before this version was there
         clean_up(event)
     return {"published": True, "version": version}
 
 
 def clean_up(event: dict[str, Any]) -> dict[str, Any]:
     """Remove what the run published, and what runs that are over left."""
-    done = _VERSIONS.clean_up(event["run_id"], _is_over)
+    done = _VERSIONS.clean_up(event["run_id"], _LIVENESS.is_over)
     logger.info("cleaned up", run_id=event["run_id"], **asdict(done))
     return asdict(done)
 
@@ -64,15 +67,3 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 def _run_of(detail: dict[str, Any]) -> str:
     started_at = datetime.fromtimestamp(detail["startDate"] / 1000, UTC).isoformat()
     return run_id_of(detail["name"], started_at)
-
-
-def _is_over(run_id: str) -> bool:
-    """Whether no execution of the run can still use its versions."""
-    run = _MEASUREMENTS.run(run_id)
-    if run is None or run.status is not RunStatus.RUNNING or not run.execution_arn:
-        return run is not None
-    try:
-        answer = _EXECUTIONS.describe_execution(executionArn=run.execution_arn)
-    except _EXECUTIONS.exceptions.ExecutionDoesNotExist:  # its history has expired
-        return True
-    return answer["status"] != "RUNNING"
