@@ -24,10 +24,10 @@ PAYLOAD_BYTES_MAX: Final = 200_000
 """[A] A state passes on at most 256 KiB."""
 
 # How many history events each part of the state machine writes; a test counts them in its
-# definition: tests/template/test_sweep_definition.py.
-EVENTS_ONCE: Final = 47
+# definition: tests/template/test_sweep_scale.py.
+EVENTS_ONCE: Final = 35
 EVENTS_PER_OBJECT: Final = 7
-EVENTS_PER_VERSION: Final = 17
+EVENTS_PER_VERSION: Final = 15
 EVENTS_PER_ROUND: Final = 6
 EVENTS_PER_SAMPLE: Final = 12
 

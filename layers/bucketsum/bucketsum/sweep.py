@@ -22,7 +22,7 @@ WEAK_BELOW_RUNS: Final = 5
 DEFAULT_RUNS: Final = 5
 EVEN_WEIGHT: Final = 0.5
 _RUNS_MAX: Final = 1000
-_CONCURRENCY_MAX: Final = 40
+CONCURRENCY_MAX: Final = 40
 """[A] An inline Map runs at most 40 iterations at once."""
 
 _WORKLOADS: Final = ("hash",)
@@ -136,7 +136,7 @@ class SweepInput:
             settings=_settings(fields),
             object_bytes=object_bytes,
             keys=keys,
-            concurrency=fields.many("concurrency", whole(1, _CONCURRENCY_MAX), (1,)),
+            concurrency=fields.many("concurrency", whole(1, CONCURRENCY_MAX), (1,)),
             workload=fields.one("workload", among(_WORKLOADS), "hash"),
             runs=fields.one("runs", whole(1, _RUNS_MAX), DEFAULT_RUNS),
             strategy=fields.one("strategy", _strategy, Strategy()),
