@@ -6,7 +6,8 @@
     ├── RetryLater            time can: the message goes back to the queue
     │   ├── SourceInterrupted     the object's bytes stopped coming, resuming did not help
     │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
-    │   └── OutOfTime             this invocation ends before the object does
+    │   ├── OutOfTime             this invocation ends before the object does
+    │   └── Overtaken             other sweeps kept changing the prober that this one published
     ├── KeepAside             a person must look: the message goes to the dead-letter queue
     │   └── MalformedMessage      not a message that names objects
     ├── NotHashed             nobody needs to: a fact about the object, and an outcome of its own
@@ -14,9 +15,8 @@
     │   ├── ObjectSuperseded      overwritten before it was read
     │   └── ObjectUnreadable      there, but not for us; the text says what to do
     ├── BadSettings           whoever deployed can: names variable, value and range
-    ├── BadSweep              whoever asked for the sweep can: names field, value and range
-    ├── MemoryRefused         the account does not allow this memory size: a result of the sweep
-    └── Overtaken             another sweep kept changing the prober while this one published
+    └── BadSweep              whoever asked for the sweep can: names field, value and range
+        └── MemoryRefused         the account does not allow this memory size
 """
 
 
@@ -38,6 +38,10 @@ class SourceUnavailable(RetryLater):
 
 class OutOfTime(RetryLater):
     """The invocation would have ended before the object did."""
+
+
+class Overtaken(RetryLater):
+    """The prober was changed by somebody else each time, between setting and publishing it."""
 
 
 class KeepAside(BucketsumError):
@@ -72,9 +76,5 @@ class BadSweep(BucketsumError):
     """The input of a sweep asks for what cannot be; the text names the field to change."""
 
 
-class MemoryRefused(BucketsumError):
+class MemoryRefused(BadSweep):
     """Lambda does not let this account's function have this memory size."""
-
-
-class Overtaken(BucketsumError):
-    """The prober was changed by somebody else each time, between setting and publishing it."""
