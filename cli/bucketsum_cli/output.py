@@ -128,7 +128,9 @@ def print_json_array(items: Iterable[Any]) -> None:
     click.echo("[]" if lead == "[\n" else "\n]")
 
 
-def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]]) -> bool:
+def print_table(
+    columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], *, heading: bool = True
+) -> bool:
     """Show *rows* as they come; on a terminal long texts are folded, never cut.
 
     Returns whether there were any.
@@ -138,7 +140,7 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]])
     rows = iter(rows)
     any_shown = False
     while piece := list(islice(rows, _ROWS_AT_A_TIME)):
-        table = _table(columns, widths, heading=not any_shown)
+        table = _table(columns, widths, heading=heading and not any_shown)
         for row in piece:
             table.add_row(*map(_as_text, row))
         console.print(table)

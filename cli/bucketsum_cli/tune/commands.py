@@ -25,7 +25,15 @@ if TYPE_CHECKING:
 _RUNS_SHOWN: Final = 20
 
 
-@click.group("tune")
+class InOrder(click.Group):
+    """A group that lists its commands in the order in which they are added."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click has it
+        """Not of the alphabet."""
+        return list(self.commands)
+
+
+@click.group("tune", cls=InOrder)
 def tune() -> None:
     """Measure memory and chunk sizes, and deploy what is best.
 

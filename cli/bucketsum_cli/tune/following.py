@@ -58,7 +58,8 @@ class Display:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._bars.stop()
+        if self._console.is_terminal:
+            self._bars.stop()
 
     def show(self, samples: Sequence[Sample]) -> None:
         """Bring it up to date with all *samples* that there are."""

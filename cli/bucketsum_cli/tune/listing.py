@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import itertools
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measurements import RunStatus
@@ -12,11 +14,11 @@ from bucketsum_cli.tune.rows import ALIKE, COLD, groups_of
 from bucketsum_cli.tune.texts import MISSING, chunk_text, memory_text, speed_text, usd_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from bucketsum.measurements import Run
     from bucketsum_cli.tune.results import Recommendation, Results
-    from bucketsum_cli.tune.rows import TableRow
+    from bucketsum_cli.tune.rows import TableGroup, TableRow
 
 LOCAL_NOTE: Final = "local: measured on this machine's embedded AWS; none of these numbers is AWS's"
 
@@ -40,15 +42,17 @@ _RUNS: Final = (
 )
 
 _TABLE: Final = (
-    Column("object", 12),
-    Column("memory used", 11, right=True),
+    Column("object"),
+    Column("memory used", right=True),
     Column("every run (s)"),
-    Column("average MB/s", 12, right=True),
-    Column("MB/s", 6, right=True),
-    Column("± s", 6, right=True),
-    Column("USD per GB", 10, right=True),
-    Column("remarks", 24),
+    Column("average MB/s", right=True),
+    Column("MB/s", right=True),
+    Column("± s", right=True),
+    Column("USD per GB", right=True),
+    Column("remarks"),
 )
+_FLEXIBLE: Final = 2  # every run's seconds get what the others leave
+_WIDEST: Final = 30  # from here on a terminal folds: keys and causes may be long
 
 
 def print_runs(runs: Iterable[Run]) -> None:
@@ -93,7 +97,7 @@ def print_results(results: Results) -> None:
     if results.is_local:
         output.say(LOCAL_NOTE, "yellow")
     output.say("")
-    output.print_table(_TABLE, _table(results))
+    _print_table(groups_of(results))
     output.say("")
     output.say(_legend(results), "dim")
     _print_failures(results)
@@ -112,10 +116,45 @@ def _facts(results: Results) -> Iterator[str]:
         yield f"prices of {run.price_date}"
 
 
-def _table(results: Results) -> Iterator[list[str | Cell]]:
-    for group in groups_of(results):
-        yield [Cell(group.heading, "bold"), *[""] * (len(_TABLE) - 1)]
-        yield from map(_row_cells, group.rows)
+def _print_table(groups: Sequence[TableGroup]) -> None:
+    """Each group under its heading, all with the same columns."""
+    rows = [[*map(_row_cells, group.rows)] for group in groups]
+    widths = [
+        max(len(_text(cell)) for cell in cells)
+        for cells in zip(*itertools.chain([[one.title for one in _TABLE]], *rows), strict=True)
+    ]
+    columns = [
+        replace(column, width=0 if place == _FLEXIBLE else min(width, _WIDEST))
+        for place, (column, width) in enumerate(zip(_TABLE, widths, strict=True))
+    ]
+    # A pipe has no widths: there the flexible column is padded instead, and the others with it.
+    texts = [[_padded(row, columns, widths) for row in some] for some in rows]
+    for number, (group, some) in enumerate(zip(groups, texts, strict=True)):
+        if number == 0:
+            titles: list[str | Cell] = [Cell(column.title, "bold") for column in columns]
+            output.print_table(columns, [_padded(titles, columns, widths)], heading=False)
+        output.say(group.heading, "bold")
+        output.print_table(columns, some, heading=False)
+
+
+def _padded(
+    row: Sequence[str | Cell], columns: Sequence[Column], widths: Sequence[int]
+) -> list[str | Cell]:
+    if output.answers().is_terminal:
+        return [*row]
+    *most, last = [
+        _with_text(cell, _text(cell).rjust(width) if column.right else _text(cell).ljust(width))
+        for cell, column, width in zip(row, columns, widths, strict=True)
+    ]
+    return [*most, _with_text(last, _text(last).rstrip())]
+
+
+def _text(cell: str | Cell) -> str:
+    return output.printable(cell.text if isinstance(cell, Cell) else cell)
+
+
+def _with_text(cell: str | Cell, text: str) -> str | Cell:
+    return replace(cell, text=text) if isinstance(cell, Cell) else text
 
 
 def _row_cells(row: TableRow) -> list[str | Cell]:

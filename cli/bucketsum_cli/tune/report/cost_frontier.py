@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Panel, Results
 
 _LABELS_MAX: Final = 6
+_FAR_RIGHT: Final = 0.8  # of the fastest: a centred label would leave the plot
 
 
 def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
@@ -84,15 +85,18 @@ def _mark(axes: Axes, cell: CellRow) -> None:
 
 def _label(axes: Axes, frontier: Sequence[CellRow]) -> None:
     """Name some of the frontier's cells; all are in the table."""
+    fastest = max(map(_speed, frontier), default=0.0)
     for place, cell in enumerate(frontier[:_LABELS_MAX]):
+        far_right = _speed(cell) > _FAR_RIGHT * fastest
         axes.annotate(
             f"{cell.memory_mb} MB, {chunk_text(cell.chunk_bytes)}",
             (_speed(cell), _cost(cell)),
             xytext=(0, 9 if place % 2 else -14),
             textcoords="offset points",
-            ha="center",
+            ha="right" if far_right else "center",
             fontsize=8,
             color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
         )
 
 
