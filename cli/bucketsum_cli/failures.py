@@ -85,7 +85,8 @@ def _why(message: SetAside, stack: Stack) -> str:
 def _show(message: SetAside, stack: Stack) -> None:
     say(named(message), "bold")
     say(f"  {_why(message, stack)}")
-    say(f"  since {moment_text(message.since)} UTC, received {message.receives} times", "dim")
+    receives = "once" if message.receives == 1 else f"{message.receives} times"
+    say(f"  since {moment_text(message.since)} UTC, received {receives}", "dim")
 
 
 def document_of(message: SetAside) -> dict[str, Any]:

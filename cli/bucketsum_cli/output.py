@@ -26,6 +26,7 @@ _PIPE_WIDTH: Final = 100_000  # behind a pipe nothing is folded: a row stays a l
 _ROWS_AT_A_TIME: Final = 500  # rich lays out whole tables; long answers are laid out in pieces
 _NARROWEST: Final = 10
 _GAP: Final = 2
+_LINES: Final = 2  # more for a key, and a table becomes a text
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +35,7 @@ class Column:
 
     Attributes:
         title: Its heading.
-        width: Characters it gets on a terminal; 0 is all that the others leave.
+        width: Characters it gets on a terminal; 0, a key's, is all that the others leave.
         right: Whether it is aligned to the right, as numbers are.
         folds: Whether it gets less where a terminal is narrow.
     """
@@ -131,9 +132,10 @@ def print_json_array(items: Iterable[Any]) -> None:
 def print_table(
     columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], *, heading: bool = True
 ) -> bool:
-    """Show *rows* as they come; on a terminal long texts are folded, never cut.
+    """Show *rows* as they come; returns whether there were any.
 
-    Returns whether there were any.
+    On a terminal long texts are folded, and very long keys lose their middle; digests are always
+    whole. Behind a pipe everything is, and a row is a line.
     """
     console = answers()
     widths = _widths(console, columns) if console.is_terminal else [None] * len(columns)
@@ -142,7 +144,7 @@ def print_table(
     while piece := list(islice(rows, _ROWS_AT_A_TIME)):
         table = _table(columns, widths, heading=heading and not any_shown)
         for row in piece:
-            table.add_row(*map(_as_text, row))
+            table.add_row(*map(_as_text, row, columns, widths))
         console.print(table)
         any_shown = True
     return any_shown
@@ -177,10 +179,19 @@ def _widths(console: Console, columns: Sequence[Column]) -> list[int | None]:
     return [widths[column] or left for column in columns]
 
 
-def _as_text(cell: str | Cell) -> Text:
-    if isinstance(cell, Cell):
-        return Text(printable(cell.text), cell.style)
-    return Text(printable(cell))
+def _as_text(cell: str | Cell, column: Column, width: int | None) -> Text:
+    text = printable(cell.text if isinstance(cell, Cell) else cell)
+    if width is not None and not column.width:
+        text = _shortened(text, width * _LINES)
+    return Text(text, cell.style if isinstance(cell, Cell) else "")
+
+
+def _shortened(text: str, length: int) -> str:
+    """*text* without its middle, where folders that all keys have in common are."""
+    if len(text) <= length:
+        return text
+    tail = length * 2 // 3
+    return f"{text[: length - tail - 1]}…{text[-tail:]}"
 
 
 def size_text(size_bytes: int) -> str:

@@ -46,8 +46,8 @@ def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - cli
 def _show_row(row: Row) -> None:
     say(row.key, "bold")
     facts = row_as_json(row)
-    facts = {"version": facts.pop("entry"), **facts, **facts.pop("digests")}
     del facts["key"]
-    for name, value in facts.items():
+    version, digests = facts.pop("entry"), facts.pop("digests")
+    for name, value in {"version": version, **facts, **digests}.items():
         if value is not None:
             say(f"  {name:<12}  {value}")

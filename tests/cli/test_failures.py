@@ -36,6 +36,7 @@ def test_message_is_shown_with_its_object_and_its_reason(run: Run, stack: Stack)
     assert name == "inbox/photos/a b.jpg"
     assert why == "  SourceUnavailable: S3 throttles"
     assert since.startswith("  since 20")
+    assert since.endswith(" UTC, received 2 times")
     assert total == "1 set aside"
 
 
@@ -43,6 +44,7 @@ def test_message_without_a_reason_says_what_that_means(run: Run, stack: Stack) -
     """SQS itself moves what the function did not survive; the log group tells more."""
     set_aside(stack, json.dumps(notification()))
     out = run("failures").out
+    assert "received once" in out
     assert "the function died (time-out or out of memory)" in out
     assert stack.log_group in out
     assert run("failures", "--json").document[0]["reason"] is None

@@ -223,11 +223,27 @@ def test_ledger_that_refuses_is_told(
 def test_terminal_of_any_width_shows_the_digest_whole(
     run: Run, tmp_path: Path, terminal: Callable[[int], None], columns: int
 ) -> None:
-    """Keys are folded, digests never."""
+    """Keys are folded, very long ones lose their middle, digests nothing."""
     terminal(columns)
-    name = "a-very-long-name-" * 8
+    name = "from-here-" + "a-very-long-name-" * 12 + "to-here"
     (tmp_path / name).write_bytes(b"x")
-    ended = run("put", tmp_path / name)
-    assert hashlib.sha1(b"x").hexdigest() in ended.out
-    folded = "".join(line.split(" ")[0] for line in ended.out.splitlines()[1:])
-    assert folded == name
+    lines = run("put", tmp_path / name).out.splitlines()[1:]
+    assert hashlib.sha1(b"x").hexdigest() in lines[0]
+    assert len(lines) == 2
+    head, tail = "".join(line.split(" ")[0] for line in lines).split("…")
+    assert name.startswith(head)
+    assert head
+    assert name.endswith(tail)
+    assert len(tail) > len("to-here")
+
+
+@pytest.mark.usefixtures("prompt_hasher")
+def test_key_that_fits_on_two_lines_is_shown_whole(
+    run: Run, tmp_path: Path, terminal: Callable[[int], None]
+) -> None:
+    """Folding loses nothing."""
+    terminal(80)
+    name = "a-camera-made-this-0123456789.jpg"
+    (tmp_path / name).write_bytes(b"x")
+    lines = run("put", tmp_path / name).out.splitlines()[1:]
+    assert "".join(line.split(" ")[0] for line in lines) == name

@@ -49,7 +49,7 @@ def test_text_names_what_is_known_and_leaves_out_what_is_not(run: Run, stack: St
     assert lines[0] == ["key"]
     assert ["version", "v1"] in lines
     assert ["sha256", "abcd"] in lines
-    assert not [line for line in lines if line[0] in ("reason", "memory_mb")]
+    assert not [line for line in lines if line[0] in ("reason", "memory_mb", "digests", "entry")]
 
 
 @pytest.mark.usefixtures("stack")
