@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from aws_lambda_powertools import Logger
 
+from bucketsum.causes import plain_cause
 from bucketsum.concluding import Ending, conclude
 from bucketsum.measurements import Measurements, RunStatus, run_id_of
 from bucketsum.prices import prices_in
@@ -53,9 +54,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     """Sum a run up, when its states have ended or when somebody ended its execution."""
     if "detail" in event:
         return _broken_off(event["detail"])
-    return sum_up(
-        event["run_id"], Ending(failure=event["failure"], left=tuple(event["clean_up"]["left"]))
-    )
+    failure = plain_cause(event["failure"].get("error"), event["failure"].get("cause"))
+    return sum_up(event["run_id"], Ending(failure=failure, left=tuple(event["clean_up"]["left"])))
 
 
 def _broken_off(detail: dict[str, Any]) -> dict[str, Any]:

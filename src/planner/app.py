@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import platform
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 from aws_lambda_powertools import Logger
 
+from bucketsum.errors import BadSweep
 from bucketsum.measurements import CellRow, Measurements, Run, RunStatus
 from bucketsum.plan import Cell, Plan, check_limits, plan_of
 from bucketsum.prices import Prices, prices_in
@@ -35,18 +36,27 @@ def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
     """Plan a sweep and record that it runs.
 
     Raises:
-        BadSweep: It cannot be done; the text names the field to change.
+        BadSweep: It cannot be done; the text names the field to change, and so does the run.
     """
-    sweep = SweepInput.from_json(event["input"])
-    plan = plan_of(sweep, [_OBJECTS.named(key).size_bytes for key in sweep.keys])
-    prices = prices_in(_REGION, _ARCHITECTURE)
-    check_limits(plan, prices)
+    try:
+        plan, prices = _planned(event["input"])
+    except BadSweep as error:
+        _MEASUREMENTS.start(replace(_begun(event), status=RunStatus.FAILED, cause=str(error)))
+        raise
     for cell in plan.cells:
         _MEASUREMENTS.record_cell(event["run_id"], _row_of(cell))
     run = _run_of(event, plan, prices)
     _MEASUREMENTS.start(run)
     logger.info("planned", run_id=run.run_id, samples=run.samples, usd=run.estimated_usd)
     return plan.to_json() | {"bucket": _BUCKET}
+
+
+def _planned(raw: object) -> tuple[Plan, Prices]:
+    sweep = SweepInput.from_json(raw)
+    plan = plan_of(sweep, [_OBJECTS.named(key).size_bytes for key in sweep.keys])
+    prices = prices_in(_REGION, _ARCHITECTURE)
+    check_limits(plan, prices)
+    return plan, prices
 
 
 def make_object(event: dict[str, Any]) -> dict[str, Any]:
@@ -76,7 +86,7 @@ def _row_of(cell: Cell) -> CellRow:
     )
 
 
-def _run_of(event: dict[str, Any], plan: Plan, prices: Prices) -> Run:
+def _begun(event: dict[str, Any]) -> Run:
     major, minor, _ = platform.python_version_tuple()
     return Run(
         run_id=event["run_id"],
@@ -88,6 +98,12 @@ def _run_of(event: dict[str, Any], plan: Plan, prices: Prices) -> Run:
         label="local" if "AWS_ENDPOINT_URL" in os.environ else "aws",
         execution_arn=event["execution_arn"],
         input=json.dumps(event["input"]),
+    )
+
+
+def _run_of(event: dict[str, Any], plan: Plan, prices: Prices) -> Run:
+    return replace(
+        _begun(event),
         runs=plan.sweep.runs,
         weak=plan.sweep.weak,
         cells=len(plan.cells),

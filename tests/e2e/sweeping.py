@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import ssl
 import time
-import urllib.request
 import uuid
 import zipfile
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -25,6 +24,7 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.stack import Stack
 
+SOURCES: Final = Path(__file__).parents[2] / "src"
 ORIGINAL_MEMORY_MB: Final = 512
 _SECONDS: Final = 180
 
@@ -114,19 +114,39 @@ class Sweeps:
         assert self.uploads() == []
 
     @contextmanager
-    def replaced(self, function: str, source: str, timeout_s: int = 900) -> Iterator[None]:
-        """*function* runs *source* instead of its own code for a while."""
-        was = self.lambdas.get_function(FunctionName=function)
-        tls = ssl.create_default_context(cafile=self.stack.connection.ca_bundle)
-        with urllib.request.urlopen(was["Code"]["Location"], context=tls) as answer:  # noqa: S310 - https
-            code = answer.read()
-        with zipfile.ZipFile(io.BytesIO(code)) as archive:
-            own = archive.read("app.py")
+    def replaced(self, logical_id: str, source: str, timeout_s: int = 900) -> Iterator[None]:
+        """A function runs *source* for a while; its own code lies beside it as ``own``."""
+        function = self.physical_name(logical_id)
+        folder = SOURCES / logical_id.removesuffix("Function").lower()
+        own = (folder / "app.py").read_bytes()
+        was = self.lambdas.get_function_configuration(FunctionName=function)["Timeout"]
         self._deploy(function, {"app.py": source.encode(), "own.py": own}, timeout_s)
         try:
             yield
         finally:
-            self._deploy(function, {"app.py": own}, was["Configuration"]["Timeout"])
+            self._deploy(function, {"app.py": own}, was)
+
+    @contextmanager
+    def throttled(self) -> Iterator[None]:
+        """The prober is throttled for a while.
+
+        The emulator does not count a version's invocations against the function's reserved
+        concurrency, as Lambda does; so for this while the probes do not name the version.
+        """
+        machine = self.stack.outputs["SweepStateMachineArn"]
+        was = self.executions.describe_state_machine(stateMachineArn=machine)["definition"]
+        self.executions.update_state_machine(
+            stateMachineArn=machine,
+            definition=was.replace(":' & $states.input.qualifier", "'"),
+        )
+        self.lambdas.put_function_concurrency(
+            FunctionName=self.prober, ReservedConcurrentExecutions=0
+        )
+        try:
+            yield
+        finally:
+            self.lambdas.delete_function_concurrency(FunctionName=self.prober)
+            self.executions.update_state_machine(stateMachineArn=machine, definition=was)
 
     def physical_name(self, logical_id: str) -> str:
         """What CloudFormation called a resource."""

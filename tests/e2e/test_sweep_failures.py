@@ -110,7 +110,7 @@ def test_a_failing_cell_is_recorded_and_the_sweep_goes_on(
     sweeps: Sweeps, chunk: int, error: str, cause: str
 ) -> None:
     """Its samples say why, the other cells are measured, the run is PARTIAL, nothing is left."""
-    with sweeps.replaced(sweeps.prober, PROBER, timeout_s=3):
+    with sweeps.replaced("ProberFunction", PROBER, timeout_s=3):
         ended = sweeps.run(sweep(OK, chunk))
     bad, good = (samples_of(sweeps, ended.run_id, one) for one in (chunk, OK))
     cells = {one.chunk_bytes: one for one in sweeps.measurements.cells(ended.run_id)}
@@ -130,13 +130,8 @@ def test_a_failing_cell_is_recorded_and_the_sweep_goes_on(
 
 def test_throttled_invocations_are_recorded(sweeps: Sweeps) -> None:
     """When retries do not help against a throttle, the sample says so; a run of them is FAILED."""
-    sweeps.lambdas.put_function_concurrency(
-        FunctionName=sweeps.prober, ReservedConcurrentExecutions=0
-    )
-    try:
+    with sweeps.throttled():
         ended = sweeps.run(sweep(OK) | {"runs": 1, "warm_up": False})
-    finally:
-        sweeps.lambdas.delete_function_concurrency(FunctionName=sweeps.prober)
     [sample] = sweeps.measurements.samples(ended.run_id)
     assert sample.status is SampleStatus.FAILED
     assert "TooManyRequestsException" in f"{sample.error} {sample.cause}"
@@ -159,7 +154,7 @@ def test_a_chunk_that_does_not_fit_is_not_run(sweeps: Sweeps) -> None:
 
 def test_a_memory_size_that_the_account_refuses_is_a_result_of_its_cells(sweeps: Sweeps) -> None:
     """Lambda's answer stands in the cells of that size; the other sizes are measured."""
-    with sweeps.replaced(sweeps.physical_name("PublisherFunction"), publisher()):
+    with sweeps.replaced("PublisherFunction", publisher()):
         ended = sweeps.run(sweep(OK, memory_mb=(256, 3009)))
     cells = {one.memory_mb: one for one in sweeps.measurements.cells(ended.run_id)}
     assert cells[3009].cause is not None
@@ -173,7 +168,7 @@ def test_versions_that_cannot_be_removed_are_named_and_the_next_sweep_removes_th
     sweeps: Sweeps,
 ) -> None:
     """A clean-up that fails makes the run PARTIAL; what it left goes with the next one's."""
-    with sweeps.replaced(sweeps.physical_name("PublisherFunction"), publisher(keeps_versions=True)):
+    with sweeps.replaced("PublisherFunction", publisher(keeps_versions=True)):
         ended = sweeps.run(sweep(OK))
     [left] = sweeps.versions()
     cause = sweeps.recorded(ended.run_id).cause
@@ -187,7 +182,7 @@ def test_versions_that_cannot_be_removed_are_named_and_the_next_sweep_removes_th
 
 def test_a_clean_up_that_crashes_does_not_hide_the_samples(sweeps: Sweeps) -> None:
     """The run is PARTIAL and says so; the next sweep's clean-up takes what stayed."""
-    with sweeps.replaced(sweeps.physical_name("PublisherFunction"), publisher(crashes="clean_up")):
+    with sweeps.replaced("PublisherFunction", publisher(crashes="clean_up")):
         ended = sweeps.run(sweep(OK))
     run = sweeps.recorded(ended.run_id)
     assert (run.status, run.samples_ok) == (RunStatus.PARTIAL, 3)
@@ -199,7 +194,7 @@ def test_a_clean_up_that_crashes_does_not_hide_the_samples(sweeps: Sweeps) -> No
 
 def test_a_publisher_that_crashes_ends_the_run_after_clean_up(sweeps: Sweeps) -> None:
     """Whatever breaks after the first change leads through clean-up to a run that is FAILED."""
-    with sweeps.replaced(sweeps.physical_name("PublisherFunction"), publisher(crashes="publish")):
+    with sweeps.replaced("PublisherFunction", publisher(crashes="publish")):
         ended = sweeps.run(sweep(OK))
     run = sweeps.recorded(ended.run_id)
     assert ended.status == "FAILED"

@@ -63,7 +63,7 @@ def test_every_state_after_the_first_change_leads_to_clean_up() -> None:
         [catch] = TOP[name]["Catch"]
         assert catch["ErrorEquals"] == ["States.ALL"]
         assert catch["Next"] == "CleanUp"
-        assert "$states.errorOutput" in catch["Assign"]["failure"]
+        assert "$states.errorOutput" in catch["Assign"]["failure"]["error"]
         name = TOP[name]["Next"]
 
 

@@ -17,6 +17,7 @@ from dataclasses import replace
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.causes import plain_cause
 from bucketsum.measure import mb_per_s, usd_per_gb
 from bucketsum.measurements import CellRow, Sample, SampleStatus
 from bucketsum.sweep import WEAK_BELOW_RUNS
@@ -77,7 +78,7 @@ def _summed_up(cell: CellRow, samples: Sequence[Sample], prices: Prices) -> Cell
     row = replace(
         cell,
         failed=len(failed),
-        cause=_cause_of(failed[0]) if failed else cell.cause,
+        cause=plain_cause(failed[0].error, failed[0].cause) if failed else cell.cause,
         max_rss_bytes=max((one.max_rss_bytes or 0 for one in ok), default=None),
     )
     return _with_warm(_with_cold(row, ok), ok, prices)
@@ -154,7 +155,3 @@ def _beats(one: CellRow, other: CellRow) -> bool:
     mine = one.p50_seconds or 0, one.usd_per_gb or 0
     its = other.p50_seconds or 0, other.usd_per_gb or 0
     return mine != its and mine[0] <= its[0] and mine[1] <= its[1]
-
-
-def _cause_of(sample: Sample) -> str:
-    return ": ".join(one for one in (sample.error, sample.cause) if one)
