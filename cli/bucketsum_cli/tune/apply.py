@@ -12,6 +12,7 @@ from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.local.state import project_folder
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, notes, print_json, printable
+from bucketsum_cli.tune.confirming import confirmed
 from bucketsum_cli.tune.listing import LOCAL_NOTE
 from bucketsum_cli.tune.samconfig import with_parameters
 from bucketsum_cli.tune.sweeper import found_run
@@ -62,7 +63,7 @@ def apply(
     changed = after != before
     if changed:
         _show_difference(file, before, after)
-        if not yes and not click.confirm("Write it?", err=True):
+        if not yes and not confirmed("Write it?"):
             note("nothing was written")
             raise SystemExit(ANSWER_IS_NO)
         write(file, after)

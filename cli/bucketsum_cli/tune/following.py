@@ -120,18 +120,17 @@ def follow(
 def settled(
     sweeper: Sweeper,
     run_id: str,
-    seconds: float = SETTLING_SECONDS,
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], None] = time.sleep,
 ) -> Run | None:
     """The run once it is judged, which comes a little after its execution has been broken off.
 
-    None where nothing is recorded of it; still RUNNING where it was not judged in *seconds*.
+    None where nothing is recorded of it; RUNNING where it was not judged in time.
     """
-    deadline = clock() + seconds
+    deadline = clock() + SETTLING_SECONDS
     while True:
         run = sweeper.measurements.run(run_id)
-        if (run and run.status is not RunStatus.RUNNING) or clock() >= deadline:
+        if run is None or run.status is not RunStatus.RUNNING or clock() >= deadline:
             return run
         pause(_PAUSE_SECONDS)
 

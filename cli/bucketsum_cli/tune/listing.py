@@ -51,7 +51,7 @@ _TABLE: Final = (
     Column("USD per GB", right=True),
     Column("remarks"),
 )
-_FLEXIBLE: Final = 2  # every run's seconds get what the others leave
+_FLEXIBLE: Final = 2  # every run's seconds
 _WIDEST: Final = 30  # from here on a terminal folds: keys and causes may be long
 
 
@@ -123,10 +123,7 @@ def _print_table(groups: Sequence[TableGroup]) -> None:
         max(len(_text(cell)) for cell in cells)
         for cells in zip(*itertools.chain([[one.title for one in _TABLE]], *rows), strict=True)
     ]
-    columns = [
-        replace(column, width=0 if place == _FLEXIBLE else min(width, _WIDEST))
-        for place, (column, width) in enumerate(zip(_TABLE, widths, strict=True))
-    ]
+    columns = _columns(widths)
     # A pipe has no widths: there the flexible column is padded instead, and the others with it.
     texts = [[_padded(row, columns, widths) for row in some] for some in rows]
     for number, (group, some) in enumerate(zip(groups, texts, strict=True)):
@@ -135,6 +132,15 @@ def _print_table(groups: Sequence[TableGroup]) -> None:
             output.print_table(columns, [_padded(titles, columns, widths)], heading=False)
         output.say(group.heading, "bold")
         output.print_table(columns, some, heading=False)
+
+
+def _columns(widths: Sequence[int]) -> list[Column]:
+    """As wide as their texts, up to a point; the seconds get what the others leave."""
+    shown = [min(width, _WIDEST) for width in widths]
+    others = sum(shown) - shown[_FLEXIBLE] + output.GAP * (len(shown) - 1)
+    left = max(output.answers().width - others, output.NARROWEST)
+    shown[_FLEXIBLE] = min(widths[_FLEXIBLE], left)
+    return [replace(column, width=width) for column, width in zip(_TABLE, shown, strict=True)]
 
 
 def _padded(

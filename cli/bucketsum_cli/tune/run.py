@@ -15,6 +15,7 @@ from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json, say
 from bucketsum_cli.tune.asking import Listed, Size, sweep_asked_for
+from bucketsum_cli.tune.confirming import confirmed
 from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.following import follow, settled
 from bucketsum_cli.tune.listing import print_results
@@ -103,7 +104,7 @@ def run(
         if as_json:
             print_json(priced.to_json())
         return
-    if not yes and not click.confirm("Start it?", err=True):
+    if not yes and not confirmed("Start it?"):
         raise CannotDoError("not started: it was not confirmed; --yes does not ask")
     run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
     arn = sweeper.start(run_id, asked)
@@ -164,7 +165,9 @@ def _watched(sweeper: Sweeper, arn: str, run_id: str, priced: Priced) -> Executi
 
 def _wait_for_clean_up(sweeper: Sweeper, run_id: str) -> None:
     ended = settled(sweeper, run_id)
-    if ended is None or ended.status is RunStatus.RUNNING:
+    if ended is None:
+        note("it had not recorded anything yet")
+    elif ended.status is RunStatus.RUNNING:
         note(f"it has not said yet that it is done; `bucketsum tune show {run_id}` will")
     else:
         note(f"{ended.status}; `bucketsum tune show {run_id}` shows what was measured until then")
