@@ -65,7 +65,6 @@ def _broken_off(detail: dict[str, Any]) -> dict[str, Any]:
     if run is None or run.status is not RunStatus.RUNNING:
         return {}
     status = RunStatus.FAILED if detail["status"] == "FAILED" else RunStatus.STOPPED
-    cause = detail.get("cause") or detail.get("error") or ""
-    return sum_up(
-        run.run_id, Ending(status, f"the execution is {detail['status']} {cause}".strip())
-    )
+    told = plain_cause(detail.get("error"), detail.get("cause"))
+    failure = f"the execution is {detail['status']}{': ' if told else ''}{told}"
+    return sum_up(run.run_id, Ending(status, failure))

@@ -28,8 +28,12 @@ class Liveness:
             return False
         if run.status is not RunStatus.RUNNING or run.execution_arn is None:
             return True
+        return self._execution_status(run.execution_arn) != _RUNNING
+
+    def _execution_status(self, execution_arn: str) -> str | None:
+        """As Step Functions has it; None once its history has expired."""
         try:
-            answer = self._stepfunctions.describe_execution(executionArn=run.execution_arn)
-        except self._stepfunctions.exceptions.ExecutionDoesNotExist:  # its history has expired
-            return True
-        return answer["status"] != _RUNNING
+            answer = self._stepfunctions.describe_execution(executionArn=execution_arn)
+        except self._stepfunctions.exceptions.ExecutionDoesNotExist:
+            return None
+        return answer["status"]
