@@ -131,5 +131,7 @@ class StateMachine:
 
 def missing_execution() -> ClientError:
     """What Step Functions answers where describing lags behind starting."""
-    error = {"Code": "ExecutionDoesNotExist", "Message": "Execution Does Not Exist"}
-    return ClientError({"Error": error}, "DescribeExecution")
+    return ClientError(
+        {"Error": {"Code": "ExecutionDoesNotExist", "Message": "Execution Does Not Exist"}},
+        "DescribeExecution",
+    )
