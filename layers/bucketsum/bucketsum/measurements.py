@@ -268,7 +268,7 @@ class Measurements:
 
     def samples(self, run_id: str) -> list[Sample]:
         """The samples of a run, ordered by cell, run and invocation; consistent."""
-        return [_value_of(Sample, item) for item in self._items(run_id, _SAMPLE)]
+        return [sample_of(item) for item in self._items(run_id, _SAMPLE)]
 
     def start(self, run: Run) -> None:
         """Write a run that begins. Repeating it changes nothing."""
@@ -319,6 +319,11 @@ class Measurements:
 def sample_item(cell_id: str, run: int, invocation: int) -> str:
     """The range key of a sample. The state machine composes the same."""
     return f"{_SAMPLE}{cell_id}#{run:04d}#{invocation:04d}"
+
+
+def sample_of(item: Mapping[str, Any]) -> Sample:
+    """A sample as the state machine wrote it."""
+    return _value_of(Sample, item)
 
 
 def _attributes_of(value: Run | Sample | CellRow) -> dict[str, Any]:

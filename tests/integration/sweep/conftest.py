@@ -25,7 +25,6 @@ BUCKET: Final = "sweeps"
 TABLE: Final = "measurements"
 _VARIABLES: Final = {
     "MEASUREMENTS_TABLE": TABLE,
-    "SWEEP_BUCKET": BUCKET,
     "ARCHITECTURE": "arm64",
     "PROBER_FUNCTION": "prober",
     "PROBER_MEMORY_MB": "512",
@@ -41,6 +40,7 @@ class Aws:
 
     s3: S3Client
     dynamodb: DynamoDBClient
+    bucket: str = BUCKET
 
     @property
     def measurements(self) -> Measurements:
@@ -74,8 +74,7 @@ def aws() -> Iterator[Aws]:
 @pytest.fixture
 def function(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
     """A function's module, imported as in a new execution environment."""
-    assert aws.s3
-    for name, value in _VARIABLES.items():
+    for name, value in (_VARIABLES | {"SWEEP_BUCKET": aws.bucket}).items():
         monkeypatch.setenv(name, value)
 
     def imported(name: str) -> ModuleType:

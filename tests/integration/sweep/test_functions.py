@@ -195,8 +195,8 @@ def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:
     invoke("planner", plan_event())
     for cell in aws.measurements.cells(RUN_ID):
         if cell.cause is None:
-            for run in (0, 1, 2):
-                aws.measurements.record_sample(RUN_ID, ok_sample(cell.cell_id, run))
+            for number in (0, 1, 2):
+                aws.measurements.record_sample(RUN_ID, ok_sample(cell.cell_id, number))
     event = {"run_id": RUN_ID, "failure": {}, "clean_up": {"deleted": [], "left": []}}
     summary = invoke("analyst", event)
     run, cells = aws.measurements.run(RUN_ID), aws.measurements.cells(RUN_ID)
