@@ -19,8 +19,6 @@ import urllib.request
 from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
-import trustme
-
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import gateway, state, worker
 from bucketsum_cli.local.shape import cgroup_roots, remove_roots
@@ -170,6 +168,8 @@ def _settings(home: Path, port: int) -> dict[str, str]:
 
 def _issue_certificate(home: Path) -> None:
     """Make a certificate authority for this one start, and a certificate for 127.0.0.1."""
+    import trustme  # noqa: PLC0415 - `require_parts` says it where it is not installed
+
     authority = trustme.CA()
     issued = authority.issue_cert("127.0.0.1", "localhost")
     authority.cert_pem.write_to_path(home / _CA_FILE)
