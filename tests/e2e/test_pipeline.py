@@ -205,6 +205,33 @@ def test_the_logs_hold_one_structured_line_for_an_object(stack: Stack) -> None:
     assert line["mb_per_s"] > 0
 
 
+@pytest.mark.usefixtures("at_project")
+def test_the_emulator_s_own_log_is_at_hand() -> None:
+    """`local logs --emulator` shows what the embedded AWS itself did."""
+    assert "S3 notification" in run("local", "logs", "--emulator").stdout
+
+
+@pytest.mark.usefixtures("at_project")
+def test_following_the_logs_shows_each_line_once(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`local logs --follow` goes on until Ctrl-C, and does not repeat itself."""
+    key = f"followed-{time.monotonic_ns()}"
+    stack.client("s3").put_object(Bucket=stack.bucket, Key=key, Body=b"x")
+    waited_for(stack, key)
+    time.sleep(1)  # the emulator writes the log when the invocation has ended
+    pauses = iter(range(2))
+
+    def pause(_seconds: float) -> None:
+        if next(pauses, None) is None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("bucketsum_cli.local.commands.time.sleep", pause)
+    shown = run("local", "logs", "--follow", expected=130).stdout
+
+    assert sum(key in line for line in shown.splitlines()) == 1
+
+
 def test_sam_s_own_tools_see_the_stack(stack: Stack, project: Path) -> None:
     """What was deployed is a stack like any other: `sam list` names its outputs."""
     aws = state.running(project)
