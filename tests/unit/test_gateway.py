@@ -74,14 +74,14 @@ def test_it_listens_on_this_machine_alone() -> None:
 
 
 def test_ministack_is_served_with_our_worker(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ministack finds our worker where it looks for its own Python."""
+    """It finds our worker where it looks for its own Python."""
     served: list[object] = []
 
     async def serve(app: object, _config: object) -> None:
         served.append(app)
 
     monkeypatch.setitem(sys.modules, "ministack.app", SimpleNamespace(app=print))
-    monkeypatch.setattr(gateway, "serve", serve)
+    monkeypatch.setattr("hypercorn.asyncio.serve", serve)
     monkeypatch.setattr(sys, "executable", sys.executable)
     for name in ("BIND_HOST", "GATEWAY_PORT", "MINISTACK_SSL_CERT", "MINISTACK_SSL_KEY"):
         monkeypatch.setenv(name, "1")
