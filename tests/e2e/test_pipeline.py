@@ -18,6 +18,7 @@ from bucketsum_cli.local.demo import sha1sum
 from bucketsum_cli.main import cli
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from bucketsum_cli.stack import Stack
@@ -153,8 +154,51 @@ def test_objects_deleted_before_they_are_read_leave_nothing_behind(stack: Stack)
     assert stack.ledger().versions_of(stack.bucket, "deleted") == []
 
 
-def test_the_dead_function_s_message_is_not_lost(stack: Stack) -> None:
-    """A message that is received again after success changes nothing that is recorded."""
+@pytest.mark.usefixtures("at_project")
+def test_what_was_denied_is_hashed_once_it_is_allowed(
+    stack: Stack, denied: tuple[str, Callable[[], None]]
+) -> None:
+    """What we may not read has a row that says so; `redrive --key` has it hashed later."""
+    denied_key, allow = denied
+    stack.client("s3").put_object(Bucket=stack.bucket, Key=denied_key, Body=b"denied at first")
+    (row,) = waited_for(stack, denied_key)
+    assert (row["status"], row["sha1"]) == ("unreadable", None)
+    assert "access denied" in run("show", denied_key, "--local").stdout
+
+    allow()
+    run("redrive", "--key", denied_key, "--local")
+
+    deadline = time.monotonic() + 60
+    while row["status"] == "unreadable" and time.monotonic() < deadline:
+        (row,) = waited_for(stack, denied_key)
+    assert row["sha1"] == hashlib.sha1(b"denied at first").hexdigest()
+
+
+@pytest.fixture
+def denied(stack: Stack) -> Iterator[tuple[str, Callable[[], None]]]:
+    """A key that the bucket's policy lets nobody read, and what allows it again."""
+    s3 = stack.client("s3")
+    before = s3.get_bucket_policy(Bucket=stack.bucket)["Policy"]
+    denying = json.loads(before)
+    denying["Statement"].append(
+        {
+            "Effect": "Deny",
+            "Principal": "*",
+            "Action": ["s3:GetObject", "s3:GetObjectVersion"],
+            "Resource": f"arn:aws:s3:::{stack.bucket}/denied",
+        }
+    )
+
+    def allow() -> None:
+        s3.put_bucket_policy(Bucket=stack.bucket, Policy=before)
+
+    s3.put_bucket_policy(Bucket=stack.bucket, Policy=json.dumps(denying))
+    yield "denied", allow
+    allow()
+
+
+def test_an_older_event_changes_nothing(stack: Stack) -> None:
+    """A late message of an older event leaves what is recorded as it is."""
     s3 = stack.client("s3")
     s3.put_object(Bucket=stack.bucket, Key="twice", Body=b"delivered twice")
     before = waited_for(stack, "twice")
