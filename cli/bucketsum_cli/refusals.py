@@ -65,7 +65,10 @@ _BY_TYPE: Final[tuple[tuple[type[BotoCoreError] | tuple[type[BotoCoreError], ...
         (NoCredentialsError, PartialCredentialsError),
         f"there are no AWS credentials; {_SIGN_IN}",
     ),
-    (NoRegionError, "no Region is set; give one with --region or AWS_REGION, or use --local"),
+    (
+        NoRegionError,
+        "no Region is set; give one with --region or AWS_DEFAULT_REGION, or use --local",
+    ),
     (ProfileNotFound, "{error}; name one of `aws configure list-profiles` with --profile"),
     (
         (LoginError, SSOError, TokenRetrievalError),

@@ -18,6 +18,7 @@ from bucketsum_cli.local.demo import sha1sum
 from bucketsum_cli.main import cli
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from bucketsum_cli.stack import Stack
@@ -153,8 +154,51 @@ def test_objects_deleted_before_they_are_read_leave_nothing_behind(stack: Stack)
     assert stack.ledger().versions_of(stack.bucket, "deleted") == []
 
 
-def test_the_dead_function_s_message_is_not_lost(stack: Stack) -> None:
-    """A message that is received again after success changes nothing that is recorded."""
+@pytest.mark.usefixtures("at_project")
+def test_what_was_denied_is_hashed_once_it_is_allowed(
+    stack: Stack, denied: tuple[str, Callable[[], None]]
+) -> None:
+    """What we may not read has a row that says so; `redrive --key` has it hashed later."""
+    denied_key, allow = denied
+    stack.client("s3").put_object(Bucket=stack.bucket, Key=denied_key, Body=b"denied at first")
+    (row,) = waited_for(stack, denied_key)
+    assert (row["status"], row["sha1"]) == ("unreadable", None)
+    assert "access denied" in run("show", denied_key, "--local").stdout
+
+    allow()
+    run("redrive", "--key", denied_key, "--local")
+
+    deadline = time.monotonic() + 60
+    while row["status"] == "unreadable" and time.monotonic() < deadline:
+        (row,) = waited_for(stack, denied_key)
+    assert row["sha1"] == hashlib.sha1(b"denied at first").hexdigest()
+
+
+@pytest.fixture
+def denied(stack: Stack) -> Iterator[tuple[str, Callable[[], None]]]:
+    """A key that the bucket's policy lets nobody read, and what allows it again."""
+    s3 = stack.client("s3")
+    before = s3.get_bucket_policy(Bucket=stack.bucket)["Policy"]
+    denying = json.loads(before)
+    denying["Statement"].append(
+        {
+            "Effect": "Deny",
+            "Principal": "*",
+            "Action": ["s3:GetObject", "s3:GetObjectVersion"],
+            "Resource": f"arn:aws:s3:::{stack.bucket}/denied",
+        }
+    )
+
+    def allow() -> None:
+        s3.put_bucket_policy(Bucket=stack.bucket, Policy=before)
+
+    s3.put_bucket_policy(Bucket=stack.bucket, Policy=json.dumps(denying))
+    yield "denied", allow
+    allow()
+
+
+def test_an_older_event_changes_nothing(stack: Stack) -> None:
+    """A late message of an older event leaves what is recorded as it is."""
     s3 = stack.client("s3")
     s3.put_object(Bucket=stack.bucket, Key="twice", Body=b"delivered twice")
     before = waited_for(stack, "twice")
@@ -203,6 +247,33 @@ def test_the_logs_hold_one_structured_line_for_an_object(stack: Stack) -> None:
     assert line["size_bytes"] == len(b"logged content")
     assert line["seconds"] > 0
     assert line["mb_per_s"] > 0
+
+
+@pytest.mark.usefixtures("at_project")
+def test_the_emulator_s_own_log_is_at_hand() -> None:
+    """`local logs --emulator` shows what the embedded AWS itself did."""
+    assert "S3 notification" in run("local", "logs", "--emulator").stdout
+
+
+@pytest.mark.usefixtures("at_project")
+def test_following_the_logs_shows_each_line_once(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`local logs --follow` goes on until Ctrl-C, and does not repeat itself."""
+    key = f"followed-{time.monotonic_ns()}"
+    stack.client("s3").put_object(Bucket=stack.bucket, Key=key, Body=b"x")
+    waited_for(stack, key)
+    time.sleep(1)  # the emulator writes the log when the invocation has ended
+    pauses = iter(range(2))
+
+    def pause(_seconds: float) -> None:
+        if next(pauses, None) is None:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("bucketsum_cli.local.commands.time.sleep", pause)
+    shown = run("local", "logs", "--follow", expected=130).stdout
+
+    assert sum(key in line for line in shown.splitlines()) == 1
 
 
 def test_sam_s_own_tools_see_the_stack(stack: Stack, project: Path) -> None:

@@ -14,6 +14,7 @@ from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import deploy, launcher, state
 from bucketsum_cli.local.demo import run_demo
 from bucketsum_cli.local.interpreter import newest_interpreter
+from bucketsum_cli.options import json_option
 from bucketsum_cli.stack import Stack, find_local_stack
 
 if TYPE_CHECKING:
@@ -23,14 +24,12 @@ if TYPE_CHECKING:
 _STACK: Final = "bucketsum"
 _FOLLOW_PAUSE_SECONDS: Final = 1.0
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-
 
 @click.group()
 def local() -> None:
-    """The embedded AWS on this machine: no account, no cost, the real template.
+    """The embedded AWS on this machine.
 
-    Numbers measured on it are this machine's, never AWS's.
+    No account, no cost, the real template. Numbers measured on it are this machine's, never AWS's.
     """
 
 

@@ -16,7 +16,7 @@ ENOUGH_FILES: Final = 30
 ENOUGH_BYTES: Final = 500_000_000
 
 _MOST_TURNS: Final = 100  # an environment of 5 MB would do
-_ODD_NAMES: Final = (
+ODD_NAMES: Final = (
     "a name with spaces.txt",
     "1+1=2.txt",
     "100%25 sure.txt",
@@ -47,7 +47,7 @@ def gather(folder: Path, environment: Path | None = None) -> None:
     shutil.rmtree(folder, ignore_errors=True)
     for wheel in wheels:
         _link(wheel, folder / "wheels" / wheel.name)
-    for name in _ODD_NAMES:
+    for name in ODD_NAMES:
         _text(folder / "odd names" / name)
     (folder / "empty").touch()
     wheel_bytes = sum(wheel.stat().st_size for wheel in wheels)

@@ -14,10 +14,8 @@ import os
 import sys
 from typing import TYPE_CHECKING, Final
 
-from hypercorn.asyncio import serve
-from hypercorn.config import Config
-
 if TYPE_CHECKING:
+    from hypercorn.config import Config
     from hypercorn.typing import (
         ASGIFramework,
         ASGIReceiveCallable,
@@ -55,6 +53,8 @@ def in_pieces(app: ASGIFramework) -> ASGIFramework:
 
 def server_config(environ: dict[str, str]) -> Config:
     """Where and how to listen, from the variables that the launcher gives ministack too."""
+    from hypercorn.config import Config  # noqa: PLC0415 - see `main`
+
     config = Config()
     config.bind = [f"{environ['BIND_HOST']}:{environ['GATEWAY_PORT']}"]
     config.certfile = environ["MINISTACK_SSL_CERT"]
@@ -65,7 +65,13 @@ def server_config(environ: dict[str, str]) -> Config:
 
 
 def main(worker_program: str) -> None:
-    """Serve until told to stop by a signal."""
+    """Serve until told to stop by a signal.
+
+    What comes with `bucketsum[local]` alone is imported where it is used: the command, which
+    imports this module, must start without.
+    """
+    from hypercorn.asyncio import serve  # noqa: PLC0415 - as above
+
     sys.executable = worker_program
     from ministack.app import app  # noqa: PLC0415 - it reads the environment on import
 

@@ -19,8 +19,6 @@ import urllib.request
 from importlib import metadata
 from typing import TYPE_CHECKING, Final
 
-import trustme
-
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import gateway, state, worker
 from bucketsum_cli.local.shape import cgroup_roots, remove_roots
@@ -92,7 +90,8 @@ def start(project: Path, stack: str, interpreter: Interpreter) -> state.LocalAws
     _issue_certificate(home)
     port = _free_port()
     hidden = _settings(home, port)
-    program = _worker_program(home, make_runtime(project, interpreter), list(hidden))
+    runtime = make_runtime(project, interpreter)
+    program = _worker_program(home, runtime, f"bucketsum-{port}", list(hidden))
     with (home / "gateway.log").open("wb") as log:
         process = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-I", gateway.__file__, str(program)],
@@ -170,6 +169,8 @@ def _settings(home: Path, port: int) -> dict[str, str]:
 
 def _issue_certificate(home: Path) -> None:
     """Make a certificate authority for this one start, and a certificate for 127.0.0.1."""
+    import trustme  # noqa: PLC0415 - `require_parts` says it where it is not installed
+
     authority = trustme.CA()
     issued = authority.issue_cert("127.0.0.1", "localhost")
     authority.cert_pem.write_to_path(home / _CA_FILE)
@@ -178,10 +179,10 @@ def _issue_certificate(home: Path) -> None:
     (home / _CERTIFICATE_FILE).write_bytes(b"".join(p.bytes() for p in issued.cert_chain_pems))
 
 
-def _worker_program(home: Path, runtime: Path, hidden: list[str]) -> Path:
+def _worker_program(home: Path, runtime: Path, group: str, hidden: list[str]) -> Path:
     """Write the program that ministack starts as if it were its own Python."""
     config = home / "worker.json"
-    roots = cgroup_roots(f"bucketsum-{os.getpid()}")
+    roots = cgroup_roots(group)
     config.write_text(json.dumps({"cgroup_roots": roots, "hidden": hidden}, indent=2))
     program = home / "lambda-worker"
     command = shlex.join([str(runtime), "-I", worker.__file__, str(config)])
@@ -243,8 +244,8 @@ def _end(pid: int) -> None:
 
 
 def _has_ended(pid: int) -> bool:
-    with contextlib.suppress(ChildProcessError):
-        os.waitpid(pid, os.WNOHANG)  # where it is our own child, it must be collected
+    for child in _OUTLIVING:
+        child.poll()  # our own children stay as zombies until they are collected
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -143,7 +143,7 @@ class ArrivalHasher:
             size_bytes=digest.size_bytes if digest else arrival.size_bytes,
             sequencer=arrival.sequencer,
             arrived_at=arrival.event_time,
-            recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+            recorded_at=_now(),
             etag=opened.etag if opened else arrival.etag,
             sha1=digest.sha1 if digest else None,
             digests=digest.extra if digest else {},
@@ -178,3 +178,8 @@ def _within(remaining_seconds: Callable[[], float], opened: OpenObject) -> Itera
             )
         read += len(chunk)
         yield chunk
+
+
+def _now() -> str:
+    """The moment in S3's own notation, ISO 8601 in UTC with milliseconds and a Z."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

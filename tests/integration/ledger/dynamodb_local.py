@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 VERSION: Final = "2.6.1"
 CACHE: Final = Path(__file__).parents[3] / ".bucketsum" / "dynamodb-local"
-MAIN_CLASS: Final = "com.amazonaws.services.dynamodbv2.local.main.ServerRunner"
+LOOPBACK_SERVER: Final = Path(__file__).with_name("LoopbackServer.java")
 COPY_GOAL: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 FETCH_SECONDS: Final = 300
 START_SECONDS: Final = 60
@@ -92,14 +92,12 @@ def _keep(made: Path, libraries: Path) -> None:
 def started(libraries: Path, log: Path) -> Iterator[str]:
     """Run it in memory; yields its endpoint.
 
-    It has no option to listen on 127.0.0.1 alone, and holds nothing but the tests' own rows.
-
     Raises:
         OracleUnavailableError: It did not start; the text ends with what it wrote.
     """
     port = _free_port()
     command = ["java", "-Xmx256m", f"-Dsqlite4java.library.path={libraries}"]
-    command += ["-cp", f"{libraries}/*", MAIN_CLASS]
+    command += ["-cp", f"{libraries}/*", str(LOOPBACK_SERVER)]
     command += ["-inMemory", "-disableTelemetry", "-port", str(port)]
     with log.open("wb") as output:
         server = subprocess.Popen(

@@ -1,0 +1,204 @@
+"""Starting, stopping and failing: nothing half-done is left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from click.testing import CliRunner
+
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.local import commands, demo, demo_files, deploy, gateway, launcher, state
+from bucketsum_cli.local.commands import bring_up
+from bucketsum_cli.local.interpreter import Interpreter
+from bucketsum_cli.main import cli
+from bucketsum_cli.stack import find_local_stack
+
+if TYPE_CHECKING:
+    from bucketsum_cli.stack import Stack
+
+HERE = Interpreter(Path(sys.executable), sys.version_info.minor)
+
+
+@pytest.fixture
+def empty_project(tmp_path: Path, project: Path) -> Path:
+    """A project of its own, with a workers' runtime that is made already."""
+    shutil.copytree(project / state.FOLDER / "runtime", tmp_path / state.FOLDER / "runtime")
+    for part in ("template.yaml", "samconfig.toml", "requirements.lock"):
+        shutil.copyfile(project / part, tmp_path / part)
+    shutil.copytree(project / "layers", tmp_path / "layers")
+    shutil.copytree(project / "src", tmp_path / "src")
+    return tmp_path
+
+
+def left_behind(project: Path) -> list[str]:
+    """What an embedded AWS that has ended should have taken away."""
+    home = project / state.FOLDER
+    roots = json.loads((home / "worker.json").read_text())["cgroup_roots"] or {}
+    return [str(path) for path in (home / "tmp", home / "local.json") if path.exists()] + [
+        root for root in roots.values() if Path(root).exists()
+    ]
+
+
+@pytest.mark.usefixtures("stack")
+def test_it_starts_and_stops_without_a_trace(empty_project: Path) -> None:
+    """After `down` there is no process, no port, no temporary file and no control group."""
+    started = launcher.start(empty_project, "bucketsum", HERE)
+    assert state.running(empty_project) == started
+
+    assert launcher.stop(empty_project) is True
+
+    with pytest.raises(ProcessLookupError):
+        os.kill(started.pid, 0)
+    assert left_behind(empty_project) == []
+    assert launcher.stop(empty_project) is False
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_layer_that_cannot_be_built_leaves_nothing_running(empty_project: Path) -> None:
+    """When a step fails, its words are shown, and what was started for it ends."""
+    (empty_project / "layers" / "bucketsum" / "Makefile").write_text(
+        "build-BucketsumLayer:\n\tfalse\n"
+    )
+
+    with pytest.raises(CannotDoError, match="sam build"):
+        bring_up(empty_project, {})
+
+    assert left_behind(empty_project) == []
+
+
+@pytest.mark.usefixtures("stack")
+def test_one_that_does_not_start_says_why(
+    empty_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The end of its log is in the error, and nothing is left."""
+    broken = empty_project / "gateway.py"
+    broken.write_text("raise SystemExit('no luck today')")
+    monkeypatch.setattr(gateway, "__file__", str(broken))
+
+    with pytest.raises(CannotDoError, match="no luck today"):
+        launcher.start(empty_project, "bucketsum", HERE)
+
+    assert left_behind(empty_project) == []
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_number_that_is_another_s_process_now_is_left_alone(empty_project: Path) -> None:
+    """A process is only ended where it is the one that was started."""
+    launcher.start(empty_project, "bucketsum", HERE)
+    file = empty_project / state.FOLDER / "local.json"
+    remembered = json.loads(file.read_text())
+    file.write_text(json.dumps({**remembered, "pid": os.getpid()}))
+
+    assert launcher.stop(empty_project) is False  # and this test lives on
+
+    file.write_text(json.dumps(remembered))
+    assert launcher.stop(empty_project) is True
+
+
+def test_a_stack_that_hashes_nothing_is_not_called_up(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deploy that looks green but records nothing is an error."""
+    monkeypatch.setattr(type(stack.ledger()), "row_at", lambda _ledger, _place: None)
+
+    with pytest.raises(CannotDoError, match="was not hashed within"):
+        deploy.prove(stack, seconds=0.2)
+
+
+def test_up_deploys_again_where_it_runs(at_project: Path, stack: Stack) -> None:
+    """A second `up` keeps the embedded AWS and what is in it, and takes new parameters."""
+    before = state.running(at_project)
+
+    done = CliRunner(mix_stderr=False).invoke(
+        cli, ["local", "up", "--json", "--parameter", "ExtraAlgorithms=sha256,crc32"]
+    )
+
+    assert done.exit_code == 0, done.stderr
+    assert json.loads(done.stdout)["pid"] == before.pid
+    environment = stack.client("lambda").get_function_configuration(FunctionName=stack.function)
+    assert environment["Environment"]["Variables"]["EXTRA_ALGORITHMS"] == "sha256,crc32"
+
+
+def environment_with_wheels(folder: Path) -> Path:
+    """What `make setup` leaves, in small."""
+    for number in range(3):
+        wheel = folder / "wheels" / f"package-{number}.whl"
+        wheel.parent.mkdir(parents=True, exist_ok=True)
+        wheel.write_bytes(bytes([number]) * 1000)
+    library = folder / "lib" / "package" / "module.py"
+    library.parent.mkdir(parents=True)
+    library.write_bytes(b"x = 1\n" * 1000)
+    return folder
+
+
+@pytest.fixture
+def small_demo(tmp_path: Path, at_project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The demonstration with files of a megabyte."""
+    monkeypatch.setattr(sys, "prefix", str(environment_with_wheels(tmp_path / "environment")))
+    monkeypatch.setattr(demo_files, "ENOUGH_BYTES", 1_000_000)
+    return at_project
+
+
+@pytest.mark.usefixtures("small_demo")
+def test_the_demonstration_compares_every_file() -> None:
+    """Its last line counts what equals `sha1sum`, and its exit status is 0 where all do."""
+    done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo", "--keep"])
+
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout.splitlines()[-1].strip() == "10 of 10 equal sha1sum"
+
+
+@pytest.mark.usefixtures("small_demo")
+def test_the_demonstration_fails_where_one_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A digest that is not `sha1sum`'s makes the exit status 1."""
+    monkeypatch.setattr(demo, "sha1sum", lambda path: "0" * 40 if path.name == "empty" else "1")
+
+    done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo", "--keep", "--json"])
+
+    assert done.exit_code == 1
+    assert json.loads(done.stdout)["equal"] == 0
+
+
+def test_the_demonstration_cleans_up(
+    small_demo: Path, monkeypatch: pytest.MonkeyPatch, stack: Stack
+) -> None:
+    """Without --keep the embedded AWS is stopped, also when the demonstration fails."""
+    stopped: list[Path] = []
+    monkeypatch.setattr(commands, "bring_up", lambda _project, _chosen: stack)
+    monkeypatch.setattr(launcher, "stop", stopped.append)
+
+    def break_down(*_: object, **__: object) -> bool:
+        raise CannotDoError("half-way")
+
+    monkeypatch.setattr(commands, "run_demo", break_down)
+    done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo"])
+
+    assert done.exit_code == CannotDoError.exit_code
+    assert stopped == [small_demo]
+
+
+def test_without_wheels_the_demonstration_says_where_they_come_from(tmp_path: Path) -> None:
+    """An environment that `make setup` did not make has nothing to show."""
+    with pytest.raises(CannotDoError, match="make demo"):
+        demo_files.gather(tmp_path / "demo", tmp_path)
+
+
+def test_odd_names_of_the_demonstration_are_odd() -> None:
+    """Spaces, plus, percent and letters beyond ASCII are among the keys."""
+    names = "".join(demo_files.ODD_NAMES)
+    assert all(odd in names for odd in (" ", "+", "%", "é", "日"))
+
+
+def test_the_local_stack_is_found_from_a_folder_below(
+    at_project: Path, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Commands work anywhere in the project."""
+    monkeypatch.chdir(at_project / "src" / "hasher")
+
+    assert find_local_stack().bucket == stack.bucket

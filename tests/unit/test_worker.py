@@ -1,0 +1,213 @@
+"""The box of a local worker, on a made-up control group file system."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from bucketsum_cli.local import shape, worker
+from bucketsum_cli.local.worker import Box, lambda_environment, quota_us
+
+
+@pytest.fixture(params=["v1", "v2"])
+def roots(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
+    """Where control groups would be: two places in version 1 of the interface, one in 2."""
+    names = {"v1": ("cpu", "memory"), "v2": ("unified", "unified")}[request.param]
+    for name in names:
+        (tmp_path / name).mkdir(exist_ok=True)
+    return dict(zip(("cpu", "memory"), (str(tmp_path / name) for name in names), strict=True))
+
+
+@pytest.mark.parametrize(
+    ("memory_mb", "microseconds"), [(128, 1447), (512, 5788), (1769, 20_000), (3538, 40_000)]
+)
+def test_quota_is_lambda_s_share(memory_mb: int, microseconds: int) -> None:
+    """1,769 MB is one processor; less is less in proportion, in periods of 20 ms."""
+    assert quota_us(memory_mb) == microseconds
+
+
+def test_a_box_limits_memory_and_processor(roots: dict[str, str]) -> None:
+    """The kernel is told the function's memory, its share, and the process that they are for."""
+    box = Box(roots, "one", 512)
+
+    box.limit_memory(4711)
+    box.limit_cpu(4711)
+
+    written = {
+        path.name: path.read_text()
+        for root in roots.values()
+        for path in Path(root, "one").iterdir()
+    }
+    if roots["cpu"] == roots["memory"]:
+        assert written == {
+            "memory.max": str(512 * 1024 * 1024),
+            "cpu.max": "5788 20000",
+            "cgroup.procs": "4711",
+        }
+    else:
+        assert written == {
+            "memory.limit_in_bytes": str(512 * 1024 * 1024),
+            "cpu.cfs_period_us": "20000",
+            "cpu.cfs_quota_us": "5788",
+            "cgroup.procs": "4711",
+        }
+
+
+def test_boxes_of_living_processes_stay(roots: dict[str, str]) -> None:
+    """Only empty boxes can be given back; a folder that is in use is left alone."""
+    Path(roots["cpu"], "empty").mkdir()
+    Path(roots["cpu"], "in-use").mkdir()
+    Path(roots["cpu"], "in-use", "held").touch()
+
+    worker.remove_empty_boxes(roots)
+
+    assert [path.name for path in Path(roots["cpu"]).iterdir()] == ["in-use"]
+
+
+def test_the_emulator_s_variables_are_hidden() -> None:
+    """A function sees its own variables and Lambda's, not those that set the emulator up."""
+    seen = lambda_environment({"DIGESTS_TABLE": "t", "GATEWAY_PORT": "1"}, ["GATEWAY_PORT"])
+
+    assert seen["DIGESTS_TABLE"] == "t"
+    assert "GATEWAY_PORT" not in seen
+    assert seen["TZ"] == ":UTC"
+
+
+def test_the_processor_is_limited_when_init_ends(tmp_path: Path, roots: dict[str, str]) -> None:
+    """Memory is limited from the start, the processor from the worker's first line on."""
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import pathlib, sys\n"
+        f"quota = pathlib.Path({roots['cpu']!r}).glob('*/cpu.*')\n"
+        "print(len(list(quota)), file=sys.stderr)\n"
+        "sys.stdout.write('ready\\n'); sys.stdout.flush()\n"
+        f"quota = pathlib.Path({roots['cpu']!r}).glob('*/cpu.*')\n"
+        "print(len(list(quota)), file=sys.stderr)\n"
+    )
+    config = tmp_path / "worker.json"
+    config.write_text(json.dumps({"cgroup_roots": roots, "hidden": ["SECRET"]}))
+
+    done = subprocess.run(
+        [sys.executable, "-I", worker.__file__, str(config), str(script)],
+        env={**os.environ, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512", "SECRET": "x"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+
+    before, after = map(int, done.stderr.split())
+    assert done.stdout == "ready\n"
+    assert before == 0
+    assert after > 0
+
+
+def test_the_emulator_s_script_runs_in_the_box(
+    tmp_path: Path,
+    roots: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """What the script writes goes through, and this process is what the box holds."""
+    script = tmp_path / "script.py"
+    script.write_text("import sys; sys.stdout.write('one '); sys.stdout.write('two')")
+    config = tmp_path / "worker.json"
+    config.write_text(json.dumps({"cgroup_roots": roots, "hidden": []}))
+    monkeypatch.setattr(os, "environ", {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256"})
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+
+    worker.main(str(config), str(script))
+
+    assert capsys.readouterr().out == "one two"
+    held = Path(roots["cpu"], str(os.getpid()), "cgroup.procs").read_text()
+    assert held == str(os.getpid())
+
+
+def test_without_control_groups_the_worker_runs_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Where the machine has no boxes to give, functions run unlimited."""
+    script = tmp_path / "script.py"
+    script.write_text("import os; print(os.environ['TZ'], 'SECRET' in os.environ)\n")
+    config = tmp_path / "worker.json"
+    config.write_text(json.dumps({"cgroup_roots": None, "hidden": ["SECRET"]}))
+    monkeypatch.setattr(os, "environ", {**os.environ, "SECRET": "x"})
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "512")
+    monkeypatch.setattr(sys, "argv", sys.argv)
+
+    worker.main(str(config), str(script))
+
+    assert capsys.readouterr().out == ":UTC False\n"
+
+
+def mounts(tmp_path: Path, *lines: str) -> Path:
+    """A made-up /proc/mounts."""
+    path = tmp_path / "mounts"
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def test_version_1_of_the_interface_is_used(tmp_path: Path) -> None:
+    """Each controller has a place of its own."""
+    for name in ("cpu", "memory"):
+        (tmp_path / name).mkdir()
+    found = shape.cgroup_roots(
+        "ours",
+        mounts(
+            tmp_path,
+            f"cgroup {tmp_path}/cpu cgroup rw,cpu,cpuacct 0 0",
+            f"cgroup {tmp_path}/memory cgroup rw,memory 0 0",
+        ),
+    )
+
+    assert found == {"cpu": f"{tmp_path}/cpu/ours", "memory": f"{tmp_path}/memory/ours"}
+
+
+def test_version_2_of_the_interface_is_used(tmp_path: Path) -> None:
+    """All controllers share a place, and pass on to children what is written down for them."""
+    (tmp_path / "cgroup.subtree_control").write_text("cpu memory pids\n")
+
+    found = shape.cgroup_roots("ours", mounts(tmp_path, f"cgroup2 {tmp_path} cgroup2 rw 0 0"))
+
+    assert found == {"cpu": f"{tmp_path}/ours", "memory": f"{tmp_path}/ours"}
+    assert (tmp_path / "ours" / "cgroup.subtree_control").read_text() == "+cpu +memory"
+
+
+def test_a_controller_that_is_not_there_means_no_boxes(tmp_path: Path) -> None:
+    """Half a box would measure something else than Lambda."""
+    only_cpu = mounts(
+        tmp_path, f"cgroup {tmp_path}/cpu cgroup rw,cpu 0 0", "proc /proc proc rw 0 0"
+    )
+    assert shape.cgroup_roots("ours", only_cpu) is None
+    assert shape.cgroup_roots("ours", tmp_path / "absent") is None
+    not_delegated = mounts(tmp_path, f"cgroup2 {tmp_path}/two cgroup2 rw 0 0")
+    assert shape.cgroup_roots("ours", not_delegated) is None
+
+
+def test_what_cannot_be_written_means_no_boxes(tmp_path: Path) -> None:
+    """A machine that shows its control groups but does not let us in is told from one that does."""
+    (tmp_path / "cpu").write_text("a file where a folder should be")
+    (tmp_path / "memory").mkdir()
+    refused = mounts(
+        tmp_path,
+        f"cgroup {tmp_path}/cpu cgroup rw,cpu 0 0",
+        f"cgroup {tmp_path}/memory cgroup rw,memory 0 0",
+    )
+
+    assert shape.cgroup_roots("ours", refused) is None
+
+
+def test_groups_are_given_back(tmp_path: Path) -> None:
+    """After the last worker nothing of ours is left in the control group file system."""
+    roots = {"cpu": str(tmp_path / "cpu"), "memory": str(tmp_path / "memory")}
+    for root in roots.values():
+        Path(root, "box").mkdir(parents=True)
+
+    shape.remove_roots(roots)
+
+    assert list(tmp_path.iterdir()) == []
