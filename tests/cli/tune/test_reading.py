@@ -212,3 +212,13 @@ def test_export_writes_what_show_prints_as_json(run: Run, record: Record, tmp_pa
     ended = run("tune", "export", "last", "-o", tmp_path / "no" / "run.json")
     assert ended.status == 2
     assert "cannot be written" in ended.err
+
+
+def test_the_average_is_of_the_mean_and_mb_per_s_of_the_median(run: Run, record: Record) -> None:
+    """One slow run of five pulls the average down, as in the article, and not the median."""
+    cell = a_cell(512, MIB)
+    seconds = [2.0, 2.0, 2.0, 2.0, 12.0]
+    samples = [replace(a_sample(cell, at + 1, 1), seconds=one) for at, one in enumerate(seconds)]
+    record([cell], samples, None)
+    line = next(one for one in run("tune", "show", "last").out.splitlines() if "fastest" in one)
+    assert line.split()[9:12] == ["25.0", "50.0", "4.472"]
