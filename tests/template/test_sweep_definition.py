@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, Final
 
 import pytest
+import yaml
 from tests.sam_template import TEMPLATE, load_template
-from tests.template.sweep_definition import load_definition, states, targets
+from tests.template.sweep_definition import DEFINITION, load_definition, states, targets
 
 from bucketsum.sweep import CONCURRENCY_MAX
 
@@ -173,3 +174,9 @@ def test_asl_validator_has_nothing_against_the_definition(tmp_path: Path) -> Non
         check=False,
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_the_definition_has_no_anchors() -> None:
+    """CloudFormation reads definitions without resolving YAML's aliases, so each is written out."""
+    tokens = list(yaml.scan(DEFINITION.read_text(encoding="utf-8")))
+    assert not [one for one in tokens if isinstance(one, yaml.AnchorToken | yaml.AliasToken)]
