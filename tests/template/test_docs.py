@@ -1,0 +1,277 @@
+"""What the documents name exists, and their tables say what the template says."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+import pytest
+import yaml
+from tests.sam_template import load_template
+from tests.template.documents import DOCUMENTS, ROOT, Document
+
+from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
+from bucketsum_cli.main import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+MIB: Final = 1024 * 1024
+
+MADE: Final = (".venv", ".bucketsum", ".aws-sam")
+"""Folders that exist only after `make`."""
+
+MACHINE_PATH: Final = re.compile(r"(?<![\w.*$}])/(home|root|tmp|work|Users|var/folders)(/|\b)")
+
+FILE_NAME: Final = re.compile(r"[\w.-]+\.(py|yaml|yml|toml|lock|md|json|svg|txt)")
+
+IN_CODE_TYPE: Final = re.compile(r"[A-Z][a-z]+(?:[A-Z][A-Za-z0-9]*)+|[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+")
+"""A name of ours as a person sees it: ``MemorySize``, ``CHUNK_BYTES``."""
+
+AWS_NAMES: Final = frozenset({"GetItem", "AWS_DEFAULT_REGION", "AWS_PROFILE", "VmHWM"})
+"""Names that the documents use and this repository need not."""
+
+DECISION_HEADINGS: Final = ["Problem", "Decision", "Why", "Out of scope", "Measured effect"]
+
+documents = pytest.mark.parametrize(
+    "document",
+    [pytest.param(Document.read(path), id=str(path.relative_to(ROOT))) for path in DOCUMENTS],
+)
+
+CONFIGURATION: Final = Document.read(ROOT / "docs" / "configuration.md")
+
+
+def own_files() -> Iterator[Path]:
+    """Every file of the repository, without what is made."""
+    for parent, folders, names in os.walk(ROOT):
+        folders[:] = [name for name in folders if not name.startswith(".") or name == ".ci"]
+        yield from (Path(parent, name) for name in names)
+
+
+def source_text() -> str:
+    """All code and configuration, without the documents."""
+    kinds = (".py", ".yaml", ".toml", "Makefile")
+    return "\n".join(
+        path.read_text(encoding="utf-8")
+        for path in own_files()
+        if path.name.endswith(kinds) and path.name not in ("test_docs.py", "documents.py")
+    )
+
+
+@documents
+def test_links_lead_somewhere(document: Document) -> None:
+    """Every link within the repository leads to a file, and to a heading where it names one."""
+    for link in document.links():
+        if link.startswith(("https://", "mailto:")):
+            continue
+        name, _, anchor = link.partition("#")
+        target = (document.path.parent / name).resolve() if name else document.path
+        assert target.is_file() or (not anchor and target.is_dir()), link
+        assert target.is_relative_to(ROOT), link
+        if anchor:
+            assert anchor in Document.read(target).anchors(), link
+
+
+@documents
+def test_make_targets_exist(document: Document) -> None:
+    """Every `make TARGET` is a target of the Makefile."""
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    targets = set(re.findall(r"^([a-z]+):", makefile, re.MULTILINE))
+    named = {
+        word
+        for call in document.commands("make")
+        for word in call
+        if "=" not in word and not word.startswith("#")
+    }
+    assert named <= targets
+
+
+def refused(arguments: list[str]) -> str:
+    """Why the command would not take *arguments*; empty where it would."""
+    command: click.Command = cli
+    context = click.Context(cli)
+    words = list(arguments)
+    while isinstance(command, click.Group) and words and not words[0].startswith("-"):
+        name = words.pop(0)
+        found = command.get_command(context, name)
+        if found is None:
+            return f"no command {name}"
+        command = found
+    known = {option for one in command.params for option in one.opts} | {"--help", "-h"}
+    unknown = [word for word in words if word.startswith("-") and word not in known]
+    return f"no option {unknown} of {command.name}" if unknown else ""
+
+
+def alternatives(arguments: list[str]) -> list[list[str]]:
+    """``local up|down`` stands for ``local up`` and ``local down``."""
+    calls: list[list[str]] = [[]]
+    for word in arguments:
+        choices = word.split("|") if re.fullmatch(r"[a-z]+(\|[a-z]+)+", word) else [word]
+        calls = [[*call, choice] for call in calls for choice in choices]
+    return calls
+
+
+@documents
+def test_commands_are_taken(document: Document) -> None:
+    """Every call of `bucketsum` names a command that exists, with options that it has."""
+    for arguments in document.commands("bucketsum"):
+        for call in alternatives(arguments):
+            assert not refused(call), call
+
+
+def test_a_wrong_command_would_be_found() -> None:
+    """A command or an option that does not exist is refused, at every level."""
+    assert refused(["lists"])
+    assert refused(["ls", "--versions"])
+    assert refused(["local", "start"])
+    assert not refused(["local", "up", "--parameter", "MemorySize=1024"])
+
+
+@documents
+def test_files_exist(document: Document) -> None:
+    """Every path in code type exists in the repository, unless `make` makes it."""
+    names = {path.name for path in own_files()}
+    top = {path.name for path in ROOT.iterdir()}
+    for span in document.code_spans():
+        first = span.split("/")[0]
+        if "/" in span and first in top - set(MADE) and " " not in span:
+            assert list(ROOT.glob(span.rstrip("/"))), span
+        elif FILE_NAME.fullmatch(span) and span not in ("uv.lock", "app.py"):
+            assert span in names, span
+
+
+@documents
+def test_names_are_those_of_the_code(document: Document) -> None:
+    """Every name in code type is one that code or template has: nothing was renamed behind it."""
+    text = source_text()
+    named = {span for span in document.code_spans() if IN_CODE_TYPE.fullmatch(span)}
+    assert not {name for name in named - AWS_NAMES if not re.search(rf"\b{name}", text)}
+
+
+@documents
+def test_no_path_of_a_machine(document: Document) -> None:
+    """No document names a place that only its author's machine has."""
+    assert not MACHINE_PATH.search(document.path.read_text(encoding="utf-8"))
+
+
+def parameter_as_documented(name: str, parameter: dict[str, Any]) -> tuple[str, str, str]:
+    """Name, range and default of a parameter, as the table of the documents has them."""
+    if "AllowedValues" in parameter:
+        choices = ", ".join(map(str, parameter["AllowedValues"]))
+    elif parameter["Type"] == "Number":
+        choices = f"{parameter['MinValue']} to {parameter['MaxValue']}"
+    else:
+        choices = ""
+    default = f"`{parameter['Default']}`" if parameter["Default"] != "" else "empty"
+    return f"`{name}`", choices, default
+
+
+def test_configuration_table_is_the_template() -> None:
+    """The table has each parameter, in the template's order, with its range and its default."""
+    parameters: dict[str, Any] = load_template()["Parameters"]
+    expected = [parameter_as_documented(*item) for item in parameters.items()]
+    rows = CONFIGURATION.table("parameter")
+    assert [(row[0], row[3]) for row in rows] == [(name, default) for name, _, default in expected]
+    assert all(
+        row[2] == choices for row, (_, choices, _) in zip(rows, expected, strict=True) if choices
+    )
+
+
+def test_each_parameter_has_its_consequence() -> None:
+    """Below the table every parameter is explained, and nothing else is."""
+    text = CONFIGURATION.path.read_text(encoding="utf-8")
+    assert re.findall(r"^- \*\*`(\w+)`\.\*\*", text, re.MULTILINE) == list(
+        load_template()["Parameters"]
+    )
+
+
+def test_environment_table_is_the_template() -> None:
+    """The table of variables has those that the template sets, no more and no fewer."""
+    hasher = load_template()["Resources"]["HasherFunction"]["Properties"]
+    documented = [row[0].strip("`") for row in CONFIGURATION.table("variable")]
+    assert documented == list(hasher["Environment"]["Variables"])
+
+
+def test_largest_chunks_are_those_of_the_formula() -> None:
+    """The documented formula and the table of largest chunks are what the settings enforce."""
+    text = CONFIGURATION.path.read_text(encoding="utf-8")
+    assert f"`{BASE_MEMORY_BYTES // 1_000_000} MB + 2 × ChunkBytes`" in text
+    for memory_mb, chunk_bytes in CONFIGURATION.table("`MemorySize`"):
+        room = int(memory_mb) * MIB - BASE_MEMORY_BYTES
+        assert int(chunk_bytes) == min(room // 2, CHUNK_BYTES_MAX)
+
+
+def test_alarms_are_the_templates() -> None:
+    """The alarms that the operations describe are the template's, and no others."""
+    operations = Document.read(ROOT / "docs" / "operations.md")
+    resources = load_template()["Resources"].items()
+    alarms = [name for name, one in resources if one["Type"] == "AWS::CloudWatch::Alarm"]
+    assert [row[0].strip("`") for row in operations.table("alarm")] == alarms
+
+
+def decisions() -> list[Path]:
+    """The decisions, in order."""
+    return sorted((ROOT / "docs" / "decisions").glob("[0-9]*.md"))
+
+
+@pytest.mark.parametrize("path", decisions(), ids=lambda path: path.stem)
+def test_decisions_have_their_form(path: Path) -> None:
+    """Every decision has its number in its title, and the same headings in the same order."""
+    text = path.read_text(encoding="utf-8")
+    assert text.startswith(f"# {path.stem[:4]}: ")
+    assert re.findall(r"^## (.*)$", text, re.MULTILINE) == DECISION_HEADINGS
+
+
+def test_decisions_are_listed() -> None:
+    """They are numbered from 1 without a gap, and each is in the list."""
+    paths = decisions()
+    assert [int(path.stem[:4]) for path in paths] == list(range(1, len(paths) + 1))
+    listed = Document.read(ROOT / "docs" / "decisions" / "README.md").links()
+    assert list(listed) == [path.name for path in paths]
+
+
+def test_continuous_integration_is_the_documented_commands() -> None:
+    """What runs on every change is what the documents tell a person to run, in 30 minutes."""
+    script = ROOT / ".ci" / "run"
+    text = script.read_text(encoding="utf-8")
+    assert os.access(script, os.X_OK)
+    assert [line.split(" #")[0] for line in text.splitlines() if line.startswith("make")] == [
+        "make check",
+        "make test",
+    ]
+    workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
+    (job,) = workflow["jobs"].values()
+    assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
+    assert job["timeout-minutes"] <= 30
+
+
+WITHOUT_LOCAL: Final = """
+import sys
+
+class Absent:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in {"hypercorn", "ministack", "samcli", "trustme", "uv"}:
+            raise ModuleNotFoundError(f"No module named {name!r}")
+
+sys.meta_path.insert(0, Absent())
+from bucketsum_cli.main import main
+main()
+"""
+
+
+def test_the_command_starts_as_it_is_installed() -> None:
+    """`uv tool install .` brings no embedded AWS; what does not ask for it works."""
+    done = subprocess.run(
+        [sys.executable, "-c", WITHOUT_LOCAL, "--help"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=ROOT,
+    )
+    assert done.returncode == 0, done.stderr
+    assert "redrive" in done.stdout
