@@ -94,3 +94,11 @@ def test_more_cells_are_refused_with_the_lists_to_shorten() -> None:
     settings = tuple(Setting(1024, 65_536 + step) for step in range(3000))
     with pytest.raises(BadSweep, match="lower the number of memory_mb, chunk_bytes"):
         plan_of(replace(THOUSAND, settings=settings, runs=1))
+
+
+def test_a_plan_that_is_too_long_to_pass_on_is_refused() -> None:
+    """Long keys count as well: the text says by how much and what to shorten."""
+    keys = tuple(f"{number:04d}" + "x" * 1000 for number in range(250))
+    sweep = replace(ONE_CELL, object_bytes=(), keys=keys, runs=1)
+    with pytest.raises(BadSweep, match=r"make a plan of \d+ bytes; .* passes on 200000"):
+        plan_of(sweep, [1] * len(keys))

@@ -77,6 +77,7 @@ def test_the_articles_experiment_has_its_settings_objects_and_runs() -> None:
         ({"keys": ["a"]}, "give either object_bytes"),
         ({"object_bytes": []}, r"object_bytes is \[\], not a list with at least one entry"),
         ({"object_bytes": 5}, "object_bytes is 5, not a list"),
+        ({"object_bytes": ..., "keys": [""]}, r"keys\[0\] is '', not a text with at least one"),
         ({"object_bytes": [0]}, r"object_bytes\[0\] is 0, not a whole number in 1\.\."),
         ({"object_bytes": [1, 2.5]}, r"object_bytes\[1\] is 2\.5, not a whole number"),
         ({"object_bytes": [True]}, r"object_bytes\[0\] is True"),
