@@ -27,8 +27,8 @@ setup: .venv/.ready ## Make the locked environment under .venv
 	@$(BIN)/uv pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: .venv/.ready ## Real files into a real stack on the embedded AWS, their SHA-1 checked (KEEP=1 leaves it up)
-	@$(BIN)/bucketsum local demo $(if $(KEEP),--keep)
+demo: .venv/.ready ## Real files into a real stack on the embedded AWS, their SHA-1 checked, and a quick sweep (KEEP=1 leaves it up)
+	@$(BIN)/bucketsum local demo --sweep $(if $(KEEP),--keep)
 
 test: .venv/.ready ## Every test, with coverage
 	@$(BIN)/pytest --cov --cov-report=term-missing:skip-covered $(ARGS)

@@ -211,4 +211,5 @@ def print_recommendation(results: Results) -> None:
     )
     if found.weak:
         output.say("  weak: it rests on fewer than 5 warm runs of a cell", "yellow")
-    output.say(f"  deploy it: bucketsum tune apply {results.run.run_id}")
+    where = " --local" if results.is_local else ""
+    output.say(f"  deploy it: bucketsum tune apply {results.run.run_id}{where}")

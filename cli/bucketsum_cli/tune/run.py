@@ -106,13 +106,18 @@ def run(
         return
     if not yes and not confirmed("Start it?"):
         raise CannotDoError("not started: it was not confirmed; --yes does not ask")
-    run_id = f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    run_id = new_run_id()
     arn = sweeper.start(run_id, asked)
     if no_wait:
-        _tell_name(run_id, arn, as_json=as_json)
+        _tell_name(sweeper, run_id, arn, as_json=as_json)
         return
     note(f"started {run_id}")
-    _tell(sweeper, run_id, _watched(sweeper, arn, run_id, priced), as_json=as_json)
+    _tell(sweeper, run_id, watched(sweeper, arn, run_id, priced), as_json=as_json)
+
+
+def new_run_id() -> str:
+    """A name that sorts by time and that nobody else takes."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
 
 
 def _as_fields(axes: Mapping[str, Any]) -> dict[str, Any]:
@@ -141,15 +146,20 @@ def _as_fields(axes: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _tell_name(run_id: str, arn: str, *, as_json: bool) -> None:
+def _tell_name(sweeper: Sweeper, run_id: str, arn: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"run_id": run_id, "execution_arn": arn})
         return
     say(run_id)
-    note(f"started; `bucketsum tune show {run_id}` shows how far it is")
+    note(f"started; {_show(sweeper, run_id)} shows how far it is")
 
 
-def _watched(sweeper: Sweeper, arn: str, run_id: str, priced: Priced) -> Execution:
+def _show(sweeper: Sweeper, run_id: str) -> str:
+    return f"`bucketsum tune show {run_id}{' --local' if sweeper.is_local else ''}`"
+
+
+def watched(sweeper: Sweeper, arn: str, run_id: str, priced: Priced) -> Execution:
+    """The execution once it is over; Ctrl-C stops it and ends the command."""
     try:
         return follow(sweeper, arn, run_id, priced.plan)
     except KeyboardInterrupt:
@@ -168,9 +178,9 @@ def _wait_for_clean_up(sweeper: Sweeper, run_id: str) -> None:
     if ended is None:
         note("it had not recorded anything yet")
     elif ended.status is RunStatus.RUNNING:
-        note(f"it has not said yet that it is done; `bucketsum tune show {run_id}` will")
+        note(f"it has not said yet that it is done; {_show(sweeper, run_id)} will")
     else:
-        note(f"{ended.status}; `bucketsum tune show {run_id}` shows what was measured until then")
+        note(f"{ended.status}; {_show(sweeper, run_id)} shows what was measured until then")
 
 
 def _tell(sweeper: Sweeper, run_id: str, execution: Execution, *, as_json: bool) -> None:
