@@ -39,9 +39,7 @@ def publish(event: dict[str, Any]) -> dict[str, Any]:
     except MemoryRefused as error:
         _MEASUREMENTS.refuse_cells(event["run_id"], event["memory_mb"], str(error))
         return {"published": False}
-    if _LIVENESS.is_over(
-        event["run_id"]
-    ):  # stopped meanwhile, and cleaned up before this version was there
+    if _LIVENESS.is_over(event["run_id"]):  # stopped, and cleaned up before this was there
         clean_up(event)
     return {"published": True, "version": version}
 
