@@ -76,7 +76,7 @@ def record(
 
     def write(cells: Sequence[CellRow], samples: Sequence[Sample], run: Run | None = None) -> Run:
         ended, rows, kept = analysed(cells, samples, run or a_run())
-        measurements.start(ended)
+        measurements.record_run(ended)
         for sample in kept:
             measurements.record_sample(ended.run_id, sample)
         for row in rows:

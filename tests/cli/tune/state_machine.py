@@ -101,7 +101,7 @@ class StateMachine:
             weak=plan.sweep.weak,
             samples=plan.samples,
         )
-        self.measurements.start(self._run)
+        self.measurements.record_run(self._run)
         for number, run in (one for rounds in plan.rounds.values() for one in rounds):
             for sample in self._samples(cells[number], run):
                 self.measurements.record_sample(run_id, sample)
@@ -126,7 +126,7 @@ class StateMachine:
         )
         for cell in conclusion.cells:
             self.measurements.record_cell(self._run.run_id, cell)
-        self.measurements.end(conclusion.run)
+        self.measurements.record_run(conclusion.run)
 
 
 def missing_execution() -> ClientError:
