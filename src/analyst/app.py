@@ -44,7 +44,7 @@ def sum_up(run_id: str, ending: Ending) -> dict[str, Any]:
     )
     for cell in conclusion.cells:
         _MEASUREMENTS.record_cell(run_id, cell)
-    _MEASUREMENTS.end(conclusion.run)
+    _MEASUREMENTS.record_run(conclusion.run)
     logger.info("ended", run_id=run_id, status=conclusion.run.status, cause=conclusion.run.cause)
     return conclusion.summary
 

@@ -41,12 +41,12 @@ def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
     try:
         plan, prices = _planned(event["input"])
     except BadSweep as error:
-        _MEASUREMENTS.start(replace(_begun(event), status=RunStatus.FAILED, cause=str(error)))
+        _MEASUREMENTS.record_run(replace(_begun(event), status=RunStatus.FAILED, cause=str(error)))
         raise
     for cell in plan.cells:
         _MEASUREMENTS.record_cell(event["run_id"], _row_of(cell))
     run = _run_of(event, plan, prices)
-    _MEASUREMENTS.start(run)
+    _MEASUREMENTS.record_run(run)
     logger.info("planned", run_id=run.run_id, samples=run.samples, usd=run.estimated_usd)
     return plan.to_json() | {"bucket": _BUCKET}
 

@@ -10,7 +10,8 @@ import pytest
 from tests.template.sweep_definition import events, load_definition
 
 from bucketsum.errors import BadSweep
-from bucketsum.plan import PAYLOAD_BYTES_MAX, Plan, plan_of
+from bucketsum.estimate import PAYLOAD_BYTES_MAX
+from bucketsum.plan import Plan, plan_of
 from bucketsum.sweep import Setting, SweepInput
 
 HISTORY_LIMIT: Final = 25_000

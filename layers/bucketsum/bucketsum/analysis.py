@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.causes import plain_cause
 from bucketsum.measure import mb_per_s, usd_per_gb
-from bucketsum.measurements import CellRow, Sample, SampleStatus
+from bucketsum.runs import CellRow, Sample, SampleStatus
 from bucketsum.sweep import WEAK_BELOW_RUNS
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from bucketsum.sweep import Setting, Strategy, StrategyName
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
-    from bucketsum.measurements import CellRow
     from bucketsum.prices import Prices
+    from bucketsum.runs import CellRow
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.analysis import cell_rows
 from bucketsum.choosing import choose
-from bucketsum.measurements import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.runs import CellRow, Run, RunStatus, Sample, SampleStatus
 from bucketsum.sweep import SweepInput
 
 if TYPE_CHECKING:

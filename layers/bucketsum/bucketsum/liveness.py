@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bucketsum.measurements import RunStatus
+from bucketsum.runs import RunStatus
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient

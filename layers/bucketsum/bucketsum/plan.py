@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum import estimate
 from bucketsum.errors import BadSweep
-from bucketsum.measure import BYTES_PER_MB
 from bucketsum.settings import BASE_MEMORY_BYTES
 
 if TYPE_CHECKING:
@@ -17,31 +17,7 @@ if TYPE_CHECKING:
     from bucketsum.prices import Prices
     from bucketsum.sweep import Setting, SweepInput
 
-HISTORY_EVENTS_MAX: Final = 21_000
-"""[A] An execution ends at 25,000 events; the rest is room for retries."""
-
-PAYLOAD_BYTES_MAX: Final = 200_000
-"""[A] A state passes on at most 256 KiB."""
-
-# How many history events each part of the state machine writes; a test counts them in its
-# definition: tests/template/test_sweep_scale.py.
-EVENTS_ONCE: Final = 35
-EVENTS_PER_OBJECT: Final = 7
-EVENTS_PER_VERSION: Final = 15
-EVENTS_PER_ROUND: Final = 6
-EVENTS_PER_SAMPLE: Final = 12
-
-_PROBE_SECONDS_MAX: Final = 900
 _MIB: Final = 1024 * 1024
-_MB_PER_VCPU_SECOND: Final = 300
-"""Estimate: what the article's 128 and 256 MB rows come to per vCPU."""
-_LINK_MB_PER_S: Final = 78.1
-"""[A] 625 Mbit/s per execution environment."""
-_MEMORY_MB_PER_VCPU: Final = 1769
-_SECONDS_ONCE: Final = 20.0
-_SECONDS_PER_VERSION: Final = 15.0
-_SECONDS_PER_ROUND: Final = 0.5
-_WRITE_MB_PER_S: Final = 60
 _OBJECT_NAME: Final = "objects/{size_bytes}.bin"
 
 
@@ -115,13 +91,8 @@ class Plan:
     @property
     def history_events(self) -> int:
         """Events of an execution in which nothing is retried."""
-        return (
-            EVENTS_ONCE
-            + EVENTS_PER_OBJECT * len(self.objects)
-            + EVENTS_PER_VERSION * len(self.rounds)
-            + EVENTS_PER_ROUND * len(self._all_rounds())
-            + EVENTS_PER_SAMPLE * self.samples
-        )
+        rounds = len(self._all_rounds())
+        return estimate.history_events(len(self.objects), len(self.rounds), rounds, self.samples)
 
     @property
     def payload_bytes(self) -> int:
@@ -131,13 +102,10 @@ class Plan:
     @property
     def estimated_seconds(self) -> float:
         """Wall time, by the article's speeds and AWS's limits. Retries are not in it."""
-        rounds = (_seconds(self.cells[cell]) for cell, _ in self._all_rounds())
-        making = sum(one.size_bytes for one in self.objects if one.made) / BYTES_PER_MB
-        return (
-            _SECONDS_ONCE
-            + making / _WRITE_MB_PER_S
-            + _SECONDS_PER_VERSION * len(self.rounds)
-            + sum(seconds + _SECONDS_PER_ROUND for seconds in rounds)
+        return estimate.sweep_seconds(
+            sum(one.size_bytes for one in self.objects if one.made),
+            len(self.rounds),
+            [_seconds(self.cells[cell]) for cell, _ in self._all_rounds()],
         )
 
     def estimated_usd(self, prices: Prices) -> float:
@@ -257,15 +225,13 @@ def _cell_json(cell: Cell) -> dict[str, Any]:
 
 
 def _seconds(cell: Cell) -> float:
-    share = cell.setting.memory_mb / _MEMORY_MB_PER_VCPU
-    mb_per_s = min(_LINK_MB_PER_S, _MB_PER_VCPU_SECOND * share)
-    return min(cell.object.size_bytes / BYTES_PER_MB / mb_per_s, _PROBE_SECONDS_MAX)
+    return estimate.probe_seconds(cell.setting.memory_mb, cell.object.size_bytes)
 
 
 def _check_size(plan: Plan) -> None:
     events, payload = plan.history_events, plan.payload_bytes
-    if events > HISTORY_EVENTS_MAX:
-        runs = plan.sweep.runs * HISTORY_EVENTS_MAX // events
+    if events > estimate.HISTORY_EVENTS_MAX:
+        runs = plan.sweep.runs * estimate.HISTORY_EVENTS_MAX // events
         what = (
             f"lower runs to {runs}"
             if runs
@@ -273,11 +239,11 @@ def _check_size(plan: Plan) -> None:
         )
         raise BadSweep(
             f"{plan.samples} samples write {events} history events; Step Functions allows "
-            f"{HISTORY_EVENTS_MAX} with room for retries: {what}, or make two sweeps of it"
+            f"{estimate.HISTORY_EVENTS_MAX} with room for retries: {what}, or make two sweeps of it"
         )
-    if payload > PAYLOAD_BYTES_MAX:
+    if payload > estimate.PAYLOAD_BYTES_MAX:
         raise BadSweep(
             f"{len(plan.cells)} cells make a plan of {payload} bytes; Step Functions passes on "
-            f"{PAYLOAD_BYTES_MAX}: lower the number of memory_mb, chunk_bytes, object_bytes or "
-            "concurrency, or make two sweeps of it"
+            f"{estimate.PAYLOAD_BYTES_MAX}: lower the number of memory_mb, chunk_bytes, "
+            "object_bytes or concurrency, or make two sweeps of it"
         )

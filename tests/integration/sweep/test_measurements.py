@@ -26,7 +26,7 @@ SAMPLE = Sample(
 def test_what_is_written_is_what_is_read(aws: Aws) -> None:
     """Each kind of item, with its numbers, texts, truth values and gaps."""
     table = aws.measurements
-    table.start(FIRST)
+    table.record_run(FIRST)
     table.record_cell(FIRST.run_id, CELL)
     table.record_sample(FIRST.run_id, SAMPLE)
     assert table.run(FIRST.run_id) == FIRST
@@ -38,7 +38,7 @@ def test_runs_come_newest_first(aws: Aws) -> None:
     """By when they started, whatever the order they were written in."""
     started = ["2026-11-21T04:15:00.000Z", "2026-11-23T00:00:00.000Z", "2026-11-22T00:00:00.000Z"]
     for number, one in enumerate(started):
-        aws.measurements.start(replace(FIRST, run_id=str(number), started_at=one))
+        aws.measurements.record_run(replace(FIRST, run_id=str(number), started_at=one))
     aws.measurements.record_sample("1", SAMPLE)
     assert [run.run_id for run in aws.measurements.runs()] == ["1", "2", "0"]
 
@@ -86,7 +86,7 @@ def test_a_run_is_over_when_its_execution_is(
 ) -> None:
     """The table may say RUNNING of a run that was killed; Step Functions knows."""
     if run is not None:
-        aws.measurements.start(run)
+        aws.measurements.record_run(run)
 
     class Gone(Exception):
         pass
