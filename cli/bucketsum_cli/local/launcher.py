@@ -17,6 +17,7 @@ import time
 import urllib.error
 import urllib.request
 from importlib import metadata
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.errors import CannotDoError
@@ -24,8 +25,6 @@ from bucketsum_cli.local import gateway, state, worker
 from bucketsum_cli.local.shape import cgroup_roots, remove_roots
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bucketsum_cli.local.interpreter import Interpreter
 
 REGION: Final = "us-east-1"
@@ -74,6 +73,9 @@ def make_runtime(project: Path, interpreter: Interpreter) -> Path:
         uv = [sys.executable, "-m", "uv", "--quiet"]
         _run([*uv, "venv", "--python", str(interpreter.path), str(folder)])
         pins = ["--constraint", str(project / "requirements.lock")]
+        wheels = Path(sys.prefix, "wheels")  # `make setup` keeps what pip fetched, as pip is set up
+        if wheels.is_dir():
+            pins += ["--no-index", "--find-links", str(wheels)]
         _run([*uv, "pip", "install", "--python", str(program), *pins, f"boto3=={version}"])
         ready.touch()
     return program
