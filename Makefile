@@ -27,8 +27,8 @@ setup: .venv/.ready ## Make the locked environment under .venv
 	@$(BIN)/uv pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: .venv/.ready ## Real files into a real stack on the embedded AWS, their SHA-1 checked (KEEP=1 leaves it up)
-	@$(BIN)/bucketsum local demo $(if $(KEEP),--keep)
+demo: .venv/.ready ## Real files into a real stack on the embedded AWS, their SHA-1 checked, and a quick sweep (KEEP=1 leaves it up)
+	@$(BIN)/bucketsum local demo --sweep $(if $(KEEP),--keep)
 
 test: .venv/.ready ## Every test, with coverage
 	@$(BIN)/pytest --cov --cov-report=term-missing:skip-covered $(ARGS)
@@ -48,7 +48,7 @@ events: .venv/.ready ## Make events/ anew from `sam local generate-event`
 
 lock: .venv/.ready ## Refresh requirements.lock from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
-	  --extra local --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
+	  --extra local --extra report --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean: ## Remove everything that make has made
 	@-test -x $(BIN)/bucketsum && $(BIN)/bucketsum local down

@@ -17,6 +17,7 @@ from bucketsum_cli.put import put
 from bucketsum_cli.redrive import redrive
 from bucketsum_cli.refusals import AWS_ERRORS, explained
 from bucketsum_cli.show import show
+from bucketsum_cli.tune.commands import tune
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
@@ -57,7 +58,7 @@ def cli() -> None:
     """
 
 
-for command in (local, put, ls, show, find, check, failures, redrive):
+for command in (local, put, ls, show, find, check, failures, redrive, tune):
     cli.add_command(command)
 
 

@@ -24,8 +24,8 @@ SHA1_WIDTH: Final = 40
 
 _PIPE_WIDTH: Final = 100_000  # behind a pipe nothing is folded: a row stays a line
 _ROWS_AT_A_TIME: Final = 500  # rich lays out whole tables; long answers are laid out in pieces
-_NARROWEST: Final = 10
-_GAP: Final = 2
+NARROWEST: Final = 10
+GAP: Final = 2
 _LINES: Final = 2  # more for a key, and a table becomes a text
 
 
@@ -129,7 +129,9 @@ def print_json_array(items: Iterable[Any]) -> None:
     click.echo("[]" if lead == "[\n" else "\n]")
 
 
-def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]]) -> bool:
+def print_table(
+    columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], *, heading: bool = True
+) -> bool:
     """Show *rows* as they come; returns whether there were any.
 
     On a terminal long texts are folded, and very long keys lose their middle; digests are always
@@ -140,7 +142,7 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]])
     rows = iter(rows)
     any_shown = False
     while piece := list(islice(rows, _ROWS_AT_A_TIME)):
-        table = _table(columns, widths, heading=not any_shown)
+        table = _table(columns, widths, heading=heading and not any_shown)
         for row in piece:
             table.add_row(*map(_as_text, row, columns, widths))
         console.print(table)
@@ -149,7 +151,7 @@ def print_table(columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]])
 
 
 def _table(columns: Sequence[Column], widths: Sequence[int | None], *, heading: bool) -> Table:
-    table = Table(box=None, padding=(0, _GAP, 0, 0), pad_edge=False, show_header=heading)
+    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_header=heading)
     for column, width in zip(columns, widths, strict=True):
         table.add_column(
             Text(column.title, "bold"),
@@ -166,14 +168,14 @@ def _widths(console: Console, columns: Sequence[Column]) -> list[int | None]:
     The terminal then breaks the lines itself: rich would cut into a digest to make them fit.
     """
     firm = sum(column.width for column in columns if not column.folds)
-    left = console.width - firm - _GAP * (len(columns) - 1)
+    left = console.width - firm - GAP * (len(columns) - 1)
     widths = {
-        column: max(min(column.width, left // 2), _NARROWEST) if column.folds else column.width
+        column: max(min(column.width, left // 2), NARROWEST) if column.folds else column.width
         for column in columns
     }
     left -= sum(width for column, width in widths.items() if column.folds)
-    left = max(left, _NARROWEST)
-    console.width = max(console.width, sum(widths.values()) + left + _GAP * (len(columns) - 1))
+    left = max(left, NARROWEST)
+    console.width = max(console.width, sum(widths.values()) + left + GAP * (len(columns) - 1))
     return [widths[column] or left for column in columns]
 
 

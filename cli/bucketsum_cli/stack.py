@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 import boto3
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_stepfunctions import SFNClient
 
 DEFAULT_NAME: Final = "bucketsum"
 
@@ -83,6 +84,7 @@ class Stack:
         dead_letter_queue_url: Queue of what could not be handled.
         function: Name of the hasher.
         log_group: Name of its log group.
+        outputs: All outputs of the stack, for the parts that not every stack has.
     """
 
     name: str
@@ -93,6 +95,7 @@ class Stack:
     dead_letter_queue_url: str
     function: str
     log_group: str
+    outputs: Mapping[str, str] = field(default_factory=dict)
 
     @overload
     def client(self, service: Literal["s3"]) -> S3Client: ...
@@ -104,6 +107,8 @@ class Stack:
     def client(self, service: Literal["lambda"]) -> LambdaClient: ...
     @overload
     def client(self, service: Literal["logs"]) -> CloudWatchLogsClient: ...
+    @overload
+    def client(self, service: Literal["stepfunctions"]) -> SFNClient: ...
     def client(self, service: str) -> Any:
         """A client for *service*; making one takes some 20 ms, so keep it."""
         return self.connection.client(service)
@@ -154,7 +159,7 @@ def _stack_at(connection: Connection, name: str) -> Stack:
             "--stack, or deploy with `sam deploy`"
         )
     fields = {field: outputs[output] for field, output in _OUTPUTS.items()}
-    return Stack(name=name, connection=connection, **fields)
+    return Stack(name=name, connection=connection, outputs=outputs, **fields)
 
 
 def _says_missing(error: ClientError) -> bool:

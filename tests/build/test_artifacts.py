@@ -33,6 +33,14 @@ _ENVIRONMENT: Final = {
     "DEAD_LETTER_QUEUE_URL": "https://queue",
     "MAX_RECEIVES": "5",
     "CHUNK_BYTES": "1048576",
+    # and the sweep's:
+    "AWS_REGION": "us-east-1",
+    "MEASUREMENTS_TABLE": "table",
+    "SWEEP_BUCKET": "bucket",
+    "ARCHITECTURE": "arm64",
+    "PROBER_FUNCTION": "prober",
+    "PROBER_MEMORY_MB": "512",
+    "PROBER_DESCRIPTION": "what the template says",
 }
 
 

@@ -22,7 +22,7 @@ from bucketsum.arrivals import arrivals_in
 from bucketsum.errors import MalformedMessage
 
 EVENTS: Final = Path(objects.__file__).parent
-NAMES: Final = sorted(path.name for path in EVENTS.glob("*.json"))
+NAMES: Final = sorted(path.name for path in EVENTS.glob("sqs-*.json"))
 
 
 def messages_of(name: str) -> list[dict[str, Any]]:

@@ -64,7 +64,7 @@ def event_named(name: str, local_aws: LocalAws) -> Any:  # noqa: ANN401 - JSON
     return json.loads(text)
 
 
-@pytest.mark.parametrize("name", sorted(path.stem for path in EVENTS.glob("*.json")))
+@pytest.mark.parametrize("name", sorted(path.stem for path in EVENTS.glob("sqs-*.json")))
 def test_event_is_recorded(name: str, invoked: Running, local_aws: LocalAws) -> None:
     """Each object that an event names has a row with its SHA-1; what names none is kept aside."""
     assert invoked.invoke(event_named(name, local_aws)) == SUCCESS

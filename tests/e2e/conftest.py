@@ -18,7 +18,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[2]
 
-_PARTS = ("layers", "src", "requirements.lock", "samconfig.toml", "template.yaml")
+_PARTS = (
+    "layers", "src", "statemachines", "requirements.lock", "samconfig.toml", "template.yaml",
+)  # fmt: skip
 
 
 @pytest.fixture(scope="session")

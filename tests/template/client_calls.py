@@ -9,7 +9,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-CLIENTS: Final = {"_s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb"}
+CLIENTS: Final = {
+    "_s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb", "_lambda": "lambda",
+    "_stepfunctions": "stepfunctions",
+}  # fmt: skip
 """The attributes that hold a client → its service; a test holds this to the classes."""
 
 _PAGINATOR: Final = "get_paginator"

@@ -16,6 +16,7 @@ from bucketsum_cli.local.demo import run_demo
 from bucketsum_cli.local.interpreter import newest_interpreter
 from bucketsum_cli.options import json_option
 from bucketsum_cli.stack import Stack, find_local_stack
+from bucketsum_cli.tune.demonstration import demonstrate_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,23 +91,28 @@ def down(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
 
 
 @local.command()
+@click.option("--sweep", is_flag=True, help="Then measure memory and chunk sizes.")
 @click.option("--keep", is_flag=True, help="Leave it running afterwards.")
 @json_option
-def demo(keep: bool, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+def demo(sweep: bool, keep: bool, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Put real files into a fresh stack and compare every recorded SHA-1 with the local one.
 
-    Exits with 1 where one differs or is missing.
+    With --sweep it ends with a quick sweep and the path of its report.
+
+    Exits with 1 where a digest differs or is missing, or something was not measured.
     """
     project = state.project_folder()
     stack = bring_up(project, {})
     try:
-        all_equal = run_demo(project, stack, as_json=as_json)
+        all_good = run_demo(project, stack, as_json=as_json)
+        if sweep:
+            all_good &= demonstrate_sweep(project, stack, as_json=as_json)
     finally:
         if keep:
             click.echo("The stack stays up; `bucketsum local down` ends it.", err=True)
         else:
             launcher.stop(project)
-    raise SystemExit(0 if all_equal else 1)
+    raise SystemExit(0 if all_good else 1)
 
 
 def bring_up(project: Path, chosen: dict[str, str]) -> Stack:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import platform
+import re
 import subprocess
 import sys
 import time
 import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+import yaml
 
 from bucketsum.ledger import Place
 from bucketsum_cli.errors import CannotDoError
@@ -47,6 +51,23 @@ def build(project: Path, interpreter: Interpreter, parameters: Mapping[str, str]
     home = project / state.FOLDER
     folders = ["--build-dir", str(home / "build"), "--cache-dir", str(home / "build-cache")]
     _sam(project, interpreter, {}, ["build", *folders, *_overrides(parameters)])
+    definitions_as_json(home / "build" / "template.yaml")
+
+
+def definitions_as_json(template: Path) -> None:
+    """Point the built template at state machine definitions in JSON.
+
+    AWS takes YAML as well; ministack reads nothing but JSON.
+    """
+
+    def in_json(found: re.Match[str]) -> str:
+        definition = yaml.safe_load((template.parent / found[1]).read_text(encoding="utf-8"))
+        name = Path(found[1]).with_suffix(".json").name
+        (template.parent / name).write_text(json.dumps(definition), encoding="utf-8")
+        return f"DefinitionUri: {name}"
+
+    text = template.read_text(encoding="utf-8")
+    template.write_text(re.sub(r"DefinitionUri: (\S+\.yaml)", in_json, text), encoding="utf-8")
 
 
 def deploy(

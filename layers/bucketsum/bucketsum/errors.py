@@ -6,14 +6,17 @@
     ├── RetryLater            time can: the message goes back to the queue
     │   ├── SourceInterrupted     the object's bytes stopped coming, resuming did not help
     │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
-    │   └── OutOfTime             this invocation ends before the object does
+    │   ├── OutOfTime             this invocation ends before the object does
+    │   └── Overtaken             other sweeps kept changing the prober that this one published
     ├── KeepAside             a person must look: the message goes to the dead-letter queue
     │   └── MalformedMessage      not a message that names objects
     ├── NotHashed             nobody needs to: a fact about the object, and an outcome of its own
     │   ├── ObjectGone            deleted before it was read
     │   ├── ObjectSuperseded      overwritten before it was read
     │   └── ObjectUnreadable      there, but not for us; the text says what to do
-    └── BadSettings           whoever deployed can: names variable, value and range
+    ├── BadSettings           whoever deployed can: names variable, value and range
+    └── BadSweep              whoever asked for the sweep can: names field, value and range
+        └── MemoryRefused         the account does not allow this memory size
 """
 
 
@@ -35,6 +38,10 @@ class SourceUnavailable(RetryLater):
 
 class OutOfTime(RetryLater):
     """The invocation would have ended before the object did."""
+
+
+class Overtaken(RetryLater):
+    """The prober was changed by somebody else each time, between setting and publishing it."""
 
 
 class KeepAside(BucketsumError):
@@ -63,3 +70,11 @@ class ObjectUnreadable(NotHashed):
 
 class BadSettings(BucketsumError):
     """The environment does not hold the settings that the function was deployed to have."""
+
+
+class BadSweep(BucketsumError):
+    """The input of a sweep asks for what cannot be; the text names the field to change."""
+
+
+class MemoryRefused(BadSweep):
+    """Lambda does not let this account's function have this memory size."""

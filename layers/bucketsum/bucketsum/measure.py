@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import re
+import time
 from dataclasses import dataclass
-from typing import Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 BYTES_PER_MB: Final = 1_000_000
 """MB is 10⁶ bytes everywhere in bucketsum; MiB is 2²⁰."""
+
+BYTES_PER_GB: Final = 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,12 +24,67 @@ class Measurement:
     Attributes:
         size_bytes: Bytes read and hashed.
         seconds: Wall time.
+        cpu_seconds: Processor time of the process meanwhile, all threads; None: not taken.
+        max_rss_bytes: Most memory resident at once; None: not taken.
     """
 
     size_bytes: int
     seconds: float
+    cpu_seconds: float | None = None
+    max_rss_bytes: int | None = None
 
     @property
     def mb_per_s(self) -> float:
         """10⁶ bytes per second of streaming; 0 where no time passed."""
-        return self.size_bytes / BYTES_PER_MB / self.seconds if self.seconds > 0 else 0.0
+        return mb_per_s(self.size_bytes, self.seconds)
+
+
+def mb_per_s(size_bytes: int, seconds: float) -> float:
+    """10⁶ bytes per second; 0 where no time passed."""
+    return size_bytes / BYTES_PER_MB / seconds if seconds > 0 else 0.0
+
+
+def usd_per_gb(usd: float, size_bytes: int) -> float:
+    """Dollars per 10⁹ bytes of object, where reading *size_bytes* cost *usd*."""
+    return usd * BYTES_PER_GB / size_bytes
+
+
+class Meter:
+    """Takes wall time, processor time and peak memory from its making to `stop`."""
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self.peak_was_reset = _reset_peak()
+        """Whether the peak is that of the time measured, and not of the process's whole life."""
+        self._cpu_started = time.process_time()
+        self._started = clock()
+
+    def stop(self, size_bytes: int) -> Measurement:
+        """What reading *size_bytes* took."""
+        seconds = self._clock() - self._started
+        cpu_seconds = time.process_time() - self._cpu_started
+        return Measurement(size_bytes, seconds, cpu_seconds, _peak_bytes())
+
+
+_PROC: Final = Path("/proc/self")
+_RESET_PEAK: Final = "5"
+_KIB: Final = 1024
+
+
+def _reset_peak() -> bool:
+    """Let the kernel forget the most memory that this process has held so far."""
+    try:
+        (_PROC / "clear_refs").write_text(_RESET_PEAK)
+    except OSError:  # no Linux, or not allowed
+        return False
+    return True
+
+
+def _peak_bytes() -> int | None:
+    """The most memory resident at once since the last reset."""
+    try:
+        status = (_PROC / "status").read_text()
+    except OSError:
+        return None
+    peak = re.search(r"^VmHWM:\s+(\d+) kB$", status, re.MULTILINE)
+    return int(peak[1]) * _KIB if peak else None

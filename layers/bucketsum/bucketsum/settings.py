@@ -70,6 +70,15 @@ class Settings:
         )
 
 
+def needed(env: Mapping[str, str], *names: str) -> tuple[str, ...]:
+    """The values of *names*, for functions that have no settings besides.
+
+    Raises:
+        BadSettings: One is missing or empty.
+    """
+    return tuple(_present(env, name) for name in names)
+
+
 def _present(env: Mapping[str, str], name: str) -> str:
     value = env.get(name, "")
     if not value:

@@ -1,0 +1,1 @@
+"""`bucketsum tune`: start sweeps, read what they measured, deploy what they recommend."""

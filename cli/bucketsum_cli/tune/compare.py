@@ -1,0 +1,171 @@
+"""Two runs side by side, cell by cell."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.analysis import SIGNIFICANCE, p_value
+from bucketsum_cli.output import Cell, Column, size_text
+from bucketsum_cli.tune.results import warm_seconds
+from bucketsum_cli.tune.texts import (
+    MISSING,
+    chunk_text,
+    memory_text,
+    percent_text,
+    speed_text,
+    usd_text,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bucketsum.measurements import CellRow
+    from bucketsum_cli.tune.results import Results
+
+COLUMNS: Final = (
+    Column("memory", 8, right=True),
+    Column("chunk size", 10, right=True),
+    Column("object"),
+    Column("MB/s before", 11, right=True),
+    Column("after", 7, right=True),
+    Column("change", 9, right=True),
+    Column("USD/GB before", 13, right=True),
+    Column("after", 10, right=True),
+    Column("change", 9, right=True),
+    Column("the runs are", 15),
+)
+
+_MUST_AGREE: Final = ("label", "region", "architecture", "runtime", "price_date")
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A cell of one run and the same cell of another; None where that has not got it.
+
+    Attributes:
+        before: In the first run.
+        after: In the second.
+        p_value: How likely their warm seconds lie so far apart by chance; None where one has none.
+    """
+
+    before: CellRow | None
+    after: CellRow | None
+    p_value: float | None = None
+
+    @property
+    def cell(self) -> CellRow:
+        """Whichever there is."""
+        found = self.before or self.after
+        assert found is not None  # noqa: S101 - `pairs_of` makes none without either
+        return found
+
+    @property
+    def mb_per_s_change(self) -> float | None:
+        """Part by which it became faster."""
+        return _change(self.before, self.after, "mb_per_s")
+
+    @property
+    def usd_per_gb_change(self) -> float | None:
+        """Part by which it became dearer."""
+        return _change(self.before, self.after, "usd_per_gb")
+
+    @property
+    def verdict(self) -> str:
+        """Whether chance explains the difference."""
+        if self.p_value is None:
+            return "not comparable"
+        return "different" if self.p_value < SIGNIFICANCE else "not told apart"
+
+
+def pairs_of(before: Results, after: Results) -> list[Pair]:
+    """Every cell of either run, in the order of the table."""
+    cells = [{_identity(cell): cell for cell in results.cells} for results in (before, after)]
+    identities = sorted({*cells[0], *cells[1]})
+    return [
+        Pair(
+            cells[0].get(one),
+            cells[1].get(one),
+            _chance(before, after, cells[0].get(one), cells[1].get(one)),
+        )
+        for one in identities
+    ]
+
+
+def differences(before: Results, after: Results) -> Iterator[str]:
+    """In what the runs differ besides their numbers, which then say less."""
+    for name in _MUST_AGREE:
+        one, other = getattr(before.run, name), getattr(after.run, name)
+        if one != other:
+            yield f"{name.replace('_', ' ')}: {one} before, {other} after"
+    for name in ("boto3", "layer"):
+        ones, others = (
+            {getattr(sample, name) for some in results.samples.values() for sample in some} - {None}
+            for results in (before, after)
+        )
+        if ones != others:
+            yield f"{name}: {_listed(ones)} before, {_listed(others)} after"
+
+
+def as_cells(pair: Pair) -> list[str | Cell]:
+    """A row of the table."""
+    before, after, cell = pair.before, pair.after, pair.cell
+    place = size_text(cell.object_bytes)
+    if cell.concurrency > 1:
+        place += f", {cell.concurrency} at once"
+    return [
+        memory_text(cell.memory_mb),
+        chunk_text(cell.chunk_bytes),
+        place,
+        speed_text(before.mb_per_s if before else None),
+        speed_text(after.mb_per_s if after else None),
+        percent_text(pair.mb_per_s_change),
+        usd_text(before.usd_per_gb if before else None),
+        usd_text(after.usd_per_gb if after else None),
+        percent_text(pair.usd_per_gb_change),
+        Cell(pair.verdict, "bold" if pair.verdict == "different" else "dim"),
+    ]
+
+
+def as_json(pair: Pair) -> dict[str, Any]:
+    """The same, with everything that is recorded of both."""
+    return {
+        "before": asdict(pair.before) if pair.before else None,
+        "after": asdict(pair.after) if pair.after else None,
+        "mb_per_s_change": pair.mb_per_s_change,
+        "usd_per_gb_change": pair.usd_per_gb_change,
+        "p_value": pair.p_value,
+        "verdict": pair.verdict,
+    }
+
+
+def _identity(cell: CellRow) -> tuple[int, int, int, str, int, int]:
+    return (
+        cell.memory_mb,
+        cell.chunk_bytes,
+        cell.object_bytes,
+        cell.key,
+        cell.concurrency,
+        cell.streams,
+    )
+
+
+def _chance(
+    before: Results, after: Results, one: CellRow | None, other: CellRow | None
+) -> float | None:
+    if one is None or other is None:
+        return None
+    ones = warm_seconds(before.samples.get(one.cell_id, ()))
+    others = warm_seconds(after.samples.get(other.cell_id, ()))
+    return p_value(ones, others) if ones and others else None
+
+
+def _change(before: CellRow | None, after: CellRow | None, name: str) -> float | None:
+    if before is None or after is None:
+        return None
+    one, other = getattr(before, name), getattr(after, name)
+    return None if not one or other is None else other / one - 1
+
+
+def _listed(names: set[str]) -> str:
+    return ", ".join(sorted(names)) or MISSING

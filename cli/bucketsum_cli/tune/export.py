@@ -1,0 +1,72 @@
+"""A run as JSON and as CSV, for other programs."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.measurements import Sample
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bucketsum.measurements import CellRow, Run
+    from bucketsum_cli.tune.results import Results
+
+_OF_RUN: Final = ("run_id", "label", "region")
+_OF_CELL: Final = ("chunk_bytes", "streams", "concurrency", "object_bytes", "key")
+_OF_SAMPLE: Final = tuple(field.name for field in fields(Sample))
+
+CSV_COLUMNS: Final = (*_OF_RUN, *_OF_CELL, *_OF_SAMPLE)
+"""A line of the CSV: whose sample it is, and all that is recorded of it."""
+
+_FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
+
+
+def run_as_json(run: Run) -> dict[str, Any]:
+    """All that is recorded of *run*; its input and its summary are JSON themselves."""
+    texts = {
+        name: json.loads(text) if text else None
+        for name, text in (("input", run.input), ("summary", run.summary))
+    }
+    return asdict(run) | texts
+
+
+def results_as_json(results: Results) -> dict[str, Any]:
+    """All that is recorded: the run, its cells, its samples (without warm-ups)."""
+    return {
+        "run": run_as_json(results.run),
+        "cells": [asdict(cell) for cell in results.cells],
+        "samples": [asdict(sample) for _, sample in _samples(results)],
+    }
+
+
+def results_as_csv(results: Results) -> str:
+    """A line for each sample.
+
+    A text that a spreadsheet would compute gets ``'`` before it: keys come from outside.
+    """
+    written = io.StringIO()
+    lines = csv.writer(written)
+    lines.writerow(CSV_COLUMNS)
+    of_run = [getattr(results.run, name) for name in _OF_RUN]
+    for cell, sample in _samples(results):
+        of_cell = [getattr(cell, name) for name in _OF_CELL]
+        of_sample = [getattr(sample, name) for name in _OF_SAMPLE]
+        lines.writerow(map(_harmless, [*of_run, *of_cell, *of_sample]))
+    return written.getvalue()
+
+
+def _samples(results: Results) -> Iterator[tuple[CellRow, Sample]]:
+    for cell in results.cells:
+        for sample in results.samples.get(cell.cell_id, ()):
+            yield cell, sample
+
+
+def _harmless(value: object) -> object:
+    if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
+        return f"'{value}"
+    return value

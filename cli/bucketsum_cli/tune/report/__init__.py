@@ -1,0 +1,1 @@
+"""`bucketsum tune report`: a run as one HTML page that needs nothing else."""

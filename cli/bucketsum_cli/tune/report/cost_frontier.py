@@ -1,0 +1,128 @@
+"""What a GB costs against how fast it goes, and the cells that nothing beats in both."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from matplotlib.ticker import FuncFormatter, MaxNLocator
+
+from bucketsum_cli.tune.report.plot import (
+    COLOURS,
+    FAINT,
+    HIGHLIGHT,
+    INK,
+    Plot,
+    hint_of,
+    new_figure,
+    setting_text,
+)
+from bucketsum_cli.tune.texts import chunk_text, speed_text, usd_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from bucketsum.measurements import CellRow
+    from bucketsum_cli.tune.results import Panel, Results
+
+_LABELS_MAX: Final = 6
+_FAR_RIGHT: Final = 0.8  # of the fastest: a centred label would leave the plot
+
+
+def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
+    """Right is faster, down is cheaper; the line joins what nothing beats in both."""
+    cells = [cell for cell in panel.cells if cell.mb_per_s and cell.usd_per_gb]
+    frontier = sorted((cell for cell in cells if cell.pareto), key=_speed)
+    figure = new_figure(3.6)
+    axes = figure.subplots()
+    hints = {}
+    for cell in cells:
+        gid = f"point-{panel.cells.index(cell)}"
+        colour = COLOURS(0.15) if cell.pareto else "#a8a8a8"
+        axes.plot([_speed(cell)], [_cost(cell)], "o", color=colour, markersize=6, gid=gid, zorder=3)
+        hints[gid] = hint_of(cell)
+        if results.is_recommended(cell):
+            _mark(axes, cell)
+    axes.plot(
+        [*map(_speed, frontier)],
+        [*map(_cost, frontier)],
+        color=COLOURS(0.15),
+        linewidth=1.2,
+        gid="frontier",
+        label="nothing is both faster and cheaper",
+    )
+    _label(axes, frontier)
+    _finish(axes)
+    if cells:
+        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
+    said = _description(frontier, cells, results)
+    return Plot(name, "Cost per GB against speed", said, figure, hints)
+
+
+def _speed(cell: CellRow) -> float:
+    return cell.mb_per_s or 0.0
+
+
+def _cost(cell: CellRow) -> float:
+    return cell.usd_per_gb or 0.0
+
+
+def _mark(axes: Axes, cell: CellRow) -> None:
+    axes.plot(
+        [_speed(cell)],
+        [_cost(cell)],
+        "*",
+        color=HIGHLIGHT,
+        markeredgecolor="white",
+        markersize=17,
+        zorder=4,
+        gid="recommended",
+        label="recommended",
+        linestyle="none",
+    )
+
+
+def _label(axes: Axes, frontier: Sequence[CellRow]) -> None:
+    """Name some of the frontier's cells; all are in the table."""
+    fastest = max(map(_speed, frontier), default=0.0)
+    for place, cell in enumerate(frontier[:_LABELS_MAX]):
+        far_right = _speed(cell) > _FAR_RIGHT * fastest
+        axes.annotate(
+            f"{cell.memory_mb} MB, {chunk_text(cell.chunk_bytes)}",
+            (_speed(cell), _cost(cell)),
+            xytext=(0, 9 if place % 2 else -14),
+            textcoords="offset points",
+            ha="right" if far_right else "center",
+            fontsize=8,
+            color=INK,
+            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
+        )
+
+
+def _finish(axes: Axes) -> None:
+    axes.margins(0.18)
+    axes.autoscale_view()
+    axes.set_xlim(left=0)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_formatter(
+        FuncFormatter(lambda usd, _place: f"{usd:.8f}".rstrip("0").rstrip("."))
+    )
+    axes.set_xlabel("MB/s (more is faster)")
+    axes.set_ylabel("USD per GB (less is cheaper)")
+    axes.grid(color="#e3e3e3")
+    axes.set_axisbelow(True)
+    axes.tick_params(color=FAINT)
+
+
+def _description(frontier: Sequence[CellRow], cells: Sequence[CellRow], results: Results) -> str:
+    if not cells:
+        return "No cell has a cost."
+    said = [
+        f"{setting_text(cell)}: {speed_text(cell.mb_per_s)} MB/s for {usd_text(cell.usd_per_gb)} "
+        "USD per GB."
+        for cell in frontier
+    ]
+    said += [f"Recommended: {setting_text(one)}." for one in cells if results.is_recommended(one)]
+    return "On the frontier, from the slowest: " + " ".join(said)

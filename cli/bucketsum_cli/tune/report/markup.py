@@ -1,0 +1,47 @@
+"""HTML that is built of elements, never of texts: nothing from outside becomes markup."""
+
+from __future__ import annotations
+
+from importlib import resources
+from typing import Final
+from xml.etree import ElementTree as ET
+
+from bucketsum_cli.output import printable
+
+_POLICY: Final = (
+    "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+)
+"""A browser runs no script in the page and fetches nothing for it, whatever it holds."""
+
+
+def element(tag: str, *children: ET.Element | str, **attributes: str) -> ET.Element:
+    """``<tag>`` with *children* in order; ``class_`` is class, ``aria_label`` aria-label."""
+    names = {name: name.rstrip("_").replace("_", "-") for name in attributes}
+    made = ET.Element(tag, {names[name]: printable(text) for name, text in attributes.items()})
+    last: ET.Element | None = None
+    for child in children:
+        if isinstance(child, ET.Element):
+            made.append(child)
+            last = child
+        elif last is None:
+            made.text = (made.text or "") + printable(child)
+        else:
+            last.tail = (last.tail or "") + printable(child)
+    return made
+
+
+def document(title: str, *body: ET.Element) -> str:
+    """A whole page that needs no other file."""
+    style = element("style")
+    style.text = resources.files(__package__).joinpath("report.css").read_text("utf-8")
+    head = element(
+        "head",
+        element("meta", charset="utf-8"),
+        element("meta", name="viewport", content="width=device-width, initial-scale=1"),
+        element("meta", name="referrer", content="no-referrer"),
+        ET.Element("meta", {"http-equiv": "Content-Security-Policy", "content": _POLICY}),
+        element("title", title),
+        style,
+    )
+    html = element("html", head, element("body", *body), lang="en")
+    return "<!DOCTYPE html>\n" + ET.tostring(html, encoding="unicode", method="html") + "\n"

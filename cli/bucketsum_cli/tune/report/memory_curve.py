@@ -1,0 +1,93 @@
+"""MB/s against memory, a line per chunk size, with the spread of the warm samples."""
+
+from __future__ import annotations
+
+from itertools import cycle
+from typing import TYPE_CHECKING, Final
+
+from matplotlib.ticker import NullLocator
+
+from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_figure
+from bucketsum_cli.tune.results import is_measured, speed_at
+from bucketsum_cli.tune.texts import chunk_text, memory_text, speed_text
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+
+    from bucketsum.measurements import CellRow
+    from bucketsum_cli.tune.results import Panel
+
+_MARKERS: Final = "osD^vP"
+_LINES: Final = ("-", "--", ":", "-.")
+_DARKEST, _LIGHTEST = 0.0, 0.82  # the lightest end of the scale is too light on white
+_APART: Final = 0.025
+"""How far the lines are moved apart, as a part of memory, so that their spreads do not hide."""
+
+
+def memory_curve(name: str, panel: Panel) -> Plot:
+    """Medians as marks, from the slowest to the fastest warm sample as bars."""
+    measured = tuple(filter(is_measured, panel.cells))
+    figure = new_figure(3.5)
+    axes = figure.subplots()
+    chunks = sorted({cell.chunk_bytes for cell in measured})
+    hints = {}
+    for place, (chunk_bytes, marker, line) in enumerate(
+        zip(chunks, cycle(_MARKERS), cycle(_LINES), strict=False)
+    ):
+        cells = [cell for cell in measured if cell.chunk_bytes == chunk_bytes]
+        shift = 1 + _APART * (place - (len(chunks) - 1) / 2)
+        colour = COLOURS(_DARKEST + (_LIGHTEST - _DARKEST) * place / max(len(chunks) - 1, 1))
+        xs = [cell.memory_mb * shift for cell in cells]
+        speeds = [cell.mb_per_s or 0.0 for cell in cells]
+        axes.plot(xs, speeds, line, color=colour, linewidth=1.4)
+        axes.vlines(xs, *_spread(cells), color=colour, linewidth=2.4, alpha=0.55)
+        for x, speed, cell in zip(xs, speeds, cells, strict=True):
+            gid = f"point-{panel.cells.index(cell)}"
+            axes.plot([x], [speed], marker, color=colour, markersize=5.5, gid=gid)
+            hints[gid] = f"{hint_of(cell)}; {_spread_text(cell)}"
+        axes.plot([], [], line, marker=marker, color=colour, label=chunk_text(chunk_bytes))
+    _finish(axes, sorted({cell.memory_mb for cell in measured}))
+    if chunks:
+        figure.legend(
+            loc="outside lower center", ncols=4, title="chunk size", frameon=False, fontsize=9
+        )
+    return Plot(name, "MB/s against memory", _description(measured), figure, hints)
+
+
+def _finish(axes: Axes, memories: Sequence[int]) -> None:
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(memories, map(str, memories))
+    axes.xaxis.set_minor_locator(NullLocator())
+    if len(memories) > 6:  # noqa: PLR2004 - as many as stand beside each other
+        axes.tick_params(axis="x", rotation=45)
+    axes.set_ylim(bottom=0)
+    axes.set_xlabel("memory (MB)")
+    axes.set_ylabel("MB/s")
+    axes.grid(axis="y", color="#e3e3e3")
+    axes.set_axisbelow(True)
+
+
+def _spread(cells: Sequence[CellRow]) -> tuple[list[float], list[float]]:
+    return (
+        [speed_at(cell, cell.max_seconds) or 0.0 for cell in cells],
+        [speed_at(cell, cell.min_seconds) or 0.0 for cell in cells],
+    )
+
+
+def _spread_text(cell: CellRow) -> str:
+    slowest, fastest = speed_at(cell, cell.max_seconds), speed_at(cell, cell.min_seconds)
+    return f"{speed_text(slowest)} to {speed_text(fastest)} MB/s over {cell.n} warm samples"
+
+
+def _description(cells: Sequence[CellRow]) -> str:
+    if not cells:
+        return "No cell has a measurement."
+    said = []
+    for memory_mb in sorted({cell.memory_mb for cell in cells}):
+        speeds = [cell.mb_per_s or 0.0 for cell in cells if cell.memory_mb == memory_mb]
+        least, most = speed_text(min(speeds)), speed_text(max(speeds))
+        between = least if least == most else f"{least} to {most}"
+        said.append(f"{memory_text(memory_mb)}: {between} MB/s.")
+    return " ".join(said)

@@ -1,0 +1,69 @@
+"""What the report's plots have in common. They show numbers: no text in them comes from outside."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+from bucketsum_cli.tune.report.svg import svg_of
+from bucketsum_cli.tune.texts import chunk_text, memory_text, speed_text, usd_text
+
+if TYPE_CHECKING:
+    from xml.etree import ElementTree as ET
+
+    from bucketsum.measurements import CellRow
+
+COLOURS: Final = mpl.colormaps["cividis"]
+"""Looks alike with and without colour blindness, and prints in grey."""
+
+INK: Final = "#1a1a1a"
+FAINT: Final = "#6b6b6b"
+HIGHLIGHT: Final = "#b83b00"
+
+_WIDTH_INCHES: Final = 4.6  # some 360 pixels: readable on a phone without enlarging
+
+
+@dataclass(frozen=True, slots=True)
+class Plot:
+    """A plot of one panel.
+
+    Attributes:
+        name: Begins every id in it.
+        title: What it shows.
+        description: What can be seen in it, for those who do not see it.
+        figure: The drawing.
+        hints: What a part says when it is pointed at, by the part's id.
+    """
+
+    name: str
+    title: str
+    description: str
+    figure: Figure
+    hints: dict[str, str] = field(default_factory=dict)
+
+    def svg(self) -> ET.Element:
+        """As an element of a page."""
+        return svg_of(self.figure, self.name, self.title, self.description, self.hints)
+
+
+def new_figure(height_inches: float) -> Figure:
+    """A figure as wide as a phone."""
+    return Figure(figsize=(_WIDTH_INCHES, height_inches), layout="constrained")
+
+
+def setting_text(cell: CellRow) -> str:
+    """A cell's setting: ``512 MB memory, 1 MiB chunks``."""
+    return f"{memory_text(cell.memory_mb)} memory, {chunk_text(cell.chunk_bytes)} chunks"
+
+
+def hint_of(cell: CellRow) -> str:
+    """All that the plots show of *cell*, in one line."""
+    if cell.mb_per_s is None:
+        return f"{setting_text(cell)}: no measurement ({cell.cause or 'no warm sample'})"
+    return (
+        f"{setting_text(cell)}: {speed_text(cell.mb_per_s)} MB/s, "
+        f"{usd_text(cell.usd_per_gb)} USD per GB"
+    )

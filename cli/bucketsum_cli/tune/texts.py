@@ -1,0 +1,75 @@
+"""How the numbers of a sweep are written: the same in tables, in plots and in their legends."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from bucketsum.measure import BYTES_PER_MB
+
+MISSING: Final = "–"
+"""Where nothing was measured."""
+
+_BYTES_PER_KIB: Final = 1024
+_BYTES_PER_MIB: Final = 1024 * _BYTES_PER_KIB
+_BYTES_PER_KB: Final = 1000
+
+
+def chunk_text(chunk_bytes: int) -> str:
+    """A chunk size in the largest unit that says it exactly: ``1 MiB``, ``20 MB``, ``70,001 B``."""
+    for unit_bytes, unit in (
+        (_BYTES_PER_MIB, "MiB"),
+        (BYTES_PER_MB, "MB"),
+        (_BYTES_PER_KIB, "KiB"),
+        (_BYTES_PER_KB, "kB"),
+    ):
+        if chunk_bytes % unit_bytes == 0:
+            return f"{chunk_bytes // unit_bytes:,} {unit}"
+    return f"{chunk_bytes:,} B"
+
+
+def memory_text(memory_mb: int) -> str:
+    """A function's memory, as Lambda's settings have it."""
+    return f"{memory_mb} MB"
+
+
+def used_text(size_bytes: int | None) -> str:
+    """Memory that was used, in MB of 10⁶ bytes."""
+    return MISSING if size_bytes is None else f"{size_bytes / BYTES_PER_MB:.0f} MB"
+
+
+def seconds_text(seconds: float | None) -> str:
+    """Seconds with three decimals below 10, two from there on."""
+    if seconds is None:
+        return MISSING
+    return f"{seconds:.3f}" if seconds < 10 else f"{seconds:.2f}"  # noqa: PLR2004 - as it says
+
+
+def speed_text(mb_per_s: float | None) -> str:
+    """MB/s with one decimal."""
+    return MISSING if mb_per_s is None else f"{mb_per_s:.1f}"
+
+
+def usd_text(usd: float | None) -> str:
+    """US dollars with three significant digits, without an exponent."""
+    if usd is None:
+        return MISSING
+    if usd == 0:
+        return "0"
+    digits = 2
+    while abs(usd) * 10.0 ** (digits - 2) < 1:
+        digits += 1
+    return f"{usd:.{digits}f}"
+
+
+def percent_text(change: float | None) -> str:
+    """A change, as ``+12.3 %``."""
+    return MISSING if change is None else f"{change * 100:+.1f} %"
+
+
+def duration_text(seconds: float) -> str:
+    """A time to wait, in the two units that matter: ``1 min 20 s``, ``2 h 5 min``."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours} h {minutes} min"
+    return f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -1,0 +1,123 @@
+"""A JSON object's fields, read one by one, with errors that name the field."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from bucketsum.errors import BadSweep
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+T = TypeVar("T")
+
+
+class Fields:
+    """The fields of one object in a sweep's input."""
+
+    def __init__(self, place: str, raw: object, known: Sequence[str]) -> None:
+        """Take *raw*, which stands at *place* of the input ("" for the whole of it).
+
+        Raises:
+            BadSweep: It is not an object, or has a field that is not one of *known*.
+        """
+        if not isinstance(raw, dict):
+            raise BadSweep(f"{place or 'the input'} is {raw!r}, not an object")
+        unknown = [str(name) for name in raw if name not in known]
+        if unknown:
+            raise BadSweep(
+                f"{self._at(place, unknown[0])} is not a field; known are {', '.join(known)}"
+            )
+        self._place = place
+        self._raw = raw
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._raw
+
+    def one(self, name: str, read: Callable[[str, object], T], default: T) -> T:
+        """The field's value, or *default* where it is absent."""
+        return read(self._at(self._place, name), self._raw[name]) if name in self else default
+
+    def needed(self, name: str, read: Callable[[str, object], T]) -> T:
+        """The field's value.
+
+        Raises:
+            BadSweep: It is absent.
+        """
+        if name not in self:
+            raise BadSweep(f"{self._at(self._place, name)} is missing")
+        return read(self._at(self._place, name), self._raw[name])
+
+    def many(
+        self, name: str, read: Callable[[str, object], T], default: tuple[T, ...] = ()
+    ) -> tuple[T, ...]:
+        """The field's values in the order given, each once; *default* where it is absent.
+
+        Raises:
+            BadSweep: It is not a list, or an empty one.
+        """
+        if name not in self:
+            return default
+        place, raw = self._at(self._place, name), self._raw[name]
+        if not isinstance(raw, list) or not raw:
+            raise BadSweep(f"{place} is {raw!r}, not a list with at least one entry")
+        return tuple(dict.fromkeys(read(f"{place}[{i}]", one) for i, one in enumerate(raw)))
+
+    def needed_many(self, name: str, read: Callable[[str, object], T]) -> tuple[T, ...]:
+        """As `many`, of a field that must be there."""
+        if name not in self:
+            raise BadSweep(f"{self._at(self._place, name)} is missing")
+        return self.many(name, read)
+
+    @staticmethod
+    def _at(place: str, name: str) -> str:
+        return f"{place}.{name}" if place else name
+
+
+def whole(low: int, high: int) -> Callable[[str, object], int]:
+    """Reads a whole number in *low* .. *high*."""
+
+    def read(place: str, raw: object) -> int:
+        if isinstance(raw, bool) or not isinstance(raw, int) or not low <= raw <= high:
+            raise BadSweep(f"{place} is {raw!r}, not a whole number in {low}..{high}")
+        return raw
+
+    return read
+
+
+def number(low: float, high: float) -> Callable[[str, object], float]:
+    """Reads a number in *low* .. *high*."""
+
+    def read(place: str, raw: object) -> float:
+        if isinstance(raw, bool) or not isinstance(raw, int | float) or not low <= raw <= high:
+            raise BadSweep(f"{place} is {raw!r}, not a number in {low:g}..{high:g}")
+        return float(raw)
+
+    return read
+
+
+def among(allowed: Iterable[T]) -> Callable[[str, object], T]:
+    """Reads one of *allowed*."""
+    choices = list(allowed)
+
+    def read(place: str, raw: object) -> T:
+        for choice in choices:
+            if type(raw) is not bool and raw == choice:
+                return choice
+        raise BadSweep(f"{place} is {raw!r}; allowed: {', '.join(str(one) for one in choices)}")
+
+    return read
+
+
+def text(place: str, raw: object) -> str:
+    """Reads a text that is not empty."""
+    if not isinstance(raw, str) or not raw:
+        raise BadSweep(f"{place} is {raw!r}, not a text with at least one character")
+    return raw
+
+
+def boolean(place: str, raw: object) -> bool:
+    """Reads true or false."""
+    if not isinstance(raw, bool):
+        raise BadSweep(f"{place} is {raw!r}, neither true nor false")
+    return raw

@@ -1,0 +1,203 @@
+"""The prober's versions: one per memory size and run, published one by one, removed afterwards.
+
+A version never changes, so sweeps that overlap cannot disturb each other's. What they share is
+the unpublished function, ``$LATEST``: each change of it is guarded by the revision that was read
+before, and publishing by the revision and the code that were waited for. Whoever is overtaken
+starts again. Each version's description names its run; clean-up removes those alone, and those of
+runs that are over.
+"""
+
+from __future__ import annotations
+
+import random
+import re
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from bucketsum.errors import MemoryRefused, Overtaken
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_lambda.type_defs import FunctionConfigurationTypeDef
+
+T = TypeVar("T")
+
+ATTEMPTS: Final = 12
+"""How often publishing, or setting back, starts again after it was overtaken."""
+
+_LATEST: Final = "$LATEST"
+_DESCRIPTION: Final = re.compile(r"sweep (\S+) at (\d+) MB")
+_OVERTAKEN: Final = frozenset({"PreconditionFailedException", "ResourceConflictException"})
+_REFUSED: Final = frozenset({"InvalidParameterValueException", "ValidationException"})
+_GONE: Final = "ResourceNotFoundException"
+_LONGEST_PAUSE_SECONDS: Final = 5.0
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """What the template gave the prober, and what it is set back to.
+
+    Attributes:
+        memory_mb: Its memory.
+        description: Its description.
+    """
+
+    memory_mb: int
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class CleanedUp:
+    """What clean-up did.
+
+    Attributes:
+        deleted: Versions that it removed.
+        left: What it could not put right, and why.
+    """
+
+    deleted: tuple[str, ...]
+    left: tuple[str, ...]
+
+
+class ProberVersions:
+    """Publishes and removes versions of one function."""
+
+    def __init__(
+        self,
+        client: LambdaClient,
+        function: str,
+        original: Original,
+        pause: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._lambda = client
+        self._function = function
+        self._original = original
+        self._pause = pause
+
+    def publish(self, run_id: str, memory_mb: int) -> str:
+        """Publish a version of *memory_mb* for the run, or name the one there is.
+
+        Raises:
+            MemoryRefused: The account does not allow this memory size.
+            Overtaken: Others kept changing the function.
+            ClientError: Lambda refused for another reason.
+        """
+        description = f"sweep {run_id} at {memory_mb} MB"
+        for version in self._versions():  # a repeated invocation of the publisher
+            if version["Description"] == description and version["MemorySize"] == memory_mb:
+                return version["Version"]
+        return self._unless_overtaken(lambda: self._published(memory_mb, description))
+
+    def clean_up(self, run_id: str, is_over: Callable[[str], bool]) -> CleanedUp:
+        """Remove the versions of the run and of runs that are over; set the memory back.
+
+        One thing that fails does not keep the next from being tried.
+        """
+        deleted, left = [], []
+
+        def own(description: str) -> bool:
+            found = _DESCRIPTION.fullmatch(description)
+            return found is not None and (found[1] == run_id or is_over(found[1]))
+
+        try:
+            versions = [one["Version"] for one in self._versions() if own(one["Description"])]
+        except (BotoCoreError, ClientError) as error:
+            return CleanedUp((), (f"the versions could not be listed: {error}",))
+        for version in versions:
+            try:
+                self._delete(version)
+                deleted.append(version)
+            except (BotoCoreError, ClientError) as error:
+                left.append(f"version {version}: {error}")
+        try:
+            self._unless_overtaken(lambda: self._set_back(own))
+        except (BotoCoreError, ClientError, Overtaken) as error:
+            left.append(f"the memory of {_LATEST}: {error}")
+        return CleanedUp(tuple(deleted), tuple(left))
+
+    def _published(self, memory_mb: int, description: str) -> str:
+        self._set(memory_mb, description, self._configuration()["RevisionId"])
+        ready = self._configuration()
+        if (ready["MemorySize"], ready["Description"]) != (memory_mb, description):
+            raise Overtaken(f"the function was set to {ready['MemorySize']} MB meanwhile")
+        version = self._lambda.publish_version(
+            FunctionName=self._function,
+            CodeSha256=ready["CodeSha256"],
+            RevisionId=ready["RevisionId"],
+            Description=description,
+        )["Version"]
+        self._lambda.get_waiter("published_version_active").wait(
+            FunctionName=self._function,
+            Qualifier=version,
+            WaiterConfig={"Delay": 1, "MaxAttempts": 120},
+        )
+        published = self._configuration(version)
+        if published["MemorySize"] != memory_mb:  # belt and braces: the guard should have held
+            self._delete(version)
+            raise Overtaken(f"version {version} came out with {published['MemorySize']} MB")
+        return version
+
+    def _set(self, memory_mb: int, description: str, revision: str) -> None:
+        try:
+            self._lambda.update_function_configuration(
+                FunctionName=self._function,
+                MemorySize=memory_mb,
+                Description=description,  # always another, so that publishing makes a version
+                RevisionId=revision,
+            )
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _REFUSED:
+                raise MemoryRefused(
+                    f"Lambda refuses {memory_mb} MB: {error.response['Error'].get('Message', '')}"
+                ) from error
+            raise
+        self._lambda.get_waiter("function_updated").wait(
+            FunctionName=self._function, WaiterConfig={"Delay": 1, "MaxAttempts": 120}
+        )
+
+    def _set_back(self, own: Callable[[str], bool]) -> None:
+        """A running sweep that has set it since will set it back itself."""
+        now = self._configuration()
+        if own(now["Description"]):
+            self._set(self._original.memory_mb, self._original.description, now["RevisionId"])
+
+    def _configuration(self, version: str = _LATEST) -> FunctionConfigurationTypeDef:
+        answer: Any = self._lambda.get_function_configuration(
+            FunctionName=self._function, Qualifier=version
+        )
+        configuration: FunctionConfigurationTypeDef = answer  # the same, with ResponseMetadata
+        return configuration
+
+    def _versions(self) -> Iterator[FunctionConfigurationTypeDef]:
+        pages = self._lambda.get_paginator("list_versions_by_function").paginate(
+            FunctionName=self._function
+        )
+        for page in pages:
+            yield from (one for one in page["Versions"] if one["Version"] != _LATEST)
+
+    def _delete(self, version: str) -> None:
+        try:
+            self._lambda.delete_function(FunctionName=self._function, Qualifier=version)
+        except ClientError as error:
+            if error.response["Error"]["Code"] != _GONE:
+                raise
+
+    def _unless_overtaken(self, act: Callable[[], T]) -> T:
+        """*act*, again from its beginning whenever somebody else came between."""
+        for attempt in range(1, ATTEMPTS + 1):
+            try:
+                return act()
+            except Overtaken as error:
+                why: Exception = error
+            except ClientError as error:
+                if error.response["Error"]["Code"] not in _OVERTAKEN:
+                    raise
+                why = error
+            longest = min(2.0 ** (attempt - 2), _LONGEST_PAUSE_SECONDS)
+            self._pause(random.uniform(0, longest))  # noqa: S311 - two sweeps must not keep step
+        raise Overtaken(f"given up after {ATTEMPTS} attempts; the last: {why}")

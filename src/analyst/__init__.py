@@ -1,0 +1,1 @@
+"""Sums a sweep up."""

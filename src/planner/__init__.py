@@ -1,0 +1,1 @@
+"""Plans sweeps and makes the objects that they read."""

@@ -1,0 +1,114 @@
+"""The sweep's first states: input → plan, and the objects to read."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+from aws_lambda_powertools import Logger
+
+from bucketsum.errors import BadSweep
+from bucketsum.measurements import CellRow, Measurements, Run, RunStatus
+from bucketsum.plan import Cell, Plan, check_limits, plan_of
+from bucketsum.prices import Prices, prices_in
+from bucketsum.settings import needed
+from bucketsum.sweep import SweepInput
+from bucketsum.testobject import TestObjects
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+_TABLE, _BUCKET, _ARCHITECTURE, _REGION = needed(
+    os.environ, "MEASUREMENTS_TABLE", "SWEEP_BUCKET", "ARCHITECTURE", "AWS_REGION"
+)
+
+logger = Logger()
+
+_MEASUREMENTS: Final = Measurements(boto3.client("dynamodb"), _TABLE)
+_OBJECTS: Final = TestObjects(boto3.client("s3"), _BUCKET)
+
+
+def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
+    """Plan a sweep and record that it runs.
+
+    Raises:
+        BadSweep: It cannot be done; the text names the field to change, and so does the run.
+    """
+    try:
+        plan, prices = _planned(event["input"])
+    except BadSweep as error:
+        _MEASUREMENTS.record_run(replace(_begun(event), status=RunStatus.FAILED, cause=str(error)))
+        raise
+    for cell in plan.cells:
+        _MEASUREMENTS.record_cell(event["run_id"], _row_of(cell))
+    run = _run_of(event, plan, prices)
+    _MEASUREMENTS.record_run(run)
+    logger.info("planned", run_id=run.run_id, samples=run.samples, usd=run.estimated_usd)
+    return plan.to_json() | {"bucket": _BUCKET}
+
+
+def _planned(raw: object) -> tuple[Plan, Prices]:
+    sweep = SweepInput.from_json(raw)
+    plan = plan_of(sweep, [_OBJECTS.named(key).size_bytes for key in sweep.keys])
+    prices = prices_in(_REGION, _ARCHITECTURE)
+    check_limits(plan, prices)
+    return plan, prices
+
+
+def make_object(event: dict[str, Any]) -> dict[str, Any]:
+    """See that an object is there; returns its key, size and SHA-1."""
+    if event["made"]:
+        return asdict(_OBJECTS.ensured(event["key"], event["size_bytes"]))
+    return asdict(_OBJECTS.named(event["key"]))
+
+
+_ACTIONS: Final = {"plan": plan_sweep, "object": make_object}
+
+
+@logger.inject_lambda_context
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda passes both
+    """Do what ``action`` says: ``plan`` the ``input``, or make an ``object``."""
+    return _ACTIONS[event["action"]](event)
+
+
+def _row_of(cell: Cell) -> CellRow:
+    return CellRow(
+        cell_id=cell.cell_id,
+        **asdict(cell.setting),
+        concurrency=cell.concurrency,
+        object_bytes=cell.object.size_bytes,
+        key=cell.object.key,
+        cause=cell.refused,
+    )
+
+
+def _begun(event: dict[str, Any]) -> Run:
+    major, minor, _ = platform.python_version_tuple()
+    return Run(
+        run_id=event["run_id"],
+        status=RunStatus.RUNNING,
+        started_at=event["started_at"],
+        region=_REGION,
+        architecture=_ARCHITECTURE,
+        runtime=f"python{major}.{minor}",
+        label="local" if "AWS_ENDPOINT_URL" in os.environ else "aws",
+        execution_arn=event["execution_arn"],
+        input=json.dumps(event["input"]),
+    )
+
+
+def _run_of(event: dict[str, Any], plan: Plan, prices: Prices) -> Run:
+    return replace(
+        _begun(event),
+        runs=plan.sweep.runs,
+        weak=plan.sweep.weak,
+        cells=len(plan.cells),
+        samples=plan.samples,
+        estimated_seconds=round(plan.estimated_seconds, 1),
+        estimated_usd=plan.estimated_usd(prices),
+        price_date=prices.date,
+    )

@@ -1,0 +1,99 @@
+"""Reads and hashes one object as the hasher does; returns what that took. Changes nothing."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+
+# The hasher imports these three: cold starts and memory are to be its own.
+from aws_lambda_powertools import Logger, Metrics, Tracer  # noqa: F401
+
+from bucketsum import __version__
+from bucketsum.arrivals import Arrival
+from bucketsum.digest import digest_of
+from bucketsum.errors import BadSweep
+from bucketsum.measure import Meter
+from bucketsum.source import CLIENT_CONFIG, SingleStream
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.typing import LambdaContext
+
+logger = Logger()
+
+_S3: Final = boto3.client("s3", config=CLIENT_CONFIG)
+_MS: Final = 1000
+
+
+def _init_ms() -> int | None:
+    """From the start of this process until now."""
+    try:
+        stat = Path("/proc/self/stat").read_text()
+    except OSError:
+        return None
+    ticks = int(stat.rpartition(")")[2].split()[19])
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    return math.ceil(age * _MS)
+
+
+_INIT_MS: Final = _init_ms()
+_environment: Final = {"is_new": True}
+
+
+def probe(event: dict[str, Any]) -> dict[str, Any]:
+    """Read and hash the object that *event* names.
+
+    Raises:
+        BadSweep: The workload or the number of streams is not one that there is.
+        BucketsumError: The object could not be read.
+    """
+    if (event["workload"], event["streams"]) != ("hash", 1):
+        raise BadSweep(f"there is no workload {event['workload']!r} on {event['streams']} streams")
+    arrival = Arrival(
+        event["bucket"], event["key"], None, None, event["size_bytes"], sequencer="", event_time=""
+    )
+    meter = Meter()
+    opened = SingleStream(_S3, event["chunk_bytes"]).open(arrival)
+    digest = digest_of(opened.chunks)
+    measurement = meter.stop(digest.size_bytes)
+    digest_ok = digest.sha1 == event["sha1"]
+    answer = {
+        "status": "ok" if digest_ok else "failed",
+        "size_bytes": measurement.size_bytes,
+        "seconds": round(measurement.seconds, 6),
+        "mb_per_s": round(measurement.mb_per_s, 6),
+        "cpu_seconds": measurement.cpu_seconds and round(measurement.cpu_seconds, 6),
+        "max_rss_bytes": measurement.max_rss_bytes,
+        "rss_of": "reading" if meter.peak_was_reset else "process",
+        "digest_ok": digest_ok,
+        "sha1": digest.sha1,
+    }
+    if not digest_ok:
+        answer |= {"error": "WrongDigest", "cause": f"expected the SHA-1 {event['sha1']}"}
+    return {name: value for name, value in answer.items() if value is not None}
+
+
+@logger.inject_lambda_context
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
+    """Probe once, and say where and on what."""
+    started = time.perf_counter()
+    cold, _environment["is_new"] = _environment["is_new"], False
+    answer = probe(event) | {
+        "cold": cold,
+        "memory_mb": int(context.memory_limit_in_mb),
+        "version": context.function_version,
+        "boto3": boto3.__version__,
+        "layer": __version__,
+        "runtime": platform.python_version(),
+        "architecture": platform.machine(),
+        "log_stream": context.log_stream_name,
+    }
+    init_ms = (_INIT_MS or 0) if cold else 0
+    if cold and _INIT_MS is not None:
+        answer["init_ms"] = _INIT_MS
+    return answer | {"billed_ms": math.ceil((time.perf_counter() - started) * _MS) + init_ms}

@@ -1,0 +1,33 @@
+"""State machine definitions reach the embedded AWS in JSON, and AWS as they are written."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import yaml
+from tests.sam_template import TEMPLATE, load_template
+
+from bucketsum_cli.local.deploy import definitions_as_json
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DEFINITION = TEMPLATE.parent / "statemachines" / "sweep.asl.yaml"
+
+
+def test_a_definition_is_written_in_json_and_named(tmp_path: Path) -> None:
+    """The built template points at the same definition in the one form that ministack reads."""
+    (tmp_path / "sweep.asl.yaml").write_bytes(DEFINITION.read_bytes())
+    template = tmp_path / "template.yaml"
+    template.write_text("A:\n  DefinitionUri: sweep.asl.yaml\nB:\n  CodeUri: x.yaml\n")
+    definitions_as_json(template)
+    assert template.read_text() == "A:\n  DefinitionUri: sweep.asl.json\nB:\n  CodeUri: x.yaml\n"
+    made = json.loads((tmp_path / "sweep.asl.json").read_text())
+    assert made == yaml.safe_load(DEFINITION.read_text(encoding="utf-8"))
+
+
+def test_the_template_itself_names_the_yaml() -> None:
+    """What a person deploys to AWS is what stands in the repository."""
+    machine = load_template()["Resources"]["SweepStateMachine"]["Properties"]
+    assert machine["DefinitionUri"] == "statemachines/sweep.asl.yaml"

@@ -1,0 +1,86 @@
+"""A stack that can sweep: its table and bucket in moto, its state machine made up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+import pytest
+from tests.cli.tune.state_machine import StateMachine
+from tests.cli.tune.sweeps import a_run, analysed
+from tests.sam_template import load_template
+
+from bucketsum.measurements import Measurements
+from bucketsum_cli.stack import Connection
+from bucketsum_cli.tune import following
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from bucketsum.measurements import CellRow, Run, Sample
+    from bucketsum_cli.stack import Stack
+
+TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names
+
+_LEFT_OUT: Final = "PointInTimeRecoverySpecification"
+
+
+class _Prober:
+    """Lambda's client as far as prices need it."""
+
+    def get_function_configuration(self, *, FunctionName: str) -> dict[str, Any]:  # noqa: N803 - as boto3 has it
+        """Its architecture."""
+        assert FunctionName == "ProberFunctionName"
+        return {"Architectures": ["arm64"]}
+
+
+@pytest.fixture
+def measurements(stack: Stack) -> Measurements:
+    """The table of the deployed stack, as template.yaml makes it."""
+    assert stack.outputs[TABLE] == TABLE
+    properties = load_template()["Resources"]["MeasurementsTable"]["Properties"]
+    dynamodb = boto3.client("dynamodb")
+    fields = {name: value for name, value in properties.items() if name != _LEFT_OUT}
+    dynamodb.create_table(TableName=TABLE, **fields)
+    return Measurements(dynamodb, TABLE)
+
+
+@pytest.fixture
+def state_machine(measurements: Measurements, monkeypatch: pytest.MonkeyPatch) -> StateMachine:
+    """What the stack's clients of Step Functions and Lambda lead to."""
+    machine, make_client = StateMachine(measurements), Connection.client
+
+    def client(connection: Connection, service: str) -> Any:  # noqa: ANN401 - as `Connection.client`
+        made_up = {"stepfunctions": machine, "lambda": _Prober()}
+        return made_up.get(service) or make_client(connection, service)
+
+    monkeypatch.setattr(Connection, "client", client)
+    monkeypatch.setattr(following, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(following, "_SAMPLES_PER_SECOND", 1e9)
+    return machine
+
+
+@pytest.fixture
+def sweep_bucket(stack: Stack) -> str:
+    """The bucket that sweeps read from, empty."""
+    name = stack.outputs["SweepBucketName"]
+    boto3.client("s3").create_bucket(Bucket=name)
+    return name
+
+
+@pytest.fixture
+def record(
+    measurements: Measurements,
+) -> Callable[[Sequence[CellRow], Sequence[Sample], Run | None], Run]:
+    """Writes a run that has ended, as the stack would have."""
+
+    def write(cells: Sequence[CellRow], samples: Sequence[Sample], run: Run | None = None) -> Run:
+        ended, rows, kept = analysed(cells, samples, run or a_run())
+        measurements.record_run(ended)
+        for sample in kept:
+            measurements.record_sample(ended.run_id, sample)
+        for row in rows:
+            measurements.record_cell(ended.run_id, row)
+        return ended
+
+    return write

@@ -1,0 +1,137 @@
+"""A state machine that plans with the product's planner and measures by a formula."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from botocore.exceptions import ClientError
+from tests.cli.tune.sweeps import PRICES, a_sample, failed_samples
+
+from bucketsum.concluding import Ending, conclude
+from bucketsum.measurements import CellRow, Measurements, Run, RunStatus, Sample
+from bucketsum.plan import plan_of
+from bucketsum.sweep import SweepInput
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+class StateMachine:
+    """Step Functions' client as far as the command knows it; it records a round a question.
+
+    Attributes:
+        asked: The inputs of the executions that were started.
+        stopped: Whether the execution was stopped.
+        refuses: Why an execution fails at once; empty where it does not.
+        judges: Whether the stack judges a run whose execution was stopped.
+        fails: Which samples fail, by memory; all others are good.
+        on_question: Called when somebody asks how the execution stands.
+    """
+
+    def __init__(self, measurements: Measurements) -> None:
+        self.measurements = measurements
+        self.asked: list[dict[str, Any]] = []
+        self.stopped = False
+        self.refuses = ""
+        self.judges = True
+        self.fails: Callable[[CellRow], bool] = lambda _cell: False
+        self.on_question: Callable[[], None] = lambda: None
+        self._run: Run | None = None
+        self._rounds: Iterator[None] = iter(())
+
+    def start_execution(self, *, stateMachineArn: str, name: str, input: str) -> dict[str, str]:  # noqa: A002, N803 - as boto3 has it
+        """Begin; the first questions find nothing recorded yet."""
+        assert stateMachineArn == "SweepStateMachineArn"
+        self.asked.append(json.loads(input))
+        self._rounds = self._sweep(name, self.asked[-1])
+        return {"executionArn": f"arn:{name}"}
+
+    def describe_execution(self, *, executionArn: str) -> dict[str, str]:  # noqa: N803 - as boto3 has it
+        """Go on a little, and say how it stands."""
+        assert executionArn.startswith("arn:")
+        self.on_question()
+        if self.stopped:
+            return {"status": "ABORTED"}
+        try:
+            next(self._rounds)
+        except StopIteration:
+            if self.refuses:
+                return {"status": "FAILED", "error": "BadSweep", "cause": self.refuses}
+            return {"status": "SUCCEEDED"}
+        return {"status": "RUNNING"}
+
+    def stop_execution(self, *, executionArn: str, error: str, cause: str) -> None:  # noqa: N803 - as boto3 has it
+        """End, and be judged as the stack does it after a while."""
+        assert executionArn.startswith("arn:")
+        assert error
+        assert cause
+        self.stopped = True
+        if self.judges:
+            self._end(Ending(RunStatus.STOPPED, "the execution is ABORTED"))
+
+    def _sweep(self, run_id: str, asked: dict[str, Any]) -> Iterator[None]:
+        if self.refuses:
+            return
+        yield
+        plan = plan_of(SweepInput.from_json(asked))
+        cells = [
+            CellRow(
+                cell_id=cell.cell_id,
+                **asdict(cell.setting),
+                concurrency=cell.concurrency,
+                object_bytes=cell.object.size_bytes,
+                key=cell.object.key,
+                cause=cell.refused,
+            )
+            for cell in plan.cells
+        ]
+        for cell in cells:
+            self.measurements.record_cell(run_id, cell)
+        self._run = Run(
+            run_id,
+            RunStatus.RUNNING,
+            "2026-11-21T04:15:00.123Z",
+            region="us-east-1",
+            architecture="arm64",
+            label="aws",
+            input=json.dumps(asked),
+            runs=plan.sweep.runs,
+            weak=plan.sweep.weak,
+            samples=plan.samples,
+        )
+        self.measurements.record_run(self._run)
+        for number, run in (one for rounds in plan.rounds.values() for one in rounds):
+            for sample in self._samples(cells[number], run):
+                self.measurements.record_sample(run_id, sample)
+            yield
+        self._end(Ending())
+
+    def _samples(self, cell: CellRow, run: int) -> list[Sample]:
+        if self.fails(cell):
+            return [replace(failed_samples(cell, "it timed out", 1)[0], run=run)]
+        return [a_sample(cell, run, one) for one in range(1, cell.concurrency + 1)]
+
+    def _end(self, ending: Ending) -> None:
+        if self._run is None:
+            return
+        conclusion = conclude(
+            self._run,
+            self.measurements.cells(self._run.run_id),
+            self.measurements.samples(self._run.run_id),
+            PRICES,
+            ending,
+            "2026-11-21T04:18:31.000Z",
+        )
+        for cell in conclusion.cells:
+            self.measurements.record_cell(self._run.run_id, cell)
+        self.measurements.record_run(conclusion.run)
+
+
+def missing_execution() -> ClientError:
+    """What Step Functions answers where describing lags behind starting."""
+    return ClientError(
+        {"Error": {"Code": "ExecutionDoesNotExist", "Message": "Execution Does Not Exist"}},
+        "DescribeExecution",
+    )

@@ -1,0 +1,172 @@
+"""Made-up runs: samples by a formula, everything else by the product's own analysis."""
+
+from __future__ import annotations
+
+import json
+import random
+from itertools import product
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.analysis import cell_rows
+from bucketsum.choosing import choose
+from bucketsum.measurements import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.prices import prices_in
+from bucketsum.sweep import Strategy, StrategyName
+from bucketsum_cli.tune.results import Results, assembled
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MIB: Final = 1024 * 1024
+HUNDRED_MB: Final = 100_000_000
+
+PRICES: Final = prices_in("us-east-1", "arm64")
+
+_ENDED: Final = "2026-11-21T04:18:31.000Z"
+
+
+def a_run(run_id: str = "20261121T041500-abcdef", **changes: Any) -> Run:  # noqa: ANN401
+    """A run that succeeded on AWS, with *changes*."""
+    fields: dict[str, Any] = {
+        "run_id": run_id,
+        "status": RunStatus.SUCCEEDED,
+        "started_at": "2026-11-21T04:15:00.123Z",
+        "ended_at": _ENDED,
+        "region": "us-east-1",
+        "architecture": "arm64",
+        "runtime": "python3.13",
+        "label": "aws",
+        "runs": 5,
+        "weak": False,
+        "price_date": "2026-11-01",
+        "input": json.dumps({"object_bytes": [HUNDRED_MB], "strategy": {"name": "balanced"}}),
+    }
+    return Run(**(fields | changes))
+
+
+def a_cell(
+    memory_mb: int,
+    chunk_bytes: int,
+    object_bytes: int = HUNDRED_MB,
+    key: str | None = None,
+    concurrency: int = 1,
+) -> CellRow:
+    """A cell without statistics."""
+    return CellRow(
+        cell_id=f"m{memory_mb:05d}-c{chunk_bytes:09d}-s1-k{concurrency:02d}-o{object_bytes:012d}"
+        + ("" if key is None else "n0"),
+        memory_mb=memory_mb,
+        chunk_bytes=chunk_bytes,
+        streams=1,
+        concurrency=concurrency,
+        object_bytes=object_bytes,
+        key=key or f"objects/{object_bytes}.bin",
+    )
+
+
+def seconds_of(cell: CellRow, noise: float = 1.0) -> float:
+    """What reading takes by Lambda's share of a processor and its link."""
+    mb_per_s = min(75.0, 300 * cell.memory_mb / 1769) * (1 - cell.chunk_bytes / 150_000_000)
+    return round(cell.object_bytes / 1e6 / mb_per_s * noise, 6)
+
+
+def good_samples(cell: CellRow, runs: int = 5, *, cold: bool = False) -> list[Sample]:
+    """*runs* good ones of *cell*, the first cold where asked."""
+    draw = random.Random(cell.cell_id)  # noqa: S311 - the same every time
+    return [
+        a_sample(cell, run, invocation, draw.uniform(0.95, 1.08), cold=cold and run == 1)
+        for run, invocation in product(range(1, runs + 1), range(1, cell.concurrency + 1))
+    ]
+
+
+def a_sample(
+    cell: CellRow, run: int, invocation: int, noise: float = 1.0, *, cold: bool = False
+) -> Sample:
+    """A good one."""
+    seconds = seconds_of(cell, noise)
+    return Sample(
+        cell_id=cell.cell_id,
+        run=run,
+        invocation=invocation,
+        status=SampleStatus.OK,
+        at=_ENDED,
+        size_bytes=cell.object_bytes,
+        seconds=seconds,
+        mb_per_s=cell.object_bytes / 1e6 / seconds,
+        cpu_seconds=seconds / 2,
+        max_rss_bytes=80_000_000 + 2 * cell.chunk_bytes,
+        cold=cold,
+        billed_ms=int(seconds * 1000) + 12,
+        init_ms=400 if cold else None,
+        digest_ok=True,
+        sha1="a" * 40,
+        memory_mb=cell.memory_mb,
+        boto3="1.43.0",
+        layer="0.1.0",
+        runtime="3.13.1",
+        architecture="aarch64",
+    )
+
+
+def failed_samples(cell: CellRow, cause: str, runs: int = 5) -> list[Sample]:
+    """*runs* of *cell* that all failed."""
+    return [
+        Sample(
+            cell_id=cell.cell_id,
+            run=run,
+            invocation=1,
+            status=SampleStatus.FAILED,
+            at=_ENDED,
+            error="Sandbox.Timedout",
+            cause=cause,
+        )
+        for run in range(1, runs + 1)
+    ]
+
+
+def analysed(
+    cells: Iterable[CellRow],
+    samples: Sequence[Sample],
+    run: Run | None = None,
+    strategy: Strategy | None = None,
+) -> tuple[Run, list[CellRow], list[Sample]]:
+    """What the table would hold of a run with *samples*."""
+    rows = cell_rows(cells, samples, PRICES)
+    strategy = strategy or Strategy(StrategyName.BALANCED)
+    summary = {"recommendation": choose(rows, strategy, PRICES).to_json()}
+    kept = run or a_run()
+    fields = {name: getattr(kept, name) for name in kept.__slots__}
+    whole = fields | {
+        "summary": json.dumps(summary),
+        "cells": len(rows),
+        "samples": len(samples),
+        "samples_ok": sum(one.status is SampleStatus.OK for one in samples),
+        "samples_failed": sum(one.status is SampleStatus.FAILED for one in samples),
+    }
+    return Run(**whole), rows, list(samples)
+
+
+def a_grid(
+    memories: Sequence[int] = (128, 256, 512, 1024, 1769),
+    chunks: Sequence[int] = (MIB, 10_000_000, 20_000_000),
+    objects: Sequence[int] = (HUNDRED_MB,),
+) -> tuple[list[CellRow], list[Sample]]:
+    """Cells and their samples; each cell's first is cold."""
+    cells = [a_cell(*one) for one in product(memories, chunks, objects)]
+    return cells, [sample for cell in cells for sample in good_samples(cell, 6, cold=True)]
+
+
+def results(cells: Iterable[CellRow], samples: Sequence[Sample], run: Run | None = None) -> Results:
+    """The same, put together for reading."""
+    return assembled(*analysed(cells, samples, run))
+
+
+def grid_results() -> Results:
+    """A grid in which one cell failed and two are missing: nothing is measured of them."""
+    cells, samples = a_grid()
+    lost, kept = cells[2], [cells[5], cells[8]]
+    cells = [cell for cell in cells if cell not in kept]
+    names = {cell.cell_id for cell in cells} - {lost.cell_id}
+    samples = [sample for sample in samples if sample.cell_id in names]
+    samples += failed_samples(lost, "Task timed out after 900.00 seconds")
+    return results(cells, samples)

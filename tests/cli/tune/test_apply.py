@@ -1,0 +1,107 @@
+"""`bucketsum tune apply`: the recommendation into samconfig.toml."""
+
+from __future__ import annotations
+
+import tomllib
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.tune.sweeps import MIB, a_cell, a_run, failed_samples, good_samples
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+    from tests.cli.tune.test_reading import Record
+
+BEFORE = """\
+version = 0.1
+
+[default.deploy.parameters]
+stack_name = "bucketsum" # ours
+parameter_overrides = "MemorySize=128 BatchSize=2"
+"""
+
+
+@pytest.fixture
+def samconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The file of a project, which is the current folder."""
+    (tmp_path / "template.yaml").touch()
+    (tmp_path / "layers" / "bucketsum").mkdir(parents=True)
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "samconfig.toml"
+    file.write_text(BEFORE)
+    return file
+
+
+@pytest.fixture
+def recommended(record: Record) -> str:
+    """A run that recommends 512 MB and 1 MiB."""
+    cell = a_cell(512, MIB)
+    return record([cell], good_samples(cell), None).run_id
+
+
+def test_the_change_is_shown_and_nothing_written_without_a_yes(
+    run: Run, samconfig: Path, recommended: str
+) -> None:
+    """No is the answer unless somebody says yes; exit status 1."""
+    ended = run("tune", "apply", recommended)
+    assert ended.status == 1
+    assert '-parameter_overrides = "MemorySize=128 BatchSize=2"' in ended.err
+    assert '+parameter_overrides = "MemorySize=512 BatchSize=2 ChunkBytes=1048576"' in ended.err
+    assert samconfig.read_text() == BEFORE
+
+
+def test_a_yes_writes_it_and_says_how_to_deploy(
+    run: Run, samconfig: Path, recommended: str
+) -> None:
+    """Only the parameters change."""
+    ended = run("tune", "apply", recommended, answer="y\n")
+    assert ended.status == 0
+    assert "sam deploy --config-env default" in ended.err
+    wanted = BEFORE.replace("MemorySize=128 BatchSize=2", "MemorySize=512 BatchSize=2")
+    assert samconfig.read_text() == wanted.replace(
+        'BatchSize=2"', 'BatchSize=2 ChunkBytes=1048576"'
+    )
+
+
+def test_what_is_there_already_is_not_asked_for(
+    run: Run, samconfig: Path, recommended: str
+) -> None:
+    """Applying twice writes once; the answer for programs says which."""
+    first = run("tune", "apply", recommended, "--yes", "--json")
+    second = run("tune", "apply", recommended, "--json")
+    assert (first.document["changed"], second.document["changed"]) == (True, False)
+    assert first.document["parameters"] == {"MemorySize": 512, "ChunkBytes": MIB}
+    assert tomllib.loads(samconfig.read_text())["version"] == 0.1
+
+
+@pytest.mark.usefixtures("samconfig")
+def test_a_run_that_recommends_nothing_changes_nothing(
+    run: Run, samconfig: Path, record: Record
+) -> None:
+    """The reason is told."""
+    cell = a_cell(512, MIB)
+    record([cell], failed_samples(cell, "it timed out"), None)
+    ended = run("tune", "apply", "last", "--yes")
+    assert ended.status == 2
+    assert "recommends nothing: no setting was measured" in ended.err
+    assert samconfig.read_text() == BEFORE
+
+
+@pytest.mark.usefixtures("samconfig")
+def test_local_numbers_come_with_a_warning(run: Run, record: Record) -> None:
+    """What one machine recommends is not what AWS would."""
+    cell = a_cell(512, MIB)
+    record([cell], good_samples(cell), a_run(label="local"))
+    assert "measure on AWS before you deploy there" in run("tune", "apply", "last", "-y").err
+
+
+def test_a_project_without_the_file_is_told_how_to_get_one(
+    run: Run, samconfig: Path, recommended: str
+) -> None:
+    """It is not made up: what else belongs into it is not known."""
+    samconfig.unlink()
+    ended = run("tune", "apply", recommended, "--yes")
+    assert ended.status == 2
+    assert "sam deploy --guided" in ended.err

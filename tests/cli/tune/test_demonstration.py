@@ -1,0 +1,55 @@
+"""The sweep that `make demo` ends with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bucketsum_cli.tune.demonstration import demonstrate_sweep
+
+if TYPE_CHECKING:
+    from tests.cli.tune.state_machine import StateMachine
+
+    from bucketsum_cli.stack import Stack
+
+QUICK = Path(__file__).parents[3] / "events" / "sweep-quick.json"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A folder with the quick sweep that ships."""
+    (tmp_path / "events").mkdir()
+    (tmp_path / "events" / QUICK.name).write_bytes(QUICK.read_bytes())
+    return tmp_path
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_it_runs_the_quick_sweep_and_names_its_report(
+    project: Path,
+    stack: Stack,
+    state_machine: StateMachine,
+    capsys: pytest.CaptureFixture[str],
+    as_json: bool,  # noqa: FBT001 - a parameter of the test
+) -> None:
+    """A person ends with the table and the report's path; a program's stdout is not disturbed."""
+    assert demonstrate_sweep(project, stack, as_json=as_json) is True
+    printed = capsys.readouterr()
+    report = project / ".bucketsum" / "sweep.html"
+    assert state_machine.asked == [json.loads(QUICK.read_text())]
+    assert report.read_text("utf-8").startswith("<!DOCTYPE html>")
+    if as_json:
+        assert printed.out == ""
+    else:
+        assert "recommended: " in printed.out
+    assert f"report: {report}" in printed.out + printed.err
+
+
+def test_it_tells_where_something_was_not_measured(
+    project: Path, stack: Stack, state_machine: StateMachine
+) -> None:
+    """A demonstration that measured half is not a success."""
+    state_machine.fails = lambda cell: cell.memory_mb == 128
+    assert demonstrate_sweep(project, stack, as_json=True) is False

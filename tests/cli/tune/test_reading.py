@@ -1,0 +1,224 @@
+"""`bucketsum tune list`, `show`, `compare` and `export`: what was measured, read back."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN
+from tests.cli.tune.sweeps import (
+    HUNDRED_MB,
+    MIB,
+    a_cell,
+    a_grid,
+    a_run,
+    a_sample,
+    failed_samples,
+    good_samples,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum.measurements import CellRow, Sample
+    from bucketsum.measurements import Run as Recorded
+
+    Record = Callable[[Sequence[CellRow], Sequence[Sample], Recorded | None], Recorded]
+
+ARTICLE_128_MB_10_MB = {
+    100_000_000: ((5.18, 7.64), "15.6"),
+    500_000_000: ((21.26, 24.96), "21.6"),
+    1_000_000_000: ((43.32, 49.82), "21.5"),
+    5_000_000_000: ((217.84, 240.16), "21.8"),
+}
+"""The article's rows of 128 MB memory and 10 MB chunks: seconds of both runs, average MB/s."""
+
+
+def test_show_is_the_articles_table(run: Run, record: Record) -> None:
+    """With the article's seconds, its averages come out, under its headings, in its order."""
+    cells = [a_cell(128, 10_000_000, size) for size in ARTICLE_128_MB_10_MB]
+    samples = [
+        replace(a_sample(cell, number + 1, 1), seconds=ARTICLE_128_MB_10_MB[size][0][number])
+        for cell, size in zip(cells, ARTICLE_128_MB_10_MB, strict=True)
+        for number in (1, 0)  # as the table is ordered, whatever came first
+    ]
+    record(cells, samples, a_run(runs=2, weak=True))
+    ended = run("tune", "show", "last")
+    assert ended.status == 0
+    lines = ended.out.splitlines()
+    start = lines.index("128 MB Memory / 10 MB Chunk Size") + 1
+    rows = [line.split() for line in lines[start : start + 4]]
+    shown = [((float(row[4]), float(row[5])), row[6]) for row in rows]
+    assert shown == list(ARTICLE_128_MB_10_MB.values())
+    assert [" ".join(row[:2]) for row in rows] == ["100.0 MB", "500.0 MB", "1.0 GB", "5.0 GB"]
+    assert all("weak: 2 warm runs" in line for line in lines[start : start + 4])
+
+
+def test_show_marks_cold_runs_failures_and_the_recommended_cell(run: Run, record: Record) -> None:
+    """A cold run has a star, a failed one its cause, and what to deploy is named."""
+    good, bad = a_cell(512, MIB), a_cell(128, 20_000_000)
+    samples = [*good_samples(good, 6, cold=True), *failed_samples(bad, "Task timed out")]
+    record([good, bad], samples, None)
+    out = run("tune", "show", "last").out
+    good_line = next(line for line in out.splitlines() if "recommended; fastest" in line)
+    assert good_line.count("*") == 1
+    assert "failed failed failed failed failed" in out
+    assert "failed with Sandbox.Timedout: Task timed out" in out
+    assert "deploy it: bucketsum tune apply 20261121T041500-abcdef" in out
+    assert "embedded AWS" not in out
+
+
+def test_invocations_at_once_stand_together(run: Run, record: Record) -> None:
+    """A run of several invocations is one entry with all their seconds."""
+    cell = a_cell(512, MIB, concurrency=3)
+    record([cell], good_samples(cell, 5), None)
+    line = next(one for one in run("tune", "show", "last").out.splitlines() if "3 at once" in one)
+    assert line.count("/") == 10
+
+
+@pytest.mark.parametrize("command", ["show", "compare"])
+def test_local_numbers_are_never_shown_as_awss(run: Run, record: Record, command: str) -> None:
+    """Every table with a local run says so."""
+    cell = a_cell(512, MIB)
+    record([cell], good_samples(cell), a_run(label="local"))
+    names = ["last", "last"] if command == "compare" else ["last"]
+    assert "none of these numbers is AWS's" in run("tune", command, *names).out
+
+
+def test_what_outsiders_named_is_shown_escaped(run: Run, record: Record) -> None:
+    """Keys and causes cannot act on the terminal, nor be read as markup."""
+    cell = a_cell(512, MIB, key=HOSTILE)
+    asked = '{"keys": ["one"]}'
+    record([cell], failed_samples(cell, HOSTILE), a_run(input=asked))
+    out = run("tune", "show", "last").out
+    assert HOSTILE_SHOWN in out
+    assert "\x9b" not in out
+    assert "\u202e" not in out
+
+
+def test_show_as_json_is_all_that_is_recorded(run: Run, record: Record) -> None:
+    """Statistics and samples come back as they were written, speeds to nine digits."""
+    cells, samples = a_grid(memories=(512, 1024), chunks=(MIB,))
+    ended = record(cells, samples, None)
+    document = run("tune", "show", ended.run_id, "--json").document
+    assert document["run"]["summary"]["recommendation"]["parameters"] == {
+        "MemorySize": 512,
+        "ChunkBytes": MIB,
+    }
+    mb_per_s = pytest.approx(samples[0].mb_per_s)
+    assert document["samples"][0] == asdict(samples[0]) | {"mb_per_s": mb_per_s}
+    assert [cell["n"] for cell in document["cells"]] == [5, 5]  # the cold ones apart
+
+
+def test_a_run_that_goes_on_is_shown_as_far_as_it_is(run: Run, record: Record) -> None:
+    """Samples are there before statistics are."""
+    cell = a_cell(512, MIB)
+    record([cell], good_samples(cell, 2), a_run(status="RUNNING", ended_at=None))
+    assert "still running" in run("tune", "show", "last").err
+
+
+def test_list_is_by_time_the_newest_first(run: Run, record: Record) -> None:
+    """Each run with how it ended, where, and what it recommends; no more than asked for."""
+    cell = a_cell(512, MIB)
+    for hour in ("04", "06", "05"):
+        started = f"2026-11-21T{hour}:00:00.000Z"
+        recorded = a_run(f"20261121T{hour}0000-aa", started_at=started, label="local")
+        record([cell], good_samples(cell), recorded)
+    lines = run("tune", "list", "--limit", 2).out.splitlines()[1:]
+    assert [line.split()[0] for line in lines] == ["20261121T060000-aa", "20261121T050000-aa"]
+    assert all("SUCCEEDED" in line and "local" in line for line in lines)
+    assert all(line.rstrip().endswith("512 MB / 1 MiB") for line in lines)
+    document = run("tune", "list", "--json").document
+    assert [one["run_id"][9:11] for one in document] == ["06", "05", "04"]
+
+
+@pytest.mark.usefixtures("measurements")
+def test_without_runs_list_says_how_to_start_one(run: Run) -> None:
+    """An empty table is not an empty answer."""
+    ended = run("tune", "list")
+    assert (ended.status, ended.out) == (0, "")
+    assert "bucketsum tune run" in ended.err
+
+
+@pytest.mark.usefixtures("measurements")
+@pytest.mark.parametrize("command", ["show", "export", "report", "apply"])
+@pytest.mark.parametrize(("name", "said"), [("last", "tune run"), ("none", "tune list")])
+def test_a_run_that_is_not_there_is_an_error_with_what_to_do(
+    run: Run, command: str, name: str, said: str
+) -> None:
+    """Exit status 2, and where names are to be had."""
+    ended = run("tune", command, name)
+    assert ended.status == 2
+    assert said in ended.err
+
+
+def test_compare_tells_real_changes_from_chance(run: Run, record: Record) -> None:
+    """Twice as fast is different, the same again is not told apart, one alone has no verdict."""
+    steady, faster, alone = a_cell(512, MIB), a_cell(512, 10_000_000), a_cell(128, MIB)
+    ones, others = good_samples(steady), good_samples(faster)
+    half = [replace(one, seconds=(one.seconds or 0) / 2, billed_ms=100) for one in others]
+    before = a_run("20261121T040000-a", architecture="x86_64")
+    record([steady, faster, alone], [*ones, *others, *good_samples(alone)], before)
+    record([steady, faster], [*ones, *half], a_run("20261121T050000-b"))
+    ended = run("tune", "compare", "20261121T040000-a", "20261121T050000-b")
+    assert "they differ in architecture: x86_64 before, arm64 after" in ended.out
+    verdicts = {
+        tuple(line.split()[:4:2]): line.rstrip()
+        for line in ended.out.splitlines()
+        if line.split()[1:2] == ["MB"]
+    }
+    assert verdicts["512", "1"].endswith("not told apart")
+    assert verdicts["512", "10"].endswith("different")
+    assert "+100.0 %" in verdicts["512", "10"]
+    assert verdicts["128", "1"].endswith("not comparable")
+
+
+def test_compare_as_json_has_both_sides_of_each_cell(run: Run, record: Record) -> None:
+    """A program gets the numbers and the chance, not texts."""
+    cell = a_cell(512, MIB)
+    record([cell], good_samples(cell), None)
+    document = run("tune", "compare", "last", "last", "--json").document
+    (pair,) = document["cells"]
+    assert pair["before"] == pair["after"]
+    assert (pair["mb_per_s_change"], pair["p_value"], pair["verdict"]) == (0, 1, "not told apart")
+    assert document["differences"] == []
+
+
+def test_csv_has_a_line_a_sample_and_no_formula(run: Run, record: Record) -> None:
+    """A spreadsheet opens it without computing what an outsider named."""
+    cell = a_cell(512, MIB, key="=HYPERLINK(1)")
+    good, failed = good_samples(cell, 4), replace(failed_samples(cell, "-1+2", 1)[0], run=5)
+    record([cell], [*good, failed], a_run(input='{"keys": ["one"]}'))
+    lines = list(csv.DictReader(io.StringIO(run("tune", "export", "last", "--format", "csv").out)))
+    assert [line["seconds"] for line in lines] == [*(str(one.seconds) for one in good), ""]
+    assert {line["key"] for line in lines} == {"'=HYPERLINK(1)"}
+    assert {line["cause"] for line in lines} == {"", "'-1+2"}
+    assert {line["chunk_bytes"] for line in lines} == {str(MIB)}
+
+
+def test_export_writes_what_show_prints_as_json(run: Run, record: Record, tmp_path: Path) -> None:
+    """A file has the same document; one that cannot be written is an error."""
+    cell = a_cell(512, MIB, HUNDRED_MB)
+    record([cell], good_samples(cell), None)
+    file = tmp_path / "run.json"
+    assert run("tune", "export", "last", "-o", file).status == 0
+    assert file.read_text("utf-8") == run("tune", "show", "last", "--json").out
+    ended = run("tune", "export", "last", "-o", tmp_path / "no" / "run.json")
+    assert ended.status == 2
+    assert "cannot be written" in ended.err
+
+
+def test_the_average_is_of_the_mean_and_mb_per_s_of_the_median(run: Run, record: Record) -> None:
+    """One slow run of five pulls the average down, as in the article, and not the median."""
+    cell = a_cell(512, MIB)
+    seconds = [2.0, 2.0, 2.0, 2.0, 12.0]
+    samples = [replace(a_sample(cell, at + 1, 1), seconds=one) for at, one in enumerate(seconds)]
+    record([cell], samples, None)
+    line = next(one for one in run("tune", "show", "last").out.splitlines() if "fastest" in one)
+    assert line.split()[9:12] == ["25.0", "50.0", "4.472"]

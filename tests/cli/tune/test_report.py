@@ -1,0 +1,156 @@
+"""The report as a file: numbers equal to the table, nothing from outside becomes markup."""
+
+from __future__ import annotations
+
+import re
+import sys
+from html.parser import HTMLParser
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from tests.cli.deployed import HOSTILE
+from tests.cli.tune.sweeps import (
+    HUNDRED_MB,
+    MIB,
+    a_cell,
+    a_grid,
+    a_run,
+    failed_samples,
+    good_samples,
+    grid_results,
+    results,
+)
+
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.tune.report.page import page_of
+from bucketsum_cli.tune.rows import groups_of
+from bucketsum_cli.tune.texts import speed_text, usd_text
+from bucketsum_cli.tune.writing import write_report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ATTACK: Final = "'\"><script>alert(1)</script><img src=x onerror=alert(2)> $\\frac{1}$ " + HOSTILE
+
+
+class _Page(HTMLParser):
+    """The page's elements, as a browser's parser sees them."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(html)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        """Keep it."""
+        self.tags.append((tag, dict(attrs)))
+
+    def values(self, name: str) -> list[str]:
+        """Every value of the attribute *name*."""
+        return [value for _, attrs in self.tags if (value := attrs.get(name))]
+
+
+def test_every_number_of_the_table_is_in_the_plots() -> None:
+    """A cell's hint has the texts that its row has; speeds stand in the heat map too."""
+    run = grid_results()
+    html = page_of(run)
+    heat_map = html[html.index('id="p0-heat"') : html.index('id="p0-memory"')]
+    for cell in run.cells:
+        if cell.mb_per_s is None:
+            continue
+        said = f"{speed_text(cell.mb_per_s)} MB/s, {usd_text(cell.usd_per_gb)} USD per GB"
+        assert html.count(said) == 3  # a plot each
+        assert f">{speed_text(cell.mb_per_s)}</text>" in heat_map
+    rows = [row for group in groups_of(run) for row in group.rows]
+    for text in (text for row in rows for text in (row.average, row.spread, *row.runs)):
+        assert text in html
+
+
+def test_what_failed_is_in_the_page_with_its_cause() -> None:
+    """A failing cell has its place in the heat map, its row, and a table of causes."""
+    html = page_of(grid_results())
+    assert html.count(">failed</text>") == 1
+    assert "no measurement (Sandbox.Timedout: Task timed out after 900.00 seconds)" in html
+    assert "<h2>What failed</h2>" in html
+
+
+def test_nothing_from_outside_becomes_markup() -> None:
+    """Keys and causes are texts in the page, whatever they hold, and cannot act in it."""
+    cells = [a_cell(512, MIB, key=ATTACK), a_cell(1024, MIB, key=ATTACK)]
+    samples = [*good_samples(cells[0]), *failed_samples(cells[1], ATTACK)]
+    run = a_run(input='{"keys": ["one"], "strategy": "<script>"}', cause=ATTACK, region=ATTACK)
+    html = page_of(results(cells, samples, run))
+    page = _Page(html)
+    names = {tag for tag, _ in page.tags}
+    assert names.isdisjoint({"script", "img", "iframe", "link", "object", "image"})
+    assert not [name for _, attrs in page.tags for name in attrs if name.startswith("on")]
+    assert "&lt;script&gt;alert(1)" in html
+    assert "\x9b" not in html
+    assert "\u202e" not in html
+
+
+def test_a_page_needs_nothing_else() -> None:
+    """It refers to nothing outside itself, and forbids a browser to run or to fetch anything."""
+    html = page_of(grid_results())
+    page = _Page(html)
+    references = page.values("href") + page.values("src")
+    assert all(reference.startswith("#") for reference in references)
+    assert re.findall(r"url\((?!#)", html) == []
+    assert "@import" not in html
+    (policy,) = (attrs["content"] for _, attrs in page.tags if "http-equiv" in attrs)
+    assert policy is not None
+    assert policy.startswith("default-src 'none'")
+
+
+def test_ids_are_unique_and_every_reference_meets_one() -> None:
+    """Plots of one page do not take each other's patterns, markers or descriptions."""
+    cells, samples = a_grid(objects=(HUNDRED_MB, 500_000_000))
+    page = _Page(page_of(results(cells, samples)))
+    ids = page.values("id")
+    assert len(ids) == len(set(ids))
+    referred = {value[1:] for value in page.values("href")}
+    referred |= set(page.values("aria-labelledby")) | set(page.values("aria-describedby"))
+    assert referred <= set(ids)
+
+
+def test_every_plot_says_in_words_what_it_shows() -> None:
+    """Who does not see a plot hears its title and its extremes; three plots an object."""
+    cells, samples = a_grid(objects=(HUNDRED_MB, 500_000_000))
+    page = _Page(page_of(results(cells, samples)))
+    plots = [attrs for tag, attrs in page.tags if tag == "svg"]
+    assert len(plots) == 6
+    assert all(attrs["role"] == "img" and attrs["aria-labelledby"] for attrs in plots)
+    assert all(attrs["viewbox"] and "width" not in attrs for attrs in plots)
+
+
+def test_the_same_run_is_the_same_page() -> None:
+    """Nothing in it depends on when or where it was written."""
+    assert page_of(grid_results()) == page_of(grid_results())
+
+
+def test_local_numbers_are_never_shown_as_awss() -> None:
+    """The first thing that a local run's page says is that it is local."""
+    cells, samples = a_grid(memories=(512,), chunks=(MIB,))
+    local = page_of(results(cells, samples, a_run(label="local")))
+    aws = page_of(results(cells, samples))
+    assert "none of the numbers is AWS's" in local
+    assert "none of the numbers" not in aws
+
+
+def test_a_run_in_which_nothing_was_measured_has_a_page() -> None:
+    """Plots without points, a table of failures, and why nothing is recommended."""
+    cell = a_cell(128, MIB)
+    html = page_of(results([cell], failed_samples(cell, "no"), a_run(status="FAILED", cause="no")))
+    assert "Nothing: no setting was measured" in html
+    assert html.count("No cell has") == 2 * 3  # in the drawing and beside it
+
+
+def test_without_the_plotting_library_the_command_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The library is an extra: who has not got it is told its name."""
+    for name in [name for name in sys.modules if name.startswith("bucketsum_cli.tune.report")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(CannotDoError, match=r"pip install 'bucketsum\[report\]'"):
+        write_report(grid_results(), tmp_path / "report.html")

@@ -1,0 +1,161 @@
+"""The report in a browser, on a desktop and on a phone; skipped where there is no Chromium."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.cli.tune.chromium import find_chromium, opened
+from tests.cli.tune.sweeps import a_grid, a_run, failed_samples, grid_results, results
+
+from bucketsum_cli.tune.rows import groups_of
+from bucketsum_cli.tune.texts import speed_text
+from bucketsum_cli.tune.writing import write_report
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.cli.tune.chromium import Page
+
+    from bucketsum_cli.tune.results import Results
+
+WIDTHS: Final = {"desktop": (1280, 900), "phone": (390, 844)}
+
+_TABLE: Final = """\
+[...document.querySelectorAll("table.results tbody tr:not(.group)")].map(
+  row => [...row.children].map(cell => cell.innerText))"""
+
+_HEAT_MAP: Final = """\
+[...document.querySelectorAll("#p0-heat svg [id^=p0-heat-cell] > title")].map(
+  title => title.textContent)"""
+
+_PLOTS: Final = """\
+[...document.querySelectorAll("figure svg")].map(plot => {
+  const {width, height} = plot.getBoundingClientRect();
+  return {width, height, drawn: plot.querySelectorAll("path").length,
+          texts: [...plot.querySelectorAll("text")].map(one => one.getBoundingClientRect().height)};
+})"""
+
+_BEYOND: Final = """\
+[...document.querySelectorAll("body *")].filter(one => !one.closest(".scrolling table") &&
+  one.getBoundingClientRect().right > innerWidth + 1).map(one => one.tagName)"""
+
+
+def awkward_results() -> Results:
+    """Many runs, a long key without a place to break, a long cause."""
+    cells, samples = a_grid(memories=(128, 512), chunks=(262144, 1_000_000))
+    samples = [one for one in samples if one.cell_id != cells[0].cell_id]
+    samples += failed_samples(cells[0], "because" * 100, 60)
+    run = a_run(f"20261121T041500-{'a' * 60}", cause="x" * 300, label="local")
+    return results(cells, samples, run)
+
+
+@pytest.fixture(scope="module")
+def chromium() -> str:
+    """Where Chromium is."""
+    found = find_chromium()
+    if found is None:
+        pytest.skip("there is no Chromium on PATH; `apt-get install chromium` has one")
+    return found
+
+
+@pytest.fixture(scope="module", params=WIDTHS)
+def size(request: pytest.FixtureRequest) -> tuple[int, int]:
+    """The window."""
+    width: tuple[int, int] = WIDTHS[request.param]
+    return width
+
+
+@pytest.fixture(scope="module")
+def page(chromium: str, size: tuple[int, int], tmp_path_factory: pytest.TempPathFactory) -> Any:  # noqa: ANN401 - an iterator of `Page`
+    """The report of a grid with a failing and a missing cell."""
+    yield from _opened(chromium, size, tmp_path_factory.mktemp("report"), grid_results())
+
+
+def _opened(chromium: str, size: tuple[int, int], folder: Path, shown: Results) -> Iterator[Page]:
+    file = folder / "report.html"
+    write_report(shown, file)
+    with opened(chromium, file.as_uri(), folder, *size) as page:
+        yield page
+
+
+def test_the_page_opens_without_an_error(page: Page) -> None:
+    """Nothing is thrown, nothing is refused by the page's own policy, nothing is fetched."""
+    assert page.evaluate("document.readyState") == "complete"
+    assert page.evaluate("performance.getEntriesByType('resource').length") == 0
+    assert page.errors == []
+
+
+def test_every_plot_is_drawn_and_its_text_can_be_read(page: Page) -> None:
+    """Three plots with lines and letters; none of these is smaller than 8 pixels."""
+    plots = page.evaluate(_PLOTS)
+    assert len(plots) == 3
+    for plot in plots:
+        assert plot["width"] > 300
+        assert plot["height"] > 150
+        assert plot["drawn"] > 10
+        assert min(plot["texts"]) >= 8
+
+
+def test_the_table_in_the_browser_is_the_table_of_the_run(page: Page) -> None:
+    """Every row has what `tune show` prints for the cell."""
+    rows = [row for group in groups_of(grid_results()) for row in group.rows]
+    assert page.evaluate(_TABLE) == [
+        [
+            row.object,
+            row.memory_used,
+            " ".join(row.runs),
+            row.average,
+            row.median,
+            row.median_seconds,
+            row.spread,
+            row.usd_per_gb,
+            "; ".join(row.remarks),
+        ]
+        for row in rows
+    ]
+
+
+def test_the_heat_map_has_the_tables_numbers(page: Page) -> None:
+    """Each square's hint is its cell's, in the table's order."""
+    hints = page.evaluate(_HEAT_MAP)
+    cells = grid_results().cells
+    assert len(hints) == len(cells)
+    for hint, cell in zip(hints, cells, strict=True):
+        said = "no measurement" if cell.mb_per_s is None else f" {speed_text(cell.mb_per_s)} MB/s"
+        assert hint.startswith(f"{cell.memory_mb} MB memory")
+        assert said in hint
+
+
+def test_the_recommended_cell_is_marked(page: Page) -> None:
+    """It has a star in the plot of costs and its row a mark in the table."""
+    assert page.evaluate("document.querySelectorAll('#p0-cost-recommended').length") == 1
+    assert page.evaluate("document.querySelectorAll('table.results tr.recommended').length") == 1
+
+
+def test_nothing_scrolls_sideways(page: Page, size: tuple[int, int]) -> None:
+    """The page is as wide as the window; a wide table scrolls in itself."""
+    assert page.evaluate("document.documentElement.scrollWidth") == size[0]
+    assert page.evaluate(_BEYOND) == []
+
+
+def test_long_texts_do_not_widen_the_page(
+    chromium: str, size: tuple[int, int], tmp_path: Path
+) -> None:
+    """Names and causes without a place to break are broken all the same."""
+    for page in _opened(chromium, size, tmp_path, awkward_results()):
+        assert page.evaluate("document.documentElement.scrollWidth") == size[0]
+        assert page.evaluate(_BEYOND) == []
+        assert page.errors == []
+
+
+def test_a_script_in_the_page_would_not_run(chromium: str, tmp_path: Path) -> None:
+    """The page's policy holds, should its escaping ever fail: what is put in stays still."""
+    file = tmp_path / "report.html"
+    write_report(grid_results(), file)
+    html = file.read_text("utf-8")
+    file.write_text(html.replace("<main>", "<main><script>document.title = 'run'</script>"))
+    with opened(chromium, file.as_uri(), tmp_path, *WIDTHS["desktop"]) as page:
+        assert page.evaluate("document.title").startswith("Sweep ")
+        assert any("Content Security Policy" in error for error in page.errors)

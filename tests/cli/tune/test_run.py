@@ -1,0 +1,236 @@
+"""`bucketsum tune run`: plan, ask, start, watch, tell."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.cli.tune.conftest import TABLE
+from tests.cli.tune.state_machine import missing_execution
+
+from bucketsum_cli.tune import following
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+    from tests.cli.tune.state_machine import StateMachine
+
+    from bucketsum_cli.stack import Stack
+
+AXES = ("--memory", "512,1024", "--chunk", "256KiB,1MB", "--object-size", "20MB")
+
+
+def test_plan_price_and_time_come_first_and_no_starts_nothing(
+    run: Run, state_machine: StateMachine
+) -> None:
+    """Whoever is asked knows cells, samples, seconds and dollars, and may say no."""
+    ended = run("tune", "run", *AXES, answer="n\n")
+    assert (ended.status, ended.out, state_machine.asked) == (2, "", [])
+    assert "4 cells × 5 runs: 22 samples" in ended.err
+    assert "takes       about" in ended.err
+    assert "USD (Lambda in us-east-1 on arm64, prices of 2" in ended.err
+    assert "not started" in ended.err
+
+
+def test_yes_is_asked_for_and_starts_what_the_options_say(
+    run: Run, state_machine: StateMachine
+) -> None:
+    """Options become the fields of the input that any other client would send."""
+    ended = run("tune", "run", *AXES, "--runs", 5, "--strategy", "fastest", answer="y\n")
+    assert ended.status == 0
+    assert state_machine.asked == [
+        {
+            "memory_mb": [512, 1024],
+            "chunk_bytes": [262144, 1_000_000],
+            "object_bytes": [20_000_000],
+            "runs": 5,
+            "strategy": {"name": "fastest"},
+        }
+    ]
+
+
+def test_the_end_is_the_table_and_the_recommendation(run: Run, state_machine: StateMachine) -> None:
+    """A sweep that succeeded says what to deploy, and that every cell was watched."""
+    ended = run("tune", "run", *AXES, "--yes")
+    assert ended.status == 0
+    assert "512 MB Memory / 256 KiB Chunk Size" in ended.out
+    assert "recommended: 512 MB / 256 KiB" in ended.out
+    watched = [line for line in ended.err.splitlines() if "5 of 5" in line]
+    assert len(watched) == 4
+    assert state_machine.stopped is False
+
+
+@pytest.mark.parametrize(
+    ("failing", "status", "said"),
+    [({512}, 1, "PARTIAL"), ({512, 1024}, 2, "FAILED")],
+)
+def test_exit_status_says_whether_all_some_or_nothing_was_measured(
+    run: Run, state_machine: StateMachine, failing: set[int], status: int, said: str
+) -> None:
+    """1 where something is missing, 2 where nothing was measured; the cause is told."""
+    state_machine.fails = lambda cell: cell.memory_mb in failing
+    ended = run("tune", "run", *AXES, "--yes")
+    assert ended.status == status
+    assert said in ended.out
+    assert "failed with Sandbox.Timedout: it timed out" in ended.out
+
+
+def test_interrupting_stops_the_execution_and_says_what_is_cleaned_up(
+    run: Run, state_machine: StateMachine
+) -> None:
+    """After Ctrl-C nothing runs on, the versions go, and the samples so far are to be found."""
+    questions = iter(range(100))
+
+    def interrupt() -> None:
+        if next(questions) == 5:
+            raise KeyboardInterrupt
+
+    state_machine.on_question = interrupt
+    ended = run("tune", "run", *AXES, "--yes")
+    assert ended.status == 130
+    assert state_machine.stopped is True
+    assert "removes the versions" in ended.err
+    assert "STOPPED; `bucketsum tune show 2" in ended.err
+
+
+def test_a_run_that_is_not_judged_in_time_is_said_to_be_open(
+    run: Run, state_machine: StateMachine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the stack has not answered, the command does not make an ending up."""
+    monkeypatch.setattr(following, "SETTLING_SECONDS", 0.0)
+    questions = iter(range(100))
+    state_machine.judges = False
+
+    def interrupt() -> None:
+        if next(questions) == 5:
+            raise KeyboardInterrupt
+
+    state_machine.on_question = interrupt
+    ended = run("tune", "run", *AXES, "--yes")
+    assert ended.status == 130
+    assert "it has not said yet" in ended.err
+
+
+def test_interrupting_before_anything_is_recorded_says_so(
+    run: Run, state_machine: StateMachine
+) -> None:
+    """There is no run to be looked at then."""
+
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    state_machine.on_question = interrupt
+    ended = run("tune", "run", *AXES, "--yes")
+    assert ended.status == 130
+    assert "it had not recorded anything yet" in ended.err
+
+
+def test_describing_may_lag_behind_starting(run: Run, state_machine: StateMachine) -> None:
+    """An execution that is not known yet is one that has just begun."""
+    lag = iter([True, True])
+
+    def not_yet() -> None:
+        if next(lag, False):
+            raise missing_execution()
+
+    state_machine.on_question = not_yet
+    assert run("tune", "run", *AXES, "--yes").status == 0
+
+
+def test_an_execution_that_fails_before_it_records_tells_why(
+    run: Run, state_machine: StateMachine
+) -> None:
+    """The cause that Step Functions knows reaches the person."""
+    state_machine.refuses = "runs is 0"
+    ended = run("tune", "run", *AXES, "--yes")
+    assert ended.status == 2
+    assert "FAILED BadSweep: runs is 0" in ended.err
+
+
+def test_json_is_the_whole_run(run: Run, state_machine: StateMachine) -> None:
+    """One document on stdout: run, cells with statistics, samples."""
+    document = run("tune", "run", *AXES, "--yes", "--json").document
+    assert document["run"]["status"] == "SUCCEEDED"
+    assert document["run"]["input"] == state_machine.asked[0]
+    assert [cell["n"] for cell in document["cells"]] == [5] * 4
+    assert len(document["samples"]) == 20
+
+
+def test_not_waiting_prints_the_name_and_leaves_the_sweep_alone(
+    run: Run, state_machine: StateMachine
+) -> None:
+    """The name is the execution's, so that every other tool finds it by it."""
+    document = run("tune", "run", *AXES, "--yes", "--no-wait", "--json").document
+    assert document["execution_arn"] == f"arn:{document['run_id']}"
+    assert len(state_machine.asked) == 1
+
+
+def test_a_dry_run_starts_nothing(run: Run, state_machine: StateMachine) -> None:
+    """Plan and price are there for programs too."""
+    document = run("tune", "run", *AXES, "--dry-run", "--json").document
+    assert (document["cells"], document["samples"], state_machine.asked) == (4, 22, [])
+    assert document["estimated_usd"] > 0
+
+
+def test_options_win_over_the_file(run: Run, state_machine: StateMachine, tmp_path: Path) -> None:
+    """Two axes as options take the place of the file's pairs; what is not named stays."""
+    file = tmp_path / "sweep.json"
+    pairs = [{"memory_mb": 128, "chunk_bytes": 1_000_000}]
+    file.write_text(json.dumps({"pairs": pairs, "object_bytes": [5_000_000], "runs": 2}))
+    assert run("tune", "run", file, "--memory", 256, "--chunk", "1MiB", "--yes").status == 0
+    assert state_machine.asked == [
+        {"memory_mb": [256], "chunk_bytes": [1_048_576], "object_bytes": [5_000_000], "runs": 2}
+    ]
+
+
+def test_cells_that_cannot_run_are_named_before_the_start(
+    run: Run, state_machine: StateMachine
+) -> None:
+    """A chunk that memory cannot hold is known without paying for it."""
+    ended = run("tune", "run", *AXES, "--memory", 128, "--chunk", "50MB,1MB", "--dry-run")
+    assert "not run     chunk_bytes is 50000000; two of them do not fit into 128 MB" in ended.err
+    assert state_machine.asked == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "name a file as events/sweep-quick.json"),
+        (("none.json",), "none.json cannot be read as JSON"),
+        (("--memory", "64", "--chunk", "1MB", "--object-size", "1MB"), "memory_mb"),
+        (("--memory", "512", "--chunk", "1 parsec", "--object-size", "1MB"), "is no size"),
+        ((*AXES, "--weight", "0.5"), "need a --strategy"),
+        ((*AXES, "--max-usd", "0.0000001"), "limits.max_usd"),
+        (("--memory", "512", "--chunk", "1MB", "--key", "no/such.bin"), "no object no/such.bin"),
+    ],
+)
+@pytest.mark.usefixtures("state_machine", "sweep_bucket")
+def test_what_cannot_run_is_refused_with_what_to_change(
+    run: Run, arguments: tuple[Any, ...], said: str
+) -> None:
+    """Nothing is started that the planner would refuse, and the text names the field."""
+    ended = run("tune", "run", *arguments, "--yes")
+    assert ended.status == 2
+    assert said in ended.err
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_stack_without_sweeps_says_so(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Who deployed an older template is told to deploy again."""
+    outputs = {name: value for name, value in stack.outputs.items() if name != TABLE}
+    monkeypatch.setattr("bucketsum_cli.options.find_stack", lambda *_: _without(stack, outputs))
+    ended = run("tune", "list")
+    assert ended.status == 2
+    assert f"no output {TABLE}" in ended.err
+    assert "deploy it again" in ended.err
+
+
+def _without(stack: Stack, outputs: dict[str, str]) -> Stack:
+    return type(stack)(
+        **{name: getattr(stack, name) for name in stack.__slots__ if name != "outputs"},
+        outputs=outputs,
+    )

@@ -1,0 +1,93 @@
+"""Sweeps on a terminal: bars that move, tables that fit, nothing cut."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.tune.sweeps import MIB, a_cell, a_grid, good_samples
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+    from tests.cli.tune.state_machine import StateMachine
+    from tests.cli.tune.test_reading import Record
+
+STYLE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
+
+AXES = ("--memory", "512,1024", "--chunk", "256KiB,1MB", "--object-size", "20MB", "--yes")
+
+
+@pytest.mark.usefixtures("state_machine")
+def test_a_terminal_sees_a_bar_for_the_sweep_and_for_each_cell(
+    run: Run, terminal: Callable[[int], None]
+) -> None:
+    """Each bar ends full, with the cell's speed beside it."""
+    terminal(120)
+    ended = run("tune", "run", *AXES)
+    seen = STYLE.sub("", ended.err)
+    assert ended.status == 0
+    assert re.search(r"all samples .*22 of 22", seen)
+    assert len(set(re.findall(r"(\S+ MB / \S+ \S+ / 20.0 MB) .*5 of 5 +\S+ MB/s", seen))) == 4
+
+
+def test_bars_that_do_not_fit_give_way(
+    run: Run,
+    state_machine: StateMachine,
+    terminal: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """On a low terminal the cells at work stay in sight; those that are done go."""
+    terminal(120)
+    monkeypatch.setenv("LINES", "6")
+    ended = run("tune", "run", *AXES)
+    last = STYLE.sub("", ended.err).rsplit("all samples", 1)[1]
+    assert "22 of 22" in last
+    assert last.count("5 of 5") < 4
+    assert state_machine.stopped is False
+
+
+def test_a_narrow_terminal_shows_every_runs_seconds(
+    run: Run, record: Record, terminal: Callable[[int], None]
+) -> None:
+    """Forty runs are folded over lines, and none is left out."""
+    terminal(100)
+    cell = a_cell(512, MIB)
+    samples = good_samples(cell, 40)
+    record([cell], samples, None)
+    shown = STYLE.sub("", run("tune", "show", "last").out)
+    assert len(re.findall(r"\b\d\.\d{3}(?= |\n)", shown)) >= len(samples)
+    for sample in samples:
+        assert f"{sample.seconds:.3f}" in shown
+
+
+def test_columns_agree_between_groups(
+    run: Run, record: Record, terminal: Callable[[int], None]
+) -> None:
+    """Headings stand between the rows, and the numbers of all groups below each other."""
+    cells, samples = a_grid(memories=(128, 1769), chunks=(MIB,))
+    record(cells, samples, None)
+    piped = run("tune", "show", "last").out
+    terminal(120)
+    for shown in (piped, STYLE.sub("", run("tune", "show", "last").out)):
+        costs = [
+            cost
+            for line in shown.splitlines()
+            if line.startswith("100.0 MB")
+            for cost in re.finditer(r" 0\.0\d{4,}", line)
+        ]
+        assert len({len(cost[0]) for cost in costs}) == 2  # or it would not show
+        assert len({cost.end() for cost in costs}) == 1
+
+
+def test_report_names_the_file_that_it_wrote(run: Run, record: Record, tmp_path: Path) -> None:
+    """The page of the run is where one is told that it is."""
+    cells, samples = a_grid(memories=(512,), chunks=(MIB,))
+    run_id = record(cells, samples, None).run_id
+    file = tmp_path / "report.html"
+    ended = run("tune", "report", "last", "-o", file)
+    assert (ended.status, ended.out.strip()) == (0, str(file))
+    assert f"<title>Sweep {run_id}</title>" in file.read_text("utf-8")

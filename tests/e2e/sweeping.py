@@ -1,0 +1,182 @@
+"""A deployed stack's tuning half: start sweeps, wait for them, see what they leave, break parts."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+import uuid
+import zipfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from bucketsum.measurements import Measurements, Run, RunStatus, run_id_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_stepfunctions import SFNClient
+
+    from bucketsum_cli.stack import Stack
+
+SOURCES: Final = Path(__file__).parents[2] / "src"
+ORIGINAL_MEMORY_MB: Final = 512
+_SECONDS: Final = 180
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """An execution that has ended.
+
+    Attributes:
+        run_id: Its run.
+        status: As Step Functions has it.
+        output: Its output, where it succeeded.
+        cause: Its cause, where it failed.
+    """
+
+    run_id: str
+    status: str
+    output: Mapping[str, Any]
+    cause: str
+
+
+class Sweeps:
+    """Sweeps of one stack."""
+
+    def __init__(self, stack: Stack) -> None:
+        self.stack = stack
+        self.lambdas: LambdaClient = stack.client("lambda")
+        self.executions: SFNClient = stack.client("stepfunctions")
+        self.bucket = stack.outputs["SweepBucketName"]
+        self.prober = stack.outputs["ProberFunctionName"]
+        self.measurements = Measurements(
+            stack.client("dynamodb"), stack.outputs["MeasurementsTableName"]
+        )
+
+    def start(self, sweep: Mapping[str, Any]) -> str:
+        """Start a sweep; returns the execution."""
+        return self.executions.start_execution(
+            stateMachineArn=self.stack.outputs["SweepStateMachineArn"],
+            name=uuid.uuid4().hex[:6],
+            input=json.dumps(sweep),
+        )["executionArn"]
+
+    def ended(self, execution: str) -> Ended:
+        """Wait for an execution."""
+        until(lambda: self._status(execution) != "RUNNING", "the execution to end")
+        answer = self.executions.describe_execution(executionArn=execution)
+        output = json.loads(answer.get("output") or "{}")
+        cause = answer.get("cause") or ""
+        return Ended(self.run_id(execution), answer["status"], output, cause)
+
+    def run(self, sweep: Mapping[str, Any]) -> Ended:
+        """Start a sweep and wait for it."""
+        return self.ended(self.start(sweep))
+
+    def run_id(self, execution: str) -> str:
+        """The run of an execution."""
+        answer = self.executions.describe_execution(executionArn=execution)
+        return run_id_of(answer["name"], answer["startDate"].isoformat())
+
+    def recorded(self, run_id: str) -> Run:
+        """The run as the table has it."""
+        run = self.measurements.run(run_id)
+        assert run is not None
+        return run
+
+    def versions(self) -> dict[str, int]:
+        """The prober's published versions and their memory sizes."""
+        pages = self.lambdas.get_paginator("list_versions_by_function").paginate(
+            FunctionName=self.prober
+        )
+        found = [one for page in pages for one in page["Versions"]]
+        return {one["Version"]: one["MemorySize"] for one in found if one["Version"] != "$LATEST"}
+
+    def memory_mb(self) -> int:
+        """Memory of the unpublished prober."""
+        return self.lambdas.get_function_configuration(FunctionName=self.prober)["MemorySize"]
+
+    def uploads(self) -> list[str]:
+        """Multipart uploads that nobody completed."""
+        answer = self.stack.client("s3").list_multipart_uploads(Bucket=self.bucket)
+        return [one["Key"] for one in answer.get("Uploads", [])]
+
+    def assert_nothing_is_left(self) -> None:
+        """No version, the memory as it was, no half an object."""
+        assert self.versions() == {}
+        assert self.memory_mb() == ORIGINAL_MEMORY_MB
+        assert self.uploads() == []
+
+    @contextmanager
+    def replaced(self, logical_id: str, source: str, timeout_s: int = 900) -> Iterator[None]:
+        """A function runs *source* for a while; its own code lies beside it as ``own``."""
+        function = self.physical_name(logical_id)
+        folder = SOURCES / logical_id.removesuffix("Function").lower()
+        own = (folder / "app.py").read_bytes()
+        was = self.lambdas.get_function_configuration(FunctionName=function)["Timeout"]
+        self._deploy(function, {"app.py": source.encode(), "own.py": own}, timeout_s)
+        try:
+            yield
+        finally:
+            self._deploy(function, {"app.py": own}, was)
+
+    @contextmanager
+    def throttled(self) -> Iterator[None]:
+        """The prober is throttled for a while.
+
+        The emulator does not count a version's invocations against the function's reserved
+        concurrency, as Lambda does; so for this while the probes do not name the version.
+        """
+        machine = self.stack.outputs["SweepStateMachineArn"]
+        was = self.executions.describe_state_machine(stateMachineArn=machine)["definition"]
+        self.executions.update_state_machine(
+            stateMachineArn=machine,
+            definition=was.replace(":' & $states.input.qualifier", "'"),
+        )
+        self.lambdas.put_function_concurrency(
+            FunctionName=self.prober, ReservedConcurrentExecutions=0
+        )
+        try:
+            yield
+        finally:
+            self.lambdas.delete_function_concurrency(FunctionName=self.prober)
+            self.executions.update_state_machine(stateMachineArn=machine, definition=was)
+
+    def physical_name(self, logical_id: str) -> str:
+        """What CloudFormation called a resource."""
+        answer = self.stack.connection.client("cloudformation").describe_stack_resource(
+            StackName=self.stack.name, LogicalResourceId=logical_id
+        )
+        name: str = answer["StackResourceDetail"]["PhysicalResourceId"]
+        return name
+
+    def _deploy(self, function: str, files: Mapping[str, bytes], timeout_s: int) -> None:
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w") as made:
+            for name, content in files.items():
+                made.writestr(name, content)
+        self.lambdas.update_function_code(FunctionName=function, ZipFile=archive.getvalue())
+        self.lambdas.update_function_configuration(FunctionName=function, Timeout=timeout_s)
+
+    def _status(self, execution: str) -> str:
+        return self.executions.describe_execution(executionArn=execution)["status"]
+
+
+def until(holds: Callable[[], bool], what: str, seconds: float = _SECONDS) -> None:
+    """Wait until *holds*."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            pytest.fail(f"waited {seconds} s for {what}")
+        time.sleep(0.1)
+
+
+def is_running(run: Run | None) -> bool:
+    """Whether the table says so."""
+    return run is not None and run.status is RunStatus.RUNNING

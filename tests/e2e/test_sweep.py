@@ -1,0 +1,132 @@
+"""A sweep from its input to the setting to deploy, on the deployed stack."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.e2e.sweeping import Sweeps, until
+
+from bucketsum.measurements import RunStatus, SampleStatus
+
+if TYPE_CHECKING:
+    from bucketsum_cli.stack import Stack
+
+EVENTS = Path(__file__).parents[2] / "events"
+SMALL: dict[str, Any] = {
+    "object_bytes": [1_000_000],
+    "memory_mb": [256, 1024],
+    "chunk_bytes": [65_536],
+    "runs": 2,
+}
+
+
+@pytest.fixture(scope="module")
+def sweeps(stack: Stack) -> Sweeps:
+    """Sweeps of the deployed stack."""
+    return Sweeps(stack)
+
+
+def test_the_quick_sweep_ends_with_a_setting_to_deploy(sweeps: Sweeps) -> None:
+    """Every planned sample is there with its digest checked, and nothing else is left."""
+    sweep = json.loads((EVENTS / "sweep-quick.json").read_text())
+    ended = sweeps.run(sweep)
+    run, samples = sweeps.recorded(ended.run_id), sweeps.measurements.samples(ended.run_id)
+
+    assert (ended.status, ended.output["status"]) == ("SUCCEEDED", "SUCCEEDED")
+    assert run.status is RunStatus.SUCCEEDED
+    assert run.samples_ok == run.samples == len(samples)
+    assert all(one.status is SampleStatus.OK and one.digest_ok for one in samples)
+    chosen = ended.output["recommendation"]["parameters"]
+    assert chosen["MemorySize"] in sweep["memory_mb"]
+    assert chosen["ChunkBytes"] in sweep["chunk_bytes"]
+    assert run.label == ended.output["label"] == "local"
+    sweeps.assert_nothing_is_left()
+
+
+def test_each_version_has_the_memory_of_its_cell(sweeps: Sweeps) -> None:
+    """The memory that a sample ran with is told by its execution environment, not by the plan."""
+    ended = sweeps.run(SMALL)
+    cells = {one.cell_id: one for one in sweeps.measurements.cells(ended.run_id)}
+    samples = sweeps.measurements.samples(ended.run_id)
+    assert {one.memory_mb for one in samples} == set(SMALL["memory_mb"])
+    assert all(one.memory_mb == cells[one.cell_id].memory_mb for one in samples)
+    assert all(one.cpu_seconds and one.max_rss_bytes and one.billed_ms for one in samples)
+
+
+def test_invocations_at_once_run_in_environments_of_their_own(sweeps: Sweeps) -> None:
+    """Concurrency k means k execution environments that read at the same time."""
+    ended = sweeps.run(SMALL | {"memory_mb": [512], "concurrency": [1, 3]})
+    wide = [one for one in sweeps.measurements.samples(ended.run_id) if "-k03-" in one.cell_id]
+    assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
+    assert {one.invocation for one in wide} == {1, 2, 3}
+    assert len({one.log_stream for one in wide if one.run == 1}) == 3
+
+
+def test_sweeps_that_overlap_do_not_disturb_each_other(sweeps: Sweeps) -> None:
+    """Each runs on versions of its own memory sizes; the last puts back what the first found."""
+    started = [
+        sweeps.start(SMALL | {"memory_mb": memory_mb}) for memory_mb in ([256, 384], [640, 768])
+    ]
+    for execution, memory_mb in zip(started, ([256, 384], [640, 768]), strict=True):
+        ended = sweeps.ended(execution)
+        samples = sweeps.measurements.samples(ended.run_id)
+        assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
+        assert {one.memory_mb for one in samples} == set(memory_mb)
+    sweeps.assert_nothing_is_left()
+
+
+def test_an_object_of_ones_own_is_checked_against_its_sha1(sweeps: Sweeps) -> None:
+    """A digest that differs from the known one makes a failed sample, never a fast one."""
+    sweeps.stack.client("s3").put_object(
+        Bucket=sweeps.bucket, Key="own", Body=b"content", Metadata={"sha1": "0" * 40}
+    )
+    sweep = {name: value for name, value in SMALL.items() if name != "object_bytes"}
+    ended = sweeps.run(sweep | {"keys": ["own"]})
+    samples = sweeps.measurements.samples(ended.run_id)
+    assert ended.status == "FAILED"
+    assert {(one.status, one.error) for one in samples} == {(SampleStatus.FAILED, "WrongDigest")}
+    assert sweeps.recorded(ended.run_id).status is RunStatus.FAILED
+    sweeps.assert_nothing_is_left()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"runs": 0}, "runs is 0, not a whole number in 1..1000"),
+        ({"memory_mb": [64]}, "memory_mb[0] is 64"),
+        ({"limits": {"max_seconds": 1}}, "limits.max_seconds is 1"),
+    ],
+)
+def test_what_cannot_be_done_is_refused_before_anything_is_changed(
+    sweeps: Sweeps, change: dict[str, Any], told: str
+) -> None:
+    """The execution fails and the run says why, naming the field."""
+    ended = sweeps.run(SMALL | change)
+    run = sweeps.recorded(ended.run_id)
+    assert ended.status == "FAILED"
+    assert told in ended.cause
+    assert run.status is RunStatus.FAILED
+    assert run.cause is not None
+    assert told in run.cause
+    assert sweeps.measurements.samples(ended.run_id) == []
+    sweeps.assert_nothing_is_left()
+
+
+def test_a_sweep_that_is_stopped_is_cleaned_up_after(sweeps: Sweeps) -> None:
+    """No state runs after StopExecution; versions go, memory returns, the run says STOPPED."""
+    execution = sweeps.start(SMALL | {"runs": 200})
+    run_id = sweeps.run_id(execution)
+    until(lambda: len(sweeps.measurements.samples(run_id)) > 3, "samples")
+    assert sweeps.versions()
+    sweeps.executions.stop_execution(executionArn=execution, cause="enough")
+    until(lambda: sweeps.recorded(run_id).status is RunStatus.STOPPED, "the run to be closed")
+    until(lambda: not sweeps.versions(), "the versions to go")
+    run = sweeps.recorded(run_id)
+    assert run.samples_ok
+    assert run.cause is not None
+    assert "ABORTED" in run.cause
+    assert run.summary is not None
+    assert sweeps.memory_mb() == 512

@@ -1,0 +1,203 @@
+"""What goes wrong in a sweep is a result of it: what is recorded, how it ends, what is left."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.e2e.sweeping import Sweeps
+
+from bucketsum.measurements import RunStatus, Sample, SampleStatus
+
+if TYPE_CHECKING:
+    from bucketsum_cli.stack import Stack
+
+# The chunk size says how this prober behaves.
+PROBER = """
+import os, time
+
+def lambda_handler(event, context):
+    kind = {65536: "ok", 65537: "late", 65538: "large", 65539: "raises", 65540: "exits"}[
+        event["chunk_bytes"]]
+    if kind == "late":
+        time.sleep(60)
+    if kind == "large":
+        held = bytearray(1024 * 1024 * 1024)
+        held[::4096] = b"x" * len(held[::4096])
+    if kind == "raises":
+        raise ValueError("what the prober says")
+    if kind == "exits":
+        os._exit(3)
+    return {"status": "ok", "size_bytes": 1, "seconds": 0.5, "mb_per_s": 2.0, "billed_ms": 500,
+            "cold": False, "digest_ok": True}
+"""
+OK, LATE, LARGE, RAISES, EXITS = range(65536, 65541)
+
+# What an account with a low limit, or a role without a permission, is answered by Lambda.
+PUBLISHER = """
+import os
+import boto3, botocore.awsrequest
+
+def refuse(code, message):
+    raw = botocore.awsrequest.AWSResponse("https://lambda", 400, {}, None)
+    return raw, {"Error": {"Code": code, "Message": message},
+                 "ResponseMetadata": {"HTTPStatusCode": 400}}
+
+def memory(params, **_):
+    if b'"MemorySize": 3009' in params["body"]:
+        return refuse("InvalidParameterValueException",
+                      "'MemorySize' value failed to satisfy constraint: at most 3008")
+
+def deny(**_):
+    return refuse("AccessDeniedException", "not authorized")
+
+def client(name, *args, _client=boto3.client, **kwargs):
+    made = _client(name, *args, **kwargs)
+    if name == "lambda":
+        made.meta.events.register("before-call.lambda.UpdateFunctionConfiguration", memory)
+        if %(keeps_versions)s:
+            made.meta.events.register("before-call.lambda.DeleteFunction", deny)
+    return made
+
+boto3.client = client
+import own
+
+def lambda_handler(event, context):
+    if %(crashes)r in (event.get("action"), "both"):
+        os._exit(1)
+    return own.lambda_handler(event, context)
+"""
+
+
+def publisher(*, keeps_versions: bool = False, crashes: str = "") -> str:
+    """The publisher's own code, answered by Lambda as an account may be."""
+    return PUBLISHER % {"keeps_versions": keeps_versions, "crashes": crashes}
+
+
+def sweep(*chunks: int, memory_mb: tuple[int, ...] = (256,)) -> dict[str, Any]:
+    """Two runs of each chunk size."""
+    return {
+        "object_bytes": [1000],
+        "memory_mb": list(memory_mb),
+        "chunk_bytes": list(chunks),
+        "runs": 2,
+    }
+
+
+@pytest.fixture(scope="module")
+def sweeps(stack: Stack) -> Sweeps:
+    """Sweeps of the deployed stack."""
+    return Sweeps(stack)
+
+
+def samples_of(sweeps: Sweeps, run_id: str, chunk: int) -> list[Sample]:
+    """A cell's samples without warm-ups."""
+    found = sweeps.measurements.samples(run_id)
+    return [one for one in found if f"-c{chunk:09d}-" in one.cell_id and one.run]
+
+
+@pytest.mark.parametrize(
+    ("chunk", "error", "cause"),
+    [
+        (LATE, "Sandbox.Timedout", "timed out after 3"),
+        (LARGE, "", ""),  # Lambda says Runtime.OutOfMemory, the emulator that the worker ended
+        (RAISES, "", "what the prober says"),
+        (EXITS, "", ""),
+    ],
+    ids=["time-out", "out-of-memory", "exception", "exit"],
+)
+def test_a_failing_cell_is_recorded_and_the_sweep_goes_on(
+    sweeps: Sweeps, chunk: int, error: str, cause: str
+) -> None:
+    """Its samples say why, the other cells are measured, the run is PARTIAL, nothing is left."""
+    with sweeps.replaced("ProberFunction", PROBER, timeout_s=3):
+        ended = sweeps.run(sweep(OK, chunk))
+    bad, good = (samples_of(sweeps, ended.run_id, one) for one in (chunk, OK))
+    cells = {one.chunk_bytes: one for one in sweeps.measurements.cells(ended.run_id)}
+
+    assert {one.status for one in bad} == {SampleStatus.FAILED}
+    assert len(bad) == len(good) == 2
+    assert all(one.error and error in one.error for one in bad)
+    assert all(one.cause and cause in one.cause for one in bad)
+    assert {one.status for one in good} == {SampleStatus.OK}
+    assert (cells[chunk].failed, cells[chunk].n, cells[OK].failed, cells[OK].n) == (2, 0, 0, 2)
+    assert cells[chunk].cause
+    assert (ended.status, ended.output["status"]) == ("SUCCEEDED", "PARTIAL")
+    assert ended.output["recommendation"]["parameters"]["ChunkBytes"] == OK
+    assert sweeps.recorded(ended.run_id).cause
+    sweeps.assert_nothing_is_left()
+
+
+def test_throttled_invocations_are_recorded(sweeps: Sweeps) -> None:
+    """When retries do not help against a throttle, the sample says so; a run of them is FAILED."""
+    with sweeps.throttled():
+        ended = sweeps.run(sweep(OK) | {"runs": 1, "warm_up": False})
+    [sample] = sweeps.measurements.samples(ended.run_id)
+    assert sample.status is SampleStatus.FAILED
+    assert "TooManyRequestsException" in f"{sample.error} {sample.cause}"
+    assert ended.status == "FAILED"
+    assert sweeps.recorded(ended.run_id).status is RunStatus.FAILED
+    sweeps.assert_nothing_is_left()
+
+
+def test_a_chunk_that_does_not_fit_is_not_run(sweeps: Sweeps) -> None:
+    """Its cell says what would fit, the others are measured, the run is PARTIAL."""
+    ended = sweeps.run(sweep(OK, 50_000_000, memory_mb=(128,)))
+    cells = {one.chunk_bytes: one for one in sweeps.measurements.cells(ended.run_id)}
+    assert cells[50_000_000].cause is not None
+    assert "do not fit into 128 MB" in cells[50_000_000].cause
+    assert samples_of(sweeps, ended.run_id, 50_000_000) == []
+    assert cells[OK].n == 2
+    assert ended.output["status"] == "PARTIAL"
+    sweeps.assert_nothing_is_left()
+
+
+def test_a_memory_size_that_the_account_refuses_is_a_result_of_its_cells(sweeps: Sweeps) -> None:
+    """Lambda's answer stands in the cells of that size; the other sizes are measured."""
+    with sweeps.replaced("PublisherFunction", publisher()):
+        ended = sweeps.run(sweep(OK, memory_mb=(256, 3009)))
+    cells = {one.memory_mb: one for one in sweeps.measurements.cells(ended.run_id)}
+    assert cells[3009].cause is not None
+    assert "at most 3008" in cells[3009].cause
+    assert (cells[256].n, cells[3009].n) == (2, 0)
+    assert ended.output["status"] == "PARTIAL"
+    sweeps.assert_nothing_is_left()
+
+
+def test_versions_that_cannot_be_removed_are_named_and_the_next_sweep_removes_them(
+    sweeps: Sweeps,
+) -> None:
+    """A clean-up that fails makes the run PARTIAL; what it left goes with the next one's."""
+    with sweeps.replaced("PublisherFunction", publisher(keeps_versions=True)):
+        ended = sweeps.run(sweep(OK))
+    [left] = sweeps.versions()
+    cause = sweeps.recorded(ended.run_id).cause
+    assert ended.output["status"] == "PARTIAL"
+    assert cause is not None
+    assert f"version {left}" in cause
+    assert sweeps.memory_mb() == 512
+    assert sweeps.run(sweep(OK)).output["status"] == "SUCCEEDED"
+    sweeps.assert_nothing_is_left()
+
+
+def test_a_clean_up_that_crashes_does_not_hide_the_samples(sweeps: Sweeps) -> None:
+    """The run is PARTIAL and says so; the next sweep's clean-up takes what stayed."""
+    with sweeps.replaced("PublisherFunction", publisher(crashes="clean_up")):
+        ended = sweeps.run(sweep(OK))
+    run = sweeps.recorded(ended.run_id)
+    assert (run.status, run.samples_ok) == (RunStatus.PARTIAL, 3)
+    assert run.cause is not None
+    assert "clean-up itself failed" in run.cause
+    assert sweeps.run(sweep(OK)).output["status"] == "SUCCEEDED"
+    sweeps.assert_nothing_is_left()
+
+
+def test_a_publisher_that_crashes_ends_the_run_after_clean_up(sweeps: Sweeps) -> None:
+    """Whatever breaks after the first change leads through clean-up to a run that is FAILED."""
+    with sweeps.replaced("PublisherFunction", publisher(crashes="publish")):
+        ended = sweeps.run(sweep(OK))
+    run = sweeps.recorded(ended.run_id)
+    assert ended.status == "FAILED"
+    assert run.status is RunStatus.FAILED
+    assert run.cause
+    sweeps.assert_nothing_is_left()

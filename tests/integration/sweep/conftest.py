@@ -1,0 +1,90 @@
+"""The sweep's functions with everything around them in moto."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+import pytest
+from moto import mock_aws
+from tests.sam_template import load_template
+
+from bucketsum.measurements import Measurements
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from types import ModuleType
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+
+BUCKET: Final = "sweeps"
+TABLE: Final = "measurements"
+_VARIABLES: Final = {
+    "MEASUREMENTS_TABLE": TABLE,
+    "ARCHITECTURE": "arm64",
+    "PROBER_FUNCTION": "prober",
+    "PROBER_MEMORY_MB": "512",
+    "PROBER_DESCRIPTION": "what the template says",
+    "POWERTOOLS_SERVICE_NAME": "bucketsum",
+}
+_KEYS: Final = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
+
+
+@dataclass(frozen=True, slots=True)
+class Aws:
+    """What the functions stand on."""
+
+    s3: S3Client
+    dynamodb: DynamoDBClient
+    bucket: str = BUCKET
+
+    @property
+    def measurements(self) -> Measurements:
+        """The table as the template makes it."""
+        return Measurements(self.dynamodb, TABLE)
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What Lambda passes beside the event."""
+
+    function_name: str = "function"
+    memory_limit_in_mb: str = "256"
+    function_version: str = "7"
+    log_stream_name: str = "environment"
+    invoked_function_arn: str = "arn:aws:lambda:us-east-1:111122223333:function:function:7"
+    aws_request_id: str = "request"
+
+
+@pytest.fixture
+def aws() -> Iterator[Aws]:
+    """An empty bucket and an empty table."""
+    with mock_aws():
+        made = Aws(boto3.client("s3"), boto3.client("dynamodb"))
+        made.s3.create_bucket(Bucket=BUCKET)
+        table = load_template()["Resources"]["MeasurementsTable"]["Properties"]
+        made.dynamodb.create_table(TableName=TABLE, **{name: table[name] for name in _KEYS})
+        yield made
+
+
+@pytest.fixture
+def function(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], ModuleType]:
+    """A function's module, imported as in a new execution environment."""
+    for name, value in (_VARIABLES | {"SWEEP_BUCKET": aws.bucket}).items():
+        monkeypatch.setenv(name, value)
+
+    def imported(name: str) -> ModuleType:
+        monkeypatch.delitem(sys.modules, f"{name}.app", raising=False)
+        return importlib.import_module(f"{name}.app")
+
+    return imported
+
+
+@pytest.fixture
+def invoke(function: Callable[[str], ModuleType]) -> Callable[[str, dict[str, Any]], Any]:
+    """Invokes a function in a new execution environment."""
+    return lambda name, event: function(name).lambda_handler(event, Context())

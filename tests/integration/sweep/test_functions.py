@@ -1,0 +1,319 @@
+"""The sweep's functions through their handlers."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.integration.sweep.conftest import BUCKET, Aws, Context
+
+from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
+from bucketsum.measurements import RunStatus, Sample, SampleStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    Function = Callable[[str], ModuleType]
+    Invoke = Callable[[str, dict[str, Any]], Any]
+
+RUN_ID = "20261121T041500-abcdef"
+SWEEP = {
+    "object_bytes": [100_000],
+    "memory_mb": [128, 256],
+    "chunk_bytes": [65_536, 100_000_000],
+    "runs": 2,
+}
+EXECUTION = "arn:aws:states:us-east-1:111122223333:execution:sweep:abcdef"
+CONTENT = b"content" * 1000
+SHA1 = hashlib.sha1(CONTENT, usedforsecurity=False).hexdigest()
+PROBE = {
+    "bucket": BUCKET, "key": "key", "size_bytes": len(CONTENT), "sha1": SHA1,
+    "chunk_bytes": 16_384, "streams": 1, "workload": "hash",
+}  # fmt: skip
+
+
+def plan_event(sweep: object = SWEEP) -> dict[str, Any]:
+    """What the state machine asks the planner first."""
+    return {
+        "action": "plan", "run_id": RUN_ID, "execution_arn": EXECUTION,
+        "started_at": "2026-11-21T04:15:00.000Z", "input": sweep,
+    }  # fmt: skip
+
+
+def broken_off(status: str) -> dict[str, Any]:
+    """What EventBridge says of an execution of that run."""
+    return {
+        "detail-type": "Step Functions Execution Status Change",
+        "detail": {
+            "status": status, "name": "abcdef", "startDate": 1795234500123,
+            "executionArn": EXECUTION, "cause": "enough", "error": None,
+        },
+    }  # fmt: skip
+
+
+def ok_sample(cell_id: str, run: int) -> Sample:
+    """A warm sample."""
+    return Sample(
+        cell_id, run, 1, SampleStatus.OK, "now", seconds=0.5, billed_ms=500, cold=False,
+        cpu_seconds=0.1, max_rss_bytes=1,
+    )  # fmt: skip
+
+
+def test_a_plan_is_recorded_as_it_is_made(aws: Aws, invoke: Invoke) -> None:
+    """The run stands as RUNNING, each cell is there, those that do not fit with their reason."""
+    plan = invoke("planner", plan_event())
+    run, cells = aws.measurements.run(RUN_ID), aws.measurements.cells(RUN_ID)
+    assert run is not None
+    assert (run.status, run.label, run.region, run.architecture) == (
+        RunStatus.RUNNING, "aws", "us-east-1", "arm64",
+    )  # fmt: skip
+    assert json.loads(run.input or "") == SWEEP
+    assert (run.cells, run.samples, run.runs, run.weak) == (4, 2 * 2 + 2, 2, True)
+    assert [one.cause is None for one in cells] == [True, False, True, False]
+    assert plan["bucket"] == BUCKET
+    assert [one["memory_mb"] for one in plan["versions"]] == [128, 256]
+
+
+def test_a_plan_on_the_embedded_aws_says_so(
+    aws: Aws, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its numbers are never taken for AWS's."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "https://s3.us-east-1.amazonaws.com")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "https://dynamodb.us-east-1.amazonaws.com")
+    invoke("planner", plan_event())
+    run = aws.measurements.run(RUN_ID)
+    assert run is not None
+    assert run.label == "local"
+
+
+def test_what_is_refused_is_recorded_with_the_field(aws: Aws, invoke: Invoke) -> None:
+    """A refused sweep is listed like any other, and nothing of it is planned."""
+    with pytest.raises(BadSweep, match="runs is 0"):
+        invoke("planner", plan_event(SWEEP | {"runs": 0}))
+    [run] = aws.measurements.runs()
+    assert (run.run_id, run.status) == (RUN_ID, RunStatus.FAILED)
+    assert run.cause is not None
+    assert run.cause.startswith("runs is 0")
+    assert aws.measurements.cells(RUN_ID) == []
+
+
+def test_a_region_without_prices_is_refused(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No sweep starts whose cost would be a guess."""
+    monkeypatch.setenv("AWS_REGION", "eu-nowhere-1")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    with pytest.raises(BadSweep, match="no prices for the Region 'eu-nowhere-1'"):
+        invoke("planner", plan_event())
+
+
+def test_a_missing_variable_fails_in_init(
+    function: Function, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A bad deploy does not wait for the first sweep."""
+    monkeypatch.delenv("SWEEP_BUCKET")
+    with pytest.raises(BadSettings, match="SWEEP_BUCKET is not set"):
+        function("planner")
+
+
+def test_an_object_is_made_once(aws: Aws, invoke: Invoke) -> None:
+    """Its SHA-1 is that of its bytes, and the second sweep finds it there."""
+    event = {"action": "object", "key": "objects/1.bin", "size_bytes": 100_000, "made": True}
+    first = invoke("planner", event)
+    body = aws.s3.get_object(Bucket=BUCKET, Key="objects/1.bin")
+    assert first["sha1"] == hashlib.sha1(body["Body"].read(), usedforsecurity=False).hexdigest()
+    assert invoke("planner", event) == first
+    again = aws.s3.head_object(Bucket=BUCKET, Key="objects/1.bin")
+    assert again["LastModified"] == body["LastModified"]
+
+
+def test_an_object_of_ones_own_brings_its_sha1(aws: Aws, invoke: Invoke) -> None:
+    """Its size goes into the plan, its SHA-1 to the probes."""
+    aws.s3.put_object(Bucket=BUCKET, Key="mine", Body=CONTENT, Metadata={"sha1": SHA1})
+    sweep = {name: one for name, one in SWEEP.items() if name != "object_bytes"}
+    plan = invoke("planner", plan_event(sweep | {"keys": ["mine"]}))
+    assert plan["objects"] == [{"key": "mine", "size_bytes": len(CONTENT), "made": False}]
+    made = invoke("planner", {"action": "object", **plan["objects"][0]})
+    assert made == {"key": "mine", "size_bytes": len(CONTENT), "sha1": SHA1}
+
+
+@pytest.mark.parametrize("metadata", [None, {}, {"sha1": ""}])
+def test_an_object_that_cannot_be_checked_is_refused(
+    aws: Aws, invoke: Invoke, metadata: dict[str, str] | None
+) -> None:
+    """Missing, or without its SHA-1: the text says how to copy it."""
+    if metadata is not None:
+        aws.s3.put_object(Bucket=BUCKET, Key="mine", Body=CONTENT, Metadata=metadata)
+    sweep = {name: one for name, one in SWEEP.items() if name != "object_bytes"}
+    with pytest.raises(BadSweep, match=r"keys names 'mine'.*--metadata sha1="):
+        invoke("planner", plan_event(sweep | {"keys": ["mine"]}))
+
+
+def test_a_probe_reads_hashes_and_checks(aws: Aws, function: Function) -> None:
+    """Cold is the first of its environment; every sample says what it ran on."""
+    aws.s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT)
+    handler = function("prober").lambda_handler
+    cold, warm = handler(PROBE, Context()), handler(PROBE, Context())
+    assert (cold["cold"], warm["cold"]) == (True, False)
+    assert cold["billed_ms"] > cold["init_ms"] > 0
+    assert "init_ms" not in warm
+    assert (warm["status"], warm["sha1"], warm["digest_ok"]) == ("ok", SHA1, True)
+    assert warm["size_bytes"] == len(CONTENT)
+    assert warm["seconds"] > 0
+    assert warm["cpu_seconds"] > 0
+    assert warm["billed_ms"] >= warm["seconds"] * 1000
+    assert (warm["memory_mb"], warm["version"], warm["log_stream"]) == (256, "7", "environment")
+
+
+def test_a_wrong_digest_is_a_failed_sample(aws: Aws, invoke: Invoke) -> None:
+    """However fast it was."""
+    aws.s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT[1:])
+    answer = invoke("prober", PROBE)
+    assert (answer["status"], answer["error"], answer["digest_ok"]) == (
+        "failed", "WrongDigest", False,
+    )  # fmt: skip
+
+
+def test_a_probe_of_nothing_is_an_error(invoke: Invoke) -> None:
+    """What the library raises is what the sample's cause will be."""
+    with pytest.raises(ObjectGone):
+        invoke("prober", PROBE)
+
+
+@pytest.mark.parametrize("change", [{"streams": 2}, {"workload": "unzip"}])
+def test_a_probe_does_what_it_can(invoke: Invoke, change: dict[str, Any]) -> None:
+    """A workload that does not exist is never measured as another."""
+    with pytest.raises(BadSweep, match="there is no workload"):
+        invoke("prober", PROBE | change)
+
+
+def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:
+    """Cells get their statistics, the run its end, the execution the summary."""
+    invoke("planner", plan_event())
+    for cell in aws.measurements.cells(RUN_ID):
+        if cell.cause is None:
+            for number in (0, 1, 2):
+                aws.measurements.record_sample(RUN_ID, ok_sample(cell.cell_id, number))
+    event = {"run_id": RUN_ID, "failure": {}, "clean_up": {"deleted": [], "left": []}}
+    summary = invoke("analyst", event)
+    run, cells = aws.measurements.run(RUN_ID), aws.measurements.cells(RUN_ID)
+    assert run is not None
+    assert summary["status"] == run.status == RunStatus.PARTIAL
+    assert [one.n for one in cells] == [2, 0, 2, 0]
+    assert run.samples_ok == run.samples
+    assert run.ended_at is not None
+    assert summary["recommendation"]["parameters"] == {"MemorySize": 128, "ChunkBytes": 65_536}
+
+
+@pytest.mark.parametrize(
+    ("status", "expected"),
+    [
+        ("ABORTED", RunStatus.STOPPED),
+        ("TIMED_OUT", RunStatus.STOPPED),
+        ("FAILED", RunStatus.FAILED),
+    ],
+)
+def test_a_run_that_was_broken_off_is_closed(
+    aws: Aws, invoke: Invoke, status: str, expected: RunStatus
+) -> None:
+    """It says how, keeps its samples, and is closed once."""
+    invoke("planner", plan_event())
+    [cell, *_] = aws.measurements.cells(RUN_ID)
+    aws.measurements.record_sample(RUN_ID, ok_sample(cell.cell_id, 1))
+    assert invoke("analyst", broken_off(status))["status"] == expected
+    run = aws.measurements.run(RUN_ID)
+    assert run is not None
+    assert (run.status, run.samples_ok) == (expected, 1)
+    assert run.cause is not None
+    assert f"the execution is {status}: enough" in run.cause
+    assert invoke("analyst", broken_off(status)) == {}
+
+
+def test_a_run_that_nobody_knows_is_not_closed(aws: Aws, invoke: Invoke) -> None:
+    """An execution that ended before it was planned leaves no row."""
+    assert invoke("analyst", broken_off("ABORTED")) == {}
+    assert list(aws.measurements.runs()) == []
+    event = {"run_id": RUN_ID, "failure": {}, "clean_up": {"deleted": [], "left": []}}
+    with pytest.raises(LookupError, match=RUN_ID):
+        invoke("analyst", event)
+
+
+class Versions:
+    """Stands in for the prober's versions."""
+
+    def __init__(self) -> None:
+        self.cleaned_up: list[str] = []
+
+    def publish(self, run_id: str, memory_mb: int) -> str:
+        """A version, but no more than 128 MB."""
+        assert run_id == RUN_ID
+        if memory_mb > 128:
+            raise MemoryRefused("Lambda refuses it")
+        return "7"
+
+    def clean_up(self, run_id: str, is_over: Callable[[str], bool]) -> Any:  # noqa: ANN401 - CleanedUp
+        """Remembers for whom."""
+        from bucketsum.versions import CleanedUp  # noqa: PLC0415 - beside its only use
+
+        assert not is_over("somebody else's")
+        self.cleaned_up.append(run_id)
+        return CleanedUp(("7",), ())
+
+
+def publish_event(memory_mb: int) -> dict[str, Any]:
+    """What the state machine asks the publisher."""
+    return {"action": "publish", "run_id": RUN_ID, "memory_mb": memory_mb}
+
+
+def test_a_refused_memory_size_stands_in_its_cells(
+    aws: Aws, invoke: Invoke, function: Function, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other reasons of these cells, and the other cells, stay as they are."""
+    invoke("planner", plan_event())
+    aws_execution(monkeypatch, "RUNNING")
+    publisher = function("publisher")
+    monkeypatch.setattr(publisher, "_VERSIONS", Versions())
+    answers = [publisher.lambda_handler(publish_event(one), Context()) for one in (128, 256)]
+    causes = [one.cause for one in aws.measurements.cells(RUN_ID)]
+    assert answers == [{"published": True, "version": "7"}, {"published": False}]
+    assert causes[0] is None
+    assert causes[2] == "Lambda refuses it"
+    assert "do not fit" in (causes[1] or "")
+    assert "do not fit" in (causes[3] or "")
+
+
+@pytest.mark.parametrize(("status", "cleans"), [("RUNNING", []), ("ABORTED", [RUN_ID])])
+def test_a_version_of_a_run_that_was_stopped_meanwhile_goes_again(
+    invoke: Invoke,
+    function: Function,
+    monkeypatch: pytest.MonkeyPatch,
+    status: str,
+    cleans: list[str],
+) -> None:
+    """Clean-up may have come before the version was there."""
+    invoke("planner", plan_event())
+    aws_execution(monkeypatch, status)
+    publisher, versions = function("publisher"), Versions()
+    monkeypatch.setattr(publisher, "_VERSIONS", versions)
+    publisher.lambda_handler(publish_event(128), Context())
+    assert versions.cleaned_up == cleans
+
+
+def test_a_run_that_was_broken_off_is_cleaned_up_after(
+    function: Function, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The event names the execution, which names the run."""
+    publisher, versions = function("publisher"), Versions()
+    monkeypatch.setattr(publisher, "_VERSIONS", versions)
+    publisher.lambda_handler(broken_off("ABORTED"), Context())
+    assert versions.cleaned_up == [RUN_ID]
+
+
+def aws_execution(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
+    """What Step Functions says of every execution."""
+    monkeypatch.setattr(
+        "bucketsum.liveness.Liveness._execution_status", lambda *_: status, raising=True
+    )

@@ -1,0 +1,104 @@
+"""measurements: what is written is what is read."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bucketsum.liveness import Liveness
+from bucketsum.measurements import CellRow, Run, RunStatus, Sample, SampleStatus
+
+if TYPE_CHECKING:
+    from tests.integration.sweep.conftest import Aws
+
+FIRST = Run(
+    "20261121T041500-a", RunStatus.RUNNING, "2026-11-21T04:15:00.000Z", samples=3,
+    estimated_usd=0.000132293916, weak=True, execution_arn="arn:aws:states:execution",
+)  # fmt: skip
+CELL = CellRow("m00128", 128, 65_536, 1, 1, 5_000_000_000, "key", n=2, p_value=0.25, best=False)
+SAMPLE = Sample(
+    "m00128", 1, 1, SampleStatus.OK, "now", seconds=0.000001, size_bytes=5_000_000_000, cold=False
+)
+
+
+def test_what_is_written_is_what_is_read(aws: Aws) -> None:
+    """Each kind of item, with its numbers, texts, truth values and gaps."""
+    table = aws.measurements
+    table.record_run(FIRST)
+    table.record_cell(FIRST.run_id, CELL)
+    table.record_sample(FIRST.run_id, SAMPLE)
+    assert table.run(FIRST.run_id) == FIRST
+    assert table.cells(FIRST.run_id) == [CELL]
+    assert table.samples(FIRST.run_id) == [SAMPLE]
+
+
+def test_runs_come_newest_first(aws: Aws) -> None:
+    """By when they started, whatever the order they were written in."""
+    started = ["2026-11-21T04:15:00.000Z", "2026-11-23T00:00:00.000Z", "2026-11-22T00:00:00.000Z"]
+    for number, one in enumerate(started):
+        aws.measurements.record_run(replace(FIRST, run_id=str(number), started_at=one))
+    aws.measurements.record_sample("1", SAMPLE)
+    assert [run.run_id for run in aws.measurements.runs()] == ["1", "2", "0"]
+
+
+def test_samples_come_in_the_order_they_were_taken(aws: Aws) -> None:
+    """By cell, run and invocation, as numbers and not as texts."""
+    order = [(run, invocation) for run in (0, 2, 10) for invocation in (1, 2, 10)]
+    for run, invocation in reversed(order):
+        sample = replace(SAMPLE, run=run, invocation=invocation)
+        aws.measurements.record_sample("run", sample)
+    found = aws.measurements.samples("run")
+    assert [(one.run, one.invocation) for one in found] == order
+
+
+def test_more_than_a_page_of_samples_is_read(aws: Aws) -> None:
+    """A query answers at most 1 MB at a time."""
+    for run in range(1, 8):
+        sample = replace(SAMPLE, run=run, cause="x" * 300_000)
+        aws.measurements.record_sample("run", sample)
+    assert len(aws.measurements.samples("run")) == 7
+
+
+def test_a_run_that_is_not_there_is_none(aws: Aws) -> None:
+    """Nor has it cells or samples."""
+    table = aws.measurements
+    assert (table.run("x"), table.cells("x"), table.samples("x")) == (None, [], [])
+
+
+@pytest.mark.parametrize(
+    ("run", "execution", "over"),
+    [
+        (FIRST, "RUNNING", False),
+        (FIRST, "ABORTED", True),
+        (FIRST, None, True),  # its history has expired
+        (replace(FIRST, status=RunStatus.PARTIAL), "RUNNING", True),  # it has summed up
+        (replace(FIRST, execution_arn=None), "RUNNING", True),
+        (None, "ABORTED", False),  # nobody knows it: leave it alone
+    ],
+)
+def test_a_run_is_over_when_its_execution_is(
+    aws: Aws,
+    run: Run | None,
+    execution: str | None,
+    over: bool,  # noqa: FBT001 - an expectation
+) -> None:
+    """The table may say RUNNING of a run that was killed; Step Functions knows."""
+    if run is not None:
+        aws.measurements.record_run(run)
+
+    class Gone(Exception):
+        pass
+
+    class Executions:
+        exceptions = type("Exceptions", (), {"ExecutionDoesNotExist": Gone})
+
+        def describe_execution(self, *, executionArn: str) -> dict[str, Any]:  # noqa: N803 - as boto3
+            assert executionArn == FIRST.execution_arn
+            if execution is None:
+                raise Gone
+            return {"status": execution}
+
+    stepfunctions: Any = Executions()
+    assert Liveness(aws.measurements, stepfunctions).is_over(FIRST.run_id) is over

@@ -1,0 +1,104 @@
+"""Test objects: the same bytes every time, made once, and never half of one."""
+
+from __future__ import annotations
+
+import hashlib
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+from botocore.exceptions import ClientError
+from tests.integration.sweep.conftest import BUCKET, Aws
+
+from bucketsum import testobject
+from bucketsum.testobject import FRESH_FOR, PART_BYTES, TestObjects, content
+
+if TYPE_CHECKING:
+    from bucketsum.testobject import KnownObject
+
+
+def body_of(aws: Aws, made: KnownObject) -> bytes:
+    """What is in the bucket."""
+    return aws.s3.get_object(Bucket=BUCKET, Key=made.key)["Body"].read()
+
+
+@pytest.mark.parametrize(
+    "size_bytes", [1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES + 5]
+)
+def test_an_object_has_its_size_and_its_sha1(aws: Aws, size_bytes: int) -> None:
+    """Whatever the number of parts."""
+    made = TestObjects(aws.s3, BUCKET).ensured("objects/made", size_bytes)
+    body = body_of(aws, made)
+    assert len(body) == made.size_bytes == size_bytes
+    assert made.sha1 == hashlib.sha1(body, usedforsecurity=False).hexdigest()
+
+
+def test_content_is_the_same_every_time() -> None:
+    """So that a sweep of today and one of tomorrow read the same bytes; no two parts are alike."""
+    first, second = content(2 * PART_BYTES)
+    assert [first, second] == list(content(2 * PART_BYTES))
+    assert first != second
+
+
+def test_an_object_that_the_lifecycle_may_take_is_made_anew(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sweep does not start on an object that expires before it ends."""
+    objects = TestObjects(aws.s3, BUCKET)
+    objects.ensured("objects/made", 10)
+    etag = aws.s3.head_object(Bucket=BUCKET, Key="objects/made")["ETag"]
+    aws.s3.put_object(Bucket=BUCKET, Key="objects/made", Body=b"0123456789", Metadata={"sha1": "x"})
+    assert objects.ensured("objects/made", 10).sha1 == "x"  # still fresh: trusted
+
+    class Later(datetime):
+        @classmethod
+        def now(cls, tz: object = None) -> Later:
+            assert tz is UTC
+            return cls.fromtimestamp((datetime.now(UTC) + FRESH_FOR).timestamp() + 1, UTC)
+
+    monkeypatch.setattr(testobject, "datetime", Later)
+    assert objects.ensured("objects/made", 10).sha1 != "x"
+    assert aws.s3.head_object(Bucket=BUCKET, Key="objects/made")["ETag"] == etag
+
+
+@pytest.mark.parametrize("metadata", [{}, {"sha1": "x"}])
+def test_what_is_not_the_object_is_replaced(aws: Aws, metadata: dict[str, str]) -> None:
+    """Another size, or no digest beside it: not an object of ours."""
+    body = b"0123456789" if not metadata else b"short"
+    aws.s3.put_object(Bucket=BUCKET, Key="objects/made", Body=body, Metadata=metadata)
+    made = TestObjects(aws.s3, BUCKET).ensured("objects/made", 10)
+    assert body_of(aws, made) == next(content(10))
+
+
+def test_an_upload_that_fails_leaves_nothing(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither an object nor parts that cost money unseen."""
+
+    def refuse(**_: object) -> NoReturn:
+        raise ClientError({"Error": {"Code": "SlowDown"}}, "UploadPart")
+
+    monkeypatch.setattr(aws.s3, "upload_part", refuse)
+    with pytest.raises(ClientError, match="SlowDown"):
+        TestObjects(aws.s3, BUCKET).ensured("objects/made", 10)
+    assert "Uploads" not in aws.s3.list_multipart_uploads(Bucket=BUCKET)
+    assert "Contents" not in aws.s3.list_objects_v2(Bucket=BUCKET)
+
+
+def test_a_refusal_is_not_taken_for_a_missing_object(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An object that may not be looked at is not written over."""
+
+    def refuse(**_: object) -> NoReturn:
+        raise ClientError(
+            {"Error": {"Code": "403"}, "ResponseMetadata": {"HTTPStatusCode": 403}},  # type: ignore[typeddict-item] # the rest is not looked at
+            "HeadObject",
+        )
+
+    monkeypatch.setattr(aws.s3, "head_object", refuse)
+    with pytest.raises(ClientError, match="403"):
+        TestObjects(aws.s3, BUCKET).ensured("objects/made", 10)
+
+
+def test_objects_stay_fresh_for_less_than_they_live() -> None:
+    """The template's lifecycle takes them after 7 days; the longest sweep fits in between."""
+    assert timedelta(days=6) >= FRESH_FOR

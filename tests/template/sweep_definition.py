@@ -1,0 +1,85 @@
+"""The sweep's state machine as tests read it: its states, who leads where, its history."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+import yaml
+from tests.sam_template import TEMPLATE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+DEFINITION: Final = TEMPLATE.parent / "statemachines" / "sweep.asl.yaml"
+
+_AROUND_EXECUTION: Final = 2  # ExecutionStarted, ExecutionSucceeded
+_AROUND_STATE: Final = 2  # ...StateEntered, ...StateExited
+_WITHIN: Final = {
+    "Task": 3,  # TaskScheduled, TaskStarted, TaskSucceeded or TaskFailed
+    "Map": 2,  # MapStateStarted, MapStateSucceeded
+}
+_AROUND_ITERATION: Final = 2  # MapIterationStarted, MapIterationSucceeded
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """One state.
+
+    Attributes:
+        name: Its name.
+        body: What the definition says of it.
+        scope: Names of the Map states around it, the outermost first.
+    """
+
+    name: str
+    body: Mapping[str, Any]
+    scope: tuple[str, ...]
+
+
+def load_definition() -> dict[str, Any]:
+    """The definition as it stands, substitutions not made."""
+    definition: dict[str, Any] = yaml.safe_load(DEFINITION.read_text(encoding="utf-8"))
+    return definition
+
+
+def states(machine: Mapping[str, Any], scope: tuple[str, ...] = ()) -> Iterator[State]:
+    """Every state, those within Maps too."""
+    for name, body in machine["States"].items():
+        yield State(name, body, scope)
+        if body["Type"] == "Map":
+            yield from states(body["ItemProcessor"], (*scope, name))
+
+
+def targets(body: Mapping[str, Any]) -> set[str]:
+    """Where a state can lead to."""
+    rules = [*body.get("Choices", ()), *body.get("Catch", ())]
+    found = {one["Next"] for one in rules} | {body.get("Next"), body.get("Default")}
+    return {one for one in found if one}
+
+
+def events(
+    machine: Mapping[str, Any],
+    items: Callable[[str, Any], list[Any]],
+    choose: Callable[[str, Any], str],
+    item: Any = None,  # noqa: ANN401 - whatever a Map's item is
+) -> int:
+    """History events on the way from StartAt to an end; of a Map, of every iteration.
+
+    Args:
+        machine: The whole definition, or a Map's ItemProcessor.
+        items: Name of a Map and the item it is entered with → the items that it iterates over.
+        choose: Name of a Choice and that item → the state that it leads to.
+        item: The item of the iteration that this is.
+    """
+    name, count = machine["StartAt"], 0
+    while name:
+        body = machine["States"][name]
+        count += _AROUND_STATE + _WITHIN.get(body["Type"], 0)
+        if body["Type"] == "Map":
+            count += sum(
+                _AROUND_ITERATION + events(body["ItemProcessor"], items, choose, one)
+                for one in items(name, item)
+            )
+        name = choose(name, item) if body["Type"] == "Choice" else body.get("Next", "")
+    return count + (_AROUND_EXECUTION if "QueryLanguage" in machine else 0)

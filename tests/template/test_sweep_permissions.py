@@ -1,0 +1,191 @@
+"""Each of the sweep's functions, and its state machine, may do what it does and nothing else."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Final
+
+import botocore.session
+import pytest
+from botocore import xform_name
+from tests.sam_template import TEMPLATE, load_template
+from tests.template.client_calls import operations_called
+from tests.template.sweep_definition import load_definition, states
+from tests.template.test_permissions import LIBRARY, known_actions, listed
+
+RESOURCES: Final = load_template()["Resources"]
+FUNCTIONS: Final = ("Planner", "Publisher", "Prober", "Analyst")
+
+WRITES_LOGS: Final = {"logs:CreateLogStream", "logs:PutLogEvents"}
+CALLED: Final = {
+    # Operations whose action has another name, or that stand behind another one:
+    "Planner": {"s3:HeadObject": "s3:GetObject", "s3:CreateMultipartUpload": "s3:PutObject",
+                "s3:UploadPart": "s3:PutObject", "s3:CompleteMultipartUpload": "s3:PutObject"},
+    "Publisher": {"stepfunctions:DescribeExecution": "states:DescribeExecution"},
+    "Prober": {},
+    "Analyst": {},
+}  # fmt: skip
+BESIDE: Final = {
+    "Planner": {"s3:ListBucket"},  # without it S3 answers 403 where it means 404
+    "Publisher": {"lambda:GetFunctionConfiguration"},  # its waiters ask with it
+    "Prober": {"s3:ListBucket"},
+    "Analyst": set[str](),
+}
+OPERATIONS: Final = {
+    # What is found in the source finds too much: methods of one name are taken for one another.
+    "Planner": {"head_object", "create_multipart_upload", "upload_part", "put_item",
+                "complete_multipart_upload", "abort_multipart_upload"},
+    "Publisher": {"get_function_configuration", "update_function_configuration",
+                  "publish_version", "list_versions_by_function", "delete_function",
+                  "describe_execution", "get_item", "query", "put_item"},
+    "Prober": {"get_object"},
+    "Analyst": {"get_item", "query", "put_item"},
+}  # fmt: skip
+INTEGRATIONS: Final = {
+    "arn:aws:states:::lambda:invoke": "lambda:InvokeFunction",
+    "arn:aws:states:::dynamodb:putItem": "dynamodb:PutItem",
+    "arn:aws:states:::dynamodb:updateItem": "dynamodb:UpdateItem",
+}
+
+
+def statements_of(role: str) -> list[dict[str, Any]]:
+    """Every statement that the role has, those of policies apart from it too."""
+    documents = [one["PolicyDocument"] for one in RESOURCES[role]["Properties"]["Policies"]]
+    documents += [
+        one["Properties"]["PolicyDocument"]
+        for one in RESOURCES.values()
+        if one["Type"] == "AWS::IAM::Policy" and {"Ref": role} in one["Properties"]["Roles"]
+    ]
+    return [statement for document in documents for statement in document["Statement"]]
+
+
+def allowed(role: str) -> set[str]:
+    """The actions that the role allows."""
+    assert "ManagedPolicyArns" not in RESOURCES[role]["Properties"]
+    return {action for one in statements_of(role) for action in listed(one["Action"])}
+
+
+def actions_of(name: str) -> set[str]:
+    """The IAM actions of the operations that a function calls."""
+    session = botocore.session.get_session()
+    handler = TEMPLATE.parent / "src" / name.lower() / "app.py"
+    called = {
+        (service, method)
+        for service, method in operations_called(handler, LIBRARY)
+        if method in OPERATIONS[name]
+    }
+    assert {method for _, method in called} == OPERATIONS[name]
+    actions = set()
+    for service, method in called:
+        names = session.get_service_model(service).operation_names
+        [action] = [f"{service}:{one}" for one in names if xform_name(one) == method]
+        actions.add(CALLED[name].get(action, action))
+    return actions
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_may_do_what_its_code_calls(name: str) -> None:
+    """Its own calls, its log, and nothing else."""
+    assert allowed(f"{name}Role") == actions_of(name) | BESIDE[name] | WRITES_LOGS
+
+
+def test_the_state_machine_may_do_what_its_states_do() -> None:
+    """Ministack does not hold a state machine to its role, so this does."""
+    resources = {
+        one.body["Resource"] for one in states(load_definition()) if one.body["Type"] == "Task"
+    }
+    assert allowed("SweepRole") == {INTEGRATIONS[one] for one in resources}
+
+
+def test_the_state_machine_invokes_its_functions_alone() -> None:
+    """Of the prober, its versions and never what is unpublished."""
+    [invoke] = [
+        one for one in statements_of("SweepRole") if one["Action"] == "lambda:InvokeFunction"
+    ]
+    assert invoke["Resource"] == [
+        {"Fn::GetAtt": ["PlannerFunction", "Arn"]},
+        {"Fn::GetAtt": ["PublisherFunction", "Arn"]},
+        {"Fn::GetAtt": ["AnalystFunction", "Arn"]},
+        {"Fn::Sub": "${ProberFunction.Arn}:*"},
+    ]
+
+
+@pytest.mark.parametrize("role", [*(f"{name}Role" for name in FUNCTIONS), "SweepRole"])
+def test_every_permission_names_a_resource_of_this_stack(role: str) -> None:
+    """No wildcard; the hasher, its bucket, its queue and its table are out of reach."""
+    for statement in statements_of(role):
+        for resource in listed(statement["Resource"]):
+            text = str(resource)
+            assert resource != "*"
+            assert re.search(r"Sweep|Prober|Measurements|Planner|Publisher|Analyst", text), text
+            assert not re.search(r"Hasher|Digests|Arrivals|Inbox", text), text
+
+
+@pytest.mark.parametrize("role", [*(f"{name}Role" for name in FUNCTIONS), "SweepRole"])
+def test_actions_exist(role: str) -> None:
+    """IAM knows every action; a misspelt one would be accepted and do nothing."""
+    for action in allowed(role):
+        service, name = action.split(":")
+        assert name.lower() in known_actions()[service]["Actions"], action
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_writes_into_its_own_log(name: str) -> None:
+    """And into no other."""
+    [logs] = [one for one in statements_of(f"{name}Role") if one.get("Sid") == "WriteLogs"]
+    function = RESOURCES[f"{name}Function"]["Properties"]
+    assert logs["Resource"] == {"Fn::GetAtt": [f"{name}LogGroup", "Arn"]}
+    assert function["LoggingConfig"]["LogGroup"] == {"Ref": f"{name}LogGroup"}
+    assert function["Role"] == {"Fn::GetAtt": [f"{name}Role", "Arn"]}
+
+
+def test_only_step_functions_takes_the_state_machines_role() -> None:
+    """And only Lambda takes the functions'."""
+    for role, service in {
+        "SweepRole": "states",
+        **{f"{name}Role": "lambda" for name in FUNCTIONS},
+    }.items():
+        [statement] = RESOURCES[role]["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+        assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
+
+
+def test_what_the_publisher_sets_back_is_what_the_template_says() -> None:
+    """Memory and description of the prober stand in two places; they are the same."""
+    prober = RESOURCES["ProberFunction"]["Properties"]
+    variables = RESOURCES["PublisherFunction"]["Properties"]["Environment"]["Variables"]
+    assert variables["PROBER_MEMORY_MB"] == prober["MemorySize"]
+    assert variables["PROBER_DESCRIPTION"] == prober["Description"]
+
+
+def test_the_prober_stands_on_the_hashers_layer() -> None:
+    """What is measured is what runs: the same layer, runtime and architecture."""
+    hasher = RESOURCES["HasherFunction"]["Properties"]
+    prober = RESOURCES["ProberFunction"]["Properties"]
+    for name in ("Layers", "Runtime", "Architectures", "Timeout", "MemorySize"):
+        assert prober[name] == hasher[name], name
+
+
+def test_executions_that_are_broken_off_are_cleaned_up_after_and_closed() -> None:
+    """Step Functions runs no state after StopExecution, a time-out or a broken expression."""
+    rule = RESOURCES["BrokenOffRule"]["Properties"]
+    detail = rule["EventPattern"]["detail"]
+    targets = {one["Arn"]["Fn::GetAtt"][0] for one in rule["Targets"]}
+    may = {
+        one["Properties"]["FunctionName"]["Ref"]
+        for one in RESOURCES.values()
+        if one["Type"] == "AWS::Lambda::Permission"
+        and one["Properties"]["SourceArn"] == {"Fn::GetAtt": ["BrokenOffRule", "Arn"]}
+    }
+    assert detail["stateMachineArn"] == [{"Ref": "SweepStateMachine"}]
+    assert set(detail["status"]) == {"ABORTED", "TIMED_OUT", "FAILED"}
+    assert targets == may == {"PublisherFunction", "AnalystFunction"}
+
+
+def test_the_sweeps_bucket_notifies_nobody() -> None:
+    """Test objects never become arrivals; and none outlives its week."""
+    bucket = RESOURCES["SweepBucket"]["Properties"]
+    assert "NotificationConfiguration" not in bucket
+    rules = {one["Id"]: one for one in bucket["LifecycleConfiguration"]["Rules"]}
+    assert rules["ExpireMadeObjects"]["Prefix"] == "objects/"
+    assert rules["ExpireMadeObjects"]["ExpirationInDays"] == 7
+    assert "AbortIncompleteMultipartUploads" in rules
