@@ -94,7 +94,8 @@ def check(
     """Compare local files with what is recorded.
 
     Keys are as `put` makes them. A file is compared with the newest version that is recorded;
-    the object itself is not read. Exits with 0 only where all are equal, else with 1.
+    the object itself is not read, and may have been deleted since. Exits with 0 only where all
+    are equal, else with 1.
 
     Example: bucketsum check photos --prefix 2026/
     """

@@ -14,6 +14,7 @@ from aws_lambda_powertools.utilities.batch import (
     EventType,
     process_partial_response,
 )
+from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.arrivals import arrivals_in
@@ -31,16 +32,22 @@ if TYPE_CHECKING:
 SETTINGS: Final = Settings.from_env(os.environ)
 
 # Service and namespace come from the environment, so that two stacks never share a metric.
-logger = Logger()
+logger = Logger(use_rfc3339=True)  # Lambda filters JSON logs by level where it knows the time
 metrics = Metrics()
 tracer = Tracer()
 
+# One request that hangs must not outlast the invocation: `STOP_BEFORE_END_SECONDS`.
+_PROMPT: Final = Config(
+    connect_timeout=1,
+    read_timeout=2,
+    retries={"mode": "standard", "total_max_attempts": 4},
+)
 _HASHER: Final = ArrivalHasher(
     source=SingleStream(boto3.client("s3", config=CLIENT_CONFIG), SETTINGS.chunk_bytes),
-    ledger=Ledger(boto3.client("dynamodb"), SETTINGS.digests_table),
+    ledger=Ledger(boto3.client("dynamodb", config=_PROMPT), SETTINGS.digests_table),
     settings=SETTINGS,
 )
-_REDELIVERY: Final = Redelivery(boto3.client("sqs"), SETTINGS)
+_REDELIVERY: Final = Redelivery(boto3.client("sqs", config=_PROMPT), SETTINGS)
 _PROCESSOR: Final = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
 
 

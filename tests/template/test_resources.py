@@ -139,6 +139,14 @@ def test_table_defines_the_attributes_it_uses() -> None:
             "ThrottlesAlarm", ("AWS/Lambda", "Throttles"),
             "FunctionName", {"Ref": "HasherFunction"},
         ),
+        (
+            "ErrorsAlarm", ("AWS/Lambda", "Errors"),
+            "FunctionName", {"Ref": "HasherFunction"},
+        ),
+        (
+            "UnreadableAlarm", ("bucketsum", "ObjectsUnreadable"),
+            "service", {"Ref": "AWS::StackName"},
+        ),
     ],
 )  # fmt: skip
 def test_alarm_watches(

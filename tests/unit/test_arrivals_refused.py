@@ -23,6 +23,9 @@ BAD_SIZES = [..., None, "", "1024", -1, 1.0, True, False, [1], {"x": 1}]
 BAD_SIZES += [2**63, 10**130, float("nan"), float("inf")]
 
 
+NOT_A_MOMENT = ["now", "\x1b[31m", "A" * 500_000, "2026-11-21T03:04:05+01:00", "2026-11-21"]
+
+
 def _bad(path: str, values: list[Any]) -> list[Any]:
     return [pytest.param(path, value, id=f"{path}={ascii(value)[:20]}") for value in values]
 
@@ -32,7 +35,7 @@ def _bad(path: str, values: list[Any]) -> list[Any]:
     [
         *_bad("eventVersion", [*NOT_A_TEXT, "1.0", "3.0", "20.0"]),
         *_bad("eventName", [*NOT_A_TEXT, "ObjectRemoved:Delete", "s3:ObjectRestore:Post"]),
-        *_bad("eventTime", NOT_A_TEXT),
+        *_bad("eventTime", [*NOT_A_TEXT, *NOT_A_MOMENT]),
         *_bad("s3", [..., None, 1, "text", []]),
         *_bad("s3.bucket", [..., None, "inbox", []]),
         *_bad("s3.bucket.name", [*NOT_A_TEXT, "ab", "a b c", "in/box", "arn:aws:s3:::inbox"]),
@@ -56,7 +59,7 @@ def test_native_field_out_of_range_is_named(path: str, value: object) -> None:
 @pytest.mark.parametrize(
     ("path", "value"),
     [
-        *_bad("time", NOT_A_TEXT),
+        *_bad("time", [*NOT_A_TEXT, *NOT_A_MOMENT]),
         *_bad("detail", [..., None, 1, []]),
         *_bad("detail.bucket.name", [*NOT_A_TEXT, "arn:aws:s3:us-east-1:1:accesspoint/x"]),
         *_bad("detail.object.key", [*NOT_A_TEXT, "k" * 1025]),

@@ -242,12 +242,28 @@ def test_an_unknown_large_object_is_read() -> None:
 def test_time_that_runs_out_stops_the_reading() -> None:
     """In time before the end the error says how far it came, and the stream is let go of."""
     source, ledger = FakeSource(), FakeLedger()
-    left = iter([STOP_BEFORE_END_SECONDS, STOP_BEFORE_END_SECONDS - 0.001])
+    enough = STOP_BEFORE_END_SECONDS  # asked before the turn, before the reading, at a chunk
+    left = iter([enough, enough, enough, enough - 0.001])
     with pytest.raises(OutOfTime) as caught:  # kept, as Powertools keeps it
         hasher(source, ledger).hash(SMALL, lambda: next(left))
     assert (source.closed, ledger.rows) == (1, {})
     assert str(caught.value).startswith("4 of 13 bytes were read")
     assert "raise MemorySize" in str(caught.value)
+
+
+def test_no_object_is_begun_without_time_for_it() -> None:
+    """The messages of a batch behind a slow one go back before S3 is asked for theirs."""
+    source = FakeSource()
+    with pytest.raises(OutOfTime, match="before this object's turn"):
+        hasher(source, FakeLedger()).hash(SMALL, lambda: STOP_BEFORE_END_SECONDS - 0.001)
+    assert source.opened == []
+
+
+def test_time_is_kept_for_a_chunk_as_slow_as_the_slowest() -> None:
+    """Reading stops when twice the slowest chunk so far would outlast what is left."""
+    left = iter([60.0, 60.0, 40.0, 39.0])  # the first chunk took 20 s: 39 s are too few for two
+    with pytest.raises(OutOfTime, match="4 of 13 bytes"):
+        hasher(FakeSource(), FakeLedger()).hash(SMALL, lambda: next(left))
 
 
 def test_what_goes_back_leaves_no_row() -> None:

@@ -122,6 +122,31 @@ def test_reason_is_always_legal(text: str) -> None:
     assert reason.startswith("KeepAside: ")
 
 
+@pytest.mark.parametrize("free_bytes", [0, 20, 60])
+def test_reason_makes_room_for_the_longest_messages(free_bytes: int) -> None:
+    """Beside a body of nearly 1 MiB the reason is shortened, or left out: the message is kept."""
+    sent: list[dict[str, Any]] = []
+
+    class _Sqs:
+        def send_message(self, **message: Any) -> None:  # noqa: ANN401 - as boto3 has it
+            sent.append(message)
+
+    body = "x" * (1_048_576 - free_bytes)
+    redelivery = Redelivery(cast("SQSClient", _Sqs()), settings())
+    assert redelivery.settle(Delivery(body, "handle", 1), MalformedMessage("é" * 500))
+
+    [message] = sent
+    attributes = message["MessageAttributes"]
+    taken = sum(
+        len(text.encode())
+        for name, value in attributes.items()
+        for text in (name, value["DataType"], value["StringValue"])
+    )
+    assert taken <= free_bytes
+    assert bool(attributes) is (free_bytes == 60)
+    assert message["MessageBody"] == body
+
+
 def test_reason_is_cut() -> None:
     """An error may quote what it got; its reason is still a thousand characters at most."""
     [reason] = settled(1, KeepAside("文" * 300_000)).reasons

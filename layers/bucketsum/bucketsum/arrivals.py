@@ -22,6 +22,7 @@ KEY_MAX_BYTES: Final = 1024
 
 _BUCKET: Final = re.compile(r"[A-Za-z0-9._-]{3,255}")  # up to 255 for names from before 2018
 _SEQUENCER: Final = re.compile(r"[0-9A-Fa-f]{1,32}")
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
 _CREATED: Final = re.compile(r"(s3:)?ObjectCreated:\w+")
 _OPAQUE: Final = re.compile(r"[!#-~]{1,1024}")  # fits a quoted header and a sort key of the table
 _SIZE_MAX_BYTES: Final = 2**63 - 1  # far above S3's limit, which grows, and within the table's
@@ -101,7 +102,7 @@ def _from_notification(record: object) -> Arrival:
         etag=_optional_opaque(record, "s3.object.eTag"),
         size_bytes=_size(record, "s3.object.size"),
         sequencer=_sequencer(_text(record, "s3.object.sequencer")),
-        event_time=_text(record, "eventTime"),
+        event_time=_moment(record, "eventTime"),
     )
 
 
@@ -114,7 +115,7 @@ def _from_eventbridge(event: Mapping[str, Any]) -> Arrival:
         etag=_optional_opaque(event, "detail.object.etag"),
         size_bytes=_size(event, "detail.object.size"),
         sequencer=_sequencer(_text(event, "detail.object.sequencer")),
-        event_time=_text(event, "time"),
+        event_time=_moment(event, "time"),
     )
 
 
@@ -158,6 +159,13 @@ def _size(source: Mapping[str, Any], path: str) -> int:
     if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _SIZE_MAX_BYTES:
         return value
     raise MalformedMessage(f"{path} is {_shown(value)}, not a number of bytes")
+
+
+def _moment(source: Mapping[str, Any], path: str) -> str:
+    text = _text(source, path)
+    if not _MOMENT.fullmatch(text):
+        raise MalformedMessage(f"{path} is {_shown(text)}, not a moment as 2026-11-21T03:04:05Z")
+    return text
 
 
 def _bucket(name: str) -> str:

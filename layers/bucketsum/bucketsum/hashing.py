@@ -94,6 +94,11 @@ class ArrivalHasher:
             RetryLater: It could not be read to its end this time.
             ClientError: DynamoDB refused.
         """
+        if remaining_seconds() < STOP_BEFORE_END_SECONDS:
+            raise OutOfTime(
+                "the invocation's time ended before this object's turn; lower BatchSize or "
+                "raise MemorySize"
+            )
         try:
             return self._known(arrival) or self._hashed(arrival, remaining_seconds)
         except ObjectUnreadable as error:
@@ -168,10 +173,17 @@ _RECORDED: Final = {
 
 
 def _within(remaining_seconds: Callable[[], float], opened: OpenObject) -> Iterator[bytes]:
-    """Pass the chunks on, but stop in time to give the message back with a reason."""
+    """Pass the chunks on, but stop in time to give the message back with a reason.
+
+    In time is before a chunk as slow as the slowest would outlast what is left.
+    """
     read = 0
+    slowest_seconds = 0.0
+    before = remaining_seconds()
     for chunk in opened.chunks:
-        if remaining_seconds() < STOP_BEFORE_END_SECONDS:
+        left = remaining_seconds()
+        slowest_seconds, before = max(slowest_seconds, before - left), left
+        if left < max(STOP_BEFORE_END_SECONDS, 2 * slowest_seconds):
             raise OutOfTime(
                 f"{read} of {opened.size_bytes} bytes were read when the invocation's time ended; "
                 "raise MemorySize, lower BatchSize, or hash this object elsewhere"

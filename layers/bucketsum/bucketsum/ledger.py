@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +22,7 @@ BY_SHA1_INDEX: Final = "by-sha1"
 
 _SEQUENCER_WIDTH: Final = 32
 _BATCH_GET_LIMIT: Final = 100
+_THROTTLED_PAUSE_SECONDS: Final = 0.05
 
 _WHERE_NEWER: Final = (
     "attribute_not_exists(#object) OR sequencer < :sequencer"
@@ -161,7 +163,9 @@ class Ledger:
             rows = map(_row_of, answer["Responses"].get(self._table, ()))
             found |= {Place(row.bucket, row.key, row.entry): row for row in rows}
             unprocessed = answer.get("UnprocessedKeys", {}).get(self._table)
-            waiting += list(unprocessed["Keys"]) if unprocessed else []
+            if unprocessed:  # the table is throttled: give it a moment
+                time.sleep(_THROTTLED_PAUSE_SECONDS)
+                waiting += list(unprocessed["Keys"])
         return found
 
     def versions_of(self, bucket: str, key: str) -> list[Row]:

@@ -23,6 +23,7 @@ FIRST_DELAY_SECONDS: Final = 10
 
 _VISIBILITY_MAX_SECONDS: Final = 43_200  # SQS's own limit
 _REASON_MAX_CHARACTERS: Final = 1000
+_MESSAGE_MAX_BYTES: Final = 1_048_576  # SQS's own limit: body, attributes' names, types and values
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +74,26 @@ class Redelivery:
         return False
 
     def _set_aside(self, delivery: Delivery, error: Exception) -> None:
+        reason = _fitting(_reason(error), delivery.body)
         self._sqs.send_message(
             QueueUrl=self._settings.dead_letter_queue_url,
             MessageBody=delivery.body,
-            MessageAttributes={
-                REASON_ATTRIBUTE: {"DataType": "String", "StringValue": _reason(error)}
-            },
+            MessageAttributes={REASON_ATTRIBUTE: {"DataType": "String", "StringValue": reason}}
+            if reason
+            else {},
         )
 
     def _delay_seconds(self, receive_count: int) -> int:
         """Double with each receive, less up to half by chance: what failed together parts."""
         delay = FIRST_DELAY_SECONDS << (receive_count - 1)
         return min(round(delay * (1 - self._chance() / 2)), _VISIBILITY_MAX_SECONDS)
+
+
+def _fitting(reason: str, body: str) -> str:
+    """As much of *reason* as SQS takes beside *body*; nothing beside one of the greatest length."""
+    taken = len(body.encode()) + len(REASON_ATTRIBUTE) + len("String")
+    room = max(_MESSAGE_MAX_BYTES - taken, 0)
+    return reason.encode()[:room].decode(errors="ignore")
 
 
 def _reason(error: Exception) -> str:

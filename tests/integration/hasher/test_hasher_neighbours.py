@@ -93,13 +93,13 @@ def test_a_batch_that_fails_whole_goes_back_whole(
 def test_running_out_of_time_gives_the_message_back(
     stack: HasherStack, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Outcome: back on the queue, and the log says how far it came and what to change."""
+    """Outcome: back on the queue, and the log tells that its turn did not come."""
     message = message_of(stack.put("a", b"content"))
     assert stack.deliver(message, context=Context(remaining_ms=2_999)) == [message]
     assert stack.digests() == {}
     [line] = failures_in(capsys.readouterr().out)
     assert line["exception_name"] == "OutOfTime"
-    assert "0 of 7 bytes were read" in line["exception"]
+    assert "before this object's turn; lower BatchSize" in line["exception"]
     assert "raise MemorySize" in line["exception"]
 
 
