@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -67,6 +68,18 @@ def test_boxes_of_living_processes_stay(roots: dict[str, str]) -> None:
     worker.remove_empty_boxes(roots)
 
     assert [path.name for path in Path(roots["cpu"]).iterdir()] == ["in-use"]
+
+
+def test_a_box_whose_process_has_not_entered_yet_stays(roots: dict[str, str]) -> None:
+    """While a process of the box's name lives the box is its own, empty or not."""
+    with subprocess.Popen([sys.executable, "-c", ""]) as ended:
+        pass
+    for pid in (os.getpid(), ended.pid):
+        Path(roots["memory"], str(pid)).mkdir()
+
+    worker.remove_empty_boxes(roots)
+
+    assert [path.name for path in Path(roots["memory"]).iterdir()] == [str(os.getpid())]
 
 
 def test_the_emulator_s_variables_are_hidden() -> None:
@@ -200,6 +213,19 @@ def test_what_cannot_be_written_means_no_boxes(tmp_path: Path) -> None:
     )
 
     assert shape.cgroup_roots("ours", refused) is None
+
+
+def test_what_is_left_in_a_box_ends_with_it(tmp_path: Path) -> None:
+    """A worker that outlived the emulator does not keep its box, nor its box it."""
+    box = tmp_path / "groups" / "box"
+    box.mkdir(parents=True)
+    waiting = [sys.executable, "-c", "import sys; sys.stdin.read()"]
+    with subprocess.Popen(waiting, stdin=subprocess.PIPE) as left:
+        (box / "cgroup.procs").write_text(f"{left.pid}\n0\n")
+
+        shape.remove_roots({"cpu": str(tmp_path / "groups"), "memory": str(tmp_path / "groups")})
+
+        assert left.wait(timeout=60) == -signal.SIGKILL
 
 
 def test_groups_are_given_back(tmp_path: Path) -> None:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import errno
 import os
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Final
 
-from bucketsum_cli.local.worker import Box, remove_empty_boxes
+from bucketsum_cli.local.worker import Box
 
 _MOUNTS: Final = Path("/proc/mounts")
 _PROBE_MEMORY_MB: Final = 128
+_EMPTY_SECONDS: Final = 5.0
 
 
 def cgroup_roots(name: str, mounts: Path = _MOUNTS) -> dict[str, str] | None:
@@ -33,13 +38,32 @@ def cgroup_roots(name: str, mounts: Path = _MOUNTS) -> dict[str, str] | None:
 
 
 def remove_roots(roots: dict[str, str]) -> None:
-    """Give back what `cgroup_roots` made; boxes of living processes stay."""
-    remove_empty_boxes(roots)
+    """Give back what `cgroup_roots` made, and end the processes that are still in it."""
     for root in set(roots.values()):
+        for box in Path(root).glob("*/"):
+            _give_back(box)
+        _give_back(Path(root))
+
+
+def _give_back(group: Path) -> None:
+    """Remove a control group; the kernel lets go of it only once the last process is gone."""
+    deadline = time.monotonic() + _EMPTY_SECONDS
+    while time.monotonic() < deadline:
+        _kill(_words(group / "cgroup.procs"))
         try:
-            Path(root).rmdir()
-        except OSError:
-            continue
+            group.rmdir()
+        except OSError as error:
+            if error.errno == errno.EBUSY:
+                time.sleep(0.02)
+                continue
+        return
+
+
+def _kill(pids: list[str]) -> None:
+    for pid in map(int, pids):
+        with contextlib.suppress(ProcessLookupError, PermissionError):
+            if pid > 0:  # 0 stands for one outside of our view, and would be ourselves
+                os.kill(pid, signal.SIGKILL)
 
 
 def _controllers(mounts: Path) -> dict[str, Path] | None:

@@ -73,9 +73,15 @@ class Box:
 
 
 def remove_empty_boxes(roots: dict[str, str]) -> None:
-    """Give back the boxes whose process has ended."""
+    """Give back the boxes whose process has ended.
+
+    A neighbour's box is empty between its making and its owner's entering: while a process of
+    the box's name lives, it is not ours to judge.
+    """
     for root in set(roots.values()):
         for folder in Path(root).glob("*/"):
+            if folder.name.isdecimal() and Path("/proc", folder.name).exists():
+                continue
             Box({"cpu": root, "memory": root}, folder.name, 0).remove()
 
 
