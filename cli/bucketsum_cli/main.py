@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+import signal
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import click
 
@@ -18,6 +20,9 @@ from bucketsum_cli.redrive import redrive
 from bucketsum_cli.refusals import AWS_ERRORS, explained
 from bucketsum_cli.show import show
 from bucketsum_cli.tune.commands import tune
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 INTERRUPTED = 130
 """Exit status after Ctrl-C, as shells have it."""
@@ -64,4 +69,20 @@ for command in (local, put, ls, show, find, check, failures, redrive, tune):
 
 def main() -> None:
     """Run the command with the arguments of this process."""
-    cli()
+    with _ended_in_order():
+        cli()
+
+
+@contextmanager
+def _ended_in_order() -> Iterator[None]:
+    """Have SIGTERM end this process as Ctrl-C does: what it started is stopped first."""
+
+    def end(number: int, _: object) -> NoReturn:
+        signal.signal(number, signal.SIG_IGN)  # a second one does not cut the stopping short
+        raise SystemExit(128 + number)
+
+    before = signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)

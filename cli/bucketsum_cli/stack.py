@@ -39,6 +39,12 @@ _CONFIG: Final = Config(
     user_agent_extra=f"bucketsum/{__version__}",
 )
 
+_LOCAL_CONFIG: Final = Config(
+    proxies={},  # the person's proxy cannot reach this machine's 127.0.0.1
+    use_dualstack_endpoint=False,  # nor may variables of theirs choose another address
+    use_fips_endpoint=False,
+)
+
 _OUTPUTS: Final[Mapping[str, str]] = {
     "bucket": "BucketName",
     "table": "DigestsTableName",
@@ -66,8 +72,9 @@ class Connection:
     def client(self, service: str) -> Any:  # noqa: ANN401 - `Stack.client` says which
         """A client for *service*; making one takes some 20 ms, so keep it."""
         names: Any = service  # the stubs want a literal of every service there is
+        config = _CONFIG.merge(_LOCAL_CONFIG) if self.endpoint else _CONFIG
         return self.session.client(
-            names, endpoint_url=self.endpoint, verify=self.ca_bundle, config=_CONFIG
+            names, endpoint_url=self.endpoint, verify=self.ca_bundle, config=config
         )
 
 

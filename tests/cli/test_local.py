@@ -4,14 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from moto.server import ThreadedMotoServer
 
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import commands, demo, launcher, state
+from bucketsum_cli.local import commands, demo, deploy, launcher, lock, process, state
 from bucketsum_cli.local.interpreter import Interpreter
+from bucketsum_cli.stack import Connection
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -76,8 +84,11 @@ def test_missing_parts_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
     assert "bucketsum[local]" in ended.err
 
 
-def test_one_of_another_version_must_be_stopped_first(project: Path) -> None:
+def test_one_of_another_version_must_be_stopped_first(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A state that this version does not understand is said to be that."""
+    monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
     home = project / state.FOLDER
     home.mkdir()
     (home / "local.json").write_text(json.dumps({"pid": os.getpid(), "colour": "blue"}))
@@ -105,6 +116,7 @@ def test_without_lambda_s_shape_the_status_says_so(
     state.save(project, aws)
     (project / state.FOLDER / "worker.json").write_text('{"cgroup_roots": null}')
     monkeypatch.setattr(commands, "find_local_stack", lambda _project: _stack())
+    monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
 
     commands.local.main(["status"], standalone_mode=False)
 
@@ -156,3 +168,236 @@ def test_a_tool_that_fails_is_quoted(project: Path) -> None:
 
     with pytest.raises(CannotDoError, match="uv"):
         launcher.make_runtime(project, absent)
+
+
+@pytest.mark.usefixtures("project")
+@pytest.mark.parametrize("command", ["up", "down", "demo"])
+def test_only_one_command_at_a_time_starts_or_stops(run: Run, project: Path, command: str) -> None:
+    """Two at once would leave an embedded AWS behind that nobody knows."""
+    with lock.held(project):
+        refused = run("local", command)
+    after = run("local", "down")
+
+    assert refused.status == 2
+    assert "another `bucketsum local` is at work here" in refused.err
+    assert after.status == 0
+
+
+def as_the_embedded_aws(home: Path, program: str) -> subprocess.Popen[bytes]:
+    """A process that, by its command line, is the one of *home*; leader of a group."""
+    return subprocess.Popen(
+        [sys.executable, "-c", program, str(home / process.WORKER_PROGRAM)],
+        stdin=subprocess.PIPE,
+        start_new_session=True,
+    )
+
+
+def test_a_process_is_known_by_its_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the embedded AWS of this very project lives; no other, and none that has ended.
+
+    No program is needed to tell where there is /proc.
+    """
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with as_the_embedded_aws(tmp_path, "import sys; sys.stdin.read()") as ours:
+        assert process.lives(ours.pid, tmp_path)
+        assert not process.lives(ours.pid, tmp_path / "another")
+        assert not process.lives(os.getpid(), tmp_path)
+        ours.kill()
+        os.waitid(os.P_PID, ours.pid, os.WEXITED | os.WNOWAIT)  # has ended, is not collected
+        assert not process.lives(ours.pid, tmp_path)
+    assert not process.lives(ours.pid, tmp_path)
+
+
+@pytest.mark.skipif(shutil.which("ps") is None, reason="there is no ps")
+def test_without_proc_ps_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A Mac has no /proc."""
+    monkeypatch.setattr(process, "_PROC", tmp_path / "absent")
+    with as_the_embedded_aws(tmp_path, "import sys; sys.stdin.read()") as ours:
+        assert process.lives(ours.pid, tmp_path)
+        assert not process.lives(os.getpid(), tmp_path)
+        ours.communicate()
+    assert not process.lives(ours.pid, tmp_path)
+
+
+def test_where_nothing_tells_the_error_names_what_is_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Neither /proc nor `ps` is a sentence, not a traceback."""
+    monkeypatch.setattr(process, "_PROC", tmp_path / "absent")
+    monkeypatch.setenv("PATH", str(tmp_path))
+
+    with pytest.raises(CannotDoError, match="install `ps`"):
+        process.lives(os.getpid(), tmp_path)
+
+
+def test_another_s_process_of_that_number_is_nothing_running(project: Path) -> None:
+    """A number that the system gave to somebody else does not make the embedded AWS run."""
+    state.save(project, an_embedded_aws("https://127.0.0.1:1"))
+
+    with pytest.raises(CannotDoError, match="not running"):
+        state.running(project)
+
+
+def test_no_worker_outlives_the_embedded_aws(tmp_path: Path) -> None:
+    """A child that does not listen to SIGTERM ends with its leader all the same.
+
+    All of them hold the FIFO open; its end is theirs.
+    """
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    program = f"""
+        import os, signal, time
+        held = open({str(fifo)!r}, "wb", buffering=0)
+        if os.fork() == 0:
+            signal.signal(signal.SIGTERM, signal.SIG_IGN)
+            held.write(b"!")
+        time.sleep(600)
+    """
+    with as_the_embedded_aws(tmp_path, textwrap.dedent(program)) as leader, fifo.open("rb") as held:
+        assert held.read(1) == b"!"
+
+        process.end(leader.pid, tmp_path)
+
+        assert held.read() == b""
+
+
+def an_embedded_aws(endpoint: str) -> state.LocalAws:
+    """One that this test process plays."""
+    return state.LocalAws(os.getpid(), endpoint, "us-east-1", "bucketsum", os.devnull)
+
+
+@pytest.fixture
+def person_s_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Variables with which a person reaches their own AWS, through a proxy that is not there."""
+    config = tmp_path / "config"
+    config.write_text("[default]\nuse_dualstack_endpoint = true\ns3 =\n  addressing_style = odd\n")
+    for name, value in {
+        "AWS_PROFILE": "missing",
+        "AWS_DEFAULT_PROFILE": "missing",
+        "AWS_CONFIG_FILE": str(config),
+        "AWS_SESSION_TOKEN": "theirs",
+        "AWS_ENDPOINT_URL_S3": "http://127.0.0.1:9",
+        "AWS_IGNORE_CONFIGURED_ENDPOINT_URLS": "true",
+        "AWS_USE_DUALSTACK_ENDPOINT": "true",
+        "AWS_USE_FIPS_ENDPOINT": "true",
+        "HTTP_PROXY": "http://127.0.0.1:9",
+        "HTTPS_PROXY": "http://127.0.0.1:9",
+        "NO_PROXY": "intra.example",
+    }.items():
+        monkeypatch.setenv(name, value)
+
+
+@pytest.mark.usefixtures("person_s_aws")
+def test_the_person_s_own_aws_stays_out_of_ours() -> None:
+    """No profile, variable, file or proxy of theirs changes what --local talks to."""
+    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    server.start()
+    try:
+        host, port = server.get_host_and_port()
+        aws = an_embedded_aws(f"http://{host}:{port}")
+        s3 = Connection(aws.session(), aws.endpoint, aws.ca_bundle).client("s3")
+        s3.create_bucket(Bucket="ours")
+        names = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
+    finally:
+        server.stop()
+
+    assert "ours" in names
+    assert s3.meta.endpoint_url == aws.endpoint
+
+
+@pytest.mark.usefixtures("person_s_aws")
+def test_sam_sees_our_aws_and_none_of_theirs() -> None:
+    """Every AWS_* variable of SAM's is ours, and no proxy stands between."""
+    aws = an_embedded_aws("https://127.0.0.1:1")
+
+    seen = deploy.sam_environment(aws, Interpreter(Path(sys.executable), 13))
+
+    assert {name: seen[name] for name in seen if name.startswith("AWS_")} == aws.environment()
+    assert seen["NO_PROXY"] == seen["no_proxy"] == "intra.example,127.0.0.1,localhost"
+    assert seen["HTTPS_PROXY"] == "http://127.0.0.1:9"  # pip may need it
+
+
+ENDED_BY_SIGTERM = 128 + signal.SIGTERM
+
+
+def python_at(project: Path, program: str) -> subprocess.Popen[str]:
+    """A process of its own, to be sent a signal, that runs *program* in *project*."""
+    return subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(program)],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def test_sigterm_stops_what_the_demonstration_started(project: Path) -> None:
+    """It ends in order, as with Ctrl-C, with the shells' own exit status for that."""
+    program = """
+        import sys, time
+        from bucketsum_cli.local import commands, launcher
+        from bucketsum_cli.main import main
+
+        def at_work(*_, **__):
+            print("at work", flush=True)
+            time.sleep(600)
+
+        commands.bring_up = lambda *_: None
+        commands.run_demo = at_work
+        launcher.stop = lambda _: print("stopped")
+        sys.argv = ["bucketsum", "local", "demo"]
+        main()
+    """
+    with python_at(project, program) as demonstration:
+        assert demonstration.stdout
+        assert demonstration.stdout.readline() == "at work\n"
+        demonstration.send_signal(signal.SIGTERM)
+        assert demonstration.stdout.read() == "stopped\n"
+    assert demonstration.returncode == ENDED_BY_SIGTERM
+
+
+def test_sigterm_ends_sam_and_its_children(project: Path) -> None:
+    """Neither goes on building for nobody; both hold the FIFO open, and its end is theirs."""
+    fifo = project / "fifo"
+    os.mkfifo(fifo)
+    sam = project / "python"
+    sam.write_text(f"#!/bin/sh\nexec 3>{fifo}\nsleep 600 &\necho building >&3\nwait\n")
+    sam.chmod(0o755)
+    (project / state.FOLDER).mkdir()
+    program = f"""
+        import sys
+        from pathlib import Path
+        from bucketsum_cli.local import commands, deploy, interpreter, state
+        from bucketsum_cli.main import main
+
+        aws = state.LocalAws(1, "https://127.0.0.1:1", "us-east-1", "s", "ca.pem")
+        own = interpreter.Interpreter(Path(sys.executable), 13)
+        commands.bring_up = lambda project, _: deploy.build(project, own, aws, {{}})
+        sys.executable = {str(sam)!r}
+        sys.argv = ["bucketsum", "local", "up"]
+        main()
+    """
+    with python_at(project, program) as building, fifo.open() as held:
+        assert held.readline() == "building\n"
+        building.send_signal(signal.SIGTERM)
+        assert held.read() == ""
+    assert building.returncode == ENDED_BY_SIGTERM
+
+
+def test_a_port_whose_last_connections_are_remembered_is_free() -> None:
+    """The usual port is found again right after `down`, as the server can bind it."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port: int = server.getsockname()[1]
+        with socket.create_connection(("127.0.0.1", port)) as client:
+            server.accept()[0].close()  # the side that closes first remembers
+            assert client.recv(1) == b""
+        assert launcher._free_port(port) is None  # noqa: SLF001 - what `start` tries first
+    assert launcher._free_port(port) == port  # noqa: SLF001 - as above
+
+
+def test_no_two_clones_share_control_groups(tmp_path: Path) -> None:
+    """Both may want the same port; one's cleaning up must not take the other's boxes."""
+    one, other = (launcher._group_name(tmp_path / name, 4566) for name in "ab")  # noqa: SLF001 - a name
+    assert one != other

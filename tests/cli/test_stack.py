@@ -23,6 +23,7 @@ from tests.cli.deployed import BUCKET, NAME, deploy, publish
 from tests.sam_template import load_template
 
 from bucketsum_cli import stack as stack_module
+from bucketsum_cli.local import process
 from bucketsum_cli.local.state import LocalAws, save
 from bucketsum_cli.refusals import AWS_ERRORS, explained
 from bucketsum_cli.stack import find_stack
@@ -186,8 +187,11 @@ def local_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_local_reads_from_the_embedded_aws_that_runs(run: Run, local_project: Path) -> None:
+def test_local_reads_from_the_embedded_aws_that_runs(
+    run: Run, local_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """--local takes address and name from what `bucketsum local up` left."""
+    monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -57,6 +58,30 @@ def test_it_starts_and_stops_without_a_trace(empty_project: Path) -> None:
         os.kill(started.pid, 0)
     assert left_behind(empty_project) == []
     assert launcher.stop(empty_project) is False
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_port_that_another_took_meanwhile_is_not_insisted_on(
+    empty_project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where two clones start at once, the one that comes second takes another port.
+
+    And no proxy of the person's stands between it and us.
+    """
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    free_port = launcher._free_port  # noqa: SLF001 - what looks before it is taken
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        taken = other.getsockname()[1]
+        found = iter([taken])
+        monkeypatch.setattr(
+            launcher, "_free_port", lambda wanted: next(found, None) or free_port(wanted)
+        )
+
+        started = launcher.start(empty_project, "bucketsum", HERE)
+
+        launcher.stop(empty_project)
+    assert not started.endpoint.endswith(f":{taken}")
+    assert left_behind(empty_project) == []
 
 
 @pytest.mark.usefixtures("stack")

@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Final
 import click
 from rich.console import Console
 
+from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import deploy, launcher, state
+from bucketsum_cli.local import deploy, launcher, lock, state
 from bucketsum_cli.local.demo import run_demo
 from bucketsum_cli.local.interpreter import newest_interpreter
 from bucketsum_cli.options import json_option
@@ -51,7 +52,8 @@ def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - cl
     Example: bucketsum local up --parameter MemorySize=1024
     """
     project = state.project_folder()
-    stack = bring_up(project, _chosen(parameters))
+    with lock.held(project):
+        stack = bring_up(project, _chosen(parameters))
     _print_status(project, stack, as_json=as_json)
     if not as_json:
         click.echo("\nNext:  bucketsum put --local FILE   ·   bucketsum ls --local")
@@ -83,7 +85,9 @@ def logs(follow: bool, emulator: bool) -> None:  # noqa: FBT001 - click passes b
 @json_option
 def down(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Stop it and forget all that is in it."""
-    stopped = launcher.stop(state.project_folder())
+    project = state.project_folder()
+    with lock.held(project):
+        stopped = _stop(project)
     if as_json:
         click.echo(json.dumps({"stopped": stopped}))
     else:
@@ -102,16 +106,17 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:  # noqa: FBT001 - clic
     Exits with 1 where a digest differs or is missing, or something was not measured.
     """
     project = state.project_folder()
-    stack = bring_up(project, {})
-    try:
-        all_good = run_demo(project, stack, as_json=as_json)
-        if sweep:
-            all_good &= demonstrate_sweep(project, stack, as_json=as_json)
-    finally:
-        if keep:
-            click.echo("The stack stays up; `bucketsum local down` ends it.", err=True)
-        else:
-            launcher.stop(project)
+    with lock.held(project):
+        stack = bring_up(project, {})
+        try:
+            all_good = run_demo(project, stack, as_json=as_json)
+            if sweep:
+                all_good &= demonstrate_sweep(project, stack, as_json=as_json)
+        finally:
+            if keep:
+                click.echo("The stack stays up; `bucketsum local down` ends it.", err=True)
+            else:
+                _stop(project)
     raise SystemExit(0 if all_good else 1)
 
 
@@ -131,12 +136,12 @@ def bring_up(project: Path, chosen: dict[str, str]) -> Stack:
         started_here = False
     except CannotDoError:
         started_here = True
-        launcher.stop(project)  # clears what a killed one left behind
+        _stop(project)  # clears what a killed one left behind
         with _step(f"embedded AWS, workers on Python 3.{interpreter.minor}"):
             aws = launcher.start(project, _STACK, interpreter)
     try:
         with _step("sam build"):
-            deploy.build(project, interpreter, parameters)
+            deploy.build(project, interpreter, aws, parameters)
         with _step("sam deploy"):
             deploy.deploy(project, interpreter, aws, parameters)
         stack = find_local_stack(project)
@@ -145,9 +150,15 @@ def bring_up(project: Path, chosen: dict[str, str]) -> Stack:
             deploy.prove(stack)
     except BaseException:
         if started_here:
-            launcher.stop(project)
+            _stop(project)
         raise
     return stack
+
+
+def _stop(project: Path) -> bool:
+    """Stop it, and say so meanwhile; returns whether it was running."""
+    with output.notes().status("stopping ..."):
+        return launcher.stop(project)
 
 
 @contextmanager

@@ -20,6 +20,7 @@ from bucketsum.ledger import Place
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import state
 from bucketsum_cli.local.launcher import log_end
+from bucketsum_cli.local.process import end_group
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -42,7 +43,12 @@ def parameters_for(interpreter: Interpreter, chosen: Mapping[str, str]) -> dict[
     }
 
 
-def build(project: Path, interpreter: Interpreter, parameters: Mapping[str, str]) -> None:
+def build(
+    project: Path,
+    interpreter: Interpreter,
+    aws: state.LocalAws,
+    parameters: Mapping[str, str],
+) -> None:
     """`sam build` into a folder of its own, apart from the builds for AWS.
 
     Raises:
@@ -50,7 +56,7 @@ def build(project: Path, interpreter: Interpreter, parameters: Mapping[str, str]
     """
     home = project / state.FOLDER
     folders = ["--build-dir", str(home / "build"), "--cache-dir", str(home / "build-cache")]
-    _sam(project, interpreter, {}, ["build", *folders, *_overrides(parameters)])
+    _sam(project, interpreter, aws, ["build", *folders, *_overrides(parameters)])
     definitions_as_json(home / "build" / "template.yaml")
 
 
@@ -83,7 +89,7 @@ def deploy(
     """
     template = str(project / state.FOLDER / "build" / "template.yaml")
     arguments = ["deploy", "--template-file", template, "--stack-name", aws.stack]
-    _sam(project, interpreter, aws.environment(), [*arguments, *_overrides(parameters)])
+    _sam(project, interpreter, aws, [*arguments, *_overrides(parameters)])
 
 
 def correct_mapping(stack: Stack, maximum_concurrency: int) -> None:
@@ -137,26 +143,56 @@ def _overrides(parameters: Mapping[str, str]) -> list[str]:
     return ["--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items())]
 
 
-def _sam(
-    project: Path, interpreter: Interpreter, environment: Mapping[str, str], arguments: list[str]
-) -> None:
-    """Run the SAM CLI that is installed beside us, with the workers' Python on its PATH."""
+def sam_environment(aws: state.LocalAws, interpreter: Interpreter) -> dict[str, str]:
+    """This process's environment without the person's own AWS, and past every proxy to ours.
+
+    The workers' Python is on its PATH.
+    """
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
     own = str(Path(sys.executable).parent)
-    path = os.pathsep.join([own, str(interpreter.path.parent), os.environ.get("PATH", os.defpath)])
+    path = [own, str(interpreter.path.parent), kept.get("PATH", os.defpath)]
+    exempt = [kept.get("NO_PROXY") or kept.get("no_proxy"), "127.0.0.1", "localhost"]
+    no_proxy = ",".join(filter(None, exempt))
+    return {
+        **kept,
+        **aws.environment(),
+        "NO_PROXY": no_proxy,
+        "no_proxy": no_proxy,
+        "PATH": os.pathsep.join(path),
+        "SAM_CLI_TELEMETRY": "0",
+    }
+
+
+def _sam(
+    project: Path, interpreter: Interpreter, aws: state.LocalAws, arguments: list[str]
+) -> None:
+    """Run the SAM CLI that is installed beside us."""
     log = project / state.FOLDER / f"sam-{arguments[0]}.log"
     # SAM looks for its configuration beside the template, which for a deploy is the built one.
     config = ["--config-file", str(project / "samconfig.toml"), "--config-env", "local"]
-    with log.open("wb") as output:
-        done = subprocess.run(  # noqa: S603 - our own SAM CLI
-            [sys.executable, "-m", "samcli", *arguments, *config],
-            cwd=project,
-            env={**os.environ, **environment, "PATH": path, "SAM_CLI_TELEMETRY": "0"},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            check=False,
-        )
-    if done.returncode:
+    command = [sys.executable, "-m", "samcli", *arguments, *config]
+    if _status_of(command, project, sam_environment(aws, interpreter), log):
         raise CannotDoError(
             f"`sam {arguments[0]}` failed; the end of {log}:\n{log_end(log, _LOG_LINES_SHOWN)}"
         )
+
+
+def _status_of(command: list[str], folder: Path, environment: Mapping[str, str], log: Path) -> int:
+    """Run *command* to its end; where we are told to end first, so are it and its children."""
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(  # noqa: S603 - our own SAM CLI
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,  # a group, to be ended as one
+        ) as child,
+    ):
+        try:
+            return child.wait()
+        except BaseException:
+            end_group(child.pid)
+            raise

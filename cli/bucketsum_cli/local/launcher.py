@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import importlib.util
 import json
 import os
 import shlex
 import shutil
-import signal
 import socket
 import ssl
 import subprocess
@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import gateway, state, worker
+from bucketsum_cli.local import gateway, process, state, worker
 from bucketsum_cli.local.shape import cgroup_roots, remove_roots
 
 if TYPE_CHECKING:
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 REGION: Final = "us-east-1"
 
 _START_SECONDS: Final = 30
-_STOP_SECONDS: Final = 15
 _OUTLIVING: Final[list[subprocess.Popen[bytes]]] = []
 """What was started here: it outlives this command, and Python warns of a forgotten process."""
 
@@ -38,6 +37,8 @@ _CA_FILE: Final = "ca.pem"
 _CERTIFICATE_FILE: Final = "certificate.pem"
 _KEY_FILE: Final = "key.pem"
 _PREFERRED_PORT: Final = 4566
+_ANY_PORT: Final = 0
+_TRIED_PORTS: Final = (_PREFERRED_PORT, *[_ANY_PORT] * 4)
 _LOG_LINES_SHOWN: Final = 15
 
 
@@ -84,18 +85,34 @@ def make_runtime(project: Path, interpreter: Interpreter) -> Path:
 def start(project: Path, stack: str, interpreter: Interpreter) -> state.LocalAws:
     """Start the embedded AWS and wait until it answers.
 
+    A port that was free when we looked may be another's when it is bound; then the next is tried.
+
     Raises:
         CannotDoError: It did not start; the text shows the end of its log.
     """
+    runtime = make_runtime(project, interpreter)
+    failure = CannotDoError("no port on 127.0.0.1 is free")
+    for wanted in _TRIED_PORTS:
+        port = _free_port(wanted)
+        if port is None:
+            continue
+        try:
+            return _start_at(port, project, stack, runtime)
+        except CannotDoError as error:
+            if _free_port(port):
+                raise
+            failure = error
+    raise failure
+
+
+def _start_at(port: int, project: Path, stack: str, runtime: Path) -> state.LocalAws:
     home = project / state.FOLDER
     (home / "tmp").mkdir(parents=True, exist_ok=True)
     _issue_certificate(home)
-    port = _free_port()
     hidden = _settings(home, port)
-    runtime = make_runtime(project, interpreter)
-    program = _worker_program(home, runtime, f"bucketsum-{port}", list(hidden))
+    program = _worker_program(home, runtime, _group_name(home, port), list(hidden))
     with (home / "gateway.log").open("wb") as log:
-        process = subprocess.Popen(  # noqa: S603 - our own module
+        server = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-I", gateway.__file__, str(program)],
             cwd=home,
             env=hidden
@@ -105,18 +122,19 @@ def start(project: Path, stack: str, interpreter: Interpreter) -> state.LocalAws
             stderr=log,
             start_new_session=True,  # it outlives this command and its terminal
         )
-    _OUTLIVING.append(process)
+    _OUTLIVING.append(server)
     started = state.LocalAws(
-        pid=process.pid,
+        pid=server.pid,
         endpoint=f"https://127.0.0.1:{port}",
         region=REGION,
         stack=stack,
         ca_bundle=str(home / _CA_FILE),
     )
-    state.save(project, started)
     try:
-        _wait_until_ready(project, started, process)
+        state.save(project, started)
+        _wait_until_ready(project, started, server)
     except BaseException:
+        _end(server.pid, home)
         stop(project)
         raise
     return started
@@ -126,9 +144,9 @@ def stop(project: Path) -> bool:
     """Stop the embedded AWS and take away what it left; returns whether it was running."""
     home = project / state.FOLDER
     pid = state.remembered_pid(project)
-    was_running = pid is not None and _is_ours(pid, home)
+    was_running = pid is not None and process.lives(pid, home)
     if pid is not None and was_running:
-        _end(pid)
+        _end(pid, home)
     state.forget(project)
     shutil.rmtree(home / "tmp", ignore_errors=True)
     with contextlib.suppress(FileNotFoundError):
@@ -186,35 +204,45 @@ def _worker_program(home: Path, runtime: Path, group: str, hidden: list[str]) ->
     config = home / "worker.json"
     roots = cgroup_roots(group)
     config.write_text(json.dumps({"cgroup_roots": roots, "hidden": hidden}, indent=2))
-    program = home / "lambda-worker"
+    program = home / process.WORKER_PROGRAM
     command = shlex.join([str(runtime), "-I", worker.__file__, str(config)])
     program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
     program.chmod(0o755)
     return program
 
 
-def _free_port() -> int:
-    """The port that people know from other emulators, or any other free one."""
-    for port in (_PREFERRED_PORT, 0):
-        with socket.socket() as candidate:
-            try:
-                candidate.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            found: int = candidate.getsockname()[1]
-            return found
-    raise CannotDoError("no port on 127.0.0.1 is free")
+def _group_name(home: Path, port: int) -> str:
+    """What no other clone's control groups are called, not even one that wants the same port."""
+    return f"bucketsum-{hashlib.sha256(os.fsencode(home)).hexdigest()[:8]}-{port}"
+
+
+def _free_port(wanted: int) -> int | None:
+    """*wanted*, or any where that is 0; None where nothing is free.
+
+    A port whose last connections the system still remembers is free: the server binds it so.
+    """
+    with socket.socket() as candidate:
+        candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            candidate.bind(("127.0.0.1", wanted))
+        except OSError:
+            return None
+        found: int = candidate.getsockname()[1]
+        return found
 
 
 def _wait_until_ready(
-    project: Path, started: state.LocalAws, process: subprocess.Popen[bytes]
+    project: Path, started: state.LocalAws, server: subprocess.Popen[bytes]
 ) -> None:
     deadline = time.monotonic() + _START_SECONDS
     tls = ssl.create_default_context(cafile=started.ca_bundle)
+    without_proxy = urllib.request.build_opener(
+        urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=tls)
+    )
     ready = f"{started.endpoint}/_ministack/ready"
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and server.poll() is None:
         try:
-            with urllib.request.urlopen(ready, timeout=2, context=tls):  # noqa: S310 - https
+            with without_proxy.open(ready, timeout=2):
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
@@ -222,37 +250,11 @@ def _wait_until_ready(
     raise CannotDoError(f"the embedded AWS did not start; the end of {log}:\n{log_end(log)}")
 
 
-def _is_ours(pid: int, home: Path) -> bool:
-    """Whether *pid* is still the process that we started, and not a later one of that number."""
-    ps = subprocess.run(  # noqa: S603 - a number
-        ["ps", "-ww", "-o", "command=", "-p", str(pid)],  # noqa: S607 - wherever it is
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    return str(home / "lambda-worker") in ps.stdout
-
-
-def _end(pid: int) -> None:
-    """Ask *pid* to end; insist after a while. Its workers end with it."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        deadline = time.monotonic() + _STOP_SECONDS
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(pid, number)
-        while time.monotonic() < deadline:
-            if _has_ended(pid):
-                return
-            time.sleep(0.05)
-
-
-def _has_ended(pid: int) -> bool:
+def _end(pid: int, home: Path) -> None:
+    process.end(pid, home)
     for child in _OUTLIVING:
-        child.poll()  # our own children stay as zombies until they are collected
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return True
-    return False
+        if child.pid == pid:
+            child.wait()  # or it stays as a zombie
 
 
 def _run(command: list[str]) -> None:

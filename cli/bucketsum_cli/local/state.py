@@ -9,8 +9,10 @@ from pathlib import Path
 from typing import Final
 
 import boto3
+from botocore.session import Session as BotocoreSession
 
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.local import process
 
 FOLDER: Final = ".bucketsum"
 """Folder in the project that holds all that the embedded AWS writes."""
@@ -51,8 +53,18 @@ class LocalAws:
         }
 
     def session(self) -> boto3.Session:
-        """Credentials and Region; clients need `endpoint` as their ``endpoint_url`` too."""
+        """Credentials and Region; clients need `endpoint` as their ``endpoint_url`` too.
+
+        Nothing of the person's own AWS gets in: no profile, no variable, no file.
+        """
+        defaults = {
+            name: (None, None, default, conversion)
+            for name, (_, _, default, conversion) in BotocoreSession.SESSION_VARIABLES.items()
+        }
+        nothing = (None, None, os.devnull, None)
+        no_files = {"config_file": nothing, "credentials_file": nothing}
         return boto3.Session(
+            botocore_session=BotocoreSession(session_vars=defaults | no_files),
             aws_access_key_id="test",
             aws_secret_access_key="test",  # noqa: S106 - the emulator's, not a secret
             region_name=self.region,
@@ -83,11 +95,8 @@ def running(project: Path) -> LocalAws:
     """
     pid = remembered_pid(project)
     try:
-        if pid is not None:
-            os.kill(pid, 0)
+        if pid is not None and process.lives(pid, project / FOLDER):
             return LocalAws(**json.loads((project / FOLDER / _STATE_FILE).read_text()))
-    except ProcessLookupError:
-        pass
     except TypeError:
         raise CannotDoError(
             "the embedded AWS was started by another version of bucketsum; "
