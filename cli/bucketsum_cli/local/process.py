@@ -16,6 +16,8 @@ WORKER_PROGRAM: Final = "lambda-worker"
 """Name of the file, in the project's folder, that the embedded AWS starts functions with."""
 
 _PROC: Final = Path("/proc")
+_ENDED_STATES: Final = (b"Z", b"X")
+_READINGS: Final = 50
 _POLITE_SECONDS: Final = 1.0
 _KILLED_SECONDS: Final = 10.0
 
@@ -31,11 +33,26 @@ def lives(pid: int, home: Path) -> bool:
     """
     program = str(home / WORKER_PROGRAM)
     if (_PROC / "self" / "cmdline").exists():
-        try:
-            return program in os.fsdecode((_PROC / str(pid) / "cmdline").read_bytes()).split("\0")
-        except OSError:
-            return False
+        return program in _arguments_by_proc(pid)
     return _command_by_ps(pid).endswith(f" {program}")
+
+
+def _arguments_by_proc(pid: int) -> list[str]:
+    """The command line of *pid*; empty where it has ended.
+
+    It is empty for a moment, too, while a process is becoming another program.
+    """
+    folder = _PROC / str(pid)
+    for _ in range(_READINGS):
+        try:
+            told = (folder / "cmdline").read_bytes()
+            state = (folder / "stat").read_bytes().rpartition(b")")[2].split()[0]
+        except OSError:
+            return []
+        if told or state in _ENDED_STATES:
+            return os.fsdecode(told).split("\0")
+        time.sleep(0.002)
+    return []
 
 
 def _command_by_ps(pid: int) -> str:
