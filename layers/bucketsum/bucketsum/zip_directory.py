@@ -49,15 +49,16 @@ class Directory:
     start: int
     remarks: tuple[str, ...] = ()
 
-    def by_offset(self) -> list[Member]:
-        """The members as they lie in the file.
+    def by_offset(self) -> list[tuple[Member, int]]:
+        """The members as they lie in the file, each with where the next, or the directory, begins.
 
         Raises:
             ArchiveStopped: Some share bytes, or lie outside of the file.
         """
         ordered = sorted(self.members, key=lambda member: member.header_offset)
-        ends = [member.header_offset for member in ordered[1:]] + [self.start]
-        for member, end in zip(ordered, ends, strict=False):
+        ends = [*(member.header_offset for member in ordered[1:]), self.start][: len(ordered)]
+        laid_out = list(zip(ordered, ends, strict=True))
+        for member, end in laid_out:
             if member.header_offset > self.start:
                 raise ArchiveStopped(
                     ArchiveStatus.BROKEN, f"{member.name!r} lies behind the members' end"
@@ -69,7 +70,7 @@ class Directory:
                     f"{member.name!r} needs {taken} bytes at {member.header_offset}, and something "
                     f"else begins at {end}",
                 )
-        return ordered
+        return laid_out
 
 
 @dataclass(frozen=True, slots=True)

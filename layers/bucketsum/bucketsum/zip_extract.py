@@ -133,12 +133,10 @@ class ArchiveFile:
 
 def _planned(directory: Directory) -> list[_Planned]:
     """Every member with a path of its own, whatever its name; by size, the largest first."""
-    ordered = directory.by_offset()
-    ends = [member.header_offset for member in ordered[1:]] + [directory.start]
     files: set[str] = set()
     folders: set[str] = set()
     planned: list[_Planned] = []
-    for member, end in zip(ordered, ends, strict=True):
+    for member, end in directory.by_offset():
         path = safe_path(member.name)
         if not member.is_directory:
             clashes = 0

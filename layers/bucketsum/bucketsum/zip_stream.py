@@ -94,9 +94,7 @@ def digests_in(
     Raises:
         ArchiveStopped: A header contradicts the directory, or a limit was reached.
     """
-    ordered = directory.by_offset()
-    ends = [member.header_offset for member in ordered[1:]] + [directory.start]
-    for member, end in zip(ordered, ends, strict=True):
+    for member, end in directory.by_offset():
         cursor.skip_to(member.header_offset)
         header = cursor.exactly(LOCAL_BYTES)
         name_bytes, extra_bytes = check_header(member, header, member.header_offset, end)
