@@ -1,7 +1,7 @@
 """Coverage-guided fuzzing of the archive reader; needs atheris, which is not in the environment.
 
-    python -m tests.fuzz.seeds corpus
-    python tests/fuzz/fuzz_archive.py corpus -max_len=4096 -max_total_time=600
+python -m tests.fuzz.seeds corpus
+python tests/fuzz/fuzz_archive.py corpus -max_len=4096 -max_total_time=600
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ def seeds() -> list[bytes]:
     made = []
     methods = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
     for method, streamed, wide in product(methods, (False, True), (False, True)):
-        target = _Unseekable() if streamed else io.BytesIO()
+        target = Unseekable() if streamed else io.BytesIO()
         with zipfile.ZipFile(target, "w", method) as archive:
             for number, content in enumerate(_CONTENTS):
                 with archive.open(f"d/{number}", "w", force_zip64=wide) as member:
@@ -31,7 +31,7 @@ def seeds() -> list[bytes]:
     return [*made, nested.getvalue(), b"#!/bin/sh\nexit\n" + made[0]]
 
 
-class _Unseekable(io.BytesIO):
+class Unseekable(io.BytesIO):
     """Makes zipfile write data descriptors."""
 
     def seekable(self) -> bool:
