@@ -35,12 +35,15 @@ class Unseekable(io.BytesIO):
     """Makes zipfile write data descriptors."""
 
     def seekable(self) -> bool:
+        """No."""
         return False
 
     def seek(self, *_: object) -> int:
+        """Refused."""
         raise io.UnsupportedOperation
 
     def tell(self) -> int:
+        """Refused."""
         raise io.UnsupportedOperation
 
 

@@ -12,7 +12,9 @@ from bucketsum.errors import BucketsumError
 RATIO_FREE_BYTES: Final = 64 * 1024 * 1024
 """Output up to which no ratio is too high: a few MB of zeros in a small file are no attack."""
 
-_MADE_ON_UNIX: Final = frozenset({3, 19})  # and macOS: their modes are in the external attributes
+MADE_ON_UNIX: Final = frozenset({3, 19})
+"""What `Member.system` is on Unix and macOS."""
+
 _ENCRYPTED_BITS: Final = 0x2041  # bit 0: encrypted, 6: strongly, 13: with its header masked
 
 
@@ -132,7 +134,7 @@ class Member:
     @property
     def is_symlink(self) -> bool:
         """Whether its content is where a symbolic link points to."""
-        return self.system in _MADE_ON_UNIX and stat.S_ISLNK(self.attributes >> 16)
+        return self.system in MADE_ON_UNIX and stat.S_ISLNK(self.attributes >> 16)
 
     @property
     def is_encrypted(self) -> bool:

@@ -202,7 +202,7 @@ def _member(fields: tuple[int, ...], raw_name: bytes, extra: bytes, base: int) -
     if FULL32 in (compressed, size, offset):
         size, compressed, offset = wide_values(extra, (size, compressed, offset))
     return Member(
-        name=decoded_name(raw_name, flags, extra),
+        name=decoded_name(raw_name, flags, extra, fields[2]),
         raw_name=raw_name,
         header_offset=offset + base,
         method=method,

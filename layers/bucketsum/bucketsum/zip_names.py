@@ -13,6 +13,7 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.archive import MADE_ON_UNIX
 from bucketsum.zip_extra import extra_field
 
 if TYPE_CHECKING:
@@ -36,16 +37,21 @@ _BIDIRECTIONAL: Final = frozenset(
 )
 
 
-def decoded_name(raw: bytes, flags: int, extra: bytes) -> str:
-    """A member's name as text; every sequence of bytes has one."""
+def decoded_name(raw: bytes, flags: int, extra: bytes, system: int) -> str:
+    """A member's name as text; every sequence of bytes has one.
+
+    UTF-8 where the member says so, or was made on Unix, where `zip` writes the bytes of file
+    names as they are; else, and where that is not UTF-8, the first PC's characters.
+    """
     if raw.isascii():
         return raw.decode("ascii")
-    if flags & _UTF8_BIT:
-        try:
-            return raw.decode("utf-8")
-        except UnicodeDecodeError:
-            return raw.decode("cp437")
-    return _unicode_path(raw, extra) or raw.decode("cp437")
+    unicode_path = _unicode_path(raw, extra)
+    if unicode_path:
+        return unicode_path
+    try:
+        return raw.decode("utf-8" if flags & _UTF8_BIT or system in MADE_ON_UNIX else "cp437")
+    except UnicodeDecodeError:
+        return raw.decode("cp437")
 
 
 def _unicode_path(raw: bytes, extra: bytes) -> str | None:

@@ -177,10 +177,11 @@ def test_every_version_keeps_its_members(stack: HasherStack) -> None:
 def test_members_wait_for_a_table_that_is_busy(
     stack: HasherStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Rows that DynamoDB did not take are sent again, until it has them or the message goes back."""
+    """What DynamoDB did not take is sent again; in the end the message goes back."""
     stack.load(**ARCHIVES)
     arrival = stack.put("a.zip", zip_of({f"{number}": b"x" for number in range(30)}))
-    busy = {"UnprocessedItems": {"digests": [{"PutRequest": {"Item": {}}}]}}
+    left: list[object] = [{"PutRequest": {"Item": {}}}]
+    busy: dict[str, object] = {"UnprocessedItems": {"digests": left}}
     with monkeypatch.context() as patch:
         patch.setattr("bucketsum.member_rows._LONGEST_PAUSE_SECONDS", 0)
         patch.setattr("botocore.client.BaseClient._make_api_call", _answers(busy))

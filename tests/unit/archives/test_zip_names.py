@@ -90,21 +90,23 @@ def test_safe_paths_stay_below(name: str) -> None:
     assert len(path) <= 2000
 
 
-@given(st.binary(max_size=60), st.sampled_from([0, 0x800]))
-def test_every_name_has_a_text(raw: bytes, flags: int) -> None:
+@given(st.binary(max_size=60), st.sampled_from([0, 0x800]), st.sampled_from([0, 3]))
+def test_every_name_has_a_text(raw: bytes, flags: int, system: int) -> None:
     """No bytes are refused, and the text can be stored as UTF-8."""
-    decoded_name(raw, flags, b"").encode("utf-8")
+    decoded_name(raw, flags, b"", system).encode("utf-8")
 
 
 def test_names_are_decoded_as_told() -> None:
-    """By the UTF-8 bit, by Info-ZIP's own field where it holds, else by the first PC's."""
+    """By the UTF-8 bit, Info-ZIP's own field where it holds, or Unix; else by the first PC's."""
     raw = "ü".encode("cp437")
     field = struct.pack("<HHBL", 0x7075, 7, 1, zlib.crc32(raw)) + "ü".encode()
     other = struct.pack("<HHBL", 0x7075, 7, 1, 0) + "é".encode()
-    assert decoded_name("ü".encode(), 0x800, b"") == "ü"
-    assert decoded_name(raw, 0, field) == "ü"
-    assert decoded_name(raw, 0, other) == "ü"
-    assert decoded_name(b"\xff", 0x800, b"") == b"\xff".decode("cp437")
+    assert decoded_name("ü".encode(), 0x800, b"", 0) == "ü"
+    assert decoded_name("ü".encode(), 0, b"", 3) == "ü"
+    assert decoded_name("ü".encode(), 0, b"", 0) == "ü".encode().decode("cp437")
+    assert decoded_name(raw, 0, field, 0) == "ü"
+    assert decoded_name(raw, 0, other, 3) == "ü"
+    assert decoded_name(b"\xff", 0x800, b"", 0) == b"\xff".decode("cp437")
 
 
 @given(st.text(max_size=400), st.sampled_from(["null", "v" * 32, "v" * 1000]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import random
 import zipfile
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -14,9 +15,10 @@ from hypothesis import strategies as st
 from tests.fuzz.archive_target import check
 from tests.fuzz.seeds import Unseekable, seeds
 from tests.unit.archives.reading import Read, sha1
+from tests.unit.archives.zip_making import Part, archive_of
 
 from bucketsum import decoders
-from bucketsum.archive import ArchiveStatus, Limits
+from bucketsum.archive import ArchiveStatus, Limits, Problem
 from bucketsum.archive_reading import ArchiveReader, FoundMember, Mode
 from bucketsum.digest import RunningDigest
 
@@ -139,3 +141,15 @@ def test_standard_library_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoders, "_optional", lambda _: None)
     read = Read(data, limits=Limits(ratio=10_000))
     assert read.digests == {"d": sha1(b"x" * 500_000), "s": sha1(b"y")}
+
+
+def test_zstandard_is_read() -> None:
+    """Also in several blocks; a window that memory does not allow is refused."""
+    zstd = decoders._optional("compression.zstd") or decoders._optional("backports.zstd")  # noqa: SLF001 - whichever there is
+    content = random.Random(1).randbytes(3_000_000)  # noqa: S311 - the same each time
+    data = archive_of(
+        Part(method=93, content=content, data=zstd.compress(content, level=19)),
+    )
+    assert Read(data).digests == {"a.txt": sha1(content)}
+    read = Read(data, limits=Limits(window_bytes=1 << 20))
+    assert read.problems == {"a.txt": Problem.MEMORY}
