@@ -88,8 +88,9 @@ def show(what: str, archive: Path, timings: dict[str, Timing]) -> None:
     archive_mb = archive.stat().st_size / 1e6
     output_mb = sum(info.file_size for info in infos) / 1e6
     folders = {str(parent) for info in infos for parent in Path(info.filename).parents}
+    output.say("")
     output.say(
-        f"\n{what}: {archive_mb:.1f} MB, {output_mb:.1f} MB of output, {len(infos)} files in "
+        f"{what}: {archive_mb:.1f} MB, {output_mb:.1f} MB of output, {len(infos)} files in "
         f"{len(folders)} directories",
         "bold",
     )
@@ -121,7 +122,8 @@ def show(what: str, archive: Path, timings: dict[str, Timing]) -> None:
 
 def side_by_side(paths: Sequence[Path], scratch: Path) -> None:
     """The second article: several archives one after the other, or two at a time."""
-    output.say("\nAll of them: one after the other, and two at a time on two cores", "bold")
+    output.say("")
+    output.say("All of them: one after the other, and two at a time on two cores", "bold")
     cores = sorted(os.sched_getaffinity(0))[:2]
     rows = []
     for way in ("unzip", "unzip to /dev/null", "zipfile.extractall", _OURS):
