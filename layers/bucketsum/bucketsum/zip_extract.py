@@ -9,17 +9,17 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
-from pathlib import Path
+from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archive import ArchiveStatus, ArchiveStopped, Member, MemberDigest
 from bucketsum.member_digest import FEED_BYTES, Meter, digest_of_member
 from bucketsum.zip_directory import LOCAL_BYTES
-from bucketsum.zip_names import safe_path
 from bucketsum.zip_stream import check_header, check_name
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
+    from pathlib import Path
 
     from bucketsum.member_digest import Write
     from bucketsum.zip_directory import Directory
@@ -30,16 +30,14 @@ BLOCK_BYTES: Final = 4096
 _BATCH_MEMBERS: Final = 64
 _BATCH_BYTES: Final = 1024 * 1024
 _MIB: Final = 1024 * 1024
-_CLASHES: Final = "_clash"
 
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
-    """A member, where its header may end at most, and the path that it is extracted to."""
+    """A member, and where the next, or the directory, begins."""
 
     member: Member
     end: int
-    path: str
 
 
 def check_room(
@@ -51,7 +49,7 @@ def check_room(
         ArchiveStopped: It needs more than is free; the text says how much.
     """
     sizes = (member.size_bytes for member in directory.members)
-    blocks = sum(-(-size // BLOCK_BYTES) + 2 for size in sizes)  # itself, and perhaps a folder
+    blocks = sum(-(-size // BLOCK_BYTES) + 1 for size in sizes)  # and its place in a folder
     needed = archive_bytes + keeps * blocks * BLOCK_BYTES
     usage = shutil.disk_usage(folder)
     if needed > usage.free:
@@ -72,12 +70,14 @@ class ArchiveFile:
         self._engine = engine
 
     def extracted(self, folder: Path | None, threads: int) -> Generator[MemberDigest]:
-        """Hash every member that is not a folder, the largest first.
+        """Hash every member that is not a folder, large ones first.
 
         Memory is a piece and a decoder for each thread.
 
         Args:
-            folder: Where members go, under names made safe; None discards them.
+            folder: Where members go; None discards them. No member's name becomes a path: a file
+                is named by where its member is in the archive, and each thread has a folder of
+                its own, which others need not wait for.
             threads: How many work at the same time.
 
         Raises:
@@ -120,43 +120,18 @@ class ArchiveFile:
 
     def _digest(self, handle: int, folder: Path | None, one: _Planned) -> MemberDigest | None:
         views = _views(handle, one)
-        path = Path(folder, one.path) if folder else None
         if one.member.is_directory:
-            if path:
-                path.mkdir(parents=True, exist_ok=True)
             return None
-        if path is None:
+        if folder is None:
             return digest_of_member(one.member, views, self._meter, None, self._engine)
-        with _new_file(path) as write:
+        with _new_file(folder / str(get_ident()), str(one.member.header_offset)) as write:
             return digest_of_member(one.member, views, self._meter, write, self._engine)
 
 
 def _planned(directory: Directory) -> list[_Planned]:
-    """Every member with a path of its own, whatever its name; by size, the largest first."""
-    files: set[str] = set()
-    folders: set[str] = set()
-    planned: list[_Planned] = []
-    for member, end in directory.by_offset():
-        path = safe_path(member.name)
-        if not member.is_directory:
-            clashes = 0
-            while not _is_free(path.casefold(), files, folders):
-                clashes += 1
-                path = f"{_CLASHES}/{len(planned)}-{clashes}"
-            files.add(path.casefold())
-            folders.update(_parents(path.casefold()))
-        planned.append(_Planned(member, end, path))
-    return sorted(planned, key=lambda one: one.member.compressed_bytes, reverse=True)
-
-
-def _is_free(path: str, files: set[str], folders: set[str]) -> bool:
-    return path not in files and path not in folders and files.isdisjoint(_parents(path))
-
-
-def _parents(path: str) -> Iterator[str]:
-    while "/" in path:
-        path = path.rpartition("/")[0]
-        yield path
+    """Large ones first, so that none is left to one thread at the end; the others as they lie."""
+    planned = [_Planned(member, end) for member, end in directory.by_offset()]
+    return sorted(planned, key=lambda one: -(one.member.compressed_bytes // _BATCH_BYTES))
 
 
 def _batches(planned: Sequence[_Planned]) -> Iterator[list[_Planned]]:
@@ -174,11 +149,14 @@ def _batches(planned: Sequence[_Planned]) -> Iterator[list[_Planned]]:
 
 
 @contextmanager
-def _new_file(path: Path) -> Iterator[Write]:
+def _new_file(folder: Path, name: str) -> Iterator[Write]:
     """A file that was not there before; nothing that is there already is ever opened."""
-    path.parent.mkdir(parents=True, exist_ok=True)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
-    handle = os.open(path, flags, 0o600)
+    try:
+        handle = os.open(folder / name, flags, 0o600)
+    except FileNotFoundError:
+        folder.mkdir(parents=True)
+        handle = os.open(folder / name, flags, 0o600)
 
     def write(piece: bytes | memoryview) -> None:
         rest = memoryview(piece)

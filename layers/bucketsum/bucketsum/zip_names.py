@@ -1,7 +1,7 @@
-"""Names of members: how they are decoded, what is wrong with them, and what is safe instead.
+"""Names of members: how they are decoded, and what is wrong with them.
 
 A name in an archive is text by whoever made it. It is recorded as it is, beside remarks on what
-it could do to a program that trusts it, and it never becomes a path on disk: `safe_path` does.
+it could do to a program that trusts it, and it never becomes a path on disk.
 """
 
 from __future__ import annotations
@@ -27,7 +27,6 @@ NAME_BYTES_MAX: Final = 900
 _UTF8_BIT: Final = 0x800
 _UNICODE_PATH: Final = 0x7075
 _COMPONENT_BYTES_MAX: Final = 200  # file systems allow 255
-_PATH_BYTES_MAX: Final = 2_000  # Linux allows 4,096
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _PLAIN: Final = re.compile(
     r"[A-Za-z0-9_+@=,-][A-Za-z0-9_.+@=, -]*(/[A-Za-z0-9_+@=,-][A-Za-z0-9_.+@=, -]*)*/?"
@@ -129,24 +128,3 @@ def shortened(name: str, room_bytes: int) -> str:
         return name
     tail = "~" + hashlib.sha256(raw).hexdigest()
     return raw[: room_bytes - len(tail)].decode("utf-8", "ignore") + tail
-
-
-def safe_path(name: str) -> str:
-    """A relative path for *name* that stays where it is put, on any file system.
-
-    No part is empty, ``.`` or ``..``, is longer than file systems take, or has a character
-    beside letters, digits and a few signs; different names may have the same path.
-    """
-    parts = [_safe_part(part) for part in re.split(r"[/\\]", name) if part not in ("", ".", "..")]
-    path = "/".join(parts) or "_"
-    if len(path) > _PATH_BYTES_MAX:
-        return "_long/" + hashlib.sha256(name.encode()).hexdigest()
-    return path
-
-
-def _safe_part(part: str) -> str:
-    safe = re.sub(r"[^A-Za-z0-9_.+@=, -]", "_", part)
-    safe = safe.rstrip(". ") or "_"
-    if len(safe) > _COMPONENT_BYTES_MAX:
-        safe = safe[: _COMPONENT_BYTES_MAX - 65] + "~" + hashlib.sha256(part.encode()).hexdigest()
-    return safe
