@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archive import ArchiveStatus, ArchiveStopped, Limits, Member, MemberDigest
 from bucketsum.decoders import ENGINES
-from bucketsum.member_digest import Meter
+from bucketsum.member_digest import Tally
 from bucketsum.workspace import workspace
 from bucketsum.zip_directory import Directory, read_directory
 from bucketsum.zip_extract import ArchiveFile, check_room
@@ -132,7 +132,7 @@ class ArchiveReader:
             in_time: Whether there is time for more.
         """
         passing = digest.passing(chunks)
-        task = _Task(self, Meter(self.limits, in_time), on_member)
+        task = _Task(self, Tally(self.limits, in_time), on_member)
         stopped: ArchiveStopped | None = None
         try:
             directory = task.directory(read, size_bytes)
@@ -164,13 +164,13 @@ class _Task:
     def __init__(
         self,
         reader: ArchiveReader,
-        meter: Meter,
+        tally: Tally,
         on_member: Callable[[FoundMember], None],
         prefix: str = "",
         depth: int = 0,
     ) -> None:
         self._reader = reader
-        self._meter = meter
+        self._tally = tally
         self._on_member = on_member
         self._prefix = prefix
         self._depth = depth
@@ -184,7 +184,7 @@ class _Task:
         """Read the directory, and what its names say."""
         directory = read_directory(read, size_bytes, self._reader.limits)
         self._remarks = directory.remarks
-        self._meter.add_members(len(directory.members))
+        self._tally.add_members(len(directory.members))
         self._clashes = clashes_among(directory.members)
         for member in directory.members:
             _add_folders(self._folders, member.name)
@@ -194,13 +194,13 @@ class _Task:
         """Read the members while *chunks* come."""
         cursor = Cursor(chunks)
         engine = self._reader.engine
-        for digest in digests_in(cursor, directory, self._meter, self._write_for, engine):
+        for digest in digests_in(cursor, directory, self._tally, self._write_for, engine):
             self._take(digest, lambda: bytes(self._kept))
 
     def extract(self, directory: Directory, archive: Path, folder: Path | None) -> None:
         """Read the members of the file *archive*, and keep them in *folder*."""
         reader = self._reader
-        file = ArchiveFile(archive, directory, self._meter, reader.engine)
+        file = ArchiveFile(archive, directory, self._tally, reader.engine)
         with closing(file.extracted(folder, reader.threads)) as digests:
             for digest in digests:
                 self._take(digest, partial(file.content_of, digest.member))
@@ -250,7 +250,7 @@ class _Task:
     def _nested(self, path: str, content: bytes) -> Contents:
         task = _Task(
             self._reader,
-            self._meter,
+            self._tally,
             self._on_member,
             prefix=path + NESTED_SEPARATOR,
             depth=self._depth + 1,

@@ -29,7 +29,7 @@ FEED_BYTES: Final = 64 * 1024
 """Most compressed bytes that a decoder is given at a time."""
 
 
-class Meter:
+class Tally:
     """What has come out of an archive so far, those within it included; threads may share it."""
 
     def __init__(self, limits: Limits, in_time: Callable[[], bool] = lambda: True) -> None:
@@ -92,9 +92,9 @@ class Meter:
 class _Running:
     """What one member has come to so far."""
 
-    def __init__(self, member: Member, meter: Meter, write: Write | None) -> None:
+    def __init__(self, member: Member, tally: Tally, write: Write | None) -> None:
         self._member = member
-        self._meter = meter
+        self._tally = tally
         self._write = write
         self._sha1 = hashlib.sha1(usedforsecurity=False)
         self._crc32 = 0
@@ -115,7 +115,7 @@ class _Running:
                 Problem.WRONG_SIZE,
                 f"more comes out than the {self._member.size_bytes} bytes its directory says",
             )
-        self._meter.add(len(piece), self.size_bytes, self._consumed_bytes)
+        self._tally.add(len(piece), self.size_bytes, self._consumed_bytes)
         self._sha1.update(piece)
         self._crc32 = crc32(piece, self._crc32)
         if self._write:
@@ -151,7 +151,7 @@ def _next_of(pieces: Iterator[bytes | memoryview]) -> bytes | memoryview | None:
 def digest_of_member(
     member: Member,
     compressed: Iterable[memoryview],
-    meter: Meter,
+    tally: Tally,
     write: Write | None = None,
     engine: str = ENGINES[0],
 ) -> MemberDigest:
@@ -163,16 +163,16 @@ def digest_of_member(
         member: What the directory says of it.
         compressed: Its compressed bytes, in views of at most `FEED_BYTES`. Not iterated to its
             end where the member turns out to be unreadable.
-        meter: Counts what comes out.
+        tally: Counts what comes out.
         write: Takes each piece as well.
         engine: What inflates.
 
     Raises:
         ArchiveStopped: A limit was reached.
     """
-    running = _Running(member, meter, write)
+    running = _Running(member, tally, write)
     try:
-        decoder = decoder_for(member, meter.limits, engine)
+        decoder = decoder_for(member, tally.limits, engine)
         for data in compressed:
             running.decode(decoder, data)
         return MemberDigest(member, running.size_bytes, running.sha1(decoder))

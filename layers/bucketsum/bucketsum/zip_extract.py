@@ -13,7 +13,7 @@ from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archive import ArchiveStatus, ArchiveStopped, Member, MemberDigest
-from bucketsum.member_digest import FEED_BYTES, Meter, digest_of_member
+from bucketsum.member_digest import FEED_BYTES, Tally, digest_of_member
 from bucketsum.zip_directory import LOCAL_BYTES
 from bucketsum.zip_stream import check_header, check_name
 
@@ -63,10 +63,10 @@ def check_room(
 class ArchiveFile:
     """An archive in a file, whose members can be read in any order and by several threads."""
 
-    def __init__(self, path: Path, directory: Directory, meter: Meter, engine: str) -> None:
+    def __init__(self, path: Path, directory: Directory, tally: Tally, engine: str) -> None:
         self._path = path
         self._planned = _planned(directory)
-        self._meter = meter
+        self._tally = tally
         self._engine = engine
 
     def extracted(self, folder: Path | None, threads: int) -> Generator[MemberDigest]:
@@ -90,7 +90,7 @@ class ArchiveFile:
             for digests in pool.map(digest, _batches(self._planned)):
                 yield from digests
         finally:
-            self._meter.stop()
+            self._tally.stop()
             pool.shutdown(cancel_futures=True)
             os.close(handle)
 
@@ -100,7 +100,7 @@ class ArchiveFile:
         planned = next(one for one in self._planned if one.member is member)
         with self._path.open("rb") as file:
             views = _views(file.fileno(), planned)
-            digest_of_member(member, views, Meter(self._meter.limits), content.extend, self._engine)
+            digest_of_member(member, views, Tally(self._tally.limits), content.extend, self._engine)
         return bytes(content)
 
     def _digests(
@@ -123,9 +123,9 @@ class ArchiveFile:
         if one.member.is_directory:
             return None
         if folder is None:
-            return digest_of_member(one.member, views, self._meter, None, self._engine)
+            return digest_of_member(one.member, views, self._tally, None, self._engine)
         with _new_file(folder / str(get_ident()), str(one.member.header_offset)) as write:
-            return digest_of_member(one.member, views, self._meter, write, self._engine)
+            return digest_of_member(one.member, views, self._tally, write, self._engine)
 
 
 def _planned(directory: Directory) -> list[_Planned]:

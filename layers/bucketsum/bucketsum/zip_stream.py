@@ -18,7 +18,7 @@ from bucketsum.zip_extra import FULL32, wide_values
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bucketsum.member_digest import Meter, Write
+    from bucketsum.member_digest import Tally, Write
     from bucketsum.zip_directory import Directory
 
 _LOCAL: Final = struct.Struct("<4sHHHHHLLLHH")
@@ -75,7 +75,7 @@ class Cursor:
 def digests_in(
     cursor: Cursor,
     directory: Directory,
-    meter: Meter,
+    tally: Tally,
     write_for: Callable[[Member], Write | None] = lambda _: None,
     engine: str = ENGINES[0],
 ) -> Iterator[MemberDigest]:
@@ -87,7 +87,7 @@ def digests_in(
     Args:
         cursor: At the beginning of the file.
         directory: What `read_directory` made of its end.
-        meter: Counts what comes out.
+        tally: Counts what comes out.
         write_for: What else takes a member's pieces.
         engine: What inflates.
 
@@ -101,7 +101,7 @@ def digests_in(
         check_name(member, header, cursor.exactly(name_bytes), cursor.exactly(extra_bytes))
         if not member.is_directory:
             views = cursor.views(member.compressed_bytes)
-            yield digest_of_member(member, views, meter, write_for(member), engine)
+            yield digest_of_member(member, views, tally, write_for(member), engine)
 
 
 def check_header(member: Member, header: bytes, offset: int, end: int) -> tuple[int, int]:

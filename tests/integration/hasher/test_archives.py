@@ -13,8 +13,12 @@ from tests.integration.hasher.lambda_says import BUCKET, Context, message_of
 from tests.integration.hasher.told import objects_in
 from tests.unit.archives.zip_making import Part, archive_of, named
 
+from bucketsum.errors import BadSettings
 from bucketsum.ledger import Ledger
 from bucketsum.member_rows import MemberRows
+from bucketsum.ranges import RangedReads
+from bucketsum.source import SingleStream
+from bucketsum.unzip_workload import unzip, unzip_reader
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
@@ -199,3 +203,26 @@ def _answers(answer: dict[str, object]) -> object:
         return answer if name == "BatchWriteItem" else call(client, name, arguments)
 
     return make_api_call
+
+
+@pytest.mark.parametrize("mode", ["stream", "tmp", "discard"])
+@pytest.mark.parametrize("inflate", ["isal", "zlib"])
+def test_sweep_can_unzip(stack: HasherStack, mode: str, inflate: str) -> None:
+    """Every mode and engine is a cell that gives the same digest, members and directories."""
+    body = zip_of({"d/x": b"x" * 10_000, "y": b"y"})
+    arrival = stack.put("a.zip", body)
+    digest, contents = unzip(
+        SingleStream(stack.s3, 65_536),
+        RangedReads(stack.s3),
+        arrival,
+        unzip_reader(mode, inflate, 3538),
+    )
+    assert digest.sha1 == sha1_of(body)
+    assert (contents.status, contents.members, contents.directories) == ("read", 2, 1)
+
+
+@pytest.mark.parametrize(("mode", "inflate"), [("disk", "isal"), ("stream", "gzip")])
+def test_unknown_cells_are_refused(mode: str, inflate: str) -> None:
+    """The text says what there is."""
+    with pytest.raises(BadSettings, match="stream, tmp, discard|isal, zlib"):
+        unzip_reader(mode, inflate, 512)
