@@ -11,12 +11,14 @@ from bucketsum.errors import ObjectSuperseded, SourceInterrupted, SourceUnavaila
 from bucketsum.source import _BROKEN, _refusal, _request_for
 
 if TYPE_CHECKING:
+    from botocore.response import StreamingBody
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.arrivals import Arrival
     from bucketsum.zip_directory import Read
 
 _ATTEMPTS: Final = 3
+_PASS_OVER_BYTES: Final = 1024 * 1024
 
 
 class RangedReads:
@@ -33,7 +35,7 @@ class RangedReads:
         return lambda offset, length: self._read(arrival, offset, length)
 
     def _read(self, arrival: Arrival, offset: int, length: int) -> bytes:
-        broken = "the body ended early"
+        broken = ""
         for _ in range(_ATTEMPTS):
             try:
                 data = self._get(arrival, offset, length)
@@ -42,6 +44,7 @@ class RangedReads:
                 continue
             if len(data) == length:
                 return data
+            broken = f"{len(data)} bytes came"
         raise SourceInterrupted(
             f"{length} bytes at {offset} did not come in {_ATTEMPTS} attempts: {broken}"
         )
@@ -57,8 +60,19 @@ class RangedReads:
             raise
         except (BotoCoreError, HTTPError) as error:
             raise SourceUnavailable(f"S3 could not be reached: {error}") from error
-        with response["Body"] as body:
+        try:
             asked, got = request.get("IfMatch"), response["ETag"]
             if asked and got != asked:  # S3 never does; a store that ignores If-Match does
                 raise ObjectSuperseded(f"asked for the entity tag {asked}, S3 sent {got}")
-            return body.read()
+            if (
+                "ContentRange" not in response
+            ):  # the whole object came, as HTTP allows; S3 never does
+                _pass_over(response["Body"], offset)
+            return response["Body"].read(length)
+        finally:
+            response["Body"].close()
+
+
+def _pass_over(body: StreamingBody, count: int) -> None:
+    while count and (data := body.read(min(count, _PASS_OVER_BYTES))):
+        count -= len(data)

@@ -10,6 +10,7 @@ from bucketsum.archive_reading import ArchiveReader, Mode
 from bucketsum.decoders import ENGINES
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings
+from bucketsum.settings import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
     from bucketsum.archive_reading import Contents
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from bucketsum.digest import Digest
     from bucketsum.ranges import RangedReads
     from bucketsum.source import Source
-
-_MB_PER_CPU = 1769
 
 
 def unzip_reader(mode: str, inflate: str, memory_mb: int) -> ArchiveReader:
@@ -31,7 +30,7 @@ def unzip_reader(mode: str, inflate: str, memory_mb: int) -> ArchiveReader:
         raise BadSettings(f"mode is {mode!r}; allowed are {', '.join(Mode)}")
     if inflate not in ENGINES:
         raise BadSettings(f"inflate is {inflate!r}; this layer has {', '.join(ENGINES)}")
-    threads = max(2, -(-memory_mb // _MB_PER_CPU))
+    threads = max(2, -(-memory_mb // MEMORY_MB_PER_CPU))
     limits = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)
     return ArchiveReader(Mode(mode), limits, (), threads, engine=inflate)
 

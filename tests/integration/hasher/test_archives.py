@@ -224,5 +224,5 @@ def test_sweep_can_unzip(stack: HasherStack, mode: str, inflate: str) -> None:
 @pytest.mark.parametrize(("mode", "inflate"), [("disk", "isal"), ("stream", "gzip")])
 def test_unknown_cells_are_refused(mode: str, inflate: str) -> None:
     """The text says what there is."""
-    with pytest.raises(BadSettings, match="stream, tmp, discard|isal, zlib"):
+    with pytest.raises(BadSettings, match=r"stream, tmp, discard|isal, zlib"):
         unzip_reader(mode, inflate, 512)
