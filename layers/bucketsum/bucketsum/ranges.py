@@ -74,5 +74,6 @@ class RangedReads:
 
 
 def _pass_over(body: StreamingBody, count: int) -> None:
+    """HTTP lets a server ignore a range. S3 never does; the embedded one does, with versions."""
     while count and (data := body.read(min(count, _PASS_OVER_BYTES))):
         count -= len(data)

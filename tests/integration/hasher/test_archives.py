@@ -226,3 +226,18 @@ def test_unknown_cells_are_refused(mode: str, inflate: str) -> None:
     """The text says what there is."""
     with pytest.raises(BadSettings, match=r"stream, tmp, discard|isal, zlib"):
         unzip_reader(mode, inflate, 512)
+
+
+def test_range_is_read_where_the_whole_object_comes(
+    stack: HasherStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store may ignore the range, and what was asked for is what is read."""
+    arrival = stack.put("a", bytes(range(256)) * 20)
+    get_object = stack.s3.get_object
+
+    def ignore_range(**asked: str) -> object:
+        del asked["Range"]
+        return get_object(**asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(stack.s3, "get_object", ignore_range)
+    assert RangedReads(stack.s3).of(arrival)(300, 5) == bytes(range(44, 49))
