@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -64,9 +65,7 @@ class RangedReads:
             asked, got = request.get("IfMatch"), response["ETag"]
             if asked and got != asked:  # S3 never does; a store that ignores If-Match does
                 raise ObjectSuperseded(f"asked for the entity tag {asked}, S3 sent {got}")
-            if (
-                "ContentRange" not in response
-            ):  # the whole object came, as HTTP allows; S3 never does
+            if response["ResponseMetadata"]["HTTPStatusCode"] == HTTPStatus.OK:  # all of it came
                 _pass_over(response["Body"], offset)
             return response["Body"].read(length)
         finally:
