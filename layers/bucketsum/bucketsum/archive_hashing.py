@@ -102,7 +102,7 @@ def _member_row(arrival: Arrival, found: FoundMember) -> Row:
         size_bytes=found.digest.size_bytes,
         sequencer=arrival.sequencer,
         arrived_at=arrival.event_time,
-        recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds"),
+        recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         sha1=found.digest.sha1,
         reason=found.digest.reason,
         member=found.path,
