@@ -56,6 +56,10 @@ STOPPED: dict[str, tuple[bytes, ArchiveStatus]] = {
     "two members on the same bytes": (
         archive_of(GOOD, replace(GOOD, name=b"other.txt", offset=0)), ArchiveStatus.OVERLAPPING,
     ),
+    "an overlap behind a good member": (
+        archive_of(named("first"), GOOD, replace(GOOD, name=b"other.txt", offset=40)),
+        ArchiveStatus.OVERLAPPING,
+    ),
     "a member listed twice": (archive_of(GOOD, order=[0, 0]), ArchiveStatus.OVERLAPPING),
     "a member that quotes the next": (
         archive_of(replace(GOOD, data=b"hello" * 20, size=100), replace(GOOD, offset=80)),
