@@ -6,6 +6,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -14,17 +15,20 @@ from rich.progress import DownloadColumn, TransferSpeedColumn
 from bucketsum.ledger import Status
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.files import Skipped, files_under, note_skipped, sha1_of_file
+from bucketsum_cli.members import files_as_members, members_by_path
 from bucketsum_cli.options import json_option, paths_argument, prefix_option, stack_options
 from bucketsum_cli.output import (
     KEY,
     SHA1,
     Cell,
     Column,
+    note,
     print_json,
     print_table,
     progress,
     say,
 )
+from bucketsum_cli.rows import version_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -83,12 +87,14 @@ class Checked:
 @click.command("check")
 @paths_argument
 @prefix_option
+@click.option("--archive", metavar="KEY", help="Compare with the members of this archive.")
 @json_option
 @stack_options
 def check(
     target: Target,
     paths: tuple[Path, ...],
     prefix: str,
+    archive: str | None,
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
     """Compare local files with what is recorded.
@@ -97,17 +103,27 @@ def check(
     the object itself is not read, and may have been deleted since. Exits with 0 only where all
     are equal, else with 1.
 
+    With --archive, files are compared with the members of an archive in the bucket, and members
+    that have no file are told too. A folder's files are then named from inside of it, and
+    --prefix is the folder in the archive that they are compared with.
+
     Example: bucketsum check photos --prefix 2026/
     """
-    found = files_under(paths, prefix)
+    found = files_as_members(paths, prefix) if archive else files_under(paths, prefix)
     stack = target.find()
-    checked, unread = _check_all(stack, found.files)
+    members = members_by_path(stack, archive, prefix) if archive else {}
+    look_up = members.get if archive else partial(_newest, stack.ledger(), stack.bucket)
+    checked, unread = _check_all(look_up, found.files)
     skipped = [*found.skipped, *unread]
     counts = Counter(one.verdict for one in checked)
-    all_equal = not skipped and counts[Verdict.EQUAL] == len(checked)
+    missing = sorted(members.keys() - {one.file.key for one in checked})
+    all_equal = not (skipped or missing) and counts[Verdict.EQUAL] == len(checked)
     if as_json:
-        print_json(_as_json(stack, checked, skipped, all_equal=all_equal))
+        document = _as_json(stack, checked, skipped, all_equal=all_equal)
+        print_json(document | ({"archive": archive, "missing": missing} if archive else {}))
     else:
+        for member in missing:
+            note(f"{member} is in the archive and not among the files")
         print_table([KEY, Column("result", 12), SHA1], map(_as_cells, checked))
         say(_summary(counts, len(skipped)), "bold green" if all_equal else "bold red")
     note_skipped(skipped)
@@ -115,11 +131,16 @@ def check(
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _check_all(stack: Stack, files: Sequence[LocalFile]) -> tuple[list[Checked], list[Skipped]]:
-    ledger = stack.ledger()
+def _newest(ledger: Ledger, bucket: str, key: str) -> Row | None:
+    return next(iter(ledger.versions_of(bucket, key)), None)
+
+
+def _check_all(
+    look_up: Callable[[str], Row | None], files: Sequence[LocalFile]
+) -> tuple[list[Checked], list[Skipped]]:
     checked: list[Checked] = []
     skipped: list[Skipped] = []
-    for one in _side_by_side(ledger, stack.bucket, files):
+    for one in _side_by_side(look_up, files):
         if isinstance(one, Checked):
             checked.append(one)
         else:
@@ -128,13 +149,13 @@ def _check_all(stack: Stack, files: Sequence[LocalFile]) -> tuple[list[Checked],
 
 
 def _side_by_side(
-    ledger: Ledger, bucket: str, files: Sequence[LocalFile]
+    look_up: Callable[[str], Row | None], files: Sequence[LocalFile]
 ) -> Iterator[Checked | Skipped]:
     with progress(DownloadColumn(), TransferSpeedColumn(), passing=True) as shown:
         task = shown.add_task("hashing", total=sum(file.size_bytes for file in files))
 
         def check_one(file: LocalFile) -> Checked | Skipped:
-            return _check_one(ledger, bucket, file, lambda size: shown.advance(task, size))
+            return _check_one(look_up, file, lambda size: shown.advance(task, size))
 
         pool = ThreadPoolExecutor(_FILES_AT_A_TIME)
         try:
@@ -144,13 +165,13 @@ def _side_by_side(
 
 
 def _check_one(
-    ledger: Ledger, bucket: str, file: LocalFile, on_bytes: Callable[[int], None]
+    look_up: Callable[[str], Row | None], file: LocalFile, on_bytes: Callable[[int], None]
 ) -> Checked | Skipped:
     try:
         sha1 = sha1_of_file(file.path, on_bytes)
     except OSError as error:
         return Skipped(file.path, error.strerror or str(error))
-    return Checked(file, sha1, next(iter(ledger.versions_of(bucket, file.key)), None))
+    return Checked(file, sha1, look_up(file.key))
 
 
 def _as_cells(one: Checked) -> list[str | Cell]:
@@ -175,7 +196,7 @@ def _as_json(
                 "result": one.verdict,
                 "sha1": one.sha1,
                 "recorded_sha1": one.row.sha1 if one.row else None,
-                "version": one.row.entry if one.row else None,
+                "version": version_of(one.row) if one.row else None,
                 "reason": one.row.reason if one.row else None,
             }
             for one in checked

@@ -15,6 +15,7 @@ from bucketsum_cli.output import (
     KEY,
     SIZE,
     VERSION,
+    Cell,
     Column,
     moment_text,
     note,
@@ -23,7 +24,7 @@ from bucketsum_cli.output import (
     progress,
     size_text,
 )
-from bucketsum_cli.rows import row_as_json
+from bucketsum_cli.rows import named, row_as_json, version_of
 
 if TYPE_CHECKING:
     from bucketsum.ledger import Row
@@ -40,7 +41,7 @@ _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 - by name
     """Say where this content is.
 
-    That is every object and version with the same SHA-1.
+    That is every object and version, and every member of an archive, with the same SHA-1.
 
     40 hexadecimal digits are a SHA-1, even where a file has that name (write ./NAME for the
     file); anything else is a file, which is hashed here.
@@ -57,9 +58,8 @@ def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 -
     else:
         print_table(
             [KEY, VERSION, SIZE, Column("arrived (UTC)", 19)],
-            ([_name(row, stack), row.entry, size_text(row.size_bytes), moment_text(row.arrived_at)]
-             for row in rows),
-        )  # fmt: skip
+            (_as_cells(row, stack) for row in rows),
+        )
     if not rows:
         note(f"nothing that is recorded has the SHA-1 {sha1}")
         raise SystemExit(ANSWER_IS_NO)
@@ -77,5 +77,10 @@ def _sha1_of(path: Path) -> str:
         ) from None
 
 
+def _as_cells(row: Row, stack: Stack) -> list[str | Cell]:
+    moment = moment_text(row.arrived_at)
+    return [_name(row, stack), version_of(row), size_text(row.size_bytes), moment]
+
+
 def _name(row: Row, stack: Stack) -> str:
-    return row.key if row.bucket == stack.bucket else f"s3://{row.bucket}/{row.key}"
+    return named(row) if row.bucket == stack.bucket else f"s3://{row.bucket}/{named(row)}"

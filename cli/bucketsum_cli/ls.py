@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bucketsum.ledger import Place
+from bucketsum_cli.members import list_members
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import (
     KEY,
@@ -67,12 +68,14 @@ class Listed:
 @click.command("ls")
 @click.argument("prefix", default="")
 @click.option("--all-versions", is_flag=True, help="Overwritten versions too.")
+@click.option("--members", is_flag=True, help="What is in the archive PREFIX, a key.")
 @json_option
 @stack_options
 def ls(
     target: Target,
     prefix: str,
     all_versions: bool,  # noqa: FBT001 - click passes by name
+    members: bool,  # noqa: FBT001 - click passes by name
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
     """List what is in the bucket, with its SHA-1.
@@ -80,8 +83,14 @@ def ls(
     An object whose digest is not there yet is `waiting`; one that cannot be read is `unreadable`,
     with the reason.
 
+    With --members the newest version of one archive is looked into; PREFIX is its key, or
+    KEY!/BEGINNING for some of its members.
+
     Example: bucketsum ls photos/ --local
     """
+    if members:
+        list_members(target.find(), prefix, as_json=as_json)
+        return
     listed = objects_in(target.find(), prefix, all_versions=all_versions)
     if as_json:
         print_json_array(map(_listed_as_json, listed))

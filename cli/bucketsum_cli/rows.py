@@ -6,6 +6,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from bucketsum.member_rows import MEMBER_MARK
 from bucketsum_cli.output import Cell
 
 if TYPE_CHECKING:
@@ -31,6 +32,16 @@ def digest_cell(row: Row | None) -> str | Cell:
     if row is None:
         return Cell(State.WAITING, "yellow")
     return row.sha1 or Cell(f"{row.status}: {row.reason}", "red")
+
+
+def named(row: Row) -> str:
+    """Its key; of a member, ``KEY!/path``."""
+    return row.key if row.member is None else f"{row.key}{MEMBER_MARK}{row.member}"
+
+
+def version_of(row: Row) -> str:
+    """Version of the object that it is, or is in."""
+    return row.entry if row.member is None else row.entry.partition(MEMBER_MARK)[0]
 
 
 def row_as_json(row: Row) -> dict[str, Any]:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 import click
 
 from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.members import versions_of_member
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json, say
-from bucketsum_cli.rows import row_as_json
+from bucketsum_cli.rows import named, row_as_json, version_of
 
 if TYPE_CHECKING:
     from bucketsum.ledger import Row
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
 def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Show all that is recorded of KEY.
 
-    Every version of it is shown, the newest first.
+    Every version of it is shown, the newest first. KEY!/PATH is a member of an archive.
 
     Exits with 1 where nothing is recorded.
 
     Example: bucketsum show photos/cat.jpg
     """
     stack = target.find()
-    rows = stack.ledger().versions_of(stack.bucket, key)
+    rows = stack.ledger().versions_of(stack.bucket, key) or versions_of_member(stack, key)
     if as_json:
         print_json(
             {"bucket": stack.bucket, "key": key, "versions": [row_as_json(row) for row in rows]}
@@ -44,10 +45,11 @@ def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - cli
 
 
 def _show_row(row: Row) -> None:
-    say(row.key, "bold")
+    say(named(row), "bold")
     facts = row_as_json(row)
     del facts["key"]
-    version, digests = facts.pop("entry"), facts.pop("digests")
+    version, digests = version_of(row), facts.pop("digests")
+    del facts["entry"]
     for name, value in {"version": version, **facts, **digests}.items():
         if value is not None:
             say(f"  {name:<12}  {value}")

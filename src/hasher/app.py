@@ -17,9 +17,12 @@ from aws_lambda_powertools.utilities.batch import (
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
+from bucketsum.archive_hashing import ArchiveHasher
 from bucketsum.arrivals import arrivals_in
 from bucketsum.hashing import ArrivalHasher, Outcome, Report
 from bucketsum.ledger import Ledger
+from bucketsum.member_rows import MemberRows
+from bucketsum.ranges import RangedReads
 from bucketsum.redelivery import Delivery, Redelivery
 from bucketsum.settings import Settings
 from bucketsum.source import CLIENT_CONFIG, SingleStream
@@ -42,10 +45,20 @@ _PROMPT: Final = Config(
     read_timeout=2,
     retries={"mode": "standard", "total_max_attempts": 4},
 )
+_S3: Final = boto3.client("s3", config=CLIENT_CONFIG)
+_DYNAMODB: Final = boto3.client("dynamodb", config=_PROMPT)
 _HASHER: Final = ArrivalHasher(
-    source=SingleStream(boto3.client("s3", config=CLIENT_CONFIG), SETTINGS.chunk_bytes),
-    ledger=Ledger(boto3.client("dynamodb", config=_PROMPT), SETTINGS.digests_table),
+    source=SingleStream(_S3, SETTINGS.chunk_bytes),
+    ledger=Ledger(_DYNAMODB, SETTINGS.digests_table),
     settings=SETTINGS,
+    archives=ArchiveHasher(
+        reader=SETTINGS.archives,
+        ranges=RangedReads(_S3),
+        rows=MemberRows(_DYNAMODB, SETTINGS.digests_table),
+        extra_algorithms=SETTINGS.extra_algorithms,
+    )
+    if SETTINGS.archives
+    else None,
 )
 _REDELIVERY: Final = Redelivery(boto3.client("sqs", config=_PROMPT), SETTINGS)
 _PROCESSOR: Final = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
@@ -98,11 +111,29 @@ def _publish(report: Report) -> None:
         seconds=round(measurement.seconds, 6) if measurement else None,
         mb_per_s=round(measurement.mb_per_s, 3) if measurement else None,
         reason=report.reason,
+        **_of_members(report),
     )
     metrics.add_metric(f"Objects{report.outcome.title()}", MetricUnit.Count, 1)
     if report.outcome is Outcome.HASHED and measurement:
         metrics.add_metric("BytesHashed", MetricUnit.Bytes, measurement.size_bytes)
         metrics.add_metric("Speed", MetricUnit.MegabytesPerSecond, measurement.mb_per_s)
+    if report.contents:
+        metrics.add_metric("MembersHashed", MetricUnit.Count, report.contents.members)
+        metrics.add_metric("MemberBytes", MetricUnit.Bytes, report.contents.member_bytes)
+
+
+def _of_members(report: Report) -> dict[str, Any]:
+    """What the log line says of an archive's members; nothing of other objects."""
+    contents = report.contents
+    if contents is None:
+        return {}
+    return {
+        "archive": contents.status,
+        "archive_reason": contents.reason,
+        "members": contents.members,
+        "members_unreadable": contents.unreadable,
+        "member_bytes": contents.member_bytes,
+    }
 
 
 def handle_message(record: SQSRecord, lambda_context: LambdaContext) -> None:

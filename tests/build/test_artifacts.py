@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
-from tests.build.artifacts import function_ids
+from tests.build.artifacts import RUNTIME, function_ids
 from tests.sam_template import TEMPLATE, load_template
 
 if TYPE_CHECKING:
@@ -114,10 +114,45 @@ def test_powertools_is_pinned_alike() -> None:
     assert wanted["aws-lambda-powertools"].specifier == SpecifierSet(f"=={version}")
 
 
-def test_layer_is_pure_python(built: Built) -> None:
-    """Nothing is compiled: one layer serves both architectures and every runtime."""
-    compiled = [p for p in built.layer.rglob("*") if p.suffix in {".so", ".pyd", ".dylib", ".pyc"}]
-    assert compiled == []
+def test_layer_serves_every_runtime_and_processor(built: Built) -> None:
+    """What is compiled is there for each, in the folder that Lambda searches, and nowhere else."""
+    suffixes = {".so", ".pyd", ".dylib", ".pyc"}
+    compiled = {
+        path.relative_to(built.layer) for path in built.layer.rglob("*") if path.suffix in suffixes
+    }
+    runtimes = load_template()["Resources"]["BucketsumLayer"]["Properties"]["CompatibleRuntimes"]
+    found = set()
+    for runtime in runtimes:
+        tag = "cpython-" + runtime.removeprefix("python").replace(".", "")
+        for processor in ("x86_64", "aarch64"):
+            here = {
+                path
+                for path in compiled
+                if path.parts[:3] == ("lib", runtime, "site-packages")
+                and f".{tag}-{processor}-linux-gnu." in path.name
+            }
+            names = {path.name.partition(".")[0] for path in here}
+            zstd = set() if runtime == "python3.14" else {"_zstd"}
+            assert names == {"_isal", "igzip_lib", "isal_zlib", "_inflate64"} | zstd
+            found |= here
+    assert compiled == found
+
+
+def test_layer_decodes_with_its_own_wheels(built: Built) -> None:
+    """Where Lambda looks, this interpreter finds ISA-L, Deflate64 and Zstandard."""
+    site = built.layer / "lib" / RUNTIME / "site-packages"
+    script = (
+        "import sys; sys.path[:0] = sys.argv[1:]; from bucketsum import decoders as d;"
+        "print(d.ENGINES[0], bool(d._optional('inflate64')),"
+        " bool(d._optional('compression.zstd') or d._optional('backports.zstd')))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-B", "-I", "-S", "-c", script, built.layer, site],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert done.stdout.split() == ["isal", "True", "True"]
 
 
 def test_layer_suits_every_runtime(built: Built) -> None:

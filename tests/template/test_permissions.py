@@ -104,6 +104,8 @@ def test_calls_are_found_in_code() -> None:
         ("s3", "get_object"),
         ("dynamodb", "get_item"),
         ("dynamodb", "put_item"),
+        ("dynamodb", "batch_write_item"),
+        ("dynamodb", "query"),
         ("sqs", "change_message_visibility"),
         ("sqs", "send_message"),
     }

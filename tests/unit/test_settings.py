@@ -127,3 +127,51 @@ def test_template_admits_the_same_chunk_sizes() -> None:
     """What CloudFormation lets through, the function does not refuse for its range."""
     parameter = load_template()["Parameters"]["ChunkBytes"]
     assert (parameter["MinValue"], parameter["MaxValue"]) == (CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
+
+
+ARCHIVES = GOOD | {
+    "ARCHIVE_SUFFIXES": ".zip, .JAR,",
+    "ARCHIVE_MODE": "tmp",
+    "ARCHIVE_MAX_MEMBERS": "1000",
+    "ARCHIVE_MAX_TOTAL_BYTES": "1000000",
+    "ARCHIVE_MAX_RATIO": "100",
+    "ARCHIVE_DEPTH": "2",
+}
+
+
+def test_archives_are_off_by_default() -> None:
+    """Without suffixes nothing else about archives needs to be set."""
+    assert Settings.from_env(ARCHIVES | {"ARCHIVE_SUFFIXES": ""}).archives is None
+
+
+def test_archives_are_read_as_set() -> None:
+    """Suffixes are compared in lower case; every limit arrives where it is counted."""
+    reader = Settings.from_env(ARCHIVES).archives
+    assert reader is not None
+    assert reader.suffixes == (".zip", ".jar")
+    assert reader.mode == "tmp"
+    limits = reader.limits
+    assert (limits.members, limits.total_bytes) == (1000, 1_000_000)
+    assert (limits.ratio, limits.depth) == (100, 2)
+    assert reader.takes("A.Zip")
+    assert not reader.takes("zip")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("ARCHIVE_SUFFIXES", "zip"),
+        ("ARCHIVE_SUFFIXES", ".zip,*"),
+        ("ARCHIVE_MODE", "discard"),
+        ("ARCHIVE_MODE", ""),
+        ("ARCHIVE_MAX_MEMBERS", "0"),
+        ("ARCHIVE_MAX_MEMBERS", "1000000"),  # more than memory holds
+        ("ARCHIVE_MAX_TOTAL_BYTES", "1e9"),
+        ("ARCHIVE_MAX_RATIO", "-1"),
+        ("ARCHIVE_DEPTH", "9"),
+    ],
+)
+def test_bad_archive_settings_are_named(name: str, value: str) -> None:
+    """The variable comes first, as with all others."""
+    with pytest.raises(BadSettings, match=f"^{name} "):
+        Settings.from_env(ARCHIVES | {name: value})

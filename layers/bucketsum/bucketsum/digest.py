@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from _typeshed import ReadableBuffer
 
@@ -58,6 +58,32 @@ class Digest:
     sha1: str
     size_bytes: int
     extra: Mapping[str, str] = field(default_factory=dict)
+
+
+class RunningDigest:
+    """A digest that is given its chunks, where somebody else needs them too."""
+
+    def __init__(self, extra_algorithms: Iterable[str] = ()) -> None:
+        self._running = {name: _MAKERS[name]() for name in (_SHA1, *extra_algorithms)}
+        self._updates = [one.update for one in self._running.values()]
+        self._size_bytes = 0
+
+    def update(self, chunk: ReadableBuffer) -> None:
+        """Hash the next chunk."""
+        for update in self._updates:
+            update(chunk)
+        self._size_bytes += len(memoryview(chunk))
+
+    def passing(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
+        """Hash each chunk on its way to somebody else."""
+        for chunk in chunks:
+            self.update(chunk)
+            yield chunk
+
+    def digest(self) -> Digest:
+        """The digest of all chunks so far."""
+        digests = {name: one.hexdigest() for name, one in self._running.items()}
+        return Digest(digests.pop(_SHA1), self._size_bytes, digests)
 
 
 def digest_of(chunks: Iterable[bytes], extra_algorithms: Iterable[str] = ()) -> Digest:

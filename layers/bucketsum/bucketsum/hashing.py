@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.archive_hashing import contents_fields
 from bucketsum.digest import Digest, digest_of
 from bucketsum.errors import (
     NotHashed,
@@ -21,8 +22,10 @@ from bucketsum.ledger import Ledger, Recorded, Row, Status, comparable_sequencer
 from bucketsum.measure import Measurement
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
 
+    from bucketsum.archive_hashing import ArchiveHasher
+    from bucketsum.archive_reading import Contents
     from bucketsum.arrivals import Arrival
     from bucketsum.settings import Settings
     from bucketsum.source import OpenObject, Source
@@ -59,6 +62,7 @@ class Report:
         sha1: Its digest, where hashed.
         measurement: Bytes and seconds of the reading, where there was one.
         reason: Why it was not hashed.
+        contents: What became of its members, where it was read as an archive.
     """
 
     arrival: Arrival
@@ -66,6 +70,7 @@ class Report:
     sha1: str | None = None
     measurement: Measurement | None = None
     reason: str | None = None
+    contents: Contents | None = None
 
 
 class ArrivalHasher:
@@ -77,11 +82,13 @@ class ArrivalHasher:
         ledger: Ledger,
         settings: Settings,
         clock: Callable[[], float] = time.perf_counter,
+        archives: ArchiveHasher | None = None,
     ) -> None:
         self._source = source
         self._ledger = ledger
         self._settings = settings
         self._clock = clock
+        self._archives = archives
 
     def hash(self, arrival: Arrival, remaining_seconds: Callable[[], float]) -> Report:
         """Read *arrival* once, if need be, and record its digest.
@@ -110,7 +117,7 @@ class ArrivalHasher:
             return Report(arrival, _OUTCOMES[type(error)], reason=str(error))
 
     def _known(self, arrival: Arrival) -> Report | None:
-        if arrival.size_bytes < LOOK_UP_FROM_BYTES:
+        if arrival.size_bytes < LOOK_UP_FROM_BYTES and not self._as_archive(arrival):
             return None
         row = self._ledger.row_at(place_of(arrival))
         if row is None or row.sequencer < comparable_sequencer(arrival.sequencer):
@@ -119,7 +126,12 @@ class ArrivalHasher:
             raise ObjectSuperseded("a newer event of this key is recorded")
         return Report(arrival, Outcome.UNCHANGED) if row.status is Status.HASHED else None
 
+    def _as_archive(self, arrival: Arrival) -> ArchiveHasher | None:
+        return self._archives if self._archives and self._archives.takes(arrival) else None
+
     def _hashed(self, arrival: Arrival, remaining_seconds: Callable[[], float]) -> Report:
+        if archives := self._as_archive(arrival):
+            return self._hashed_with_members(archives, arrival, remaining_seconds)
         started = self._clock()
         opened = self._source.open(arrival)
         with closing(opened.chunks):  # also where time runs out in the middle of them
@@ -129,6 +141,29 @@ class ArrivalHasher:
         row = self._row(arrival, Status.HASHED, digest, measurement, opened)
         outcome = _RECORDED[self._ledger.record(row)]
         return Report(arrival, outcome, digest.sha1, measurement)
+
+    def _hashed_with_members(
+        self, archives: ArchiveHasher, arrival: Arrival, remaining_seconds: Callable[[], float]
+    ) -> Report:
+        started = self._clock()
+        opened: list[OpenObject] = []
+
+        def chunks() -> Generator[bytes]:  # opened once they are asked for: the directory is first
+            opened.append(self._source.open(arrival))
+            with closing(opened[0].chunks):
+                yield from _within(remaining_seconds, opened[0])
+
+        digest, contents = archives.hash(arrival, chunks(), remaining_seconds)
+        measurement = Measurement(digest.size_bytes, self._clock() - started)
+        plain = self._row(arrival, Status.HASHED, digest, measurement, opened[0])
+        row = replace(
+            plain, remarks=", ".join(contents.remarks) or None, **contents_fields(contents)
+        )
+        recorded = self._ledger.record(row)
+        if recorded is Recorded.WRITTEN:
+            archives.rows.remove_stale(row)
+        outcome = _RECORDED[recorded]
+        return Report(arrival, outcome, digest.sha1, measurement, contents=contents)
 
     def _row(
         self,

@@ -31,9 +31,12 @@ _WHERE_NEWER: Final = (
 
 _TEXTS: Final = (
     "status", "etag", "sequencer", "arrived_at", "recorded_at", "sha1", "reason",
+    "member", "method", "crc32", "remarks", "archive_status", "archive_mode", "archive_reason",
 )  # fmt: skip
 _NUMBERS: Final = (
     "size_bytes", "duration_ms", "mb_per_s", "chunk_bytes", "streams", "memory_mb",
+    "compressed_bytes", "member_count", "members_unreadable", "directory_count", "member_bytes",
+    "ratio",
 )  # fmt: skip
 _DIGEST_PREFIX: Final = "digest_"
 
@@ -77,6 +80,19 @@ class Row:
         chunk_bytes: Chunk size that it was read with.
         streams: How many connections read it.
         memory_mb: Memory of the function that read it.
+        member: Path in the archive, of an archive's member; its row stands beside the archive's.
+        method: How a member was compressed.
+        crc32: CRC-32 that the archive tells of a member, 8 hexadecimal characters.
+        compressed_bytes: What a member takes in the archive.
+        remarks: What is unusual about a member's name or an archive, separated by commas.
+        archive_status: What became of an archive's members as a whole; see `ArchiveStatus`.
+        archive_mode: How they were read.
+        archive_reason: Why not all of them were.
+        member_count: How many were read.
+        members_unreadable: How many of these have no digest.
+        directory_count: How many folders they are in.
+        member_bytes: What they came to.
+        ratio: Of that to the archive's size.
     """
 
     bucket: str
@@ -96,6 +112,19 @@ class Row:
     chunk_bytes: int | None = None
     streams: int | None = None
     memory_mb: int | None = None
+    member: str | None = None
+    method: str | None = None
+    crc32: str | None = None
+    compressed_bytes: int | None = None
+    remarks: str | None = None
+    archive_status: str | None = None
+    archive_mode: str | None = None
+    archive_reason: str | None = None
+    member_count: int | None = None
+    members_unreadable: int | None = None
+    directory_count: int | None = None
+    member_bytes: int | None = None
+    ratio: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,7 +162,7 @@ class Ledger:
         try:
             self._dynamodb.put_item(
                 TableName=self._table,
-                Item=_item_of(row),
+                Item=item_of(row),
                 ConditionExpression=_WHERE_NEWER,
                 ExpressionAttributeNames={"#object": "object", "#status": "status"},
                 ExpressionAttributeValues={
@@ -150,17 +179,17 @@ class Ledger:
 
     def row_at(self, place: Place) -> Row | None:
         """What is recorded at *place*, eventually consistent."""
-        answer = self._dynamodb.get_item(TableName=self._table, Key=_key_of(place))
-        return _row_of(answer["Item"]) if "Item" in answer else None
+        answer = self._dynamodb.get_item(TableName=self._table, Key=key_of(place))
+        return row_of(answer["Item"]) if "Item" in answer else None
 
     def rows_at(self, places: Iterable[Place]) -> dict[Place, Row]:
         """What is recorded at each of *places*; those without a row are left out."""
-        waiting = [_key_of(place) for place in dict.fromkeys(places)]
+        waiting = [key_of(place) for place in dict.fromkeys(places)]
         found: dict[Place, Row] = {}
         while waiting:
             batch, waiting = waiting[:_BATCH_GET_LIMIT], waiting[_BATCH_GET_LIMIT:]
             answer = self._dynamodb.batch_get_item(RequestItems={self._table: {"Keys": batch}})
-            rows = map(_row_of, answer["Responses"].get(self._table, ()))
+            rows = map(row_of, answer["Responses"].get(self._table, ()))
             found |= {Place(row.bucket, row.key, row.entry): row for row in rows}
             unprocessed = answer.get("UnprocessedKeys", {}).get(self._table)
             if unprocessed:  # the table is throttled: give it a moment
@@ -169,14 +198,15 @@ class Ledger:
         return found
 
     def versions_of(self, bucket: str, key: str) -> list[Row]:
-        """Every recorded version of one object, the newest arrival first."""
+        """Every recorded version of one object, the newest arrival first; members are not."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             KeyConditionExpression="#object = :object",
-            ExpressionAttributeNames={"#object": "object"},
+            FilterExpression="attribute_not_exists(#member)",
+            ExpressionAttributeNames={"#object": "object", "#member": "member"},
             ExpressionAttributeValues={":object": {"S": f"{bucket}/{key}"}},
         )
-        rows = [_row_of(item) for page in pages for item in page["Items"]]
+        rows = [row_of(item) for page in pages for item in page["Items"]]
         return sorted(rows, key=lambda row: row.sequencer, reverse=True)
 
     def with_sha1(self, sha1: str) -> list[Row]:
@@ -197,7 +227,8 @@ class Ledger:
                 yield _place_of(item)
 
 
-def _key_of(place: Place) -> dict[str, Any]:
+def key_of(place: Place) -> dict[str, Any]:
+    """The key of the item at *place*."""
     return {"object": {"S": f"{place.bucket}/{place.key}"}, "entry": {"S": place.entry}}
 
 
@@ -206,8 +237,9 @@ def _place_of(item: Mapping[str, Any]) -> Place:
     return Place(bucket, key, item["entry"]["S"])
 
 
-def _item_of(row: Row) -> dict[str, Any]:
-    item = _key_of(Place(row.bucket, row.key, row.entry))
+def item_of(row: Row) -> dict[str, Any]:
+    """*row* as an item."""
+    item = key_of(Place(row.bucket, row.key, row.entry))
     for name in _TEXTS:
         if (value := getattr(row, name)) is not None:
             item[name] = {"S": value}
@@ -219,7 +251,8 @@ def _item_of(row: Row) -> dict[str, Any]:
     return item
 
 
-def _row_of(item: Mapping[str, Any]) -> Row:
+def row_of(item: Mapping[str, Any]) -> Row:
+    """What `item_of` made an item of; the sequencer is padded."""
     place = _place_of(item)
     texts = {name: item[name]["S"] for name in _TEXTS if name in item}
     numbers = {name: _number(item[name]["N"]) for name in _NUMBERS if name in item}

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.archive import Limits
+from bucketsum.archive_reading import ArchiveReader, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import BadSettings
 
@@ -17,7 +20,15 @@ CHUNK_BYTES_MAX: Final = 512 * 1024 * 1024
 BASE_MEMORY_BYTES: Final = 90_000_000
 """What the runtime, boto3 and Powertools take before the first chunk; measured by `make bench`."""
 
+MEMBER_BYTES: Final = 1500
+"""What a member takes in memory while its archive is read; measured by `python -m bench.unzip`."""
+
+MEMORY_MB_PER_CPU: Final = 1769
+"""A function of this memory has one processor."""
+
 _MIB: Final = 1024 * 1024
+_SUFFIX: Final = re.compile(r"\.[a-z0-9][a-z0-9._-]*")
+_WINDOW_BYTES_MAX: Final = 64 * _MIB
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +43,7 @@ class Settings:
         chunk_bytes: How much is read and hashed at a time.
         extra_algorithms: Digests besides SHA-1.
         memory_mb: The function's memory, in MiB, as Lambda tells it.
+        archives: How archives are read; None where nothing is treated as one.
     """
 
     digests_table: str
@@ -41,6 +53,7 @@ class Settings:
     chunk_bytes: int
     extra_algorithms: tuple[str, ...]
     memory_mb: int
+    archives: ArchiveReader | None = None
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
@@ -67,6 +80,7 @@ class Settings:
             chunk_bytes=chunk_bytes,
             extra_algorithms=_algorithms(env, "EXTRA_ALGORITHMS"),
             memory_mb=memory_mb,
+            archives=_archives(env, memory_mb, room - 2 * chunk_bytes),
         )
 
 
@@ -103,3 +117,36 @@ def _algorithms(env: Mapping[str, str], name: str) -> tuple[str, ...]:
             f"{name} names {', '.join(unknown)}; allowed are {', '.join(EXTRA_ALGORITHMS)}"
         )
     return tuple(dict.fromkeys(names))
+
+
+def _archives(env: Mapping[str, str], memory_mb: int, room: int) -> ArchiveReader | None:
+    suffixes = _suffixes(env, "ARCHIVE_SUFFIXES")
+    if not suffixes:
+        return None
+    mode = _present(env, "ARCHIVE_MODE")
+    if mode not in (Mode.STREAM, Mode.TMP):
+        raise BadSettings(f"ARCHIVE_MODE is {mode!r}; allowed are stream and tmp")
+    limits = Limits(
+        members=_whole(env, "ARCHIVE_MAX_MEMBERS", 1, 10_000_000),
+        total_bytes=_whole(env, "ARCHIVE_MAX_TOTAL_BYTES", 1, 10**15),
+        ratio=_whole(env, "ARCHIVE_MAX_RATIO", 1, 1_000_000),
+        window_bytes=max(_MIB, min(_WINDOW_BYTES_MAX, room // 4)),
+        depth=_whole(env, "ARCHIVE_DEPTH", 0, 8),
+        nested_bytes=max(_MIB, room // 8),
+    )
+    if limits.members * MEMBER_BYTES > room // 2:
+        raise BadSettings(
+            f"ARCHIVE_MAX_MEMBERS is {limits.members}; at {MEMBER_BYTES} bytes each they must fit "
+            f"into half of the {room} bytes that {memory_mb} MB of memory leave: lower "
+            f"ArchiveMaxMembers to {max(room // 2 // MEMBER_BYTES, 0)} or raise MemorySize"
+        )
+    threads = max(2, -(-memory_mb // MEMORY_MB_PER_CPU))  # one waits for the disk, one computes
+    return ArchiveReader(Mode(mode), limits, suffixes, threads)
+
+
+def _suffixes(env: Mapping[str, str], name: str) -> tuple[str, ...]:
+    suffixes = tuple(part.strip().lower() for part in env.get(name, "").split(",") if part.strip())
+    for one in suffixes:
+        if not _SUFFIX.fullmatch(one):
+            raise BadSettings(f"{name} names {one!r}, not a suffix such as .zip")
+    return suffixes

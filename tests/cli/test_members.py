@@ -1,0 +1,110 @@
+"""`ls --members`, `show`, `find` and `check` look into archives."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed
+
+from bucketsum.archive import ArchiveStatus
+from bucketsum.ledger import Place, Row
+from bucketsum.member_rows import MemberRows, member_entry
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+READ = {"archive_status": ArchiveStatus.READ.value, "archive_mode": "stream"}
+
+
+def record_archive(
+    stack: Stack, members: dict[str, bytes], version: str = "v1", sequencer: str = "01"
+) -> None:
+    """What the hasher records of an archive a.zip."""
+    row = hashed(Place(BUCKET, "a.zip", version), b"zip", sequencer, **READ)
+    with MemberRows(stack.client("dynamodb"), stack.table).writer() as writer:
+        for path, content in members.items():
+            place = Place(BUCKET, "a.zip", member_entry(version, path))
+            writer.put(hashed(place, content, sequencer, member=path, method="deflate"))
+    stack.ledger().record(row)
+
+
+def test_members_are_listed(run: Run, stack: Stack) -> None:
+    """Those of the newest version, by path, and by their beginning; nothing hides in a name."""
+    record_archive(stack, {"old": b"1"})
+    record_archive(stack, {"d/x": b"x", "d/y": b"yy", "e": b"", HOSTILE: b"!"}, "v2", "02")
+    lines = [line.split() for line in run("ls", "--members", "a.zip").out.splitlines()]
+    assert ["e", "0", "B", hashlib.sha1(b"").hexdigest()] in lines
+    assert len(lines) == 5
+    assert HOSTILE_SHOWN in run("ls", "--members", "a.zip").out
+    ended = run("ls", "--members", "a.zip!/d/", "--json")
+    assert [(one["member"], one["size_bytes"]) for one in ended.document] == [
+        ("d/x", 1), ("d/y", 2),
+    ]  # fmt: skip
+
+
+def test_plain_listings_count_the_archive_once(run: Run, stack: Stack) -> None:
+    """`show` of the key has no members among its versions."""
+    record_archive(stack, {"x": b"x"})
+    assert len(run("show", "a.zip", "--json").document["versions"]) == 1
+
+
+def test_member_is_shown_in_each_version(run: Run, stack: Stack) -> None:
+    """KEY!/PATH is what `ls --members` lists, the newest version first."""
+    record_archive(stack, {"d/x": b"1"})
+    record_archive(stack, {"d/x": b"2"}, "v2", "02")
+    rows = run("show", "a.zip!/d/x", "--json").document["versions"]
+    assert [row["sha1"] for row in rows] == [
+        hashlib.sha1(content).hexdigest() for content in (b"2", b"1")
+    ]
+    lines = [line.split() for line in run("show", "a.zip!/d/x").out.splitlines()]
+    assert lines[0] == ["a.zip!/d/x"]
+    assert ["version", "v2"] in lines
+    assert run("show", "a.zip!/d/nothing").status == 1
+
+
+def test_content_is_found_in_archives(run: Run, stack: Stack) -> None:
+    """A member's place is its archive's key and its path."""
+    record_archive(stack, {"d/x": b"content"})
+    out = run("find", hashlib.sha1(b"content").hexdigest()).out
+    assert "a.zip!/d/x" in out
+    assert "v1!/" not in out
+
+
+def test_folder_is_checked_against_an_archive(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """Equal only where every file is a member and every member a file."""
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "x").write_bytes(b"x")
+    (tmp_path / "y").write_bytes(b"y")
+    record_archive(stack, {"d/x": b"x", "y": b"y"})
+    assert run("check", str(tmp_path), "--archive", "a.zip").status == 0
+    record_archive(stack, {"d/x": b"other", "z": b"z"}, "v2", "02")
+    ended = run("check", str(tmp_path), "--archive", "a.zip", "--json")
+    assert ended.status == 1
+    results = {one["key"]: one["result"] for one in ended.document["files"]}
+    assert results == {"d/x": "differs", "y": "not recorded"}
+    assert ended.document["missing"] == ["z"]
+
+
+@pytest.mark.parametrize("command", [["ls", "--members"], ["check", ".", "--archive"]])
+def test_what_is_no_archive_is_refused(run: Run, stack: Stack, command: list[str]) -> None:
+    """The text says what to do: status 2, it could not be done."""
+    stack.ledger().record(hashed(Place(BUCKET, "plain", "v1"), b"1"))
+    for key, told in (("plain", "ArchiveSuffixes"), ("none", "nothing is recorded")):
+        ended = run(*command, key)
+        assert ended.status == 2
+        assert told in ended.err
+
+
+def test_members_that_are_not_known_are_told(run: Run, stack: Stack) -> None:
+    """An archive that could not be read to its end says why beside what there is."""
+    row: Row = hashed(
+        Place(BUCKET, "a.zip", "v1"), b"zip", archive_status="too-dense", archive_reason="a bomb"
+    )
+    stack.ledger().record(row)
+    assert "a bomb" in run("ls", "--members", "a.zip").err

@@ -1,0 +1,137 @@
+"""Archives by every program at hand: each member's digest is that of the file it was made of."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import random
+import shutil
+import subprocess
+import zipfile
+from functools import cache
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.integration.archives.archivers import ARCHIVERS
+from tests.unit.archives.reading import Read
+
+from bucketsum.archive import ArchiveStatus, Problem
+from bucketsum.archive_reading import Mode
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NOT_OF_THE_FOLDER = "META-INF/"  # jar adds a manifest of its own
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Files of many kinds: empty, one byte, text, noise, many blocks, odd names, folders."""
+    root = tmp_path_factory.mktemp("files")
+    noise = random.Random(20261101).randbytes(300_000)  # noqa: S311 - the same each time
+    files = {
+        "empty": b"",
+        "one": b"1",
+        "text.txt": b"all work and no play\n" * 40_000,
+        "noise.bin": noise,
+        "deep/er/and/deeper.txt": b"deep",
+        "with space & (signs).txt": b"signs",
+        "ünïcode 日本.txt": b"unicode",
+        "mixed": noise[:1000] * 90 + bytes(500_000),
+    }
+    for name, content in files.items():
+        path = root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    (root / "hollow").mkdir()
+    (root / "link").symlink_to("text.txt")
+    return root
+
+
+@cache
+def made(name: str, folder: Path, out: Path) -> bytes:
+    """The archive that the archiver *name* makes."""
+    ARCHIVERS[name].make(folder, out)
+    return out.read_bytes()
+
+
+@pytest.fixture(params=ARCHIVERS)
+def archive(
+    request: pytest.FixtureRequest, folder: Path, tmp_path_factory: pytest.TempPathFactory
+) -> tuple[str, bytes]:
+    """An archive of *folder*, with its maker's name."""
+    name: str = request.param
+    if not ARCHIVERS[name].is_there:
+        pytest.skip(f"{ARCHIVERS[name].program} is not installed")
+    folder_out = tmp_path_factory.getbasetemp() / "archives"
+    folder_out.mkdir(exist_ok=True)
+    return name, made(name, folder, folder_out / f"{name}.zip")
+
+
+@pytest.mark.parametrize("mode", list(Mode))
+def test_digests_are_those_of_the_files(
+    archive: tuple[str, bytes], folder: Path, mode: Mode, tmp_path: Path
+) -> None:
+    """Whoever made the archive and however it is read; what is encrypted says so."""
+    name, data = archive
+    read = Read(data, mode, root=tmp_path, chunk_bytes=10_007)
+    assert read.contents.status is ArchiveStatus.READ, read.contents.reason
+    got = {
+        path.removeprefix("./"): digest
+        for path, digest in read.digests.items()
+        if not path.startswith(NOT_OF_THE_FOLDER)
+    }
+    files = {
+        str(path.relative_to(folder)): hashlib.sha1(path.read_bytes()).hexdigest()
+        for path in folder.rglob("*")
+        if path.is_file() and path.name != "link"
+    }
+    got.pop("link", None)  # a file's copy or a link's text, as the archiver likes
+    if ARCHIVERS[name].encrypted:
+        problems = {path.removeprefix("./"): problem for path, problem in read.problems.items()}
+        assert all(problem == Problem.ENCRYPTED for problem in problems.values())
+        got = {path: digest for path, digest in got.items() if digest}
+        assert {*got, *problems} - {"link"} == {*files}
+        files = {path: digest for path, digest in files.items() if path in got}
+    assert got == files
+
+
+@pytest.mark.parametrize(
+    "oracle", [("unzip", "-tq", "-P", "secret"), ("7z", "t", "-psecret", "-bd")]
+)
+@pytest.mark.parametrize("damage", [None, 0.1, 0.3, 0.5])
+def test_other_programs_agree_on_what_is_whole(
+    archive: tuple[str, bytes], oracle: tuple[str, ...], damage: float | None, tmp_path: Path
+) -> None:
+    """What they call damaged we never call whole; what we call damaged they do too."""
+    name, data = archive
+    if ARCHIVERS[name].encrypted:
+        pytest.skip("they have the password, and we do not")
+    if shutil.which(oracle[0]) is None:
+        pytest.skip(f"{oracle[0]} is not installed")
+    if damage is not None:
+        data = _damaged(data, damage)
+    path = tmp_path / "archive.zip"
+    path.write_bytes(data)
+    done = subprocess.run([*oracle, path], check=False, capture_output=True)
+    if "unsupported compression" in done.stdout.decode(errors="replace"):
+        pytest.skip(f"{oracle[0]} knows fewer methods")
+    read = Read(data)
+    whole = read.contents.status is ArchiveStatus.READ and not read.problems
+    if damage is None:
+        assert whole
+        assert done.returncode == 0
+    elif done.returncode != 0:
+        assert not whole
+
+
+def _damaged(data: bytes, where: float) -> bytes:
+    """One bit of a member's content flipped."""
+    with zipfile.ZipFile(io.BytesIO(data)) as archive:
+        large = [info for info in archive.infolist() if info.compress_size > 100]
+        info = large[int(where * len(large))]
+    header = data[info.header_offset : info.header_offset + 30]
+    start = info.header_offset + 30 + int.from_bytes(header[26:28], "little")
+    start += int.from_bytes(header[28:30], "little")
+    at = start + int(info.compress_size * where)
+    return data[:at] + bytes([data[at] ^ 0x10]) + data[at + 1 :]

@@ -1,0 +1,243 @@
+"""The hasher with archives turned on: rows of members beside the archive's, in moto."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+import zlib
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.integration.hasher.lambda_says import BUCKET, Context, message_of
+from tests.integration.hasher.told import objects_in
+from tests.unit.archives.zip_making import Part, archive_of, named
+
+from bucketsum.errors import BadSettings
+from bucketsum.ledger import Ledger
+from bucketsum.member_rows import MemberRows
+from bucketsum.ranges import RangedReads
+from bucketsum.source import SingleStream
+from bucketsum.unzip_workload import unzip, unzip_reader
+
+if TYPE_CHECKING:
+    from tests.integration.hasher.hasher_stack import HasherStack
+
+ARCHIVES = {
+    "ARCHIVE_SUFFIXES": ".zip,.JAR",
+    "ARCHIVE_MODE": "stream",
+    "ARCHIVE_MAX_MEMBERS": "50000",
+    "ARCHIVE_MAX_TOTAL_BYTES": "1000000000",
+    "ARCHIVE_MAX_RATIO": "200",
+    "ARCHIVE_DEPTH": "1",
+}
+MODES = pytest.mark.parametrize("mode", ["stream", "tmp"])
+
+
+def sha1_of(body: bytes) -> str:
+    """The oracle."""
+    return hashlib.sha1(body).hexdigest()
+
+
+def zip_of(members: dict[str, bytes]) -> bytes:
+    """An archive as Python writes it."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+@MODES
+def test_members_have_rows(
+    stack: HasherStack, mode: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each beside the archive's row, which says what they came to; so does the log."""
+    members = {f"d/{number}.txt": b"%d" % number * 1000 for number in range(60)}
+    body = zip_of(members)
+    stack.load(**ARCHIVES | {"ARCHIVE_MODE": mode})
+    assert stack.deliver(message_of(stack.put("a.zip", body))) == []
+    rows = stack.rows()
+    archive = rows.pop(("a.zip", "null"))
+    assert archive["sha1"] == sha1_of(body)
+    assert (archive["archive_status"], archive["archive_mode"]) == ("read", mode)
+    assert (archive["member_count"], archive["directory_count"]) == ("60", "1")
+    assert archive["member_bytes"] == str(sum(map(len, members.values())))
+    assert {entry: row["sha1"] for (_, entry), row in rows.items()} == {
+        f"null!/{name}": sha1_of(content) for name, content in members.items()
+    }
+    one = rows["a.zip", "null!/d/7.txt"]
+    assert (one["member"], one["method"], one["size_bytes"]) == ("d/7.txt", "deflate", "1000")
+    assert one["crc32"] == f"{zlib.crc32(members['d/7.txt']):08x}"
+    [line] = objects_in(capsys.readouterr().out)
+    assert (line["outcome"], line["archive"], line["members"]) == ("hashed", "read", 60)
+
+
+def test_whole_object_is_asked_for_once(stack: HasherStack) -> None:
+    """The directory takes a ranged GET at the end; the object one, whatever it holds."""
+    stack.load(**ARCHIVES)
+    stack.deliver(message_of(stack.put("a.zip", zip_of({"x": bytes(200_000)}))))
+    assert stack.requests.count("GetObject") == 2
+    assert stack.requests.count("BatchWriteItem") == 1
+
+
+def test_nothing_is_an_archive_by_default(stack: HasherStack) -> None:
+    """Without suffixes, and for keys without one of them, a zip is a file as any other."""
+    body = zip_of({"x": b"x"})
+    stack.deliver(message_of(stack.put("a.zip", body)))
+    stack.load(**ARCHIVES)
+    stack.deliver(message_of(stack.put("a.zip.txt", body), stack.put("b.jAr", body)))
+    assert set(stack.rows()) == {
+        ("a.zip", "null"), ("a.zip.txt", "null"), ("b.jAr", "null"), ("b.jAr", "null!/x"),
+    }  # fmt: skip
+
+
+@MODES
+def test_what_is_no_archive_is_hashed(stack: HasherStack, mode: str) -> None:
+    """A suffix is no proof: the row says so, and the SHA-1 is there; also of nothing at all."""
+    stack.load(**ARCHIVES | {"ARCHIVE_MODE": mode})
+    assert stack.deliver(message_of(stack.put("a.zip", b"text"), stack.put("b.zip", b""))) == []
+    rows = stack.rows()
+    assert set(rows) == {("a.zip", "null"), ("b.zip", "null")}
+    for (key, _), body in zip(sorted(rows), (b"text", b""), strict=True):
+        assert rows[key, "null"]["sha1"] == sha1_of(body)
+        assert rows[key, "null"]["archive_status"] == "not-an-archive"
+
+
+def test_hostile_members_have_rows(stack: HasherStack) -> None:
+    """Names that DynamoDB could refuse, twins and what cannot be read: each a row, none lost."""
+    long = "n" * 1500
+    body = archive_of(
+        named("../../etc/passwd"), named("a\0b\x1b"), named(long), named("twin", b"1"),
+        named("twin", b"2"), named("in.zip!/x"), named("in.zip", archive_of(named("x", b"inner"))),
+        Part(name=b"secret", flags=1), named(b"\xff\xfe"),
+    )  # fmt: skip
+    stack.load(**ARCHIVES)
+    assert stack.deliver(message_of(stack.put("a.zip", body))) == []
+    rows = {row["member"]: row for row in stack.rows().values() if "member" in row}
+    assert rows["../../etc/passwd"]["remarks"] == "climbs"
+    assert rows["twin"]["sha1"] == sha1_of(b"2")
+    assert rows["twin~2"]["sha1"] == sha1_of(b"1")
+    assert rows["secret"]["status"] == "unreadable"
+    assert rows["secret"]["reason"].startswith("encrypted: ")
+    assert rows[long]["sha1"] == sha1_of(b"hello")
+    assert rows["in.zip"]["archive_status"] == "read"
+    assert rows["in.zip!/x"]["sha1"] == sha1_of(b"inner")
+    assert stack.rows()["a.zip", "null"]["members_unreadable"] == "1"
+
+
+def test_bomb_is_recorded_as_one(stack: HasherStack) -> None:
+    """The invocation survives it, and the archive has its SHA-1 and the reason."""
+    body = archive_of(Part(name=b"zeros", content=bytes(90_000_000), method=8))
+    stack.load(**ARCHIVES)
+    assert stack.deliver(message_of(stack.put("a.zip", body))) == []
+    row = stack.rows()["a.zip", "null"]
+    assert (row["sha1"], row["archive_status"]) == (sha1_of(body), "too-dense")
+    assert "ArchiveMaxRatio" in row["archive_reason"]
+
+
+def test_time_that_ends_leaves_the_digest(stack: HasherStack) -> None:
+    """Where members would take too long, the archive itself is hashed all the same."""
+    body = zip_of({"x": b"x"})
+    stack.load(**ARCHIVES)
+    assert stack.deliver(message_of(stack.put("a.zip", body)), context=Context(30_000)) == []
+    row = stack.rows()["a.zip", "null"]
+    assert (row["sha1"], row["archive_status"]) == (sha1_of(body), "out-of-time")
+
+
+def test_same_event_again_reads_nothing(stack: HasherStack) -> None:
+    """An archive is looked up before it is read, however small."""
+    stack.load(**ARCHIVES)
+    arrival = stack.put("a.zip", zip_of({"x": b"x"}))
+    stack.deliver(message_of(arrival))
+    stack.deliver(message_of(arrival))
+    assert "GetObject" not in stack.requests
+
+
+def test_overwritten_archive_takes_its_members_along(stack: HasherStack) -> None:
+    """Where no versions are kept, rows of members that are no more go with them."""
+    stack.load(**ARCHIVES)
+    stack.deliver(message_of(stack.put("a.zip", zip_of({"old": b"1", "both": b"1"}))))
+    stack.deliver(message_of(stack.put("a.zip", zip_of({"new": b"2", "both": b"2"}))))
+    rows = {entry: row["sha1"] for (_, entry), row in stack.rows().items()}
+    del rows["null"]
+    assert rows == {"null!/new": sha1_of(b"2"), "null!/both": sha1_of(b"2")}
+
+
+def test_every_version_keeps_its_members(stack: HasherStack) -> None:
+    """Members are read back for the version that they are of, in order, and by their beginning."""
+    stack.keep_versions()
+    stack.load(**ARCHIVES)
+    for content in (b"1", b"2"):
+        stack.deliver(message_of(stack.put("a.zip", zip_of({"d/x": content, "e": content}))))
+    ledger = Ledger(stack.dynamodb, "digests")
+    members = MemberRows(stack.dynamodb, "digests")
+    newest, oldest = ledger.versions_of(BUCKET, "a.zip")
+    assert [row.member for row in members.of(newest)] == ["d/x", "e"]
+    assert [row.sha1 for row in members.of(oldest, "d/")] == [sha1_of(b"1")]
+    assert len(ledger.with_sha1(sha1_of(b"2"))) == 2
+
+
+def test_members_wait_for_a_table_that_is_busy(
+    stack: HasherStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What DynamoDB did not take is sent again; in the end the message goes back."""
+    stack.load(**ARCHIVES)
+    arrival = stack.put("a.zip", zip_of({f"{number}": b"x" for number in range(30)}))
+    left: list[object] = [{"PutRequest": {"Item": {}}}]
+    busy: dict[str, object] = {"UnprocessedItems": {"digests": left}}
+    with monkeypatch.context() as patch:
+        patch.setattr("bucketsum.member_rows._LONGEST_PAUSE_SECONDS", 0)
+        patch.setattr("botocore.client.BaseClient._make_api_call", _answers(busy))
+        assert len(stack.deliver(message_of(arrival))) == 1
+    assert stack.rows() == {}
+
+
+def _answers(answer: dict[str, object]) -> object:
+    """`_make_api_call` in which BatchWriteItem never takes anything."""
+    from botocore.client import BaseClient  # noqa: PLC0415 - the original, at the time of patching
+
+    call = BaseClient._make_api_call  # type: ignore[attr-defined]  # noqa: SLF001 - as moto does
+
+    def make_api_call(client: BaseClient, name: str, arguments: dict[str, object]) -> object:
+        return answer if name == "BatchWriteItem" else call(client, name, arguments)
+
+    return make_api_call
+
+
+@pytest.mark.parametrize("mode", ["stream", "tmp", "discard"])
+@pytest.mark.parametrize("inflate", ["isal", "zlib"])
+def test_sweep_can_unzip(stack: HasherStack, mode: str, inflate: str) -> None:
+    """Every mode and engine is a cell that gives the same digest, members and directories."""
+    body = zip_of({"d/x": b"x" * 10_000, "y": b"y"})
+    arrival = stack.put("a.zip", body)
+    digest, contents = unzip(
+        SingleStream(stack.s3, 65_536),
+        RangedReads(stack.s3),
+        arrival,
+        unzip_reader(mode, inflate, 3538),
+    )
+    assert digest.sha1 == sha1_of(body)
+    assert (contents.status, contents.members, contents.directories) == ("read", 2, 1)
+
+
+@pytest.mark.parametrize(("mode", "inflate"), [("disk", "isal"), ("stream", "gzip")])
+def test_unknown_cells_are_refused(mode: str, inflate: str) -> None:
+    """The text says what there is."""
+    with pytest.raises(BadSettings, match=r"stream, tmp, discard|isal, zlib"):
+        unzip_reader(mode, inflate, 512)
+
+
+def test_range_is_read_where_the_whole_object_comes(
+    stack: HasherStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A store may ignore the range, and what was asked for is what is read."""
+    arrival = stack.put("a", bytes(range(256)) * 20)
+    get_object = stack.s3.get_object
+
+    def ignore_range(**asked: str) -> object:
+        del asked["Range"]
+        return get_object(**asked)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(stack.s3, "get_object", ignore_range)
+    assert RangedReads(stack.s3).of(arrival)(300, 5) == bytes(range(44, 49))

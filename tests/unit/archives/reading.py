@@ -1,0 +1,66 @@
+"""Reads an archive that is in memory, in each mode."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from bucketsum.archive import Limits
+from bucketsum.archive_reading import ArchiveReader, Contents, FoundMember, Mode
+from bucketsum.digest import RunningDigest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Read:
+    """What came of reading *data* in *mode*.
+
+    Attributes:
+        contents: As a whole.
+        found: Its members.
+        sha1: The archive's own.
+    """
+
+    def __init__(
+        self,
+        data: bytes,
+        mode: Mode = Mode.STREAM,
+        *,
+        limits: Limits | None = None,
+        chunk_bytes: int = 65_536,
+        root: Path | None = None,
+        engine: str = "isal",
+    ) -> None:
+        reader = ArchiveReader(mode, limits or Limits(), (".zip", ".jar"), 2, root, engine)
+        digest = RunningDigest()
+        self.found: list[FoundMember] = []
+        self.contents: Contents = reader.read(
+            lambda offset, length: data[offset : offset + length],
+            len(data),
+            (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes)),
+            digest,
+            self.found.append,
+        )
+        self.sha1 = digest.digest().sha1
+        assert self.sha1 == sha1(data), "an archive's own SHA-1 is always right"
+
+    @property
+    def digests(self) -> dict[str, str | None]:
+        """Path → SHA-1."""
+        return {one.path: one.digest.sha1 for one in self.found}
+
+    @property
+    def problems(self) -> dict[str, str | None]:
+        """Path → why there is none."""
+        return {one.path: one.digest.problem for one in self.found if one.digest.problem}
+
+    @property
+    def remarks(self) -> dict[str, tuple[str, ...]]:
+        """Path → what is unusual, where anything is."""
+        return {one.path: one.remarks for one in self.found if one.remarks}
+
+
+def sha1(content: bytes) -> str:
+    """Its SHA-1."""
+    return hashlib.sha1(content).hexdigest()

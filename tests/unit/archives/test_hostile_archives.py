@@ -1,0 +1,301 @@
+"""Every kind of hostile or damaged archive has an outcome with a name, and its own SHA-1."""
+
+from __future__ import annotations
+
+import stat
+import struct
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.unit.archives.reading import Read, sha1
+from tests.unit.archives.zip_making import Part, archive_of, deflated, named
+
+from bucketsum.archive import ArchiveStatus, Limits, Problem
+from bucketsum.archive_reading import ArchiveReader, Mode
+from bucketsum.digest import RunningDigest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+HELLO = sha1(b"hello")
+ZEROS = bytes(80_000_000)
+BOMB = Part(name=b"bomb", content=ZEROS, method=8)
+GOOD = named("good.txt")
+MODES = pytest.mark.parametrize("mode", list(Mode))
+
+LOCAL_LIES: dict[str, dict[str, int | bytes]] = {
+    "signature": {"signature": b"PK\x03\x05"},
+    "name": {"name": b"evil.txt"},
+    "method": {"method": 8},
+    "crc32": {"crc32": 1},
+    "size": {"size": 6},
+    "compressed": {"compressed": 4},
+    "encryption": {"flags": 1},
+}
+
+STOPPED: dict[str, tuple[bytes, ArchiveStatus]] = {
+    "empty object": (b"", ArchiveStatus.NOT_AN_ARCHIVE),
+    "text": (b"hello" * 100, ArchiveStatus.NOT_AN_ARCHIVE),
+    "gzip": (b"\x1f\x8b" + bytes(300), ArchiveStatus.NOT_AN_ARCHIVE),
+    "volume 2 of a split archive": (archive_of(GOOD, end={"disk": 1}), ArchiveStatus.SPLIT),
+    "directory larger than the file": (
+        archive_of(GOOD, end={"size": 10_000}), ArchiveStatus.BROKEN,
+    ),
+    "directory behind its end": (archive_of(GOOD, end={"offset": 9_999}), ArchiveStatus.BROKEN),
+    "more members told than there are": (
+        archive_of(GOOD, end={"entries": 2}), ArchiveStatus.BROKEN,
+    ),
+    "fewer members told than there are": (
+        archive_of(GOOD, named("b"), end={"entries": 1}), ArchiveStatus.BROKEN,
+    ),
+    "directory entry cut": (archive_of(GOOD, end={"size": 50}), ArchiveStatus.BROKEN),
+    "member behind the directory": (
+        archive_of(replace(GOOD, offset=5_000)), ArchiveStatus.BROKEN,
+    ),
+    "two members on the same bytes": (
+        archive_of(GOOD, replace(GOOD, name=b"other.txt", offset=0)), ArchiveStatus.OVERLAPPING,
+    ),
+    "an overlap behind a good member": (
+        archive_of(named("first"), GOOD, replace(GOOD, name=b"other.txt", offset=40)),
+        ArchiveStatus.OVERLAPPING,
+    ),
+    "a member listed twice": (archive_of(GOOD, order=[0, 0]), ArchiveStatus.OVERLAPPING),
+    "a member that quotes the next": (
+        archive_of(replace(GOOD, data=b"hello" * 20, size=100), replace(GOOD, offset=80)),
+        ArchiveStatus.OVERLAPPING,
+    ),
+}  # fmt: skip
+STOPPED |= {
+    f"local header lies about {name}": (archive_of(replace(GOOD, local=lie)), status)
+    for name, lie in LOCAL_LIES.items()
+    for status in (ArchiveStatus.CONTRADICTORY,)
+}
+
+
+@MODES
+@pytest.mark.parametrize("kind", STOPPED)
+def test_archive_that_cannot_be_trusted_is_named(kind: str, mode: Mode, tmp_path: Path) -> None:
+    """An archive that contradicts itself gives no members that could be wrong."""
+    data, status = STOPPED[kind]
+    read = Read(data, mode, root=tmp_path)
+    assert read.contents.status is status
+    assert read.contents.reason is not None
+    assert read.contents.reason.startswith(f"{status}: ")
+    assert [one for one in read.found if one.digest.sha1] == []
+    assert list(tmp_path.iterdir()) == []
+
+
+@MODES
+def test_bomb_stops_at_the_ratio(mode: Mode, tmp_path: Path) -> None:
+    """80 MB from 78 kB end the reading, though headers told it; what came before stays."""
+    read = Read(archive_of(GOOD, BOMB), mode, root=tmp_path)
+    assert read.contents.status is ArchiveStatus.TOO_DENSE
+    assert read.contents.member_bytes < 70_000_000
+    assert list(tmp_path.iterdir()) == []
+    if mode is Mode.STREAM:  # elsewhere the largest member comes first
+        assert read.digests == {"good.txt": HELLO}
+
+
+@MODES
+def test_output_is_counted_and_not_believed(mode: Mode, tmp_path: Path) -> None:
+    """A member that comes to more than its headers say stops there, and the others are read."""
+    liar = replace(BOMB, size=1_000)
+    read = Read(archive_of(liar, GOOD), mode, root=tmp_path)
+    assert read.problems == {"bomb": Problem.WRONG_SIZE}
+    assert read.digests["good.txt"] == HELLO
+    assert read.contents.member_bytes < 1_000_000
+
+
+@MODES
+def test_total_is_limited(mode: Mode, tmp_path: Path) -> None:
+    """Many small members stop at the total, as one large one does."""
+    parts = [named(f"{number}", b"x" * 1_000) for number in range(20)]
+    limits = Limits(total_bytes=10_500)
+    read = Read(archive_of(*parts), mode, limits=limits, root=tmp_path)
+    assert read.contents.status is ArchiveStatus.TOO_LARGE
+    assert "ArchiveMaxTotalBytes" in (read.contents.reason or "")
+    assert len(read.found) <= 10
+
+
+@pytest.mark.parametrize("told", [20, 4])
+def test_member_count_is_limited(told: int) -> None:
+    """It is counted in the directory, whatever the end says."""
+    parts = [named(f"{number}") for number in range(20)]
+    read = Read(archive_of(*parts, end={"entries": told}), limits=Limits(members=10))
+    assert read.contents.status is ArchiveStatus.TOO_MANY_MEMBERS
+    assert read.found == []
+
+
+def test_directory_size_is_limited() -> None:
+    """A directory of few members with long names does not fill the memory."""
+    parts = [named(f"{number}" + "n" * 60_000) for number in range(2)]
+    read = Read(archive_of(*parts), limits=Limits(members=10))
+    assert read.contents.status is ArchiveStatus.TOO_MANY_MEMBERS
+
+
+MEMBERS: dict[str, tuple[Part, Problem]] = {
+    "wrong CRC": (replace(GOOD, crc32=7), Problem.WRONG_CRC),
+    "smaller than told": (replace(GOOD, size=9), Problem.WRONG_SIZE),
+    "larger than told": (replace(GOOD, size=3), Problem.WRONG_SIZE),
+    "not deflate at all": (replace(GOOD, method=8, data=b"\xff" * 40), Problem.DAMAGED),
+    "cut deflate": (
+        replace(GOOD, content=b"hello" * 99, method=8, data=deflated(b"hello" * 99)[:-4]),
+        Problem.DAMAGED,
+    ),
+    "nothing where deflate should be": (replace(GOOD, method=8, data=b""), Problem.DAMAGED),
+    "encrypted": (replace(GOOD, flags=1), Problem.ENCRYPTED),
+    "strongly encrypted": (replace(GOOD, flags=0x41), Problem.ENCRYPTED),
+    "masked header": (
+        replace(GOOD, flags=0x2041, local={"crc32": 0, "size": 0, "compressed": 0, "name": b"xxx"}),
+        Problem.ENCRYPTED,
+    ),
+    "unknown method": (replace(GOOD, method=97), Problem.METHOD),
+    "not bzip2": (replace(GOOD, method=12, data=b"BZh9" + b"x" * 40), Problem.DAMAGED),
+    "not LZMA": (replace(GOOD, method=14, data=b"\x10\x05\x05\0\xff" + b"x" * 40), Problem.DAMAGED),
+    "cut LZMA header": (replace(GOOD, method=14, data=b"\x10\x05\x05"), Problem.DAMAGED),
+    "not Zstandard": (replace(GOOD, method=93, data=b"x" * 40), Problem.DAMAGED),
+    "not deflate64": (replace(GOOD, method=9, data=b"\xff" * 40), Problem.DAMAGED),
+}  # fmt: skip
+
+
+@MODES
+@pytest.mark.parametrize("kind", MEMBERS)
+def test_member_that_cannot_be_read_is_named(kind: str, mode: Mode, tmp_path: Path) -> None:
+    """It has its reason, and those before and after it have their digests."""
+    part, problem = MEMBERS[kind]
+    bad = replace(part, name=b"bad")
+    data = archive_of(named("before"), bad, named("after"))
+    read = Read(data, mode, root=tmp_path)
+    assert read.contents.status is ArchiveStatus.READ
+    assert read.contents.unreadable == 1
+    assert read.digests == {"before": HELLO, "bad": None, "after": HELLO}
+    assert read.problems == {"bad": problem}
+
+
+def test_dictionary_beyond_memory_is_refused() -> None:
+    """LZMA tells how far it looks back; what memory does not allow is not allocated."""
+    header = b"\x10\x05\x05\x00" + bytes([0x5D]) + (1 << 30).to_bytes(4, "little")
+    part = Part(method=14, data=header + b"\0" * 20, size=1 << 30)
+    read = Read(archive_of(part), limits=Limits(window_bytes=1 << 20))
+    assert read.problems == {"a.txt": Problem.MEMORY}
+
+
+@pytest.mark.parametrize("cut", range(0, 400, 7))
+def test_truncation_anywhere_is_noticed(cut: int) -> None:
+    """An archive without its end gives no digests; the SHA-1 is of what is there."""
+    data = archive_of(*(named(f"{number}", bytes(50)) for number in range(5)))
+    read = Read(data[: -1 - cut])
+    assert read.contents.status in (
+        ArchiveStatus.TRUNCATED, ArchiveStatus.NOT_AN_ARCHIVE, ArchiveStatus.BROKEN,
+    )  # fmt: skip
+    assert read.found == []
+
+
+@MODES
+def test_gaps_prefixes_and_any_order_are_read(mode: Mode, tmp_path: Path) -> None:
+    """Bytes that are no member's are passed over, wherever they are."""
+    data = archive_of(
+        replace(named("a", b"1"), before=b"gap" * 30_000, after=b"PK\x03\x04 not a header"),
+        replace(named("b", b"2"), before=b"gap"),
+        named("c", b"3"),
+        prefix=b"#!/bin/sh\n",
+        comment=b"PK\x05\x06" + bytes(30),
+        order=[2, 0, 1],
+    )
+    read = Read(data, mode, root=tmp_path, chunk_bytes=100)
+    assert read.contents.status is ArchiveStatus.READ
+    assert read.contents.remarks == ("prefixed",)
+    assert read.digests == {"a": sha1(b"1"), "b": sha1(b"2"), "c": sha1(b"3")}
+
+
+def test_trailing_data_is_remarked() -> None:
+    """Bytes behind the end are no reason not to read it, as `unzip` does too."""
+    read = Read(archive_of(GOOD) + b"\n\n")
+    assert read.contents.remarks == ("trailing-data",)
+    assert read.digests == {"good.txt": HELLO}
+
+
+@MODES
+def test_empty_archives_and_folders_are_read(mode: Mode, tmp_path: Path) -> None:
+    """No members is an archive too; folders are counted and have no digest."""
+    assert Read(archive_of(), mode, root=tmp_path).contents.status is ArchiveStatus.READ
+    data = archive_of(named("d/", b""), named("d/e/", b""), named("d/e/f/x"))
+    read = Read(data, mode, root=tmp_path)
+    assert (read.contents.members, read.contents.directories) == (1, 3)
+    assert read.digests == {"d/e/f/x": HELLO}
+
+
+@MODES
+def test_duplicates_and_case_collisions_keep_apart(mode: Mode, tmp_path: Path) -> None:
+    """Each member has a path of its own; the last of a name has the name, as when extracted."""
+    data = archive_of(
+        named("a", b"1"), named("a", b"2"), named("A", b"3"), named("b/c", b"4"), named("b", b"5")
+    )
+    read = Read(data, mode, root=tmp_path)
+    assert read.digests == {
+        "a~2": sha1(b"1"), "a": sha1(b"2"), "A": sha1(b"3"),
+        "b/c": sha1(b"4"), "b": sha1(b"5"),
+    }  # fmt: skip
+    assert read.remarks == {"a~2": ("duplicate",), "a": ("case-collision",)}
+
+
+@MODES
+def test_symlink_is_its_text(mode: Mode, tmp_path: Path) -> None:
+    """What a link points to is hashed as text and never followed or made."""
+    link = replace(named("link", b"/etc/passwd"), attributes=(stat.S_IFLNK | 0o777) << 16)
+    read = Read(archive_of(link, named("link/below")), mode, root=tmp_path)
+    assert read.digests == {"link": sha1(b"/etc/passwd"), "link/below": HELLO}
+    assert read.remarks == {"link": ("symlink",)}
+
+
+@pytest.mark.parametrize(("depth", "paths"), [
+    (0, {"in.zip"}), (1, {"in.zip", "in.zip!/deep.jar"}),
+    (2, {"in.zip", "in.zip!/deep.jar", "in.zip!/deep.jar!/x"}),
+])  # fmt: skip
+@MODES
+def test_nested_archives_are_opened_to_a_depth(
+    depth: int, paths: set[str], mode: Mode, tmp_path: Path
+) -> None:
+    """An archive in an archive is a member like others, and to a depth its members are too."""
+    inner = archive_of(named("deep.jar", archive_of(named("x"))))
+    data = archive_of(named("in.zip", inner))
+    read = Read(data, mode, limits=Limits(depth=depth), root=tmp_path)
+    assert set(read.digests) == paths
+
+
+def test_nested_archives_count_towards_the_limits() -> None:
+    """A bomb in an archive in an archive is a bomb."""
+    data = archive_of(named("in.zip", archive_of(named("in.zip", archive_of(BOMB)))))
+    read = Read(data, limits=Limits(depth=8))
+    assert read.contents.status is ArchiveStatus.TOO_DENSE
+
+
+def test_damaged_nested_archive_is_the_members_matter() -> None:
+    """It is told beside the member's digest, and the outer archive is read."""
+    read = Read(archive_of(named("in.zip", b"PK\x03\x04 no")), limits=Limits(depth=1))
+    assert read.contents.status is ArchiveStatus.READ
+    assert read.found[0].inside is not None
+    assert read.found[0].inside.status is ArchiveStatus.TRUNCATED
+
+
+def test_time_that_runs_out_ends_members_only() -> None:
+    """The archive's own digest is still computed."""
+    data = archive_of(*(named(f"{number}") for number in range(5)))
+    digest = RunningDigest()
+    moments = iter([True, True, False])
+    found: list[object] = []
+    contents = ArchiveReader(Mode.STREAM, Limits()).read(
+        lambda offset, length: data[offset : offset + length],
+        len(data), iter([data]), digest, found.append, lambda: next(moments),
+    )  # fmt: skip
+    assert contents.status is ArchiveStatus.OUT_OF_TIME
+    assert len(found) == 2
+    assert digest.digest().sha1 == sha1(data)
+
+
+def test_zip64_fields_are_believed_only_whole() -> None:
+    """A size that points to a 64-bit field which is too short is broken."""
+    extra = struct.pack("<HHL", 1, 4, 5)
+    data = archive_of(replace(GOOD, size=0xFFFF_FFFF, extra=extra))
+    assert Read(data).contents.status is ArchiveStatus.BROKEN

@@ -1,0 +1,38 @@
+"""Memory does not grow with what an archive holds."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from bench.unzip_memory import archive_pieces
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+ALLOWED_GROWTH_BYTES = 12_000_000  # an allocator's mood
+
+
+def peak_bytes(way: str, archive: Path, scratch: Path) -> int:
+    """Most memory of a process that reads *archive*."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.unzip_ways", way, archive, scratch / "out"],
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return int(done.stdout.rpartition('"peak_bytes": ')[2].rstrip("}\n"))
+
+
+@pytest.mark.parametrize("way", ["bucketsum stream", "bucketsum tmp, 2 threads"])
+def test_ten_times_the_archive_takes_no_more_memory(way: str, tmp_path: Path) -> None:
+    """A stored and a deflated member of 8 MB and of 80 MB each; the bench does it with 2 GB."""
+    peaks = []
+    for member_bytes in (8_000_000, 80_000_000):
+        archive = tmp_path / f"{member_bytes}.zip"
+        with archive.open("wb") as file:
+            file.writelines(archive_pieces(member_bytes))
+        peaks.append(peak_bytes(way, archive, tmp_path))
+    assert peaks[1] < peaks[0] + ALLOWED_GROWTH_BYTES

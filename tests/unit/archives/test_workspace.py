@@ -1,0 +1,97 @@
+"""Folders under /tmp: gone afterwards, whoever died."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections import namedtuple
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.unit.archives.reading import Read
+from tests.unit.archives.zip_making import Part, archive_of, named
+
+from bucketsum.archive import ArchiveStatus
+from bucketsum.archive_reading import Mode
+from bucketsum.workspace import workspace
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has it
+
+DIES = """
+import os, sys
+from pathlib import Path
+from bucketsum.workspace import workspace
+with workspace(Path(sys.argv[1])) as folder:
+    (folder / "large").write_bytes(b"x" * 1000)
+    print(folder, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_folder_goes_whatever_happens(tmp_path: Path) -> None:
+    """Also where its use ends with an error."""
+
+    def fail() -> None:
+        with workspace(tmp_path) as folder:
+            (folder / "deep" / "er").mkdir(parents=True)
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_the_dead_left_is_removed_and_what_the_living_use_is_not(tmp_path: Path) -> None:
+    """A killed process cannot clean up; the next workspace does it, and only for the dead."""
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", DIES, tmp_path],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+            env={**os.environ, "PYTHONPATH": "layers/bucketsum"},
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    try:
+        folders = [
+            tmp_path / (one.stdout.readline().strip() if one.stdout else "") for one in started
+        ]
+        started[0].send_signal(signal.SIGKILL)
+        started[0].wait()
+        assert (folders[0] / "large").exists()
+        with workspace(tmp_path) as own:
+            assert set(tmp_path.iterdir()) == {folders[1], own}
+    finally:
+        for one in started:
+            one.communicate("")
+
+
+def test_archive_without_room_is_refused_before_it_is_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The text says how much it takes; nothing is written, and its own SHA-1 is computed."""
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(512 << 20, 12 << 20, 500 << 20))
+    part = Part(content=b"", data=b"x" * 100, size=600_000_000)
+    read = Read(archive_of(named("a"), part), Mode.TMP, root=tmp_path)
+    assert read.contents.status is ArchiveStatus.NO_ROOM
+    assert "raise EphemeralStorageSize to 585 " in (read.contents.reason or "")
+    assert read.found == []
+
+
+def test_disk_that_fills_up_ends_members_only(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Headers may lie about what fits; the disk does not."""
+
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "write", full)
+    read = Read(archive_of(named("a")), Mode.TMP, root=tmp_path)
+    assert read.contents.status is ArchiveStatus.NO_ROOM
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,155 @@
+"""What `zipfile` writes is read as `zipfile` reads it, however it comes and however it is cut."""
+
+from __future__ import annotations
+
+import io
+import random
+import zipfile
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as examples
+from hypothesis import strategies as st
+from tests.fuzz.archive_target import check
+from tests.fuzz.seeds import Unseekable, seeds
+from tests.unit.archives.reading import Read, sha1
+from tests.unit.archives.zip_making import Part, archive_of
+
+from bucketsum import decoders
+from bucketsum.archive import ArchiveStatus, Limits, Problem
+from bucketsum.archive_reading import ArchiveReader, FoundMember, Mode
+from bucketsum.digest import RunningDigest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
+CONTENTS = st.binary(max_size=300) | st.builds(
+    lambda piece, times: piece * times, st.binary(min_size=1, max_size=9), st.integers(0, 60_000)
+)
+NAMES = st.text(st.characters(codec="utf-8", exclude_characters="\0/\\"), min_size=1, max_size=20)
+
+
+def written(members: dict[str, tuple[int, bytes]], *, streamed: bool = False) -> bytes:
+    """An archive of *members*, each with its method and content."""
+    target = Unseekable() if streamed else io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for name, (method, content) in members.items():
+            archive.writestr(name, content, compress_type=method)
+    return target.getvalue()
+
+
+@given(
+    members=st.dictionaries(NAMES, st.tuples(st.sampled_from(METHODS), CONTENTS), max_size=6),
+    streamed=st.booleans(),
+    chunk_bytes=st.sampled_from([1, 7, 4096, 65_536, 1 << 20]),
+    engine=st.sampled_from(["isal", "zlib"]),
+)
+@examples(max_examples=60)
+def test_members_are_what_went_in(
+    members: dict[str, tuple[int, bytes]], *, streamed: bool, chunk_bytes: int, engine: str
+) -> None:
+    """Neither chunk size, method, data descriptors nor the engine change a digest."""
+    data = written(members, streamed=streamed)
+    if chunk_bytes == 1 and len(data) > 20_000:
+        chunk_bytes = 13
+    read = Read(data, limits=Limits(ratio=10_000), chunk_bytes=chunk_bytes, engine=engine)
+    assert read.contents.status is ArchiveStatus.READ
+    assert read.digests == {name: sha1(content) for name, (_, content) in members.items()}
+    assert read.contents.member_bytes == sum(len(content) for _, content in members.values())
+
+
+@given(st.dictionaries(NAMES, st.tuples(st.sampled_from(METHODS), CONTENTS), max_size=4))
+@examples(max_examples=15)
+def test_modes_agree(members: dict[str, tuple[int, bytes]]) -> None:
+    """Whether members go to disk, nowhere or past, their digests are the same."""
+    data = written(members)
+    reads = [Read(data, mode, limits=Limits(ratio=10_000)) for mode in Mode]
+    assert reads[0].digests == reads[1].digests == reads[2].digests
+
+
+@given(
+    seed=st.sampled_from(seeds()),
+    changes=st.lists(st.tuples(st.integers(0, 4_000), st.integers(0, 255)), max_size=8),
+    cut=st.integers(0, 4_000),
+)
+@examples(max_examples=300)
+def test_changed_bytes_never_surprise(
+    seed: bytes, changes: list[tuple[int, int]], cut: int
+) -> None:
+    """Whatever bytes are changed or cut off, what is read is right or has a reason."""
+    data = bytearray(seed)
+    for at, value in changes:
+        data[at % len(data)] = value
+    check(bytes(data[: len(data) - cut % 50 if cut % 2 else len(data)]))
+
+
+@pytest.mark.parametrize("streamed", [True, False])
+def test_zip64_is_read(*, streamed: bool) -> None:
+    """64-bit sizes are taken where there are any."""
+    target = Unseekable() if streamed else io.BytesIO()
+    with (
+        zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive,
+        archive.open("wide", "w", force_zip64=True) as member,
+    ):
+        member.write(b"x" * 1000)
+    assert Read(target.getvalue()).digests == {"wide": sha1(b"x" * 1000)}
+
+
+def test_more_members_than_16_bits_count(tmp_path: Path) -> None:
+    """From 65,536 members on the end is Zip64's; below, its count is whole."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w") as archive:
+        for number in range(65_540):
+            archive.writestr(zipfile.ZipInfo(str(number)), b"")
+    read = Read(target.getvalue(), limits=Limits(members=70_000), root=tmp_path)
+    assert read.contents.status is ArchiveStatus.READ
+    assert read.contents.members == 65_540
+
+
+def test_what_comes_is_used_as_it_comes() -> None:
+    """Members are told while the archive is still arriving: it is never held as a whole."""
+    data = written({str(number): (0, bytes(1000)) for number in range(100)})
+    taken = 0
+    seen: list[int] = []
+
+    def chunks() -> Iterator[bytes]:
+        nonlocal taken
+        for at in range(0, len(data), 500):
+            taken = at
+            yield data[at : at + 500]
+
+    def on_member(_: FoundMember) -> None:
+        seen.append(taken)
+
+    ArchiveReader(Mode.STREAM, Limits()).read(
+        lambda offset, length: data[offset : offset + length],
+        len(data), chunks(), RunningDigest(), on_member,
+    )  # fmt: skip
+    assert seen[0] < 2_000
+    assert all(later > earlier for earlier, later in pairwise(seen))
+
+
+def test_standard_library_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without the layer's wheels deflate is read as before; what needs them says so."""
+    members = {"d": (zipfile.ZIP_DEFLATED, b"x" * 500_000), "s": (zipfile.ZIP_STORED, b"y")}
+    data = written(members)
+    monkeypatch.setattr(decoders, "_ISAL", None)
+    monkeypatch.setattr(decoders, "_optional", lambda _: None)
+    read = Read(data, limits=Limits(ratio=10_000))
+    assert read.digests == {"d": sha1(b"x" * 500_000), "s": sha1(b"y")}
+
+
+def test_zstandard_is_read() -> None:
+    """Also in several blocks; a window that memory does not allow is refused."""
+    zstd = decoders._optional("compression.zstd") or decoders._optional("backports.zstd")  # noqa: SLF001 - whichever there is
+    content = random.Random(1).randbytes(3_000_000)  # noqa: S311 - the same each time
+    data = archive_of(
+        Part(method=93, content=content, data=zstd.compress(content, level=19)),
+    )
+    assert Read(data).digests == {"a.txt": sha1(content)}
+    read = Read(data, limits=Limits(window_bytes=1 << 20))
+    assert read.problems == {"a.txt": Problem.MEMORY}
