@@ -271,9 +271,11 @@ def an_embedded_aws(endpoint: str) -> state.LocalAws:
 @pytest.fixture
 def person_s_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Variables with which a person reaches their own AWS, through a proxy that is not there."""
-    config = tmp_path / "config"
-    config.write_text("[default]\nuse_dualstack_endpoint = true\ns3 =\n  addressing_style = odd\n")
+    config = tmp_path / ".aws" / "config"
+    config.parent.mkdir()
+    config.write_text("[default")  # whoever reads it fails
     for name, value in {
+        "HOME": str(tmp_path),
         "AWS_PROFILE": "missing",
         "AWS_DEFAULT_PROFILE": "missing",
         "AWS_CONFIG_FILE": str(config),
