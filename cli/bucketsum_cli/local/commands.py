@@ -109,15 +109,16 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:  # noqa: FBT001 - clic
     with lock.held(project):
         stack = bring_up(project, {})
         try:
-            all_good = run_demo(project, stack, as_json=as_json)
-            if sweep:
-                all_good &= demonstrate_sweep(project, stack, as_json=as_json)
+            verdict = run_demo(project, stack, as_json=as_json)
+            measured = not sweep or demonstrate_sweep(project, stack, as_json=as_json)
+            if not as_json:
+                verdict.say()  # last, whatever came between
         finally:
             if keep:
                 click.echo("The stack stays up; `bucketsum local down` ends it.", err=True)
             else:
                 _stop(project)
-    raise SystemExit(0 if all_good else 1)
+    raise SystemExit(0 if verdict.all_equal and measured else 1)
 
 
 def bring_up(project: Path, chosen: dict[str, str]) -> Stack:

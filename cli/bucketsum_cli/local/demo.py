@@ -39,24 +39,39 @@ class Compared:
         return self.row is not None and self.row.sha1 == self.expected_sha1
 
 
-def run_demo(project: Path, stack: Stack, *, as_json: bool) -> bool:
-    """Put the files, wait for their rows and compare; returns whether every one is equal."""
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """How many files were compared, and how many are equal."""
+
+    files: int
+    equal: int
+
+    @property
+    def all_equal(self) -> bool:
+        """Whether every one is."""
+        return self.equal == self.files
+
+    def say(self) -> None:
+        """Show it in one line."""
+        style = "bold green" if self.all_equal else "bold red"
+        output.say(f"{self.equal} of {self.files} equal sha1sum", style)
+
+
+def run_demo(project: Path, stack: Stack, *, as_json: bool) -> Verdict:
+    """Put the files, wait for their rows and compare."""
     folder = project / state.FOLDER / "demo"
     with output.notes().status("gathering files ..."):
         gather(folder)
     started = time.monotonic()
     compared = _compare(stack, files_under([folder]).files)
     seconds = time.monotonic() - started
-    equal = sum(one.equal for one in compared)
+    verdict = Verdict(len(compared), sum(one.equal for one in compared))
     if as_json:
-        output.print_json({"files": len(compared), "equal": equal, "seconds": round(seconds, 1)})
+        counts = {"files": verdict.files, "equal": verdict.equal}
+        output.print_json({**counts, "seconds": round(seconds, 1)})
     else:
         _print(compared, seconds)
-        output.say(
-            f"{equal} of {len(compared)} equal sha1sum",
-            "bold green" if equal == len(compared) else "bold red",
-        )
-    return equal == len(compared)
+    return verdict
 
 
 def _compare(stack: Stack, files: list[LocalFile]) -> list[Compared]:
