@@ -14,8 +14,6 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-import yaml
-
 from bucketsum.ledger import Place
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import state
@@ -65,6 +63,7 @@ def definitions_as_json(template: Path) -> None:
 
     AWS takes YAML as well; ministack reads nothing but JSON.
     """
+    import yaml  # noqa: PLC0415 - comes with `bucketsum[local]`, and the command starts without
 
     def in_json(found: re.Match[str]) -> str:
         definition = yaml.safe_load((template.parent / found[1]).read_text(encoding="utf-8"))
