@@ -25,7 +25,7 @@ AWS_ERRORS: Final = (ClientError, BotoCoreError, Boto3Error)
 """Everything that boto3 raises when AWS does not do what it was asked."""
 
 _SIGN_IN: Final = (
-    "sign in (`aws sso login`, `aws configure`), name a profile that is with --profile, or use the "
+    "sign in (`aws sso login`, `aws configure`), name another profile with --profile, or use the "
     "embedded AWS with --local"
 )
 _UNREACHABLE: Final = (
