@@ -17,12 +17,9 @@ from aws_lambda_powertools.utilities.batch import (
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.archive_hashing import ArchiveHasher
 from bucketsum.arrivals import arrivals_in
 from bucketsum.hashing import ArrivalHasher, Outcome, Report
 from bucketsum.ledger import Ledger
-from bucketsum.member_rows import MemberRows
-from bucketsum.ranges import RangedReads
 from bucketsum.redelivery import Delivery, Redelivery
 from bucketsum.settings import Settings
 from bucketsum.source import CLIENT_CONFIG, SingleStream
@@ -31,6 +28,8 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
     from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
     from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from bucketsum.archive_hashing import ArchiveHasher
 
 SETTINGS: Final = Settings.from_env(os.environ)
 
@@ -47,18 +46,30 @@ _PROMPT: Final = Config(
 )
 _S3: Final = boto3.client("s3", config=CLIENT_CONFIG)
 _DYNAMODB: Final = boto3.client("dynamodb", config=_PROMPT)
-_HASHER: Final = ArrivalHasher(
-    source=SingleStream(_S3, SETTINGS.chunk_bytes),
-    ledger=Ledger(_DYNAMODB, SETTINGS.digests_table),
-    settings=SETTINGS,
-    archives=ArchiveHasher(
+
+
+def _archive_hasher() -> ArchiveHasher | None:
+    """Reads archives, where any key's ending says that it is one; see `Settings.archives`."""
+    if SETTINGS.archives is None:
+        return None
+    # Imported here: with archives off, which is the default, a cold start does without them.
+    from bucketsum.archive_hashing import ArchiveHasher  # noqa: PLC0415 - as said
+    from bucketsum.member_rows import MemberRows  # noqa: PLC0415 - as said
+    from bucketsum.ranges import RangedReads  # noqa: PLC0415 - as said
+
+    return ArchiveHasher(
         reader=SETTINGS.archives,
         ranges=RangedReads(_S3),
         rows=MemberRows(_DYNAMODB, SETTINGS.digests_table),
         extra_algorithms=SETTINGS.extra_algorithms,
     )
-    if SETTINGS.archives
-    else None,
+
+
+_HASHER: Final = ArrivalHasher(
+    source=SingleStream(_S3, SETTINGS.chunk_bytes),
+    ledger=Ledger(_DYNAMODB, SETTINGS.digests_table),
+    settings=SETTINGS,
+    archives=_archive_hasher(),
 )
 _REDELIVERY: Final = Redelivery(boto3.client("sqs", config=_PROMPT), SETTINGS)
 _PROCESSOR: Final = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -175,3 +178,15 @@ def test_bad_archive_settings_are_named(name: str, value: str) -> None:
     """The variable comes first, as with all others."""
     with pytest.raises(BadSettings, match=f"^{name} "):
         Settings.from_env(ARCHIVES | {name: value})
+
+
+@pytest.mark.parametrize("module", ["settings", "hashing", "source", "redelivery"])
+def test_a_cold_start_without_archives_does_without_their_modules(module: str) -> None:
+    """What reads archives is imported only where `ARCHIVE_SUFFIXES` asks for it."""
+    program = f"import sys, bucketsum.{module}; print(*sys.modules)"
+    told = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = told.stdout.split()
+    assert f"bucketsum.{module}" in loaded
+    assert not [name for name in loaded if name.startswith(("bucketsum.archive", "bucketsum.zip"))]

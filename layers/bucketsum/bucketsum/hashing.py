@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archive_hashing import contents_fields
 from bucketsum.digest import Digest, digest_of
 from bucketsum.errors import (
     NotHashed,
@@ -145,6 +144,8 @@ class ArrivalHasher:
     def _hashed_with_members(
         self, archives: ArchiveHasher, arrival: Arrival, remaining_seconds: Callable[[], float]
     ) -> Report:
+        from bucketsum.archive_hashing import contents_fields  # noqa: PLC0415 - see `settings`
+
         started = self._clock()
         opened: list[OpenObject] = []
 

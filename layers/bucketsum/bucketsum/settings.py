@@ -6,13 +6,13 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archive import Limits
-from bucketsum.archive_reading import ArchiveReader, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import BadSettings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from bucketsum.archive_reading import ArchiveReader
 
 CHUNK_BYTES_MIN: Final = 16 * 1024
 CHUNK_BYTES_MAX: Final = 512 * 1024 * 1024
@@ -127,6 +127,10 @@ def _archives(env: Mapping[str, str], memory_mb: int, room: int) -> ArchiveReade
     suffixes = _suffixes(env, "ARCHIVE_SUFFIXES")
     if not suffixes:
         return None
+    # Imported here: with archives off, which is the default, a cold start does without them.
+    from bucketsum.archive import Limits  # noqa: PLC0415 - as said
+    from bucketsum.archive_reading import ArchiveReader, Mode  # noqa: PLC0415 - as said
+
     mode = _present(env, "ARCHIVE_MODE")
     if mode not in (Mode.STREAM, Mode.TMP):
         raise BadSettings(f"ARCHIVE_MODE is {mode!r}; allowed are stream and tmp")
