@@ -6,9 +6,9 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.archive import ArchiveStatus
+from bucketsum.archives.archive import ArchiveStatus
+from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, member_entry
 from bucketsum.ledger import Place
-from bucketsum.member_rows import MEMBER_MARK, MemberRows, member_entry
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.files import Found, files_under
 from bucketsum_cli.output import (

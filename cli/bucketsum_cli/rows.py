@@ -6,7 +6,7 @@ from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.member_rows import MEMBER_MARK
+from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum_cli.output import Cell
 
 if TYPE_CHECKING:

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from aws_lambda_powertools import Logger
 
-from bucketsum.causes import plain_cause
-from bucketsum.concluding import Ending, conclude
-from bucketsum.measurements import Measurements, RunStatus, run_id_of
-from bucketsum.prices import prices_in
 from bucketsum.settings import needed
+from bucketsum.sweep.causes import plain_cause
+from bucketsum.sweep.concluding import Ending, conclude
+from bucketsum.sweep.measurements import Measurements, RunStatus, run_id_of
+from bucketsum.sweep.prices import prices_in
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

@@ -20,16 +20,16 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.arrivals import arrivals_in
 from bucketsum.hashing import ArrivalHasher, Outcome, Report
 from bucketsum.ledger import Ledger
+from bucketsum.reading.source import CLIENT_CONFIG, SingleStream
 from bucketsum.redelivery import Delivery, Redelivery
 from bucketsum.settings import Settings
-from bucketsum.source import CLIENT_CONFIG, SingleStream
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
     from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.archive_hashing import ArchiveHasher
+    from bucketsum.archives.hashing import ArchiveHasher
 
 SETTINGS: Final = Settings.from_env(os.environ)
 
@@ -53,9 +53,9 @@ def _archive_hasher() -> ArchiveHasher | None:
     if SETTINGS.archives is None:
         return None
     # Imported here: with archives off, which is the default, a cold start does without them.
-    from bucketsum.archive_hashing import ArchiveHasher  # noqa: PLC0415 - as said
-    from bucketsum.member_rows import MemberRows  # noqa: PLC0415 - as said
-    from bucketsum.ranges import RangedReads  # noqa: PLC0415 - as said
+    from bucketsum.archives.hashing import ArchiveHasher  # noqa: PLC0415 - as said
+    from bucketsum.archives.member_rows import MemberRows  # noqa: PLC0415 - as said
+    from bucketsum.reading.ranges import RangedReads  # noqa: PLC0415 - as said
 
     return ArchiveHasher(
         reader=SETTINGS.archives,

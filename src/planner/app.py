@@ -12,12 +12,12 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.errors import BadSweep
-from bucketsum.measurements import CellRow, Measurements, Run, RunStatus
-from bucketsum.plan import Cell, Plan, check_limits, plan_of
-from bucketsum.prices import Prices, prices_in
 from bucketsum.settings import needed
-from bucketsum.sweep import SweepInput
-from bucketsum.testobject import TestObjects
+from bucketsum.sweep.measurements import CellRow, Measurements, Run, RunStatus
+from bucketsum.sweep.plan import Cell, Plan, check_limits, plan_of
+from bucketsum.sweep.prices import Prices, prices_in
+from bucketsum.sweep.request import SweepInput
+from bucketsum.sweep.testobject import TestObjects
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

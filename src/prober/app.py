@@ -19,7 +19,7 @@ from bucketsum.arrivals import Arrival
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
 from bucketsum.measure import Meter
-from bucketsum.source import CLIENT_CONFIG, SingleStream
+from bucketsum.reading.source import CLIENT_CONFIG, SingleStream
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

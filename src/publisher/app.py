@@ -11,10 +11,10 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.errors import MemoryRefused
-from bucketsum.liveness import Liveness
-from bucketsum.measurements import Measurements, run_id_of
 from bucketsum.settings import needed
-from bucketsum.versions import Original, ProberVersions
+from bucketsum.sweep.liveness import Liveness
+from bucketsum.sweep.measurements import Measurements, run_id_of
+from bucketsum.sweep.versions import Original, ProberVersions
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

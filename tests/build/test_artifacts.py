@@ -142,7 +142,7 @@ def test_layer_decodes_with_its_own_wheels(built: Built) -> None:
     """Where Lambda looks, this interpreter finds ISA-L, Deflate64 and Zstandard."""
     site = built.layer / "lib" / RUNTIME / "site-packages"
     script = (
-        "import sys; sys.path[:0] = sys.argv[1:]; from bucketsum import decoders as d;"
+        "import sys; sys.path[:0] = sys.argv[1:]; from bucketsum.archives import decoders as d;"
         "print(d.ENGINES[0], bool(d._optional('inflate64')),"
         " bool(d._optional('compression.zstd') or d._optional('backports.zstd')))"
     )

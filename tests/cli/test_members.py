@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed
 
-from bucketsum.archive import ArchiveStatus
+from bucketsum.archives.archive import ArchiveStatus
+from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.ledger import Place, Row
-from bucketsum.member_rows import MemberRows, member_entry
 
 if TYPE_CHECKING:
     from pathlib import Path

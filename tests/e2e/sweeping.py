@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 
-from bucketsum.measurements import Measurements, Run, RunStatus, run_id_of
+from bucketsum.sweep.measurements import Measurements, Run, RunStatus, run_id_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

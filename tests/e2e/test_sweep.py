@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.e2e.sweeping import Sweeps, until
 
-from bucketsum.measurements import RunStatus, SampleStatus
+from bucketsum.sweep.measurements import RunStatus, SampleStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack

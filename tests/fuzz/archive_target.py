@@ -7,12 +7,12 @@ import io
 import zipfile
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archive import ArchiveStatus, Limits
-from bucketsum.archive_reading import ArchiveReader, Mode
+from bucketsum.archives.archive import ArchiveStatus, Limits
+from bucketsum.archives.reading import ArchiveReader, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
-    from bucketsum.archive_reading import Contents, FoundMember
+    from bucketsum.archives.reading import Contents, FoundMember
 
 LIMITS: Final = Limits(members=200, total_bytes=1 << 20, ratio=50, window_bytes=1 << 20, depth=1)
 _READER: Final = ArchiveReader(Mode.STREAM, LIMITS, (".zip", "z"))

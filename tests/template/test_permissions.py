@@ -16,7 +16,7 @@ from tests.sam_template import TEMPLATE, load_template
 from tests.template.client_calls import CLIENTS, operations_called
 
 ROOT: Final = TEMPLATE.parent
-LIBRARY: Final = sorted((ROOT / "layers" / "bucketsum" / "bucketsum").glob("*.py"))
+LIBRARY: Final = sorted((ROOT / "layers" / "bucketsum" / "bucketsum").rglob("*.py"))
 HANDLER: Final = ROOT / "src" / "hasher" / "app.py"
 
 IMPLIED: Final = {

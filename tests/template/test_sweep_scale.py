@@ -10,9 +10,9 @@ import pytest
 from tests.template.sweep_definition import events, load_definition
 
 from bucketsum.errors import BadSweep
-from bucketsum.estimate import PAYLOAD_BYTES_MAX
-from bucketsum.plan import Plan, plan_of
-from bucketsum.sweep import Setting, SweepInput
+from bucketsum.sweep.estimate import PAYLOAD_BYTES_MAX
+from bucketsum.sweep.plan import Plan, plan_of
+from bucketsum.sweep.request import Setting, SweepInput
 
 HISTORY_LIMIT: Final = 25_000
 PAYLOAD_LIMIT: Final = 256 * 1024

@@ -27,8 +27,8 @@ from bucketsum.hashing import (
     Outcome,
 )
 from bucketsum.ledger import Ledger, Place, Recorded, Row, Status, comparable_sequencer
+from bucketsum.reading.source import OpenObject
 from bucketsum.settings import Settings
-from bucketsum.source import OpenObject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.analysis import SIGNIFICANCE, p_value
+from bucketsum.sweep.analysis import SIGNIFICANCE, p_value
 from bucketsum_cli.output import Cell, Column, size_text
 from bucketsum_cli.tune.results import warm_seconds
 from bucketsum_cli.tune.texts import (
@@ -20,7 +20,7 @@ from bucketsum_cli.tune.texts import (
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.measurements import CellRow
+    from bucketsum.sweep.measurements import CellRow
     from bucketsum_cli.tune.results import Results
 
 COLUMNS: Final = (

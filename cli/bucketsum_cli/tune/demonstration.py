@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bucketsum.measurements import RunStatus
+from bucketsum.sweep.measurements import RunStatus
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local.state import FOLDER
 from bucketsum_cli.output import note, say

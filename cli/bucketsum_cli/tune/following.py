@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bucketsum.measurements import Run, RunStatus, SampleStatus
+from bucketsum.sweep.measurements import Run, RunStatus, SampleStatus
 from bucketsum_cli.output import note, notes, printable, size_text
 from bucketsum_cli.tune.texts import chunk_text, memory_text, speed_text
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from rich.progress import TaskID
 
-    from bucketsum.measurements import Sample
-    from bucketsum.plan import Cell, Plan
+    from bucketsum.sweep.measurements import Sample
+    from bucketsum.sweep.plan import Cell, Plan
     from bucketsum_cli.tune.sweeper import Execution, Sweeper
 
 SETTLING_SECONDS: Final = 90.0

@@ -6,7 +6,7 @@ import itertools
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.measurements import RunStatus
+from bucketsum.sweep.measurements import RunStatus
 from bucketsum_cli import output
 from bucketsum_cli.output import Cell, Column, moment_text
 from bucketsum_cli.tune.results import failures_of, recommendation_of
@@ -16,7 +16,7 @@ from bucketsum_cli.tune.texts import MISSING, chunk_text, memory_text, speed_tex
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bucketsum.measurements import Run
+    from bucketsum.sweep.measurements import Run
     from bucketsum_cli.tune.results import Recommendation, Results
     from bucketsum_cli.tune.rows import TableGroup, TableRow
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.errors import BadSweep
-from bucketsum.plan import Plan, check_limits, plan_of
-from bucketsum.sweep import SweepInput
+from bucketsum.sweep.plan import Plan, check_limits, plan_of
+from bucketsum.sweep.request import SweepInput
 from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import size_text
@@ -16,7 +16,7 @@ from bucketsum_cli.tune.texts import chunk_text, duration_text, memory_text, usd
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from bucketsum.prices import Prices
+    from bucketsum.sweep.prices import Prices
     from bucketsum_cli.tune.sweeper import Sweeper
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.measure import mb_per_s
-from bucketsum.measurements import RunStatus, SampleStatus
+from bucketsum.sweep.measurements import RunStatus, SampleStatus
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from bucketsum.measurements import CellRow, Measurements, Run, Sample
+    from bucketsum.sweep.measurements import CellRow, Measurements, Run, Sample
 
 
 @dataclass(frozen=True, slots=True)

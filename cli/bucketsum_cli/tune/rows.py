@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.measurements import SampleStatus
+from bucketsum.sweep.measurements import SampleStatus
 from bucketsum_cli.output import size_text
 from bucketsum_cli.tune.results import speed_at
 from bucketsum_cli.tune.texts import (
@@ -21,7 +21,7 @@ from bucketsum_cli.tune.texts import (
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bucketsum.measurements import CellRow, Sample
+    from bucketsum.sweep.measurements import CellRow, Sample
     from bucketsum_cli.tune.results import Results
 
 COLD: Final = "*"

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.measurements import RunStatus
-from bucketsum.sweep import StrategyName
+from bucketsum.sweep.measurements import RunStatus
+from bucketsum.sweep.request import StrategyName
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json, say

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.measurements import Measurements
-from bucketsum.prices import prices_in
+from bucketsum.sweep.measurements import Measurements
+from bucketsum.sweep.prices import prices_in
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.results import results_of
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_stepfunctions import SFNClient
 
-    from bucketsum.prices import Prices
+    from bucketsum.sweep.prices import Prices
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
     from bucketsum_cli.tune.results import Results

@@ -23,11 +23,11 @@ from bucketsum.measure import Measurement
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from bucketsum.archive_hashing import ArchiveHasher
-    from bucketsum.archive_reading import Contents
+    from bucketsum.archives.hashing import ArchiveHasher
+    from bucketsum.archives.reading import Contents
     from bucketsum.arrivals import Arrival
+    from bucketsum.reading.source import OpenObject, Source
     from bucketsum.settings import Settings
-    from bucketsum.source import OpenObject, Source
 
 LOOK_UP_FROM_BYTES: Final = 16 * 1024 * 1024
 """From this size on a look-up costs less than the chance of reading the object twice.
@@ -144,7 +144,7 @@ class ArrivalHasher:
     def _hashed_with_members(
         self, archives: ArchiveHasher, arrival: Arrival, remaining_seconds: Callable[[], float]
     ) -> Report:
-        from bucketsum.archive_hashing import contents_fields  # noqa: PLC0415 - see `settings`
+        from bucketsum.archives.hashing import contents_fields  # noqa: PLC0415 - see `settings`
 
         started = self._clock()
         opened: list[OpenObject] = []

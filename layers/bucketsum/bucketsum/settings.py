@@ -12,7 +12,7 @@ from bucketsum.errors import BadSettings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.archive_reading import ArchiveReader
+    from bucketsum.archives.reading import ArchiveReader
 
 CHUNK_BYTES_MIN: Final = 16 * 1024
 CHUNK_BYTES_MAX: Final = 512 * 1024 * 1024
@@ -128,8 +128,8 @@ def _archives(env: Mapping[str, str], memory_mb: int, room: int) -> ArchiveReade
     if not suffixes:
         return None
     # Imported here: with archives off, which is the default, a cold start does without them.
-    from bucketsum.archive import Limits  # noqa: PLC0415 - as said
-    from bucketsum.archive_reading import ArchiveReader, Mode  # noqa: PLC0415 - as said
+    from bucketsum.archives.archive import Limits  # noqa: PLC0415 - as said
+    from bucketsum.archives.reading import ArchiveReader, Mode  # noqa: PLC0415 - as said
 
     mode = _present(env, "ARCHIVE_MODE")
     if mode not in (Mode.STREAM, Mode.TMP):

@@ -10,14 +10,14 @@ from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import a_run, analysed
 from tests.sam_template import load_template
 
-from bucketsum.measurements import Measurements
+from bucketsum.sweep.measurements import Measurements
 from bucketsum_cli.stack import Connection
 from bucketsum_cli.tune import following
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bucketsum.measurements import CellRow, Run, Sample
+    from bucketsum.sweep.measurements import CellRow, Run, Sample
     from bucketsum_cli.stack import Stack
 
 TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names

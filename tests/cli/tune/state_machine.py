@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 from tests.cli.tune.sweeps import PRICES, a_sample, failed_samples
 
-from bucketsum.concluding import Ending, conclude
-from bucketsum.measurements import CellRow, Measurements, Run, RunStatus, Sample
-from bucketsum.plan import plan_of
-from bucketsum.sweep import SweepInput
+from bucketsum.sweep.concluding import Ending, conclude
+from bucketsum.sweep.measurements import CellRow, Measurements, Run, RunStatus, Sample
+from bucketsum.sweep.plan import plan_of
+from bucketsum.sweep.request import SweepInput
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -7,11 +7,11 @@ import random
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.analysis import cell_rows
-from bucketsum.choosing import choose
-from bucketsum.measurements import CellRow, Run, RunStatus, Sample, SampleStatus
-from bucketsum.prices import prices_in
-from bucketsum.sweep import Strategy, StrategyName
+from bucketsum.sweep.analysis import cell_rows
+from bucketsum.sweep.choosing import choose
+from bucketsum.sweep.measurements import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.request import Strategy, StrategyName
 from bucketsum_cli.tune.results import Results, assembled
 
 if TYPE_CHECKING:

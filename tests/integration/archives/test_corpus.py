@@ -15,8 +15,8 @@ import pytest
 from tests.integration.archives.archivers import ARCHIVERS
 from tests.unit.archives.reading import Read
 
-from bucketsum.archive import ArchiveStatus, Problem
-from bucketsum.archive_reading import Mode
+from bucketsum.archives.archive import ArchiveStatus, Problem
+from bucketsum.archives.reading import Mode
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,7 +9,7 @@ import boto3
 from botocore.config import Config
 
 from bucketsum.arrivals import Arrival
-from bucketsum.source import CLIENT_CONFIG, SingleStream
+from bucketsum.reading.source import CLIENT_CONFIG, SingleStream
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

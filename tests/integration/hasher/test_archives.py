@@ -13,12 +13,12 @@ from tests.integration.hasher.lambda_says import BUCKET, Context, message_of
 from tests.integration.hasher.told import objects_in
 from tests.unit.archives.zip_making import Part, archive_of, named
 
+from bucketsum.archives.member_rows import MemberRows
+from bucketsum.archives.workload import unzip, unzip_reader
 from bucketsum.errors import BadSettings
 from bucketsum.ledger import Ledger
-from bucketsum.member_rows import MemberRows
-from bucketsum.ranges import RangedReads
-from bucketsum.source import SingleStream
-from bucketsum.unzip_workload import unzip, unzip_reader
+from bucketsum.reading.ranges import RangedReads
+from bucketsum.reading.source import SingleStream
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
@@ -187,7 +187,7 @@ def test_members_wait_for_a_table_that_is_busy(
     left: list[object] = [{"PutRequest": {"Item": {}}}]
     busy: dict[str, object] = {"UnprocessedItems": {"digests": left}}
     with monkeypatch.context() as patch:
-        patch.setattr("bucketsum.member_rows._LONGEST_PAUSE_SECONDS", 0)
+        patch.setattr("bucketsum.archives.member_rows._LONGEST_PAUSE_SECONDS", 0)
         patch.setattr("botocore.client.BaseClient._make_api_call", _answers(busy))
         assert len(stack.deliver(message_of(arrival))) == 1
     assert stack.rows() == {}

@@ -17,7 +17,7 @@ from tests.integration.hasher.hostile_values import Fault
 from tests.integration.hasher.reading import BODY, PATH, arrival_of, content_of, s3_client
 
 from bucketsum.digest import digest_of
-from bucketsum.source import SingleStream
+from bucketsum.reading.source import SingleStream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

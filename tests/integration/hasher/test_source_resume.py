@@ -24,7 +24,7 @@ from bucketsum.errors import (
     SourceInterrupted,
     SourceUnavailable,
 )
-from bucketsum.source import MAX_RESUMES, SingleStream
+from bucketsum.reading.source import MAX_RESUMES, SingleStream
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ import pytest
 from moto import mock_aws
 from tests.sam_template import load_template
 
-from bucketsum.measurements import Measurements
+from bucketsum.sweep.measurements import Measurements
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -10,7 +10,7 @@ import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
-from bucketsum.measurements import RunStatus, Sample, SampleStatus
+from bucketsum.sweep.measurements import RunStatus, Sample, SampleStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -256,7 +256,7 @@ class Versions:
 
     def clean_up(self, run_id: str, is_over: Callable[[str], bool]) -> Any:  # noqa: ANN401 - CleanedUp
         """Remembers for whom."""
-        from bucketsum.versions import CleanedUp  # noqa: PLC0415 - beside its only use
+        from bucketsum.sweep.versions import CleanedUp  # noqa: PLC0415 - beside its only use
 
         assert not is_over("somebody else's")
         self.cleaned_up.append(run_id)
@@ -315,5 +315,5 @@ def test_a_run_that_was_broken_off_is_cleaned_up_after(
 def aws_execution(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     """What Step Functions says of every execution."""
     monkeypatch.setattr(
-        "bucketsum.liveness.Liveness._execution_status", lambda *_: status, raising=True
+        "bucketsum.sweep.liveness.Liveness._execution_status", lambda *_: status, raising=True
     )

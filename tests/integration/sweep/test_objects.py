@@ -10,11 +10,11 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.integration.sweep.conftest import BUCKET, Aws
 
-from bucketsum import testobject
-from bucketsum.testobject import FRESH_FOR, PART_BYTES, TestObjects, content
+from bucketsum.sweep import testobject
+from bucketsum.sweep.testobject import FRESH_FOR, PART_BYTES, TestObjects, content
 
 if TYPE_CHECKING:
-    from bucketsum.testobject import KnownObject
+    from bucketsum.sweep.testobject import KnownObject
 
 
 def body_of(aws: Aws, made: KnownObject) -> bytes:

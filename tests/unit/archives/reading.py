@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
-from bucketsum.archive import Limits
-from bucketsum.archive_reading import ArchiveReader, Contents, FoundMember, Mode
+from bucketsum.archives.archive import Limits
+from bucketsum.archives.reading import ArchiveReader, Contents, FoundMember, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

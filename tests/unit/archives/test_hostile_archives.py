@@ -11,8 +11,8 @@ import pytest
 from tests.unit.archives.reading import Read, sha1
 from tests.unit.archives.zip_making import Part, archive_of, deflated, named
 
-from bucketsum.archive import ArchiveStatus, Limits, Problem
-from bucketsum.archive_reading import ArchiveReader, Mode
+from bucketsum.archives.archive import ArchiveStatus, Limits, Problem
+from bucketsum.archives.reading import ArchiveReader, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ import pytest
 from tests.unit.archives.reading import Read
 from tests.unit.archives.zip_making import Part, archive_of, named
 
-from bucketsum.archive import ArchiveStatus
-from bucketsum.archive_reading import Mode
-from bucketsum.workspace import workspace
+from bucketsum.archives.archive import ArchiveStatus
+from bucketsum.archives.reading import Mode
+from bucketsum.archives.workspace import workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,7 +26,7 @@ Usage = namedtuple("Usage", "total used free")  # noqa: PYI024 - as shutil has i
 DIES = """
 import os, sys
 from pathlib import Path
-from bucketsum.workspace import workspace
+from bucketsum.archives.workspace import workspace
 with workspace(Path(sys.argv[1])) as folder:
     (folder / "large").write_bytes(b"x" * 1000)
     print(folder, flush=True)

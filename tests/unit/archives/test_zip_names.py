@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.unit.archives.reading import Read
 from tests.unit.archives.zip_making import archive_of, named
 
-from bucketsum.archive_reading import Mode
-from bucketsum.member_rows import member_entry
-from bucketsum.zip_names import decoded_name, remarks_on, shortened
+from bucketsum.archives.member_rows import member_entry
+from bucketsum.archives.names import decoded_name, remarks_on, shortened
+from bucketsum.archives.reading import Mode
 
 if TYPE_CHECKING:
     from pathlib import Path

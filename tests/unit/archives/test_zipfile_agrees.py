@@ -17,9 +17,9 @@ from tests.fuzz.seeds import Unseekable, seeds
 from tests.unit.archives.reading import Read, sha1
 from tests.unit.archives.zip_making import Part, archive_of
 
-from bucketsum import decoders
-from bucketsum.archive import ArchiveStatus, Limits, Problem
-from bucketsum.archive_reading import ArchiveReader, FoundMember, Mode
+from bucketsum.archives import decoders
+from bucketsum.archives.archive import ArchiveStatus, Limits, Problem
+from bucketsum.archives.reading import ArchiveReader, FoundMember, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bucketsum.measurements import CellRow
+    from bucketsum.sweep.measurements import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
 _LABELS_MAX: Final = 6

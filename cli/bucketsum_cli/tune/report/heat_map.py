@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Normalize
 
-    from bucketsum.measurements import CellRow
+    from bucketsum.sweep.measurements import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
 _ROW_INCHES: Final = 0.4

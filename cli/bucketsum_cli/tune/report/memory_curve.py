@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bucketsum.measurements import CellRow
+    from bucketsum.sweep.measurements import CellRow
     from bucketsum_cli.tune.results import Panel
 
 _MARKERS: Final = "osD^vP"

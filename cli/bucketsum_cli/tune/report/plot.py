@@ -14,7 +14,7 @@ from bucketsum_cli.tune.texts import chunk_text, memory_text, speed_text, usd_te
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
 
-    from bucketsum.measurements import CellRow
+    from bucketsum.sweep.measurements import CellRow
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""

@@ -1,0 +1,1 @@
+"""A zip archive → its members, each checked, hashed and recorded."""

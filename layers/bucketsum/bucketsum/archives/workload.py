@@ -1,0 +1,55 @@
+"""The sweep's workload ``unzip``: what the hash path does with an archive, without its rows."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from typing import TYPE_CHECKING
+
+from bucketsum.archives.archive import Limits
+from bucketsum.archives.decoders import ENGINES
+from bucketsum.archives.reading import ArchiveReader, Mode
+from bucketsum.digest import RunningDigest
+from bucketsum.errors import BadSettings
+from bucketsum.settings import MEMORY_MB_PER_CPU
+
+if TYPE_CHECKING:
+    from bucketsum.archives.reading import Contents
+    from bucketsum.arrivals import Arrival
+    from bucketsum.digest import Digest
+    from bucketsum.reading.ranges import RangedReads
+    from bucketsum.reading.source import Source
+
+
+def unzip_reader(mode: str, inflate: str, memory_mb: int) -> ArchiveReader:
+    """The reader for a cell: ``stream``, ``tmp`` or ``discard``; ``isal`` or ``zlib``.
+
+    Raises:
+        BadSettings: It is another, or the layer has no such engine.
+    """
+    if mode not in tuple(Mode):
+        raise BadSettings(f"mode is {mode!r}; allowed are {', '.join(Mode)}")
+    if inflate not in ENGINES:
+        raise BadSettings(f"inflate is {inflate!r}; this layer has {', '.join(ENGINES)}")
+    threads = max(2, -(-memory_mb // MEMORY_MB_PER_CPU))
+    limits = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)
+    return ArchiveReader(Mode(mode), limits, (), threads, engine=inflate)
+
+
+def unzip(
+    source: Source, ranges: RangedReads, arrival: Arrival, reader: ArchiveReader
+) -> tuple[Digest, Contents]:
+    """Read an archive as the hash path does, the time of which is the caller's to take.
+
+    Contents say what the article reports beside MB/s: members, directories and bytes. Where
+    their status is not ``read``, the sample has failed.
+
+    Raises:
+        RetryLater: It could not be read to its end.
+        NotHashed: It is gone, superseded or not readable.
+    """
+    digest = RunningDigest()
+    with closing(source.open(arrival).chunks) as chunks:
+        contents = reader.read(
+            ranges.of(arrival), arrival.size_bytes, chunks, digest, lambda _: None
+        )
+    return digest.digest(), contents

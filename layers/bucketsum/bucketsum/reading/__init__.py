@@ -1,0 +1,1 @@
+"""An object → the bytes of it, in order and complete, or any few of them."""

@@ -1,0 +1,161 @@
+"""analysis: what samples say together, against the standard library and by hand."""
+
+from __future__ import annotations
+
+import itertools
+import statistics
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bucketsum.sweep.analysis import cell_rows, p_value, percentile
+from bucketsum.sweep.measurements import CellRow, Sample, SampleStatus
+from bucketsum.sweep.prices import prices_in
+
+PRICES = prices_in("us-east-1", "x86_64")
+SECONDS = st.lists(st.floats(0.001, 900), min_size=2, max_size=30)
+
+
+def cell(memory_mb: int = 1024, concurrency: int = 1) -> CellRow:
+    """A cell of 100 MB objects."""
+    return CellRow(
+        f"m{memory_mb}-k{concurrency}", memory_mb, 65_536, 1, concurrency, 100_000_000, "key"
+    )
+
+
+def samples(one: CellRow, *seconds: float, **fields: object) -> list[Sample]:
+    """Warm samples that took *seconds*; billed as long."""
+    made = (
+        Sample(
+            one.cell_id, run, 1, SampleStatus.OK, "", seconds=took, cpu_seconds=0.1,
+            billed_ms=round(took * 1000), max_rss_bytes=run, cold=False,
+        )
+        for run, took in enumerate(seconds, start=1)
+    )  # fmt: skip
+    return [replace(sample, **fields) for sample in made]  # type: ignore[arg-type] # its fields
+
+
+def row(one: CellRow, its: list[Sample]) -> CellRow:
+    """What becomes of a cell on its own."""
+    [summed] = cell_rows([one], its, PRICES)
+    return summed
+
+
+@given(SECONDS, st.floats(0, 1))
+def test_percentiles_are_those_of_the_standard_library(values: list[float], share: float) -> None:
+    """The 90th is `statistics.quantiles`' inclusive one, and all lie between the extremes."""
+    tenths = statistics.quantiles(values, n=10, method="inclusive")
+    assert percentile(values, 0.9) == pytest.approx(tenths[8])
+    assert percentile(values, 0.5) == pytest.approx(statistics.median(values))
+    assert min(values) <= percentile(values, share) <= max(values) * (1 + 1e-12)
+
+
+def test_a_cell_is_summed_up() -> None:
+    """Spread, speed and cost of known seconds."""
+    one = cell()
+    summed = row(one, samples(one, 1.0, 2.0, 3.0, 4.0, 10.0))
+    assert (summed.n, summed.failed, summed.n_cold, summed.weak) == (5, 0, 0, False)
+    assert (summed.min_seconds, summed.p50_seconds, summed.max_seconds) == (1.0, 3.0, 10.0)
+    assert summed.p90_seconds == pytest.approx(7.6)
+    assert summed.mean_seconds == pytest.approx(4.0)
+    assert summed.stdev_seconds == pytest.approx(statistics.stdev([1, 2, 3, 4, 10]))
+    assert summed.mb_per_s == pytest.approx(100 / 3)
+    assert summed.max_rss_bytes == 5
+    per_gb = (3 * 0.0000166667 + 0.0000002) * 10
+    assert summed.usd_per_gb == pytest.approx(per_gb)
+    assert summed.usd_per_tb == pytest.approx(per_gb * 1000)
+
+
+def test_cold_samples_and_warm_ups_are_kept_apart() -> None:
+    """They count for cold starts and for nothing else."""
+    one = cell()
+    cold = samples(one, 9.0, cold=True, init_ms=400)
+    warm_up = samples(one, 8.0, run=0)
+    summed = row(one, [*cold, *warm_up, *samples(one, 1.0, 2.0)])
+    assert (summed.n, summed.max_seconds) == (2, 2.0)
+    assert (summed.n_cold, summed.cold_p50_seconds, summed.cold_init_ms) == (1, 9.0, 400)
+
+
+def test_failed_samples_count_as_failed_alone() -> None:
+    """A failure has a cause and no seconds; the first one's cause is the cell's."""
+    one = cell()
+    failed = samples(one, 5.0, 6.0, status=SampleStatus.FAILED, error="Timeout", cause="900 s")
+    summed = row(one, [*failed, *samples(one, 1.0)])
+    assert (summed.n, summed.failed, summed.cause) == (1, 2, "Timeout: 900 s")
+    assert summed.p50_seconds == 1.0
+
+
+def test_a_cell_without_samples_keeps_its_reason() -> None:
+    """Why it was not run stays; no number is made up."""
+    one = replace(cell(), cause="does not fit")
+    assert row(one, []) == one
+
+
+@pytest.mark.parametrize(("count", "weak"), [(1, True), (4, True), (5, False)])
+def test_few_runs_are_marked(count: int, weak: bool) -> None:  # noqa: FBT001 - an expectation
+    """Below five warm samples the spread is weak; one has no spread at all."""
+    one = cell()
+    summed = row(one, samples(one, *[1.0] * count))
+    assert summed.weak is weak
+    assert (summed.stdev_seconds is None) == (count == 1)
+
+
+def test_p_is_the_share_of_ways_at_least_as_far_apart() -> None:
+    """By hand: 3 against 3, disjoint: 2 of 20 ways are as far apart."""
+    assert p_value([1, 2, 3], [10, 11, 12]) == pytest.approx(2 / 20)
+    assert p_value([1, 2], [10, 11]) == pytest.approx(2 / 6)
+    assert p_value([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == pytest.approx(2 / 252)
+
+
+@given(SECONDS.filter(lambda v: len(v) < 7), SECONDS.filter(lambda v: len(v) < 7))
+def test_p_is_a_share_and_has_no_order(one: list[float], other: list[float]) -> None:
+    """It lies in (0, 1], and who is compared to whom does not matter."""
+    chance = p_value(one, other)
+    assert 0 < chance <= 1
+    assert chance == pytest.approx(p_value(other, one))
+
+
+def test_the_same_values_cannot_be_told_apart() -> None:
+    """Equal samples are as far apart as any way to deal them."""
+    assert p_value([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]) == 1.0
+
+
+def test_many_samples_are_compared_by_drawing() -> None:
+    """Above 20,000 ways the answer is an estimate, and the same one every time."""
+    near = [1 + 0.01 * i for i in range(12)]
+    far = [value + 5 for value in near]
+    assert p_value(near, far) == p_value(near, far) < 0.001
+    shuffled = near[::2], near[1::2]
+    assert p_value(*shuffled) > 0.2
+
+
+def test_cells_are_compared_with_the_fastest_of_their_kind() -> None:
+    """Same object and concurrency; others are another question."""
+    fast, slow, same, wide = cell(2048), cell(128), cell(3008), cell(2048, concurrency=4)
+    its = list(
+        itertools.chain(
+            samples(fast, 1.0, 1.1, 1.2, 1.3, 1.4),
+            samples(slow, 5.0, 5.1, 5.2, 5.3, 5.4),
+            samples(same, 1.05, 1.15, 1.25, 1.35, 1.45),
+            samples(wide, 9.0, 9.1, 9.2, 9.3, 9.4),
+        )
+    )
+    rows = {one.cell_id: one for one in cell_rows([fast, slow, same, wide], its, PRICES)}
+    assert [rows[one.cell_id].best for one in (fast, slow, same, wide)] == [
+        True,
+        False,
+        False,
+        True,
+    ]
+    assert rows[slow.cell_id].indistinguishable_from_best is False
+    assert rows[same.cell_id].indistinguishable_from_best is True
+
+
+def test_pareto_is_what_no_other_beats_in_both() -> None:
+    """Dearer and slower is off the frontier; dearer but faster, or slower but cheaper, is on it."""
+    cheap, fast, bad = cell(128), cell(2048), cell(3008)
+    its = [*samples(cheap, 4.0), *samples(fast, 1.0), *samples(bad, 2.0)]
+    rows = cell_rows([cheap, fast, bad], its, PRICES)
+    assert [one.pareto for one in rows] == [True, True, False]

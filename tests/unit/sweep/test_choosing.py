@@ -1,0 +1,100 @@
+"""choosing: each strategy picks what it says, or says why it cannot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bucketsum.sweep.choosing import candidates, choose
+from bucketsum.sweep.measurements import CellRow
+from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.request import Setting, Strategy, StrategyName
+
+PRICES = prices_in("us-east-1", "x86_64")
+
+
+def cell(memory_mb: int, seconds: float, object_bytes: int = 1_000_000_000) -> CellRow:
+    """A measured cell."""
+    return CellRow(
+        f"m{memory_mb}-o{object_bytes}", memory_mb, 65_536, 1, 1, object_bytes, str(object_bytes),
+        n=5, p50_seconds=seconds, billed_ms=seconds * 1000, weak=False,
+        indistinguishable_from_best=False,
+    )  # fmt: skip
+
+
+# GB-seconds: 128 MB 2.5, 512 MB 4.0, 1769 MB 6.9; MB/s: 50, 125, 250.
+CELLS = (cell(128, 20.0), cell(512, 8.0), cell(1769, 4.0))
+
+
+@pytest.mark.parametrize(
+    ("strategy", "memory_mb"),
+    [
+        (Strategy(StrategyName.CHEAPEST), 128),
+        (Strategy(StrategyName.FASTEST), 1769),
+        (Strategy(StrategyName.BALANCED, weight=1), 128),
+        (Strategy(StrategyName.BALANCED, weight=0), 1769),
+        (Strategy(StrategyName.BALANCED, weight=0.5), 512),
+        (Strategy(StrategyName.CHEAPEST_AT_LEAST, mb_per_s=100), 512),
+        (Strategy(StrategyName.CHEAPEST_AT_LEAST, mb_per_s=125), 512),
+        (Strategy(StrategyName.CHEAPEST_AT_LEAST, mb_per_s=126), 1769),
+        (Strategy(StrategyName.FASTEST_BELOW, usd_per_gb=0.0001), 512),
+    ],
+)
+def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
+    """The recommendation names the parameters to deploy."""
+    choice = choose(CELLS, strategy, PRICES).to_json()
+    assert choice["parameters"] == {"MemorySize": memory_mb, "ChunkBytes": 65_536}
+    assert choice["reason"]
+
+
+@pytest.mark.parametrize(
+    ("strategy", "told"),
+    [
+        (Strategy(StrategyName.CHEAPEST_AT_LEAST, mb_per_s=300), "the fastest came to 250.0"),
+        (Strategy(StrategyName.FASTEST_BELOW, usd_per_gb=1e-6), "the cheapest 0.00004"),
+    ],
+)
+def test_what_no_setting_reaches_is_said(strategy: Strategy, told: str) -> None:
+    """No setting is recommended that does not fulfil the condition."""
+    choice = choose(CELLS, strategy, PRICES)
+    assert choice.best is None
+    assert told in choice.reason
+    assert "parameters" not in choice.to_json()
+
+
+def test_a_setting_that_failed_once_is_no_candidate() -> None:
+    """What fails with one object is not recommended for being fast with another."""
+    failed = replace(cell(1769, 4.0, object_bytes=5), failed=1)
+    unmeasured = replace(cell(512, 8.0, object_bytes=5), n=0)
+    found = candidates([*CELLS, failed, unmeasured], PRICES)
+    assert [one.setting.memory_mb for one in found] == [128]
+
+
+def test_nothing_measured_recommends_nothing() -> None:
+    """The reason is said instead."""
+    choice = choose([replace(CELLS[0], n=0)], Strategy(), PRICES)
+    assert choice.best is None
+    assert "without a failure" in choice.reason
+
+
+def test_objects_count_by_their_bytes() -> None:
+    """A setting's speed is all bytes over all median seconds, not a mean of speeds."""
+    [one] = candidates([cell(512, 8.0), cell(512, 1.0, object_bytes=10_000_000)], PRICES)
+    assert one.mb_per_s == pytest.approx(1010 / 9)
+
+
+def test_settings_as_fast_as_the_chosen_one_are_named() -> None:
+    """Where chance alone may decide, the person is told what else would do."""
+    alike = [replace(one, indistinguishable_from_best=True) for one in CELLS[1:]]
+    choice = choose([CELLS[0], *alike], Strategy(StrategyName.FASTEST), PRICES)
+    assert choice.also == (Setting(512, 65_536),)
+    assert choose([CELLS[0], *alike], Strategy(StrategyName.CHEAPEST), PRICES).also == ()
+
+
+def test_ties_go_to_the_smaller_setting() -> None:
+    """The same answer every time."""
+    twins = [cell(512, 8.0), replace(cell(512, 8.0), chunk_bytes=70_000)]
+    best = choose(list(reversed(twins)), Strategy(), PRICES).best
+    assert best is not None
+    assert best.setting == Setting(512, 65_536)

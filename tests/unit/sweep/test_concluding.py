@@ -1,0 +1,74 @@
+"""concluding: a run is never green and empty."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+
+from bucketsum.sweep.concluding import Conclusion, Ending, conclude
+from bucketsum.sweep.measurements import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.prices import prices_in
+
+PRICES = prices_in("us-east-1", "arm64")
+RUN = Run(
+    "20261121T041500-abcdef", RunStatus.RUNNING, "2026-11-21T04:15:00.000Z", samples=4, runs=2,
+    input='{"object_bytes": [1000], "memory_mb": [128, 512], "chunk_bytes": [65536]}', label="aws",
+)  # fmt: skip
+CELLS = [CellRow(f"m{one}", one, 65_536, 1, 1, 1000, "key") for one in (128, 512)]
+OK = [
+    Sample(
+        cell.cell_id, run, 1, SampleStatus.OK, "", seconds=1.0, billed_ms=1000, cold=False,
+    )
+    for cell in CELLS
+    for run in (1, 2)
+]  # fmt: skip
+FAILED = [replace(one, status=SampleStatus.FAILED, error="X", cause="why") for one in OK]
+
+
+def concluded(samples: list[Sample], ending: Ending | None = None) -> Conclusion:
+    """The end of the run with these samples."""
+    return conclude(RUN, CELLS, samples, PRICES, ending or Ending(), "2026-11-21T04:20:00.000Z")
+
+
+@pytest.mark.parametrize(
+    ("samples", "ending", "status", "told"),
+    [
+        (OK, Ending(), RunStatus.SUCCEEDED, None),
+        (OK[:3] + FAILED[3:], Ending(), RunStatus.PARTIAL, "1 samples failed"),
+        (OK[:2] + FAILED[2:], Ending(), RunStatus.PARTIAL, "X: why"),
+        (OK[:3], Ending(), RunStatus.PARTIAL, "1 samples are missing"),
+        (OK, Ending(left=("version 7: no",)), RunStatus.PARTIAL, "left behind: version 7: no"),
+        (OK, Ending(failure="it broke"), RunStatus.FAILED, "it broke"),
+        (FAILED, Ending(), RunStatus.FAILED, "4 samples failed"),
+        ([], Ending(), RunStatus.FAILED, "4 samples are missing"),
+        (OK[:1], Ending(RunStatus.STOPPED, "ABORTED"), RunStatus.STOPPED, "ABORTED"),
+    ],
+)
+def test_a_run_ends_as_its_samples_and_its_ending_say(
+    samples: list[Sample], ending: Ending, status: RunStatus, told: str | None
+) -> None:
+    """SUCCEEDED is all of it; what is missing makes PARTIAL, nothing at all FAILED."""
+    run = concluded(samples, ending).run
+    assert run.status is status
+    assert (run.cause is None) == (told is None)
+    assert (told or "") in (run.cause or "")
+
+
+def test_the_summary_is_what_the_run_holds() -> None:
+    """The execution's output and the table say the same."""
+    conclusion = concluded(OK[:2] + FAILED[2:])
+    assert json.loads(conclusion.run.summary or "") == conclusion.summary
+    assert conclusion.summary["samples"] == {"planned": 4, "ok": 2, "failed": 2}
+    assert conclusion.summary["recommendation"]["parameters"]["MemorySize"] == 128
+    assert conclusion.run.price_date == PRICES.date
+
+
+def test_many_causes_are_summed_up() -> None:
+    """The run names three, the cells hold the rest."""
+    cells = [replace(CELLS[0], cell_id=str(one), cause=f"cause {one}") for one in range(9)]
+    run = conclude(RUN, cells, [], PRICES, Ending(), "now").run
+    assert run.cause is not None
+    assert "cause 2" in run.cause
+    assert "and 6 more causes" in run.cause

@@ -1,0 +1,113 @@
+"""plan: cells, rounds and estimates of a sweep."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bucketsum.errors import BadSweep
+from bucketsum.settings import BASE_MEMORY_BYTES
+from bucketsum.sweep.plan import check_limits, plan_of
+from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.request import Limits, Setting, SweepInput
+
+PRICES = prices_in("us-east-1", "arm64")
+SWEEP = SweepInput(
+    (Setting(128, 65_536), Setting(128, 1_048_576), Setting(512, 65_536)),
+    object_bytes=(1000, 2000),
+    runs=3,
+)
+
+
+def test_cells_are_the_product() -> None:
+    """Each setting meets each object and each concurrency, under an id of its own."""
+    plan = plan_of(replace(SWEEP, concurrency=(1, 2)))
+    assert len(plan.cells) == len({one.cell_id for one in plan.cells}) == 3 * 2 * 2
+    assert plan.cells[0].cell_id == "m00128-c000065536-s1-k01-o000000001000"
+
+
+def test_ids_sort_as_their_numbers_do() -> None:
+    """A query of the table gives the cells by memory, chunk and size."""
+    settings = tuple(Setting(m, c) for m in (128, 1024, 10_240) for c in (65_536, 10_000_000))
+    plan = plan_of(replace(SWEEP, settings=settings, object_bytes=(1, 5_000_000_000)))
+    ids = [one.cell_id for one in plan.cells]
+    assert ids == sorted(ids)
+
+
+def test_objects_of_one_size_have_cells_of_their_own() -> None:
+    """Objects that are named by key may be equally large."""
+    plan = plan_of(replace(SWEEP, object_bytes=(), keys=("a", "b")), [7, 7])
+    assert len({one.cell_id for one in plan.cells}) == 6
+
+
+def test_rounds_go_through_all_cells_run_by_run() -> None:
+    """What changes with time, as other tenants' load, is spread over all cells."""
+    plan = plan_of(replace(SWEEP, warm_up=False))
+    assert plan.rounds[128] == tuple((cell, run) for run in (1, 2, 3) for cell in (0, 1, 2, 3))
+    assert plan.samples == 3 * 6
+
+
+def test_each_version_is_warmed_up_as_widely_as_it_is_used() -> None:
+    """Run 0 starts as many execution environments as the widest cell, on its smallest object."""
+    plan = plan_of(replace(SWEEP, concurrency=(1, 4)))
+    for rounds in plan.rounds.values():
+        cell, run = rounds[0]
+        assert run == 0
+        assert plan.cells[cell].concurrency == 4
+        assert plan.cells[cell].object.size_bytes == 1000
+    assert plan.samples == 3 * 2 * 3 * (1 + 4) + 2 * 4
+
+
+def test_the_state_machine_gets_rounds_that_point_at_its_cells() -> None:
+    """A round's first number is an index into the cells of its own version."""
+    for version in plan_of(SWEEP).to_json()["versions"]:
+        memory = f"m{version['memory_mb']:05d}-"
+        for cell, _ in version["rounds"]:
+            assert version["cells"][cell]["cell_id"].startswith(memory)
+
+
+def test_chunks_that_do_not_fit_are_cells_without_rounds() -> None:
+    """Two chunks and the runtime must fit into memory; the text says what would."""
+    room = (128 * 1024 * 1024 - BASE_MEMORY_BYTES) // 2
+    plan = plan_of(replace(SWEEP, settings=(Setting(128, room), Setting(128, room + 1))))
+    fits, larger = plan.cells[0], plan.cells[2]
+    assert fits.refused is None
+    assert larger.refused is not None
+    assert f"at most {room} do" in larger.refused
+    assert {cell for cell, _ in plan.rounds[128]} == {0, 1}
+
+
+def test_a_memory_size_without_rounds_is_not_published() -> None:
+    """Nothing is changed for cells that are not run."""
+    plan = plan_of(replace(SWEEP, settings=(Setting(128, 50_000_000), Setting(512, 65_536))))
+    assert [one["memory_mb"] for one in plan.to_json()["versions"]] == [512]
+
+
+def test_more_work_is_estimated_to_take_and_cost_more() -> None:
+    """Runs, bytes and invocations raise the estimates; memory raises cost per second."""
+    one = plan_of(replace(SWEEP, object_bytes=(100_000_000,)))
+    for more in ({"runs": 6}, {"object_bytes": (500_000_000,)}):
+        other = plan_of(replace(one.sweep, **more))
+        assert other.estimated_seconds > one.estimated_seconds
+        assert other.estimated_usd(PRICES) > one.estimated_usd(PRICES)
+    wide = plan_of(replace(one.sweep, concurrency=(4,)))
+    assert wide.estimated_usd(PRICES) > one.estimated_usd(PRICES) * 3
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        (Limits(max_usd=0.0), "limits.max_usd is 0, the estimate"),
+        (Limits(max_seconds=1), "limits.max_seconds is 1, the estimate"),
+    ],
+)
+def test_an_estimate_above_a_limit_is_refused(limits: Limits, told: str) -> None:
+    """The text names the limit, the estimate and what to lower."""
+    with pytest.raises(BadSweep, match=told):
+        check_limits(plan_of(replace(SWEEP, limits=limits)), PRICES)
+
+
+def test_an_estimate_within_its_limits_passes() -> None:
+    """Limits above the estimate change nothing."""
+    check_limits(plan_of(replace(SWEEP, limits=Limits(1.0, 3600))), PRICES)

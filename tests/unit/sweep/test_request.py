@@ -1,0 +1,146 @@
+"""sweep: JSON → what is asked for, or an error that names the field."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.sam_template import TEMPLATE
+
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.request import Limits, Setting, Strategy, StrategyName, SweepInput
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+EVENTS = TEMPLATE.parent / "events"
+LEAST: Mapping[str, Any] = {
+    "object_bytes": [1000],
+    "memory_mb": [128, 256],
+    "chunk_bytes": [65_536, 1_048_576],
+}
+
+
+def test_the_least_input_has_five_runs_of_the_product() -> None:
+    """Memory × chunk, one stream, one at a time, five runs, the cheapest."""
+    sweep = SweepInput.from_json(LEAST)
+    assert sweep == SweepInput(
+        settings=(
+            Setting(128, 65_536), Setting(128, 1_048_576),
+            Setting(256, 65_536), Setting(256, 1_048_576),
+        ),
+        object_bytes=(1000,),
+        runs=5,
+        strategy=Strategy(StrategyName.CHEAPEST),
+        limits=Limits(),
+    )  # fmt: skip
+    assert sweep.memory_mb == (128, 256)
+    assert not sweep.weak
+
+
+def test_pairs_are_taken_as_they_are() -> None:
+    """The article's settings are no full product."""
+    pairs = [{"memory_mb": 256, "chunk_bytes": 65_536}, {"memory_mb": 128, "chunk_bytes": 70_000}]
+    sweep = SweepInput.from_json({"keys": ["a"], "pairs": pairs, "runs": 2})
+    assert sweep.settings == (Setting(256, 65_536), Setting(128, 70_000))
+    assert (sweep.keys, sweep.weak) == (("a",), True)
+
+
+def test_what_is_named_twice_is_measured_once() -> None:
+    """Repeated entries of an axis do not make repeated cells."""
+    sweep = SweepInput.from_json({**LEAST, "memory_mb": [128, 128], "chunk_bytes": [65_536] * 3})
+    assert sweep.settings == (Setting(128, 65_536),)
+
+
+@pytest.mark.parametrize("path", sorted(EVENTS.glob("sweep-*.json")), ids=lambda one: one.stem)
+def test_the_inputs_that_ship_are_inputs(path: Any) -> None:  # noqa: ANN401 - a Path
+    """What events/ holds can be started."""
+    assert SweepInput.from_json(json.loads(path.read_text())).settings
+
+
+def test_the_articles_experiment_has_its_settings_objects_and_runs() -> None:
+    """10 pairs × 4 sizes × 2 runs, as its table has them."""
+    sweep = SweepInput.from_json(json.loads((EVENTS / "sweep-article.json").read_text()))
+    assert len(sweep.settings) == 10
+    assert sweep.object_bytes == (100_000_000, 500_000_000, 1_000_000_000, 5_000_000_000)
+    assert (sweep.runs, sweep.weak) == (2, True)
+    assert Setting(128, 1_000_000) in sweep.settings
+    assert Setting(2048, 20_000_000) in sweep.settings
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"memory": [128]}, "memory is not a field; known are object_bytes"),
+        ({"object_bytes": ...}, "give either object_bytes"),
+        ({"keys": ["a"]}, "give either object_bytes"),
+        ({"object_bytes": []}, r"object_bytes is \[\], not a list with at least one entry"),
+        ({"object_bytes": 5}, "object_bytes is 5, not a list"),
+        ({"object_bytes": ..., "keys": [""]}, r"keys\[0\] is '', not a text with at least one"),
+        ({"object_bytes": [0]}, r"object_bytes\[0\] is 0, not a whole number in 1\.\."),
+        ({"object_bytes": [1, 2.5]}, r"object_bytes\[1\] is 2\.5, not a whole number"),
+        ({"object_bytes": [True]}, r"object_bytes\[0\] is True"),
+        ({"memory_mb": ...}, "memory_mb is missing"),
+        ({"memory_mb": [127]}, r"memory_mb\[0\] is 127, not a whole number in 128\.\.10240"),
+        ({"memory_mb": [10_241]}, r"memory_mb\[0\] is 10241"),
+        ({"chunk_bytes": ...}, "chunk_bytes is missing"),
+        ({"chunk_bytes": [1]}, r"chunk_bytes\[0\] is 1, not a whole number in 16384\.\."),
+        ({"pairs": [{"memory_mb": 128}]}, "give either pairs, or memory_mb and chunk_bytes"),
+        ({"streams": [2]}, r"streams\[0\] is 2; allowed: 1"),
+        ({"streams": [True]}, r"streams\[0\] is True; allowed: 1"),
+        ({"workload": "unzip"}, "workload is 'unzip'; allowed: hash"),
+        ({"runs": 0}, r"runs is 0, not a whole number in 1\.\.1000"),
+        ({"runs": "5"}, "runs is '5'"),
+        ({"concurrency": [41]}, r"concurrency\[0\] is 41, not a whole number in 1\.\.40"),
+        ({"warm_up": "no"}, "warm_up is 'no', neither true nor false"),
+        ({"strategy": "cheapest"}, "strategy is 'cheapest', not an object"),
+        ({"strategy": {}}, "strategy.name is missing"),
+        ({"strategy": {"name": "best"}}, "strategy.name is 'best'; allowed: cheapest, fastest"),
+        ({"strategy": {"name": "balanced", "weight": 2}}, "strategy.weight is 2, not a number in"),
+        ({"strategy": {"name": "cheapest", "weight": 0}}, "weight means nothing to the strategy"),
+        ({"strategy": {"name": "cheapest-at-least"}}, "strategy.mb_per_s is missing"),
+        ({"strategy": {"name": "fastest-below"}}, "strategy.usd_per_gb is missing"),
+        ({"limits": {"max_eur": 1}}, "limits.max_eur is not a field"),
+        ({"limits": {"max_usd": -1}}, "limits.max_usd is -1, not a number in"),
+    ],
+)
+def test_an_error_names_the_field(change: dict[str, Any], told: str) -> None:
+    """What was got, what is allowed, and where."""
+    raw = {name: one for name, one in {**LEAST, **change}.items() if one is not ...}
+    with pytest.raises(BadSweep, match=told):
+        SweepInput.from_json(raw)
+
+
+@pytest.mark.parametrize("pair", [{"memory_mb": 1, "chunk_bytes": 65_536}, {"memory_mb": 128}, 5])
+def test_an_error_in_a_pair_names_its_place(pair: object) -> None:
+    """Which pair, and which of its fields."""
+    with pytest.raises(BadSweep, match=r"^pairs\[0\]"):
+        SweepInput.from_json({"object_bytes": [1], "pairs": [pair]})
+
+
+@pytest.mark.parametrize("raw", [None, [], "text", 5])
+def test_an_input_is_an_object(raw: object) -> None:
+    """Anything else is told what it is."""
+    with pytest.raises(BadSweep, match=r"the input is .+, not an object"):
+        SweepInput.from_json(raw)
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [
+        ({"name": "balanced"}, Strategy(StrategyName.BALANCED, weight=0.5)),
+        ({"name": "balanced", "weight": 1}, Strategy(StrategyName.BALANCED, weight=1.0)),
+        (
+            {"name": "cheapest-at-least", "mb_per_s": 50},
+            Strategy(StrategyName.CHEAPEST_AT_LEAST, mb_per_s=50.0),
+        ),
+        (
+            {"name": "fastest-below", "usd_per_gb": 1e-4},
+            Strategy(StrategyName.FASTEST_BELOW, usd_per_gb=1e-4),
+        ),
+    ],
+)
+def test_a_strategy_takes_its_own_number(strategy: object, expected: Strategy) -> None:
+    """Each strategy has at most one number, of its own name."""
+    assert SweepInput.from_json({**LEAST, "strategy": strategy}).strategy == expected
