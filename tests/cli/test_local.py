@@ -19,6 +19,7 @@ from moto.server import ThreadedMotoServer
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import commands, demo, deploy, launcher, lock, process, state
 from bucketsum_cli.local.interpreter import Interpreter
+from bucketsum_cli.local.runtime import make_runtime
 from bucketsum_cli.stack import Connection
 
 if TYPE_CHECKING:
@@ -167,7 +168,7 @@ def test_a_tool_that_fails_is_quoted(project: Path) -> None:
     absent = Interpreter(project / "no-python", 13)
 
     with pytest.raises(CannotDoError, match="uv"):
-        launcher.make_runtime(project, absent)
+        make_runtime(project, absent)
 
 
 @pytest.mark.usefixtures("project")

@@ -16,15 +16,16 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from importlib import metadata
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import gateway, process, state, worker
+from bucketsum_cli.local.runtime import make_runtime
 from bucketsum_cli.local.shape import cgroup_roots, remove_roots
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bucketsum_cli.local.interpreter import Interpreter
 
 REGION: Final = "us-east-1"
@@ -58,28 +59,6 @@ def require_parts() -> None:
             f"`bucketsum local` needs {', '.join(missing)}; in a clone of bucketsum, `make setup` "
             "brings all of it, or install 'bucketsum[local]'"
         )
-
-
-def make_runtime(project: Path, interpreter: Interpreter) -> Path:
-    """Make the interpreter that workers run: the standard library and boto3, as Lambda has.
-
-    boto3 and what it needs are those of the project's lock. Returns the program; made once.
-    """
-    version = metadata.version("boto3")
-    folder = project / state.FOLDER / "runtime" / f"{interpreter.runtime}-boto3-{version}"
-    program = folder / "bin" / "python"
-    ready = folder / ".ready"
-    if not ready.exists():
-        shutil.rmtree(folder, ignore_errors=True)
-        uv = [sys.executable, "-m", "uv", "--quiet"]
-        _run([*uv, "venv", "--python", str(interpreter.path), str(folder)])
-        pins = ["--constraint", str(project / "requirements.lock")]
-        wheels = Path(sys.prefix, "wheels")  # `make setup` keeps what pip fetched, as pip is set up
-        if wheels.is_dir():
-            pins += ["--no-index", "--find-links", str(wheels)]
-        _run([*uv, "pip", "install", "--python", str(program), *pins, f"boto3=={version}"])
-        ready.touch()
-    return program
 
 
 def start(project: Path, stack: str, interpreter: Interpreter) -> state.LocalAws:
@@ -255,9 +234,3 @@ def _end(pid: int, home: Path) -> None:
     for child in _OUTLIVING:
         if child.pid == pid:
             child.wait()  # or it stays as a zombie
-
-
-def _run(command: list[str]) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - uv
-    if done.returncode:
-        raise CannotDoError(f"{shlex.join(command)} failed:\n{done.stderr.strip()}")
