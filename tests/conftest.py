@@ -11,8 +11,10 @@ from botocore.httpsession import URLLib3Session
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
+from bucketsum.reading.connections import Connections, Transfer
+
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
@@ -25,6 +27,7 @@ _AWS_ENVIRONMENT: Final = {
     "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
     "AWS_EC2_METADATA_DISABLED": "true",
 }
+_NOBODY: Final = "http://127.0.0.1:9/"  # the port that discards, where hardly anybody listens
 _AWS_DOMAINS: Final = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".on.aws")
 
 hypothesis_settings.register_profile(
@@ -45,7 +48,10 @@ def pytest_configure() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def no_real_aws() -> Iterator[None]:
-    """Fail a test whose client turns to AWS's own hosts; moto answers before it comes to that."""
+    """Fail a test whose client turns to AWS's own hosts; moto answers before it comes to that.
+
+    libcurl is not moto's to answer: it finds nobody there, and botocore reads instead.
+    """
     send = URLLib3Session.send
 
     def send_unless_aws(session: URLLib3Session, request: AWSPreparedRequest) -> AWSResponse:
@@ -54,6 +60,15 @@ def no_real_aws() -> Iterator[None]:
             pytest.fail(f"a test turned to {host}; use moto or a local endpoint")
         return send(session, request)
 
+    start = Connections.start
+
+    def start_unless_aws(
+        connections: Connections, url: str, headers: Iterable[str] = ()
+    ) -> Transfer:
+        host = urlsplit(url).hostname or ""
+        return start(connections, _NOBODY if host.endswith(_AWS_DOMAINS) else url, headers)
+
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(URLLib3Session, "send", send_unless_aws)
+        patch.setattr(Connections, "start", start_unless_aws)
         yield

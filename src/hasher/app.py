@@ -20,7 +20,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.arrivals import arrivals_in
 from bucketsum.hashing import ArrivalHasher, Outcome, Report
 from bucketsum.ledger import Ledger
-from bucketsum.reading.source import CLIENT_CONFIG, SingleStream
+from bucketsum.reading.reader import reader
+from bucketsum.reading.source import CLIENT_CONFIG
+from bucketsum.reading.streams import Plan
 from bucketsum.redelivery import Delivery, Redelivery
 from bucketsum.settings import Settings
 
@@ -66,7 +68,7 @@ def _archive_hasher() -> ArchiveHasher | None:
 
 
 _HASHER: Final = ArrivalHasher(
-    source=SingleStream(_S3, SETTINGS.chunk_bytes),
+    source=reader(_S3, SETTINGS.chunk_bytes, lambda _size_bytes: Plan(), os.environ),
     ledger=Ledger(_DYNAMODB, SETTINGS.digests_table),
     settings=SETTINGS,
     archives=_archive_hasher(),

@@ -19,7 +19,9 @@ from bucketsum.arrivals import Arrival
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
 from bucketsum.measure import Meter
-from bucketsum.reading.source import CLIENT_CONFIG, SingleStream
+from bucketsum.reading.reader import reader
+from bucketsum.reading.source import CLIENT_CONFIG
+from bucketsum.reading.streams import Plan
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -58,7 +60,7 @@ def probe(event: dict[str, Any]) -> dict[str, Any]:
         event["bucket"], event["key"], None, None, event["size_bytes"], sequencer="", event_time=""
     )
     meter = Meter()
-    opened = SingleStream(_S3, event["chunk_bytes"]).open(arrival)
+    opened = reader(_S3, event["chunk_bytes"], lambda _size_bytes: Plan(), os.environ).open(arrival)
     digest = digest_of(opened.chunks)
     measurement = meter.stop(digest.size_bytes)
     digest_ok = digest.sha1 == event["sha1"]

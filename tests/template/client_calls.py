@@ -15,7 +15,8 @@ CLIENTS: Final = {
 }  # fmt: skip
 """The attributes that hold a client → its service; a test holds this to the classes."""
 
-_PAGINATOR: Final = "get_paginator"
+_NAMING: Final = frozenset({"get_paginator", "generate_presigned_url"})
+"""Methods whose first argument names the operation."""
 
 
 def operations_called(handler: Path, library: Iterable[Path]) -> set[tuple[str, str]]:
@@ -63,6 +64,6 @@ def _calls(node: ast.AST) -> Iterator[tuple[str, str]]:
         owner = one.func.value
         if isinstance(owner, ast.Attribute) and owner.attr in CLIENTS:
             method = one.func.attr
-            if method == _PAGINATOR and isinstance(one.args[0], ast.Constant):
+            if method in _NAMING and isinstance(one.args[0], ast.Constant):
                 method = str(one.args[0].value)
             yield CLIENTS[owner.attr], method

@@ -192,7 +192,7 @@ class ArrivalHasher:
             duration_ms=measurement.seconds * 1000 if measurement else None,
             mb_per_s=measurement.mb_per_s if measurement else None,
             chunk_bytes=self._settings.chunk_bytes,
-            streams=1,
+            streams=opened.streams if opened else 1,
             memory_mb=self._settings.memory_mb,
         )
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -31,7 +32,13 @@ class StoredObject:
     @property
     def etag(self) -> str:
         """Entity tag without quotes, as S3 makes it for a single PUT."""
-        return hashlib.md5(self.body, usedforsecurity=False).hexdigest()
+        return _md5_of(self.body)
+
+
+@lru_cache(maxsize=4)
+def _md5_of(body: bytes) -> str:
+    """Asked for twice with every request, which may be for a few of many bytes."""
+    return hashlib.md5(body, usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,3 +85,6 @@ class Fault:
 
 HEALTHY: Final = Fault()
 THROTTLED: Final = Fault(refuse=(503, "SlowDown", "Please reduce your request rate."))
+
+TRIES: Final = 5
+"""Requests before an object is given up for now: libcurl's one, and botocore's four."""

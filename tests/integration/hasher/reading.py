@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 import boto3
+import pytest
 from botocore.config import Config
 
 from bucketsum.arrivals import Arrival
-from bucketsum.reading.source import CLIENT_CONFIG, SingleStream
+from bucketsum.reading.curl_reader import CurlReader
+from bucketsum.reading.reaching import access_of
+from bucketsum.reading.signing import SignedUrls
+from bucketsum.reading.single_stream import SingleStream
+from bucketsum.reading.source import CLIENT_CONFIG
+from bucketsum.reading.streams import Plan
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,6 +24,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from tests.integration.hasher.hostile_s3 import HostileS3
     from tests.integration.hasher.hostile_values import StoredObject
+
+    from bucketsum.reading.source import Source
 
 PATH: Final = "inbox/dir/a file+1%.bin"
 BODY: Final = bytes(range(256)) * 40
@@ -60,11 +69,53 @@ def s3_client(
         client.close()
 
 
-def content_of(
-    client: S3Client,
-    stored: StoredObject,
-    chunk_bytes: int = 4096,
-    pause: Callable[[float], None] = lambda _seconds: None,
-) -> bytes:
-    """Everything that a source yields for *stored*."""
-    return b"".join(SingleStream(client, chunk_bytes, pause).open(arrival_of(stored)).chunks)
+def _no_pause(_seconds: float) -> None:
+    """Do not wait."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """One way of reading an object.
+
+    Attributes:
+        streams: Connections of libcurl; 0 is botocore's one.
+        verify: File of the authority that libcurl is to trust.
+    """
+
+    streams: int
+    verify: str = ""
+
+    def source(
+        self,
+        client: S3Client,
+        chunk_bytes: int = 4096,
+        pause: Callable[[float], None] = _no_pause,
+        part_bytes: int | None = None,
+    ) -> Source:
+        """A source that reads so from where *client* reads."""
+        single = SingleStream(client, chunk_bytes, pause)
+        if not self.streams:
+            return single
+        access = access_of(client, {"AWS_CA_BUNDLE": self.verify})
+        assert access is not None
+        plan = Plan(self.streams, part_bytes or max(chunk_bytes, 1000))
+        return CurlReader(SignedUrls(client), access, lambda _size: plan, single, pause)
+
+    def content_of(
+        self,
+        client: S3Client,
+        stored: StoredObject,
+        chunk_bytes: int = 4096,
+        pause: Callable[[float], None] = _no_pause,
+    ) -> bytes:
+        """Everything that the source yields for *stored*."""
+        opened = self.source(client, chunk_bytes, pause).open(arrival_of(stored))
+        return b"".join(opened.chunks)
+
+
+BOTOCORE: Final = pytest.param(Reader(0), id="botocore")
+STREAM: Final = pytest.param(Reader(1), id="stream")
+RANGES: Final = pytest.param(Reader(3), id="ranges")
+
+every_reader: Final = pytest.mark.parametrize("reader", [BOTOCORE, STREAM, RANGES])
+one_stream: Final = pytest.mark.parametrize("reader", [BOTOCORE, STREAM])

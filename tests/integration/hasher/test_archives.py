@@ -18,7 +18,7 @@ from bucketsum.archives.workload import unzip, unzip_reader
 from bucketsum.errors import BadSettings
 from bucketsum.ledger import Ledger
 from bucketsum.reading.ranges import RangedReads
-from bucketsum.reading.source import SingleStream
+from bucketsum.reading.single_stream import SingleStream
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack

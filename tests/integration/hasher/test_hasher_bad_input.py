@@ -10,7 +10,7 @@ import json
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.integration.hasher.hostile_values import THROTTLED, Fault
+from tests.integration.hasher.hostile_values import THROTTLED, TRIES, Fault
 from tests.integration.hasher.lambda_says import message_of
 from tests.integration.hasher.reading import BODY, put_at
 from tests.integration.hasher.told import failures_in, metrics_in, outcomes_in
@@ -50,7 +50,7 @@ def test_an_object_that_we_may_not_read_is_unreadable(
     hostile_stack: HasherStack, hostile: HostileS3, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Outcome unreadable: success for the queue, and a row that says what to grant."""
-    hostile.script(Fault(refuse=(403, "AccessDenied", "Access Denied")))
+    hostile.always = Fault(refuse=(403, "AccessDenied", "Access Denied"))
     assert hostile_stack.deliver(message_of(put_at(hostile, "closed"))) == []
     [row] = hostile_stack.rows().values()
     assert (row["status"], row["etag"]) == ("unreadable", hashlib.md5(BODY).hexdigest())
@@ -93,7 +93,7 @@ def test_a_throttling_s3_delays_the_message(
     message = message_of(put_at(hostile, "a"))
     hostile.always = THROTTLED
     assert hostile_stack.deliver(message) == [message]
-    assert len(hostile.asked) == 4
+    assert len(hostile.asked) == TRIES
     assert (hostile_stack.digests(), hostile_stack.set_aside()) == ({}, {})
     assert hostile_stack.after(10) == [message]
     output = capsys.readouterr().out

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.integration.hasher.hostile_values import THROTTLED, Fault
+from tests.integration.hasher.hostile_values import THROTTLED, TRIES, Fault
 from tests.integration.hasher.lambda_says import Context, message_of
 from tests.integration.hasher.reading import BODY, put_at
 from tests.integration.hasher.refusing_dynamodb import refusing_dynamodb
@@ -51,7 +51,7 @@ def test_one_object_does_not_keep_the_others_of_its_message(
 ) -> None:
     """Outcome: the message goes back for the one that failed, the others are recorded."""
     message = message_of(*(put_at(hostile, name) for name in ("a", "b", "c")))
-    hostile.script(Fault(), *[THROTTLED] * 4)
+    hostile.script(Fault(), *[THROTTLED] * TRIES)
     assert hostile_stack.deliver(message) == [message]
     assert hostile_stack.digests() == {"a": SHA1, "c": SHA1}
     assert outcomes_in(capsys.readouterr().out) == ["hashed", "hashed"]
@@ -63,7 +63,7 @@ def test_several_objects_of_one_message_tell_each_its_reason(
     """Outcome: one message back, one line in the log that names both errors."""
     message = message_of(*(put_at(hostile, name) for name in ("a", "b", "c")))
     internal = Fault(refuse=(500, "InternalError", "We encountered an internal error."))
-    hostile.script(*[THROTTLED] * 4, Fault(), *[internal] * 4)
+    hostile.script(*[THROTTLED] * TRIES, Fault(), *[internal] * TRIES)
     assert hostile_stack.deliver(message) == [message]
     assert hostile_stack.digests() == {"b": SHA1}
     [line] = failures_in(capsys.readouterr().out)
@@ -76,7 +76,7 @@ def test_one_message_does_not_keep_the_others_of_its_batch(
 ) -> None:
     """Outcome: only the message that failed goes back."""
     messages = [message_of(put_at(hostile, name)) for name in ("a", "b", "c")]
-    hostile.script(Fault(), *[THROTTLED] * 4)
+    hostile.script(Fault(), *[THROTTLED] * TRIES)
     assert hostile_stack.deliver(*messages) == [messages[1]]
     assert hostile_stack.digests() == {"a": SHA1, "c": SHA1}
 
@@ -131,7 +131,8 @@ def test_a_dead_letter_queue_that_refuses_loses_no_message(stack: HasherStack) -
     ("faults", "remaining_ms"),
     [
         ([], 0),
-        ([Fault(cut_after=CHUNK_BYTES), Fault(refuse=(403, "AccessDenied", ""))], 900_000),
+        # refused to libcurl, to libcurl with an address signed anew, and to botocore
+        ([Fault(cut_after=CHUNK_BYTES), *[Fault(refuse=(403, "AccessDenied", ""))] * 3], 900_000),
     ],
     ids=["out of time", "unreadable and DynamoDB refuses"],
 )

@@ -14,15 +14,25 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
 from tests.integration.hasher.hostile_values import Fault
-from tests.integration.hasher.reading import BODY, PATH, arrival_of, content_of, s3_client
+from tests.integration.hasher.reading import (
+    BODY,
+    PATH,
+    Reader,
+    arrival_of,
+    every_reader,
+    put_at,
+    s3_client,
+)
 
 from bucketsum.digest import digest_of
-from bucketsum.reading.source import SingleStream
+from bucketsum.reading.connections import HELD_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mypy_boto3_s3 import S3Client
+
+pytestmark = every_reader
 
 MIB: Final = 1024 * 1024
 SLACK_BYTES: Final = MIB // 2  # the server's own pieces, headers, what boto3 makes on the way
@@ -36,86 +46,116 @@ def running() -> Iterator[tuple[HostileS3, S3Client]]:
 
 
 @pytest.mark.parametrize("chunk_bytes", [1, 7, 4096, len(BODY), len(BODY) + 1])
-def test_any_chunk_size(hostile: HostileS3, client: S3Client, chunk_bytes: int) -> None:
+def test_any_chunk_size(
+    hostile: HostileS3, client: S3Client, chunk_bytes: int, reader: Reader
+) -> None:
     """One byte, an odd size, a page, exactly all, and more than all yield the same bytes."""
-    assert content_of(client, hostile.put(PATH, BODY), chunk_bytes) == BODY
+    assert reader.content_of(client, hostile.put(PATH, BODY), chunk_bytes) == BODY
 
 
 @given(size=st.integers(0, 200_000), chunk_bytes=st.integers(1, 70_000))
 @hypothesis_settings(max_examples=40)
-def test_any_object_size(running: tuple[HostileS3, S3Client], size: int, chunk_bytes: int) -> None:
-    """Every byte is yielded once and in order, in chunks that are never larger than asked."""
+def test_any_object_size(
+    running: tuple[HostileS3, S3Client], size: int, chunk_bytes: int, reader: Reader
+) -> None:
+    """Every byte is yielded once and in order, in chunks that are never empty."""
     s3, client = running
     stored = s3.put(PATH, (BODY * 20)[:size])
-    chunks = list(SingleStream(client, chunk_bytes).open(arrival_of(stored)).chunks)
+    chunks = list(reader.source(client, chunk_bytes).open(arrival_of(stored)).chunks)
     assert b"".join(chunks) == stored.body
-    assert all(0 < len(chunk) <= chunk_bytes for chunk in chunks)
+    assert all(chunks)
+    assert reader.streams or all(len(chunk) <= chunk_bytes for chunk in chunks)  # its memory
 
 
-def test_an_open_object_says_what_it_is(hostile: HostileS3, client: S3Client) -> None:
+def test_an_open_object_says_what_it_is(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """Size, entity tag and version are those of what S3 sends."""
     stored = hostile.put(PATH, BODY, "v1")
-    opened = SingleStream(client, 4096).open(arrival_of(stored))
+    opened = reader.source(client, 4096).open(arrival_of(stored))
     opened.chunks.close()
     assert (opened.size_bytes, opened.etag, opened.version_id) == (len(BODY), stored.etag, "v1")
 
 
-def test_exactly_what_arrived_is_asked_for(hostile: HostileS3, client: S3Client) -> None:
-    """The request names key, version and entity tag, so that no other object can answer."""
+def test_exactly_what_arrived_is_asked_for(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
+    """Every request names key, version and entity tag, so that no other object can answer."""
     stored = hostile.put(PATH, BODY, "v1")
-    content_of(client, stored)
-    [asked] = hostile.asked
-    assert (asked.path, asked.version_id) == (PATH, "v1")
-    assert asked.headers["if-match"] == f'"{stored.etag}"'
+    reader.content_of(client, stored)
+    assert len(hostile.asked) == (3 if reader.streams > 1 else 1)
+    for asked in hostile.asked:
+        assert (asked.path, asked.version_id) == (PATH, "v1")
+        assert asked.headers["if-match"] == f'"{stored.etag}"'
 
 
-def test_an_older_version_is_read_for_its_own_event(hostile: HostileS3, client: S3Client) -> None:
+def test_libcurl_reads_where_it_should(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
+    """What is fast is what is used: nothing falls back to botocore without a reason."""
+    reader.content_of(client, hostile.put(PATH, BODY, "v1"))
+    by_libcurl = [one.headers["user-agent"].startswith("bucketsum/") for one in hostile.asked]
+    assert all(by_libcurl) if reader.streams else not any(by_libcurl)
+
+
+def test_an_older_version_is_read_for_its_own_event(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """Where a bucket keeps versions, each is read as it was, whatever came later."""
     versions = [hostile.put(PATH, b"first", "v1"), hostile.put(PATH, b"second", "v2")]
-    assert [content_of(client, one) for one in versions] == [b"first", b"second"]
+    assert [reader.content_of(client, one) for one in versions] == [b"first", b"second"]
 
 
-def test_an_event_without_etag_reads_what_is_there(hostile: HostileS3, client: S3Client) -> None:
+def test_an_event_without_etag_reads_what_is_there(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """Nothing is compared where the event has nothing to compare with."""
     arrival = replace(arrival_of(hostile.put(PATH, BODY)), etag=None)
-    opened = SingleStream(client, 4096).open(arrival)
+    opened = reader.source(client, 4096).open(arrival)
     assert b"".join(opened.chunks) == BODY
     assert "if-match" not in hostile.asked[0].headers
 
 
-def test_encoded_objects_are_read_as_stored(hostile: HostileS3, client: S3Client) -> None:
+def test_encoded_objects_are_read_as_stored(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """Content-Encoding is the business of who downloads: the stored bytes are what is hashed."""
     packed = gzip.compress(BODY)
-    assert content_of(client, hostile.put(PATH, packed, content_encoding="gzip")) == packed
+    assert reader.content_of(client, hostile.put(PATH, packed, content_encoding="gzip")) == packed
 
 
-def test_it_streams(hostile: HostileS3, client: S3Client) -> None:
+def test_it_streams(hostile: HostileS3, client: S3Client, reader: Reader) -> None:
     """The first chunk is yielded while S3 has not sent the last."""
     stored = hostile.put(PATH, BODY)
     hostile.script(
         Fault(piece_bytes=1024, pause=lambda sent: hostile.stall(sent) if sent else None)
     )
-    chunks = SingleStream(client, 1024).open(arrival_of(stored)).chunks
+    chunks = reader.source(client, 1024).open(arrival_of(stored)).chunks
     assert next(chunks) == BODY[:1024]
     hostile.resume()
     assert b"".join(chunks) == BODY[1024:]
 
 
-def test_a_trickle_is_not_a_break(hostile: HostileS3, client: S3Client) -> None:
+def test_a_trickle_is_not_a_break(hostile: HostileS3, client: S3Client, reader: Reader) -> None:
     """Bytes that come one by one make the same chunks."""
     hostile.script(Fault(piece_bytes=1))
-    assert content_of(client, hostile.put(PATH, BODY[:500])) == BODY[:500]
+    assert reader.content_of(client, hostile.put(PATH, BODY[:500])) == BODY[:500]
     assert len(hostile.asked) == 1
 
 
-def test_one_connection_serves_object_after_object(hostile: HostileS3, client: S3Client) -> None:
-    """What is read to its end, the empty object too, leaves its connection to the next."""
-    for body in (BODY, b"", BODY[:1], b""):
-        content_of(client, hostile.put(PATH, body))
-    assert hostile.connections == 1
+def test_one_connection_serves_object_after_object(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
+    """What is read to its end, the empty object too, leaves its connections to the next."""
+    source = reader.source(client)
+    for body in (BODY, b"", BODY[:1], b"", BODY):
+        assert b"".join(source.open(arrival_of(hostile.put(PATH, body))).chunks) == body
+    assert hostile.connections <= max(reader.streams, 1)
 
 
-def test_stopping_early_ends_the_connection(hostile: HostileS3, client: S3Client) -> None:
+def test_stopping_early_ends_the_connection(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """Closing the chunks tells S3 at once, even while something still refers to the body."""
     given_up, bodies = threading.Event(), []
 
@@ -125,27 +165,29 @@ def test_stopping_early_ends_the_connection(hostile: HostileS3, client: S3Client
     client.meta.events.register("after-call.s3.GetObject", keep)
     stored = hostile.put(PATH, bytes(64 * MIB))  # more than the buffers of two sockets take
     hostile.script(Fault(afterwards=given_up.set))
-    chunks = SingleStream(client, 4096).open(arrival_of(stored)).chunks
+    chunks = reader.source(client, 4096).open(arrival_of(stored)).chunks
     next(chunks)
     chunks.close()
     assert given_up.wait(30)
-    assert bodies
+    assert bodies or reader.streams  # else nothing referred to it
 
 
 @pytest.mark.parametrize("chunk_bytes", [MIB, 8 * MIB])
 @pytest.mark.parametrize("cut_after", [None, 20 * MIB + 1])
-def test_memory_is_two_chunks(
-    hostile: HostileS3, client: S3Client, chunk_bytes: int, cut_after: int | None
+def test_memory_is_as_promised(
+    hostile: HostileS3, client: S3Client, chunk_bytes: int, cut_after: int | None, reader: Reader
 ) -> None:
-    """Reading and hashing 64 MiB holds two chunks, also where the connection breaks."""
-    content_of(client, hostile.put(PATH, b"warm up"))  # what is made only once is not counted
+    """Reading and hashing 64 MiB holds what the readers say, also where a connection breaks."""
+    source = reader.source(client, chunk_bytes, part_bytes=chunk_bytes)
+    for chunk in source.open(put_at(hostile, "warm up")).chunks:
+        del chunk  # what is made only once is not counted
     stored = hostile.put(PATH, bytes(64 * MIB))
     hostile.script(Fault(cut_after=cut_after))
-    source = SingleStream(client, chunk_bytes, lambda _seconds: None)
     tracemalloc.start()
     try:
         digest_of(source.open(arrival_of(stored)).chunks)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert peak <= 2 * chunk_bytes + SLACK_BYTES
+    promised = {0: 2 * chunk_bytes, 1: HELD_BYTES, 3: 4 * chunk_bytes}[reader.streams]
+    assert peak <= promised + SLACK_BYTES

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from botocore.config import Config
 from tests.integration.hasher.hostile_values import Fault
-from tests.integration.hasher.reading import BODY, PATH, content_of, s3_client
+from tests.integration.hasher.reading import BODY, PATH, Reader, every_reader, s3_client
 
 from bucketsum.errors import (
     BucketsumError,
@@ -22,6 +22,8 @@ from bucketsum.errors import (
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from tests.integration.hasher.hostile_s3 import HostileS3
+
+pytestmark = every_reader
 
 REFUSALS: Final = [
     (404, "NoSuchKey", ObjectGone),
@@ -54,13 +56,18 @@ REFUSALS: Final = [
 
 @pytest.mark.parametrize(("status", "code", "error"), REFUSALS)
 def test_every_refusal_has_its_meaning(
-    hostile: HostileS3, client: S3Client, status: int, code: str, error: type[BucketsumError]
+    hostile: HostileS3,
+    client: S3Client,
+    status: int,
+    code: str,
+    error: type[BucketsumError],
+    reader: Reader,
 ) -> None:
     """An error code says whether the object is gone, replaced, closed to us, or S3 unwell."""
     stored = hostile.put(PATH, BODY)
     hostile.always = Fault(refuse=(status, code, "because"))
     with pytest.raises(error) as caught:
-        content_of(client, stored)
+        reader.content_of(client, stored)
     assert type(caught.value) is error
     assert (code or str(status)) in str(caught.value)
 
@@ -75,71 +82,75 @@ def test_every_refusal_has_its_meaning(
     ],
 )
 def test_what_cannot_be_read_says_what_to_do(
-    hostile: HostileS3, client: S3Client, status: int, code: str, advice: str
+    hostile: HostileS3, client: S3Client, status: int, code: str, advice: str, reader: Reader
 ) -> None:
     """A person learns from the reason what to do, and S3's own words."""
-    hostile.script(Fault(refuse=(status, code, "the words of S3")))
+    hostile.always = Fault(refuse=(status, code, "the words of S3"))
     with pytest.raises(ObjectUnreadable, match=advice) as caught:
-        content_of(client, hostile.put(PATH, BODY))
+        reader.content_of(client, hostile.put(PATH, BODY))
     assert "the words of S3" in str(caught.value)
 
 
-def test_a_deleted_object_is_gone(hostile: HostileS3, client: S3Client) -> None:
+def test_a_deleted_object_is_gone(hostile: HostileS3, client: S3Client, reader: Reader) -> None:
     """An object that was deleted for good before it was read is gone."""
     stored = hostile.put(PATH, BODY)
     hostile.delete(PATH)
     with pytest.raises(ObjectGone):
-        content_of(client, stored)
+        reader.content_of(client, stored)
 
 
-def test_a_deleted_version_is_gone(hostile: HostileS3, client: S3Client) -> None:
+def test_a_deleted_version_is_gone(hostile: HostileS3, client: S3Client, reader: Reader) -> None:
     """So is a version that was deleted for good, though others are there."""
     stored = hostile.put(PATH, BODY, "v1")
     hostile.delete(PATH)
     hostile.put(PATH, b"other", "v2")
     with pytest.raises(ObjectGone):
-        content_of(client, stored)
+        reader.content_of(client, stored)
 
 
-def test_a_delete_marker_hides_no_version(hostile: HostileS3, client: S3Client) -> None:
+def test_a_delete_marker_hides_no_version(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """A version under a delete marker is still read; the marker itself is nothing to read."""
     stored = hostile.put(PATH, BODY, "v1")
     hostile.delete(PATH, marker_id="v2")
-    assert content_of(client, stored) == BODY
+    assert reader.content_of(client, stored) == BODY
     with pytest.raises(ObjectGone):
-        content_of(client, replace(stored, version_id="v2"))
+        reader.content_of(client, replace(stored, version_id="v2"))
 
 
 @pytest.mark.parametrize("version_id", [None, "null"])
 def test_an_overwritten_object_is_superseded(
-    hostile: HostileS3, client: S3Client, version_id: str | None
+    hostile: HostileS3, client: S3Client, version_id: str | None, reader: Reader
 ) -> None:
     """Where no versions are kept, also as version null, the successor is never read instead."""
     stored = hostile.put(PATH, BODY)
     hostile.put(PATH, b"its successor")
     with pytest.raises(ObjectSuperseded):
-        content_of(client, replace(stored, version_id=version_id))
+        reader.content_of(client, replace(stored, version_id=version_id))
 
 
 def test_a_store_that_ignores_if_match_deceives_nobody(
-    hostile: HostileS3, client: S3Client
+    hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:
     """The entity tag of the answer is compared too, so another object is never hashed."""
     stored = hostile.put(PATH, BODY)
     hostile.put(PATH, b"its successor")
     hostile.always = Fault(ignore_conditions=True)
     with pytest.raises(ObjectSuperseded, match=stored.etag):
-        content_of(client, stored)
+        reader.content_of(client, stored)
 
 
-def test_an_error_that_breaks_off_is_no_answer(hostile: HostileS3, client: S3Client) -> None:
+def test_an_error_that_breaks_off_is_no_answer(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """A refusal whose text never arrives says nothing of the object: try again later."""
     hostile.always = Fault(refuse=(403, "AccessDenied", "because"), cut_after=10)
     with pytest.raises(SourceUnavailable):
-        content_of(client, hostile.put(PATH, BODY))
+        reader.content_of(client, hostile.put(PATH, BODY))
 
 
-def test_an_endpoint_that_refuses_connections(hostile: HostileS3) -> None:
+def test_an_endpoint_that_refuses_connections(hostile: HostileS3, reader: Reader) -> None:
     """Where nobody listens, the object is as it was: try again later."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))  # bound but not listening, so that nobody else can
@@ -147,11 +158,11 @@ def test_an_endpoint_that_refuses_connections(hostile: HostileS3) -> None:
             s3_client(f"http://127.0.0.1:{taken.getsockname()[1]}") as client,
             pytest.raises(SourceUnavailable, match="could not be reached"),
         ):
-            content_of(client, hostile.put(PATH, BODY))
+            reader.content_of(client, hostile.put(PATH, BODY))
 
 
 def test_a_throttle_that_passes_is_waited_out(
-    hostile: HostileS3, monkeypatch: pytest.MonkeyPatch
+    hostile: HostileS3, monkeypatch: pytest.MonkeyPatch, reader: Reader
 ) -> None:
     """The hasher's own client tries four times before an object goes back to the queue."""
     monkeypatch.setattr(
@@ -159,4 +170,4 @@ def test_a_throttle_that_passes_is_waited_out(
     )
     hostile.script(*[Fault(refuse=(503, "SlowDown", "Please reduce your request rate."))] * 3)
     with s3_client(hostile.endpoint_url, Config()) as client:
-        assert content_of(client, hostile.put(PATH, BODY)) == BODY
+        assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
 from tests.integration.hasher.hostile_values import Fault
 from tests.integration.hasher.own_tls import own_tls
-from tests.integration.hasher.reading import BODY, PATH, arrival_of, content_of, s3_client
+from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, one_stream, s3_client
 
 from bucketsum.errors import (
     BucketsumError,
@@ -24,13 +24,15 @@ from bucketsum.errors import (
     SourceInterrupted,
     SourceUnavailable,
 )
-from bucketsum.reading.source import MAX_RESUMES, SingleStream
+from bucketsum.reading.source import MAX_RESUMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
     from mypy_boto3_s3 import S3Client
+
+pytestmark = one_stream
 
 SMALL: Final = BODY[:64]
 
@@ -54,14 +56,14 @@ def running() -> Iterator[tuple[HostileS3, S3Client]]:
 @pytest.mark.parametrize("gently", [False, True], ids=["reset", "closed"])
 @pytest.mark.parametrize("chunk_bytes", [1, 7, 64, 65])
 def test_a_break_at_any_byte_changes_nothing(
-    running: tuple[HostileS3, S3Client], chunk_bytes: int, *, gently: bool
+    running: tuple[HostileS3, S3Client], chunk_bytes: int, reader: Reader, *, gently: bool
 ) -> None:
     """Before the first byte, after the last and at each between, the digest is the same."""
     s3, client = running
     stored = s3.put(PATH, SMALL)
     for position in range(len(SMALL) + 1):
         s3.script(Fault(cut_after=position, gently=gently))
-        content = content_of(client, stored, chunk_bytes)
+        content = reader.content_of(client, stored, chunk_bytes)
         assert hashlib.sha1(content).digest() == hashlib.sha1(SMALL).digest(), position
 
 
@@ -72,41 +74,48 @@ def test_a_break_at_any_byte_changes_nothing(
 )
 @hypothesis_settings(max_examples=40)
 def test_breaks_upon_breaks_change_nothing(
-    running: tuple[HostileS3, S3Client], cuts: list[int], chunk_bytes: int, *, gently: bool
+    running: tuple[HostileS3, S3Client],
+    cuts: list[int],
+    chunk_bytes: int,
+    reader: Reader,
+    *,
+    gently: bool,
 ) -> None:
     """However often it breaks and wherever, up to the limit, every byte comes once, in order."""
     s3, client = running
     stored = s3.put(PATH, BODY)
     s3.script(*(Fault(cut_after=cut, gently=gently) for cut in cuts))
-    assert content_of(client, stored, chunk_bytes) == BODY
+    assert reader.content_of(client, stored, chunk_bytes) == BODY
     s3.forget_script()
 
 
 def test_resuming_is_bounded_and_pauses_longer_each_time(
-    hostile: HostileS3, client: S3Client
+    hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:
     """After ten resumes the message goes back, and the error names the byte."""
     pauses: list[float] = []
     hostile.always = Fault(cut_after=5, gently=True)
     with pytest.raises(SourceInterrupted, match=r"broke 11 times, last at byte 55 of 10240"):
-        content_of(client, hostile.put(PATH, BODY), 5, pauses.append)
+        reader.content_of(client, hostile.put(PATH, BODY), 5, pauses.append)
     assert pauses == [0.1, 0.2, 0.4, 0.8, 1.6, 2.0, 2.0, 2.0, 2.0, 2.0]
 
 
-def test_an_object_that_never_comes_is_given_up(hostile: HostileS3, client: S3Client) -> None:
+def test_an_object_that_never_comes_is_given_up(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """A connection that is reset before any byte, always, ends as a retry for later."""
     hostile.always = Fault(cut_after=0)
     with pytest.raises((SourceInterrupted, SourceUnavailable)):
-        content_of(client, hostile.put(PATH, BODY))
+        reader.content_of(client, hostile.put(PATH, BODY))
 
 
 def test_a_resume_asks_for_the_rest_of_the_same_object(
-    hostile: HostileS3, client: S3Client
+    hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:
     """It names the next byte, the version and the entity tag."""
     stored = hostile.put(PATH, BODY, "v1")
     hostile.script(Fault(cut_after=4500, gently=True))
-    content_of(client, stored, 1000)
+    reader.content_of(client, stored, 1000)
     first, again = hostile.asked
     assert "range" not in first.headers
     assert (again.path, again.version_id) == (PATH, "v1")
@@ -115,39 +124,43 @@ def test_a_resume_asks_for_the_rest_of_the_same_object(
 
 
 def test_a_resume_compares_even_where_the_event_could_not(
-    hostile: HostileS3, client: S3Client
+    hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:
     """Without an entity tag in the event, the one of the first answer guards the rest."""
     stored = hostile.put(PATH, BODY)
     hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.put(PATH, BODY[::-1])))
     arrival = replace(arrival_of(stored), etag=None)
     with pytest.raises(ObjectSuperseded):
-        list(SingleStream(client, 10, lambda _seconds: None).open(arrival).chunks)
+        list(reader.source(client, 10, lambda _seconds: None).open(arrival).chunks)
 
 
-def test_overwritten_between_break_and_resume(hostile: HostileS3, client: S3Client) -> None:
+def test_overwritten_between_break_and_resume(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """Half of one object and half of its successor are never one digest: superseded."""
     stored = hostile.put(PATH, BODY)
     hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.put(PATH, BODY[::-1])))
     with pytest.raises(ObjectSuperseded):
-        content_of(client, stored)
+        reader.content_of(client, stored)
 
 
 def test_a_version_is_continued_though_newer_ones_came(
-    hostile: HostileS3, client: S3Client
+    hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:
     """Where versions are kept, the break is continued in the version that was begun."""
     stored = hostile.put(PATH, BODY, "v1")
     hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.put(PATH, BODY[::-1], "v2")))
-    assert content_of(client, stored) == BODY
+    assert reader.content_of(client, stored) == BODY
 
 
-def test_deleted_between_break_and_resume(hostile: HostileS3, client: S3Client) -> None:
+def test_deleted_between_break_and_resume(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """An object that is deleted while it is read is gone."""
     stored = hostile.put(PATH, BODY)
     hostile.script(Fault(cut_after=100, afterwards=lambda: hostile.delete(PATH)))
     with pytest.raises(ObjectGone):
-        content_of(client, stored)
+        reader.content_of(client, stored)
 
 
 LIES: Final = {
@@ -162,14 +175,19 @@ LIES: Final = {
 
 
 @pytest.mark.parametrize("lie", LIES.values(), ids=LIES)
-def test_a_wrong_continuation_is_refused(hostile: HostileS3, client: S3Client, lie: Fault) -> None:
+def test_a_wrong_continuation_is_refused(
+    hostile: HostileS3, client: S3Client, lie: Fault, reader: Reader
+) -> None:
     """What does not continue at the next byte to the last is an error, not a digest."""
-    hostile.script(Fault(cut_after=4096, gently=True), lie)
+    hostile.script(Fault(cut_after=4096, gently=True))
+    hostile.always = lie
     with pytest.raises(SourceInterrupted, match="asked to continue with 'bytes 4096-10239/10240'"):
-        content_of(client, hostile.put(PATH, BODY))
+        reader.content_of(client, hostile.put(PATH, BODY))
 
 
-def test_a_continuation_with_another_etag_is_refused(hostile: HostileS3, client: S3Client) -> None:
+def test_a_continuation_with_another_etag_is_refused(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
     """A store that ignores If-Match and has another object now is found out by its answer."""
     stored = hostile.put(PATH, BODY)
     hostile.script(
@@ -177,7 +195,7 @@ def test_a_continuation_with_another_etag_is_refused(hostile: HostileS3, client:
         Fault(ignore_conditions=True),
     )
     with pytest.raises(ObjectSuperseded):
-        content_of(client, stored)
+        reader.content_of(client, stored)
 
 
 @pytest.mark.parametrize(
@@ -189,25 +207,31 @@ def test_a_continuation_with_another_etag_is_refused(hostile: HostileS3, client:
     ],
 )
 def test_a_refused_resume_means_what_a_refusal_means(
-    hostile: HostileS3, client: S3Client, status: int, code: str, error: type[BucketsumError]
+    hostile: HostileS3,
+    client: S3Client,
+    status: int,
+    code: str,
+    error: type[BucketsumError],
+    reader: Reader,
 ) -> None:
     """In the middle of an object the error codes mean the same as at its beginning."""
-    hostile.script(Fault(cut_after=100), Fault(refuse=(status, code, "because")))
+    hostile.script(Fault(cut_after=100))
+    hostile.always = Fault(refuse=(status, code, "because"))
     with pytest.raises(error, match=code):
-        content_of(client, hostile.put(PATH, BODY))
+        reader.content_of(client, hostile.put(PATH, BODY))
 
 
-def test_a_silent_connection_is_a_broken_one(hostile: HostileS3) -> None:
+def test_a_silent_connection_is_a_broken_one(hostile: HostileS3, reader: Reader) -> None:
     """When no byte comes for the read time-out, the object is continued on another connection."""
     stored = hostile.put(PATH, BODY)
     hostile.script(Fault(piece_bytes=100, pause=lambda sent: hostile.stall(sent) if sent else None))
     impatient = Config(read_timeout=0.3, retries={"total_max_attempts": 1, "mode": "standard"})
     with s3_client(hostile.endpoint_url, impatient) as client:
-        assert content_of(client, stored) == BODY
+        assert reader.content_of(client, stored) == BODY
     assert len(hostile.asked) == 2
 
 
-def test_a_garbled_tls_record_is_a_broken_connection(tmp_path: Path) -> None:
+def test_a_garbled_tls_record_is_a_broken_connection(tmp_path: Path, reader: Reader) -> None:
     """Bytes that fail TLS's own check are never hashed; the object is continued."""
     context, authority = own_tls(tmp_path)
     with (
@@ -215,5 +239,5 @@ def test_a_garbled_tls_record_is_a_broken_connection(tmp_path: Path) -> None:
         s3_client(s3.endpoint_url, verify=str(authority)) as client,
     ):
         s3.script(Fault(piece_bytes=1000, garble_after=3000))
-        assert content_of(client, s3.put(PATH, BODY), 1000) == BODY
+        assert reader.content_of(client, s3.put(PATH, BODY), 1000) == BODY
         assert [asked.headers.get("range") for asked in s3.asked] == [None, "bytes=3000-"]

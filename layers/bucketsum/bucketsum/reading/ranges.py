@@ -5,11 +5,8 @@ from __future__ import annotations
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
-from botocore.exceptions import BotoCoreError, ClientError
-from urllib3.exceptions import HTTPError
-
-from bucketsum.errors import ObjectSuperseded, SourceInterrupted, SourceUnavailable
-from bucketsum.reading.source import _BROKEN, _refusal, _request_for
+from bucketsum.errors import SourceInterrupted
+from bucketsum.reading.asking import BROKEN, Asking, request_for
 
 if TYPE_CHECKING:
     from botocore.response import StreamingBody
@@ -26,7 +23,7 @@ class RangedReads:
     """Makes, for an arrival, a function that reads some of its bytes."""
 
     def __init__(self, s3: S3Client) -> None:
-        self._s3 = s3
+        self._asking = Asking(s3)
 
     def of(self, arrival: Arrival) -> Read:
         """A function that reads so many bytes of the object that arrived, from an offset on.
@@ -40,7 +37,7 @@ class RangedReads:
         for _ in range(_ATTEMPTS):
             try:
                 data = self._get(arrival, offset, length)
-            except _BROKEN as error:
+            except BROKEN as error:
                 broken = str(error)
                 continue
             if len(data) == length:
@@ -51,20 +48,10 @@ class RangedReads:
         )
 
     def _get(self, arrival: Arrival, offset: int, length: int) -> bytes:
-        request = _request_for(arrival)
+        request = request_for(arrival)
         request["Range"] = f"bytes={offset}-{offset + length - 1}"
+        response = self._asking.ask(request)
         try:
-            response = self._s3.get_object(**request)
-        except ClientError as error:
-            raise _refusal(error) from error
-        except _BROKEN:
-            raise
-        except (BotoCoreError, HTTPError) as error:
-            raise SourceUnavailable(f"S3 could not be reached: {error}") from error
-        try:
-            asked, got = request.get("IfMatch"), response["ETag"]
-            if asked and got != asked:  # S3 never does; a store that ignores If-Match does
-                raise ObjectSuperseded(f"asked for the entity tag {asked}, S3 sent {got}")
             if response["ResponseMetadata"]["HTTPStatusCode"] == HTTPStatus.OK:  # all of it came
                 _pass_over(response["Body"], offset)
             return response["Body"].read(length)
