@@ -62,12 +62,12 @@ class Table:
         return [dict(zip(names, row, strict=True)) for row in self.rows]
 
     def show(self) -> None:
-        """Print it."""
+        """Print it; nothing where it has no rows."""
         cells = self.cells()
-        widths = [max(map(len, column), default=0) for column in zip(*cells, strict=True)]
         columns = [
-            output.Column(head.title, max(width, len(head.title)))
-            for head, width in zip(self.heads, widths, strict=True)
+            output.Column(head.title, max(len(head.title), *(len(row[number]) for row in cells)))
+            for number, head in enumerate(self.heads)
+            if cells
         ]
         output.print_table(columns, cells)
 

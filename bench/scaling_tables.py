@@ -24,7 +24,7 @@ MB_PER_S: Final = 75.0
 OVERHEAD_SECONDS: Final = 0.05
 """Assumed of every object: a GET's first byte at its best (30 ms) and a conditional write."""
 
-ARTICLE_BURST: Final = Burst(objects=100_000, seconds_per_object=10.0)
+ARTICLE_BURST: Final = Burst(objects=20_000, seconds_per_object=10.0)
 """1 GB at 100 MB/s, one file per invocation; more files than three minutes are enough for."""
 
 ARTICLE_SETTING: Final = Setting(
