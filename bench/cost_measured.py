@@ -170,8 +170,17 @@ def _origin(document: dict[str, Any]) -> str:
     """Where a file's numbers are from, in one line."""
     machine = document.get("machine", {})
     about = machine if isinstance(machine, str) else machine.get("processor", "")
+    warned = any(profile.get("warnings") for profile in document.get("profiles", ()))
     return document.get("origin") or ", ".join(
-        filter(None, ["not AWS: measured on one machine", about, document.get("date", "")])
+        filter(
+            None,
+            [
+                "not AWS: measured on one machine",
+                about,
+                document.get("date", ""),
+                "which was too busy or too small for some of it" if warned else "",
+            ],
+        )
     )
 
 

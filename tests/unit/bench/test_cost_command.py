@@ -119,6 +119,14 @@ def test_files_of_all_kinds_come_together(tmp_path: Path) -> None:
     )
 
 
+def test_a_busy_machine_is_told(tmp_path: Path) -> None:
+    """What the bench warned of goes with its numbers."""
+    document = readers(("b", 70))
+    document["profiles"][0]["warnings"] = ["The box gave less"]
+    (origin,) = read(tmp_path, document).origins
+    assert origin.endswith("too busy or too small for some of it")
+
+
 def test_what_was_measured_takes_the_place_of_what_was_assumed(tmp_path: Path) -> None:
     """And each row says which it is."""
     small = {"memory_mb": 512, "object_bytes": 10_000, "batch_size": 10, "seconds_per_object": 0.5}
