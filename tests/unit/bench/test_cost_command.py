@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from bench.cost import DOCUMENT, EXAMPLE, main, written
 from bench.cost_measured import ColdStart, Measured, Small, Speed, measured_in
+from bench.cost_model import Handling, cost_of
 from bench.cost_tables import (
     alternatives_table,
     article_table,
@@ -89,8 +90,15 @@ def test_ranges_are_paid_for(tmp_path: Path) -> None:
     """A reader in ranges makes a request per 8 MiB, unless its file says how many."""
     document = readers(("ordered ranges", 70), ("one stream", 60), ("told", 50))
     document["profiles"][0]["summaries"][2]["gets"] = 7
-    gets = {one.reader: one.gets for one in read(tmp_path, document).speeds}
+    measured = read(tmp_path, document)
+    gets = {one.reader: one.gets for one in measured.speeds}
     assert gets == {"ordered ranges": 120, "one stream": 1, "told": 7}
+    row = dict(
+        zip((head.name for head in per_tb(measured).heads), per_tb(measured).rows[0], strict=True)
+    )
+    assert row["reader"] == "ordered ranges"
+    one_get = cost_of(Handling(512, "arm64", 10**9, 1)).requests
+    assert row["requests_usd_per_tb"] == pytest.approx(1000 * (one_get + 119 * 0.0004e-3))
 
 
 def test_a_terabyte_by_hand(tmp_path: Path) -> None:
