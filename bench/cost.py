@@ -26,8 +26,8 @@ _NO_ROWS: Final = "Not measured yet."
     "files",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="JSON of `bench readers`, of `bench.cold_start`, or of small objects; can be given more "
-    "than once. Without it, bench/cost_example.json.",
+    help="JSON of `bench readers`, `bench.function` or `bench.cold_start`; can be given more than "
+    "once. Without it, bench/cost_example.json.",
 )
 @click.option(
     "--reader",

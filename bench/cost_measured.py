@@ -1,8 +1,12 @@
-"""Measurements from other commands' JSON: speeds, cold starts, small objects."""
+"""Measurements from other commands' JSON: speeds, cold starts, small objects.
+
+The other commands are not imported: a file may be of another day and of another machine.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
@@ -21,6 +25,14 @@ PART_BYTES: Final = 8 * 1024 * 1024
 
 OURS: Final = "bucketsum"
 """What the names of our readers begin with."""
+
+SMALL_BYTES: Final = 1_562_048
+"""The average size of what `python -m bench.function` reads, that of the transfers' article."""
+
+_OUR_WAY: Final = re.compile(r"hasher, batches of (\d+)")
+"""What `python -m bench.function` calls the hasher as it is deployed."""
+
+_KINDS: Final = frozenset({"profiles", "shapes", "starts"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,9 +139,9 @@ def _shape(speed: Speed) -> tuple[object, ...]:
 
 
 def measured_in(files: Iterable[Path]) -> Measured:
-    """What the JSON of `bench readers`, `bench.cold_start` and small objects hold together.
+    """What the JSON of `bench readers`, `bench.function` and `bench.cold_start` holds together.
 
-    A file is known by what it has: ``profiles``, ``starts`` or ``small``.
+    A file is known by what it has: ``profiles``, ``shapes`` or ``starts``.
 
     Raises:
         CannotDoError: A file cannot be read, or is none of them; the text says what is missing.
@@ -148,21 +160,22 @@ def _read(file: Path) -> Measured:
         document: Any = json.loads(file.read_text("utf-8"))
     except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
         raise CannotDoError(f"{file} cannot be read as JSON: {error}") from error
-    if not isinstance(document, dict) or not {"profiles", "starts", "small"} & document.keys():
+    if not isinstance(document, dict) or not _KINDS & document.keys():
         raise CannotDoError(
-            f"{file} has none of `profiles`, `starts` and `small`; make it with `python -m bench "
-            "readers --json FILE` or `python -m bench.cold_start --json`"
+            f"{file} has none of `profiles`, `shapes` and `starts`; make it with `python -m bench "
+            "readers --json FILE`, `python -m bench.function --json` or `python -m "
+            "bench.cold_start --json`"
         )
     try:
         return Measured(
             (_origin(document),),
             tuple(_speeds(document.get("profiles", ()))),
-            tuple(Small(**one) for one in document.get("small", ())),
+            tuple(_smalls(document.get("shapes", ()))),
             tuple(
                 ColdStart(one["name"], one["wall_ms"] / 1000) for one in document.get("starts", ())
             ),
         )
-    except (KeyError, TypeError) as error:
+    except (KeyError, TypeError, ZeroDivisionError) as error:
         raise CannotDoError(f"{file} is not as expected: {error!r}") from error
 
 
@@ -199,6 +212,15 @@ def _speeds(profiles: Iterable[dict[str, Any]]) -> Iterable[Speed]:
                 mb_per_s=summary["mb_per_s"]["median"],
                 gets=summary.get("gets") or _gets(summary["reader"], profile["object_bytes"]),
             )
+
+
+def _smalls(shapes: Iterable[dict[str, Any]]) -> Iterable[Small]:
+    for shape in shapes:
+        for way in shape["ways"]:
+            if found := _OUR_WAY.fullmatch(way["way"]):
+                yield Small(
+                    shape["memory_mb"], SMALL_BYTES, int(found[1]), 1 / way["objects_per_s"]
+                )
 
 
 def _gets(reader: str, object_bytes: int) -> int:

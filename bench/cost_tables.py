@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.cost_alternatives import ARTICLE_SPEEDS, alternatives, article_usd_per_tb
+from bench.cost_measured import SMALL_BYTES
 from bench.cost_model import Cost, Handling, cost_of, usd_per_tb
 from bench.cost_prices import ARCHITECTURES, PRICES, REGION
 from bench.page import Head, Table
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 OVERHEAD_SECONDS: Final = 0.05
 """Assumed of a small object besides its bytes, as in `bench.scaling_tables`: requests, the row."""
 
-SMALL_BYTES: Final = (1_562_048, 10_000)
+SIZES: Final = (SMALL_BYTES, 10_000)
 """The average of the files of the article on transfers, and next to nothing."""
 
 BATCHES: Final = (1, 10)
@@ -141,7 +142,7 @@ def _assumed_handlings(measured: Measured) -> list[tuple[int, int, int]]:
     return [
         (memory_mb, object_bytes, batch)
         for memory_mb in _speeds_by_memory(measured)
-        for object_bytes in SMALL_BYTES
+        for object_bytes in SIZES
         for batch in BATCHES
     ]
 
