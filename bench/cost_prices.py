@@ -1,0 +1,98 @@
+"""What is paid for besides Lambda's time, which `bucketsum.sweep.prices` has; in us-east-1.
+
+AWS's pages could not be opened where this was written. Each price says what it was read from.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+from bucketsum.sweep.prices import PRICE_DATE, PRICE_SOURCE, prices_in
+
+REGION: Final = "us-east-1"
+ARCHITECTURES: Final = ("arm64", "x86_64")
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A price.
+
+    Attributes:
+        what: What is paid for.
+        usd: How much for `per` of them.
+        per: Of how many the price is, as AWS says it.
+        source: The page that has it.
+        read: From what it was read, and of when that is.
+    """
+
+    what: str
+    usd: float
+    per: int
+    source: str
+    read: str
+
+    @property
+    def each(self) -> float:
+        """For one."""
+        return self.usd / self.per
+
+
+_QUOTED: Final = "several public projects that quote it, undated"
+_QUOTED_2026: Final = "public projects that read it in August and September 2026"
+_COPY: Final = "a stored copy of the page, after August 2025"
+
+_MILLION: Final = 1_000_000
+_GB: Final = 1_000_000_000
+
+SQS_REQUEST: Final = Price(
+    "SQS request, standard queue, 64 KB", 0.40, _MILLION, "https://aws.amazon.com/sqs/pricing/",
+    _QUOTED,
+)  # fmt: skip
+S3_GET: Final = Price("S3 GET, Standard", 0.0004, 1000, "https://aws.amazon.com/s3/pricing/", _COPY)
+WRITE_UNIT: Final = Price(
+    "DynamoDB on-demand write, 1 KB", 0.625, _MILLION,
+    "https://aws.amazon.com/dynamodb/pricing/on-demand/", _QUOTED_2026,
+)  # fmt: skip
+READ_UNIT: Final = Price(
+    "DynamoDB on-demand read, 4 KB", 0.125, _MILLION,
+    "https://aws.amazon.com/dynamodb/pricing/on-demand/", _QUOTED_2026,
+)  # fmt: skip
+LOG_BYTE: Final = Price(
+    "CloudWatch Logs, byte taken in (per GB)", 0.50, _GB,
+    "https://aws.amazon.com/cloudwatch/pricing/", _QUOTED_2026,
+)  # fmt: skip
+TRACE: Final = Price(
+    "X-Ray trace recorded", 5.00, _MILLION, "https://aws.amazon.com/xray/pricing/", _QUOTED
+)
+EGRESS_BYTE: Final = Price(
+    "from S3 to the internet, first 10 TB a month (per GB)", 0.09, _GB,
+    "https://aws.amazon.com/s3/pricing/", _COPY,
+)  # fmt: skip
+BATCH_JOB: Final = Price(
+    "S3 Batch Operations, job", 0.25, 1, "https://aws.amazon.com/s3/pricing/", _COPY
+)
+BATCH_OBJECT: Final = Price(
+    "S3 Batch Operations, object", 1.00, _MILLION, "https://aws.amazon.com/s3/pricing/", _COPY
+)
+CHECKSUM_BYTE: Final = Price(
+    "S3 compute checksum (per GB)", 0.004, _GB, "https://aws.amazon.com/s3/pricing/", _COPY
+)
+EC2_HOUR: Final = Price(
+    "EC2 c7g.large, hour, on demand", 0.0725, 1, "https://aws.amazon.com/ec2/pricing/on-demand/",
+    _QUOTED_2026,
+)  # fmt: skip
+
+LAMBDA: Final = tuple(
+    Price(f"Lambda {name}, GB-second", prices_in(REGION, name).gb_second, 1, PRICE_SOURCE,
+          f"bucketsum's own table, {PRICE_DATE}")
+    for name in ARCHITECTURES
+)  # fmt: skip
+LAMBDA_REQUEST: Final = Price(
+    "Lambda request", 0.20, _MILLION, PRICE_SOURCE, f"bucketsum's own table, {PRICE_DATE}"
+)
+
+PRICES: Final = (
+    *LAMBDA, LAMBDA_REQUEST, SQS_REQUEST, S3_GET, WRITE_UNIT, READ_UNIT, LOG_BYTE, TRACE,
+    EGRESS_BYTE, BATCH_JOB, BATCH_OBJECT, CHECKSUM_BYTE, EC2_HOUR,
+)  # fmt: skip

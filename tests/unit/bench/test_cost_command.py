@@ -1,0 +1,232 @@
+"""cost: measurements in, tables out, and docs/cost.md has what the shipped example gives."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from bench.cost import DOCUMENT, EXAMPLE, main, written
+from bench.cost_measured import ColdStart, Measured, Small, Speed, measured_in
+from bench.cost_model import Handling, cost_of
+from bench.cost_tables import (
+    alternatives_table,
+    article_table,
+    cold_starts,
+    per_tb,
+    prices_table,
+    small_objects,
+)
+from click.testing import CliRunner
+from tests.sam_template import load_template
+from tests.template.documents import Document
+
+from bucketsum_cli.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def readers(*summaries: tuple[str, float | None], **profile: int) -> dict[str, Any]:
+    """What `bench readers` writes of one shape."""
+    shape = {"memory_mb": 512, "link_mbit_per_s": 625, "object_bytes": 10**9, "burst_bytes": 0}
+    return {
+        "date": "2026-11-21",
+        "machine": {"processor": "EPYC"},
+        "profiles": [
+            {
+                "profile": shape | profile,
+                "summaries": [
+                    {"reader": name, "mb_per_s": {"median": speed} if speed else None}
+                    for name, speed in summaries
+                ],
+            }
+        ],
+    }
+
+
+def function(**objects_per_s: float) -> dict[str, Any]:
+    """What `bench.function` writes of batches (``batches_of_10``) at 512 MB."""
+    ways = [
+        {"way": f"hasher, {name.replace('_', ' ')}", "objects_per_s": speed}
+        for name, speed in objects_per_s.items()
+    ]
+    others = [
+        {"way": "naive, batches of 10", "objects_per_s": 1.0},
+        {"way": "hasher, batches of 10, threads 8", "objects_per_s": 2.0},
+    ]
+    return {"machine": "Linux", "shapes": [{"memory_mb": 512, "ways": ways + others}]}
+
+
+def read(tmp_path: Path, *documents: object) -> Measured:
+    """These documents as files, read."""
+    files = []
+    for number, document in enumerate(documents):
+        file = tmp_path / f"{number}.json"
+        file.write_text(json.dumps(document))
+        files.append(file)
+    return measured_in(files)
+
+
+def test_the_fastest_of_ours_counts(tmp_path: Path) -> None:
+    """Of each shape: the fastest reader whose name begins with ours, and the article's beside."""
+    document = readers(
+        ("article, 20 MB chunks", 60), ("bucketsum, one", 70), ("bucketsum, two", 71), ("s5cmd", 99)
+    )
+    measured = read(tmp_path, document)
+    assert [one.reader for one in measured.ours()] == ["bucketsum, two"]
+    assert [row[3] for row in per_tb(measured).rows] == ["bucketsum, two", "article, 20 MB chunks"]
+
+
+def test_without_ours_the_fastest_of_the_others_counts(tmp_path: Path) -> None:
+    """Prototypes can be priced too; the article's reader is never taken for ours."""
+    measured = read(tmp_path, readers(("article, 20 MB chunks", 99), ("a", 60), ("b", 70)))
+    assert [one.reader for one in measured.ours()] == ["b"]
+
+
+def test_a_reader_can_be_chosen(tmp_path: Path) -> None:
+    """By part of its name; one that is not there is refused with those that are."""
+    measured = read(tmp_path, readers(("article, 20 MB chunks", 9), ("aws s3 cp", 60), ("b", 70)))
+    rows = per_tb(measured.only("s3")).rows
+    assert [row[3] for row in rows] == ["aws s3 cp", "article, 20 MB chunks"]
+    with pytest.raises(CannotDoError, match="'nobody'; measured are 'article, 20 MB chunks'"):
+        measured.only("nobody")
+
+
+def test_a_reader_that_always_failed_is_left_out(tmp_path: Path) -> None:
+    """No speed, no price."""
+    measured = read(tmp_path, readers(("a", None), ("b", 70)))
+    assert [one.reader for one in measured.speeds] == ["b"]
+
+
+def test_ranges_are_paid_for(tmp_path: Path) -> None:
+    """A reader in ranges makes a request per 8 MiB, unless its file says how many."""
+    document = readers(("ordered ranges", 70), ("one stream", 60), ("told", 50))
+    document["profiles"][0]["summaries"][2]["gets"] = 7
+    measured = read(tmp_path, document)
+    gets = {one.reader: one.gets for one in measured.speeds}
+    assert gets == {"ordered ranges": 120, "one stream": 1, "told": 7}
+    row = dict(
+        zip((head.name for head in per_tb(measured).heads), per_tb(measured).rows[0], strict=True)
+    )
+    assert row["reader"] == "ordered ranges"
+    one_get = cost_of(Handling(512, "arm64", 10**9, 1)).requests
+    assert row["requests_usd_per_tb"] == pytest.approx(1000 * (one_get + 119 * 0.0004e-3))
+
+
+def test_a_terabyte_by_hand(tmp_path: Path) -> None:
+    """1 GB at 100 MB/s and 1,024 MB on arm64: 10,000 s a terabyte, 13.3 cents and the requests."""
+    (row,) = per_tb(read(tmp_path, readers(("b", 100), memory_mb=1024))).rows
+    assert row[5] == pytest.approx(10_000 * 0.0000133334 + row[7])
+    assert row[7] == pytest.approx(1000 * 4.2675e-6, rel=1e-3)
+
+
+def test_files_of_all_kinds_come_together(tmp_path: Path) -> None:
+    """Speeds, cold starts and small objects are told apart by what they hold."""
+    measured = read(
+        tmp_path,
+        readers(("b", 70)),
+        {"machine": "Linux", "starts": [{"name": "hasher", "wall_ms": 200, "cpu_ms": 190}]},
+        function(batches_of_10=50.0),
+    )
+    assert measured.speeds == (Speed(512, 625, False, 10**9, "b", 70),)
+    assert measured.cold_starts == (ColdStart("hasher", 0.2),)
+    assert measured.smalls == (Small(512, 1_562_048, 10, 0.02),)
+    assert measured.origins == (
+        "not AWS: measured on one machine, EPYC, 2026-11-21",
+        "not AWS: measured on one machine, Linux",
+        "not AWS: measured on one machine, Linux",
+    )
+
+
+def test_a_busy_machine_is_told(tmp_path: Path) -> None:
+    """What the bench warned of goes with its numbers."""
+    document = readers(("b", 70))
+    document["profiles"][0]["warnings"] = ["The box gave less"]
+    (origin,) = read(tmp_path, document).origins
+    assert origin.endswith("too busy or too small for some of it")
+
+
+def test_what_was_measured_takes_the_place_of_what_was_assumed(tmp_path: Path) -> None:
+    """And each row says which it is."""
+    measured = read(tmp_path, readers(("b", 70)), function(batches_of_10=2.0))
+    rows = {(row[0], row[2]): (row[3], row[4]) for row in small_objects(measured).rows}
+    assert rows[1_562_048, 10] == (500, "measured")
+    assert rows[10_000, 1] == (pytest.approx(50, rel=0.01), "assumed")
+
+
+def test_a_thousand_cold_starts_by_hand() -> None:
+    """400 ms at 512 MB on arm64, a thousand times: 200 GB-seconds."""
+    measured = Measured(cold_starts=(ColdStart("hasher", 0.4),))
+    table = cold_starts(measured)
+    (row,) = table.as_json()
+    assert row["usd_per_1000_at_512_mb"] == pytest.approx(200 * 0.0000133334)
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("no json", "cannot be read as JSON"),
+        ("[]", "none of `profiles`, `shapes` and `starts`"),
+        ('{"results": []}', "none of `profiles`, `shapes` and `starts`"),
+        ('{"profiles": [{}]}', "is not as expected: KeyError"),
+        ('{"shapes": [1]}', "is not as expected: TypeError"),
+    ],
+)
+def test_other_files_are_refused(tmp_path: Path, content: str, told: str) -> None:
+    """With what is missing and how to get it; the exit status is 2."""
+    file = tmp_path / "file.json"
+    file.write_text(content)
+    done = CliRunner().invoke(main, ["--measured", str(file)])
+    assert done.exit_code == 2
+    assert told in " ".join(done.output.split())
+
+
+def test_the_document_has_the_examples_tables() -> None:
+    """docs/cost.md is what the command writes from the shipped example.
+
+    Where its origin says that it was made from other measurements, these are not here to compare.
+    """
+    text = DOCUMENT.read_text("utf-8")
+    example = measured_in([EXAMPLE])
+    if example.origins[0] in text:
+        assert written(text, example) == text
+
+
+def test_the_document_has_todays_prices() -> None:
+    """What no measurement changes is always what the command writes now."""
+    text = DOCUMENT.read_text("utf-8")
+    for table in (article_table(), alternatives_table(), prices_table()):
+        assert f"<!-- bench {table.name} -->\n{table.markdown()}\n<!--" in text, table.name
+
+
+def test_the_example_says_that_it_is_one() -> None:
+    """Nobody can take it for a result, or for AWS's."""
+    (origin,) = measured_in([EXAMPLE]).origins
+    assert origin.startswith("An example, not a result")
+    assert "not AWS" in origin
+
+
+def test_the_json_has_every_table() -> None:
+    """The same numbers for a machine, with their origin and the prices' date."""
+    done = CliRunner().invoke(main, ["--json"], catch_exceptions=False)
+    document = json.loads(done.output)
+    assert document["cost-tb"][0]["usd_per_tb_arm64"] > 0
+    assert {"origins", "prices", "cost-article", "cost-small", "cost-alternatives"} <= set(document)
+
+
+def test_people_see_every_table() -> None:
+    """Without options the example is priced and shown."""
+    done = CliRunner().invoke(main, [], catch_exceptions=False)
+    assert done.exit_code == 0
+    for name in ("cost-tb", "cost-article", "cost-small", "cost-alternatives", "cost-prices"):
+        assert name in done.output
+    assert "An example, not a result" in done.output
+
+
+def test_the_defaults_explained_are_the_templates() -> None:
+    """Each default that docs/cost.md gives a reason for is the template's."""
+    parameters = load_template()["Parameters"]
+    for name, default, why in Document.read(DOCUMENT).table("parameter"):
+        assert default.strip("`") == str(parameters[name.strip("`")]["Default"]), name
+        assert why
