@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
 from bench.box.confinement import Confinement
-from bench.box.network import Network, PREFIX, remove_abandoned
+from bench.box.network import PREFIX, Network, remove_abandoned
 from bench.box.requirements import missing, refusal
 
 if TYPE_CHECKING:

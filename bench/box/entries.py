@@ -37,7 +37,12 @@ ENTRIES: Final = (
     Entry("article, 1 MB chunks", "boto:article", {"chunk_bytes": 1_000_000}),
     Entry("boto3 iter_chunks(1 MiB)", "boto:iter_chunks", {"chunk_bytes": MIB}),
     Entry("boto3 download_fileobj", "boto:download_fileobj"),
-    Entry("AWS CRT, 8 MiB parts", "crt:get_object", {"part_bytes": 8 * MIB, "gbit_per_s": 5.0}, ("awscrt",)),
+    Entry(
+        "AWS CRT, 8 MiB parts",
+        "crt:get_object",
+        {"part_bytes": 8 * MIB, "gbit_per_s": 5.0},
+        ("awscrt",),
+    ),
     Entry("aws s3 cp - | sha1sum", "programs:piped", {"argv": _AWS}, ("aws",)),
     Entry("s5cmd cat | sha1sum", "programs:piped", {"argv": _S5CMD}, ("s5cmd",)),
     Entry("rclone cat | sha1sum", "programs:piped", {"argv": _RCLONE}, ("rclone",)),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 _UV: Final = (sys.executable, "-m", "uv", "--quiet")
 _PINS: Final = Path(__file__).with_name("peers.txt")
+_PROJECT: Final = _PINS.parents[2]
 _AWS_CLI: Final = "awscli==1.46.2"
 _S5CMD: Final = ("github.com/peak/s5cmd/v2", "v2.3.0")
 
@@ -55,7 +56,8 @@ def gather(folder: Path) -> Peers:
     """
     interpreter = newest_interpreter()
     python = _environment(folder / f"readers-{interpreter.runtime}", interpreter.path)
-    _install(python, [f"boto3=={metadata.version('boto3')}"])
+    locked = ["--constraint", str(_PROJECT / "requirements.lock")]
+    _install(python, [*locked, f"boto3=={metadata.version('boto3')}"])
     absent: dict[str, str] = {}
     for pin in _pins():
         try:
@@ -87,7 +89,7 @@ def _environment(folder: Path, interpreter: Path) -> Path:
 
 
 def _install(python: Path, requirements: list[str]) -> None:
-    """uv does nothing, in some milliseconds, for what is there already."""
+    """Uv does nothing, in some milliseconds, for what is there already."""
     _run([*_UV, "pip", "install", "--python", str(python), *requirements])
 
 
@@ -134,12 +136,20 @@ _TELL: Final = (
     "import sys; from importlib import metadata as m; print('Python', sys.version.split()[0]);"
     "[print(d.name, d.version) for d in m.distributions()]"
 )
-_SHOWN: Final = ("Python", "boto3", "botocore", "urllib3", "s3transfer", "awscrt", "pycurl")
+_SHOWN: Final[tuple[str, ...]] = (
+    "Python",
+    "boto3",
+    "botocore",
+    "urllib3",
+    "s3transfer",
+    "awscrt",
+    "pycurl",
+)
 
 
 def _versions(python: Path, programs: dict[str, str]) -> dict[str, str]:
     told = dict(line.split() for line in _run([str(python), "-c", _TELL]).splitlines())
-    versions = {name: told[name] for name in _SHOWN if name in told}
+    versions = {name: told[name] for name in ("Python", *_LIBRARIES) if name in told}
     asks = {"aws": "--version", "s5cmd": "version", "rclone": "version"}
     for name, program in programs.items():
         versions[name] = _run([program, asks[name]]).splitlines()[0]

@@ -108,7 +108,7 @@ class Proxy:
     async def _connection(self, client: socket.socket) -> None:
         with client, socket.socket() as server:
             for one in (client, server):
-                one.setblocking(False)  # noqa: FBT003 - Python's own signature
+                one.setblocking(False)
                 one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             limit_rate(client, self._bytes_per_s)
             with contextlib.suppress(OSError):
@@ -118,8 +118,8 @@ class Proxy:
                 _, left = await asyncio.wait(
                     (requests, answers), return_when=asyncio.FIRST_COMPLETED
                 )
-                for one in left:
-                    one.cancel()
+                for task in left:
+                    task.cancel()
                 await asyncio.wait((requests, answers))
 
     async def _requests(self, client: socket.socket, server: socket.socket) -> None:
@@ -152,7 +152,7 @@ def _address(text: str) -> tuple[str, int]:
 def main(listen: str, to: str, bytes_per_s: str, delay_s: str) -> None:
     """Serve until killed."""
     with socket.create_server(_address(listen), backlog=256) as listener:
-        listener.setblocking(False)  # noqa: FBT003 - Python's own signature
+        listener.setblocking(False)
         proxy = Proxy(_address(to), int(bytes_per_s), float(delay_s))
         asyncio.run(proxy.serve(listener))
 

@@ -166,5 +166,3 @@ def _await(box: Box, servers: list[subprocess.Popen[bytes]], log: Path) -> None:
                 continue
             raise CannotMakeBoxError(f"the server did not start: {log.read_text()}") from None
         return
-
-

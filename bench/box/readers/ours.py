@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import boto3
 
 from bucketsum.arrivals import Arrival
-from bucketsum.digest import sha1_of
+from bucketsum.digest import digest_of
 from bucketsum.reading.source import CLIENT_CONFIG, SingleStream
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def reading(source: Source, target: Target) -> Read:
     arrival = Arrival(target.bucket, target.key, None, None, target.size_bytes, "00", "")
 
     def read() -> tuple[int, str]:
-        digest = sha1_of(source.open(arrival).chunks)
+        digest = digest_of(source.open(arrival).chunks)
         return digest.size_bytes, digest.sha1
 
     return read
