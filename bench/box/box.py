@@ -1,7 +1,6 @@
 """The box itself: ``with Box(profile) as box: box.start(argv, env)``.
 
-What runs in it sees one network, ten seconds of whose making are nobody's: a link with Lambda's
-rate to a namespace where servers run. `Box.serve` starts a server there, `Box.start` a program
+What runs in it sees one network: a link with Lambda's rate to a namespace where servers run. `Box.serve` starts a server there, `Box.start` a program
 inside of the limits. All of it is gone when the ``with`` ends, however it ends.
 """
 

@@ -6,13 +6,14 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bench.box.objects import BUCKET, make_object
-from bench.box.profiles import CONNECTION_BYTES_PER_S
+from bench.box.profiles import BURST_PEAK_BYTES_PER_S, CONNECTION_BYTES_PER_S
 from bench.box.requirements import SYSTEM_PATH, tool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bench.box.box import Box
+    from bench.box.profiles import Profile
     from bench.box.server import Server
 
 SMALLEST_SHARE: Final = 0.95
@@ -20,7 +21,7 @@ SMALLEST_SHARE: Final = 0.95
 
 _SECONDS: Final = 3.0
 _OBJECT_BYTES: Final = 300_000_000
-_DRAINING: Final = 8
+_BURSTING: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,12 +29,12 @@ class Calibration:
     """One measurement of the link, with nothing in its way.
 
     Attributes:
-        connections: How many at once.
+        what: How many connections, and when.
         mb_per_s: MB of 10⁶ bytes per second, from the first byte to the last.
         allowed_mb_per_s: What the shape allows.
     """
 
-    connections: int
+    what: str
     mb_per_s: float
     allowed_mb_per_s: float
 
@@ -49,37 +50,61 @@ class Calibration:
 
     def __str__(self) -> str:
         """One line for people."""
-        plural = "s" if self.connections > 1 else ""
         return (
-            f"{self.connections} connection{plural}: {self.mb_per_s:.1f} MB/s of "
-            f"{self.allowed_mb_per_s:.1f} ({self.share:.3f})"
+            f"{self.what} {self.mb_per_s:.1f} MB/s of {self.allowed_mb_per_s:.1f} "
+            f"({self.share:.3f})"
         )
 
 
-def plan(link_bytes_per_s: float) -> list[tuple[int, float]]:
-    """Connections, and bytes per second that they are allowed: for one, and enough for the link."""
-    many = int(link_bytes_per_s // CONNECTION_BYTES_PER_S) + 2
-    return [(1, min(link_bytes_per_s, CONNECTION_BYTES_PER_S)), (many, link_bytes_per_s)]
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to measure.
+
+    Attributes:
+        what: Its name.
+        connections: How many at once.
+        allowed_bytes_per_s: What the shape allows them.
+        size_bytes: How much to read.
+    """
+
+    what: str
+    connections: int
+    allowed_bytes_per_s: float
+    size_bytes: int
+
+
+def plan(profile: Profile) -> list[Step]:
+    """One connection, and enough for the link; before them the burst, which they must not have."""
+    link = profile.link_bytes_per_s
+    many = int(link // CONNECTION_BYTES_PER_S) + 2
+    one = min(link, CONNECTION_BYTES_PER_S)
+    steps = [
+        Step("1 connection", 1, one, int(one * _SECONDS)),
+        Step(f"{many} connections", many, link, int(link * _SECONDS)),
+    ]
+    if profile.burst_bytes:
+        burst = min(_BURSTING * CONNECTION_BYTES_PER_S, BURST_PEAK_BYTES_PER_S)
+        steps = [
+            Step(f"{_BURSTING} in the burst", _BURSTING, burst, profile.burst_bytes * 4 // 5),
+            Step("", _BURSTING, link, profile.burst_bytes * 3 // 4),  # takes what is left of it
+            *steps,
+        ]
+    return steps
 
 
 def calibrate(box: Box, server: Server, objects: Path) -> list[Calibration]:
-    """Read for some seconds with one connection, then with many.
-
-    Takes the burst out of the link first where it has one: what is measured is what is sustained.
-    """
+    """Measure what `plan` names, some seconds in all."""
     known = make_object(objects, _OBJECT_BYTES)
     url = f"{server.endpoint}/{BUCKET}/{known.key}"
-    burst_bytes = box.profile.burst_bytes
-    if burst_bytes:
-        _read(box, server, url, _DRAINING, burst_bytes * 5 // 4)
-    return [
+    measured = [
         Calibration(
-            connections,
-            _read(box, server, url, connections, int(allowed * _SECONDS)) / 1e6,
-            allowed / 1e6,
+            step.what,
+            _read(box, server, url, step.connections, step.size_bytes) / 1e6,
+            step.allowed_bytes_per_s / 1e6,
         )
-        for connections, allowed in plan(box.profile.link_bytes_per_s)
+        for step in plan(box.profile)
     ]
+    return [one for one in measured if one.what]
 
 
 def _read(box: Box, server: Server, url: str, connections: int, size_bytes: int) -> float:

@@ -123,7 +123,7 @@ def _measure_in(shape: Profile, entries: list[Entry], runs: int, peers: Peers) -
     with tempfile.TemporaryDirectory(prefix="box-", dir=FOLDER) as folder, Box(shape) as box:
         server = start_server(box, Path(folder), objects)
         calibrations = calibrate(box, server, objects)
-        output.note("  " + "; ".join(map(str, calibrations)))
+        output.note(f"  the box allows: {'; '.join(map(str, calibrations))}")
         for warning in warnings(calibrations):
             output.note(f"  WARNING: {warning}")
         if shape.burst_bytes:

@@ -30,7 +30,11 @@ class Entry:
 
 _AWS: Final = ["{aws}", "s3", "cp", "--only-show-errors", "s3://{{bucket}}/{{key}}", "-"]
 _S5CMD: Final = ["{s5cmd}", "--endpoint-url", "{{endpoint}}", "cat", "s3://{{bucket}}/{{key}}"]
-_RCLONE: Final = ["{rclone}", "--config", "/dev/null", "cat", ":s3:{{bucket}}/{{key}}"]
+# With that variable set, rclone's SDK refuses rclone's own HTTP client; SSL_CERT_FILE does it too.
+_RCLONE: Final = [
+    *("env", "--unset=AWS_CA_BUNDLE"),
+    *("{rclone}", "--config", "/dev/null", "cat", ":s3:{{bucket}}/{{key}}"),
+]
 
 ENTRIES: Final = (
     Entry(ARTICLE, "boto:article", {"chunk_bytes": 20_000_000}),

@@ -115,7 +115,19 @@ def _make_s5cmd(folder: Path, _: Path) -> Path:
         f"module bench\n\ngo 1.21\n\nrequire {module} {version}\n"
     )
     (program.parent / "bench.go").write_text(f'package bench\n\nimport _ "{module}"\n')
-    _run([go, "build", "-mod=mod", "-o", str(program), module], cwd=program.parent)
+    _run(
+        [
+            go,
+            "build",
+            "-mod=mod",
+            "-ldflags",
+            f"-X {module}/version.Version={version}",
+            "-o",
+            str(program),
+            module,
+        ],
+        cwd=program.parent,
+    )
     return program
 
 
@@ -136,7 +148,7 @@ _TELL: Final = (
     "import sys; from importlib import metadata as m; print('Python', sys.version.split()[0]);"
     "[print(d.name, d.version) for d in m.distributions()]"
 )
-_SHOWN: Final[tuple[str, ...]] = (
+_LIBRARIES: Final[tuple[str, ...]] = (
     "Python",
     "boto3",
     "botocore",
@@ -149,7 +161,7 @@ _SHOWN: Final[tuple[str, ...]] = (
 
 def _versions(python: Path, programs: dict[str, str]) -> dict[str, str]:
     told = dict(line.split() for line in _run([str(python), "-c", _TELL]).splitlines())
-    versions = {name: told[name] for name in ("Python", *_LIBRARIES) if name in told}
+    versions: dict[str, str] = {name: told[name] for name in _LIBRARIES if name in told}
     asks = {"aws": "--version", "s5cmd": "version", "rclone": "version"}
     for name, program in programs.items():
         versions[name] = _run([program, asks[name]]).splitlines()[0]
