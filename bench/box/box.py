@@ -1,7 +1,9 @@
-"""The box itself: ``with Box(profile) as box: box.start(argv, env)``.
+"""The box itself: ``with Box(profile) as box: box.run(argv, env, log)``.
 
-What runs in it sees one network: a link with Lambda's rate to a namespace where servers run. `Box.serve` starts a server there, `Box.start` a program
-inside of the limits. All of it is gone when the ``with`` ends, however it ends.
+What runs in it sees one network: a link with Lambda's rate to a namespace where servers run.
+`Box.serve` starts a server there; `Box.start`, and `Box.run` to its end, a program within the
+limits. All of it is gone when the ``with`` ends, however it ends; what a box that was killed left
+behind is removed by the next one.
 """
 
 from __future__ import annotations
@@ -45,6 +47,21 @@ class Inside:
     def limit_cpu(self) -> None:
         """Give it Lambda's share from here on; a function's init phase has more."""
         self.group.limit_cpu(self.process.pid)
+
+
+@dataclass(frozen=True, slots=True)
+class Ended:
+    """What became of a program in the box.
+
+    Attributes:
+        status: Its exit status; negative for the signal that killed it.
+        output: What it wrote.
+        kills: How many of its processes the kernel killed for want of memory.
+    """
+
+    status: int
+    output: str
+    kills: int
 
 
 class Box:
@@ -125,6 +142,7 @@ class Box:
             )
         self._made.callback(_collect, process)
         group.limit_memory(process.pid)
+        self._confinement.forbid_swap(name)
         return Inside(process, group, name)
 
     def finish(self, inside: Inside) -> int:
@@ -132,8 +150,16 @@ class Box:
         assert self._confinement is not None, "used outside of its `with`"  # noqa: S101 - a contract
         _collect(inside.process)
         kills = self._confinement.out_of_memory_kills(inside.name)
-        inside.group.remove()
+        self._confinement.empty(inside.name)
         return kills
+
+    def run(self, argv: list[str], env: Mapping[str, str], log: Path, given: str = "\n") -> Ended:
+        """Run a program within both limits from its start, *given* on its standard input."""
+        inside = self.start(argv, env, log)
+        inside.limit_cpu()
+        output, _ = inside.process.communicate(given)
+        status = inside.process.returncode
+        return Ended(status, output, self.finish(inside))
 
     def unlimited(self, argv: list[str], env: Mapping[str, str]) -> str:
         """Run a program behind the link but under no limit of processor or memory.

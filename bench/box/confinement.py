@@ -46,6 +46,17 @@ class Confinement:
             if (folder / file).exists()
         )
 
+    def forbid_swap(self, name: str) -> None:
+        """Let group *name* run out of memory, as on Lambda, where the machine has swap space."""
+        folder = Path(self.roots["memory"], name)
+        for file in ("memory.swap.max", "memory.swappiness"):
+            if (folder / file).exists():
+                (folder / file).write_text("0")
+
+    def empty(self, name: str) -> None:
+        """End what still runs in group *name*, and remove the group."""
+        remove_roots({kind: str(Path(root, name)) for kind, root in self.roots.items()})
+
     def remove(self) -> None:
         """End what still runs in the groups, and remove them."""
         remove_roots(self.roots)

@@ -113,7 +113,13 @@ class Network:
                 "its rate is left alone"
             )
         tc, *arguments = shaping(profile)
-        _run(tc, "-n", self.server, *arguments)
+        try:
+            _run(tc, "-n", self.server, *arguments)
+        except CannotMakeBoxError as error:
+            raise CannotMakeBoxError(
+                f"{error}\nIf the qdisc is unknown, the kernel lacks `tbf`: modprobe sch_tbf (it "
+                "is in Debian's linux-image packages)"
+            ) from None
 
     def inside(self, end: str, argv: list[str]) -> list[str]:
         """*argv* as a command that runs in the namespace of *end*: ``server`` or ``client``."""
@@ -122,9 +128,7 @@ class Network:
     def remove(self) -> None:
         """End every process in the namespaces, and remove them; those that are gone are gone."""
         for namespace in (self.client, self.server):
-            _end_all_in(namespace)
-            with suppress(CannotMakeBoxError):
-                _run("ip", "netns", "delete", namespace)
+            _remove(namespace)
 
 
 def is_our_link(links_json: str) -> bool:
@@ -149,18 +153,16 @@ def remove_abandoned() -> None:
     """Remove the namespaces of boxes whose process was killed before it could."""
     names = [line.split()[0] for line in _run("ip", "netns", "list").splitlines() if line.strip()]
     for name in abandoned(names):
-        _end_all_in(name)
-        _run("ip", "netns", "delete", name)
+        _remove(name)
 
 
-def _end_all_in(namespace: str) -> None:
-    try:
-        pids = _run("ip", "netns", "pids", namespace).split()
-    except CannotMakeBoxError:
-        return
-    for pid in pids:
-        with suppress(ProcessLookupError):
-            os.kill(int(pid), signal.SIGKILL)
+def _remove(namespace: str) -> None:
+    """End all that runs in it, and remove it; it may be gone, or another be removing it too."""
+    with suppress(CannotMakeBoxError):
+        for pid in _run("ip", "netns", "pids", namespace).split():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        _run("ip", "netns", "delete", namespace)
 
 
 def _run(*argv: str) -> str:

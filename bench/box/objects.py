@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -50,9 +51,11 @@ def make_object(root: Path, size_bytes: int, name: str = "", seed: int = 0) -> K
         path.parent.mkdir(parents=True, exist_ok=True)
         known.parent.mkdir(parents=True, exist_ok=True)
         digest = hashlib.sha1(usedforsecurity=False)
-        with path.open("wb") as file:
+        unfinished = root / f"{path.name}.{os.getpid()}"  # another run may be making it, too
+        with unfinished.open("wb") as file:
             for piece in content(size_bytes, seed):
                 digest.update(piece)
                 file.write(piece)
+        unfinished.replace(path)
         known.write_text(digest.hexdigest())
     return KnownObject(key, size_bytes, known.read_text())

@@ -115,19 +115,9 @@ def _make_s5cmd(folder: Path, _: Path) -> Path:
         f"module bench\n\ngo 1.21\n\nrequire {module} {version}\n"
     )
     (program.parent / "bench.go").write_text(f'package bench\n\nimport _ "{module}"\n')
-    _run(
-        [
-            go,
-            "build",
-            "-mod=mod",
-            "-ldflags",
-            f"-X {module}/version.Version={version}",
-            "-o",
-            str(program),
-            module,
-        ],
-        cwd=program.parent,
-    )
+    flags = f"-X {module}/version.Version={version}"
+    build = [go, "build", "-mod=mod", "-ldflags", flags, "-o", str(program), module]
+    _run(build, cwd=program.parent)
     return program
 
 
@@ -149,13 +139,7 @@ _TELL: Final = (
     "[print(d.name, d.version) for d in m.distributions()]"
 )
 _LIBRARIES: Final[tuple[str, ...]] = (
-    "Python",
-    "boto3",
-    "botocore",
-    "urllib3",
-    "s3transfer",
-    "awscrt",
-    "pycurl",
+    *("Python", "boto3", "botocore", "urllib3", "s3transfer", "awscrt", "pycurl"),
 )
 
 

@@ -74,7 +74,8 @@ def markdown(measured: list[Measured], peers: Peers, date: str) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in peers.versions.items())
     machine_line = (
         f"Not AWS: a box in Lambda's shape on one machine, {date}: {about['processor']}, "
-        f"{about['cores']} cores, {about['kernel']}, {about['server']}; {versions}."
+        f"{about['cores']} cores, {about['kernel']}, {about['server']}; {versions}. "
+        "Behind a pipe to `sha1sum`, a program's start is part of its time."
     )
     lines = [machine_line]
     lines += [f"\nMissing: {one}." for one in peers.missing.values()]
