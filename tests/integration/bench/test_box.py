@@ -70,18 +70,23 @@ def server(box: Box, known: KnownObject, tmp_path: Path) -> Server:
     return start_server(box, tmp_path / "server", tmp_path / "objects")
 
 
+Answer = tuple[int, str, dict[str, str]]
+"""Status, SHA-1 of the body, headers."""
+
 ASKS: Final = """
 import hashlib, http.client, json, ssl, sys
 _, host, authority, path, headers = sys.argv
 context = ssl.create_default_context(cafile=authority)
 connection = http.client.HTTPSConnection(host, context=context)
+connection.connect()
+cipher = connection.sock.cipher()[:2]
 answers = []
 for _ in range(2):
     connection.request("GET", path, headers=json.loads(headers))
     answer = connection.getresponse()
     body = answer.read()
     answers.append([answer.status, hashlib.sha1(body).hexdigest(), dict(answer.getheaders())])
-print(json.dumps([connection.sock.cipher()[:2], answers]))
+print(json.dumps([cipher, answers]))
 """
 """Two requests over one connection."""
 
@@ -91,8 +96,8 @@ def ask(box: Box, server: Server, path: str, headers: dict[str, str], log: Path)
     argv = [sys.executable, "-c", ASKS, SERVER_ADDRESS, str(server.certificates), path]
     ended = box.run([*argv, json.dumps(headers)], ENV, log)
     assert ended.status == 0, log.read_text()
-    (version, cipher), answers = json.loads(ended.output)
-    assert (version, cipher) == ("TLS_AES_256_GCM_SHA384", "TLSv1.3")
+    cipher, answers = json.loads(ended.output)
+    assert tuple(cipher) == ("TLS_AES_256_GCM_SHA384", "TLSv1.3")
     assert len(answers) == 2
     return [(status, digest, found) for status, digest, found in answers]
 
