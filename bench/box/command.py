@@ -80,7 +80,8 @@ def readers(  # noqa: PLR0913 - one parameter per option
         entries = chosen(only)
         measured, peers = _measure(shapes, entries, runs)
     except (CannotMakeBoxError, ValueError) as error:
-        output.note(str(error))
+        for line in str(error).splitlines():
+            output.note(line)
         raise SystemExit(2) from None
     _tell(measured, peers, json_file, write_docs=write_docs)
     if any(sample.outcome == WRONG for one in measured for sample in one.samples):
