@@ -71,6 +71,8 @@ def readers(  # noqa: PLR0913 - one parameter per option
     shapes = [one for one in PROFILES if not profiles or one.name in profiles]
     if quick:
         runs, shapes = 1, [one.with_object(QUICK_OBJECT_BYTES) for one in shapes]
+    if quick and write_docs:
+        raise click.UsageError("--quick reads too little for --write-docs; leave one of them out")
     if listing:
         _list()
         return

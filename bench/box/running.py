@@ -84,6 +84,7 @@ class Runner:
         self._peers = peers
         self._folder = folder
         self._rested_at = 0.0
+        self._tire(box.profile.burst_bytes)  # what calibration has left of the burst is not known
 
     def rounds(self, entries: Sequence[Entry], rounds: int) -> Iterator[Sample]:
         """Every entry once per round, each round beginning with another one."""
@@ -104,7 +105,7 @@ class Runner:
             outcome = silent.outcome
         finally:
             kills = self._box.finish(inside)
-            self._tire()
+            self._tire(self._known.size_bytes)
         if outcome != GOOD:
             outcome = OUT_OF_MEMORY if kills else outcome
             detail = f"got {told['sha1']}" if told else _end_of(log)
@@ -117,7 +118,7 @@ class Runner:
         _hear(inside, _READY_SECONDS + self._longest)
         inside.limit_cpu()
         if self._box.profile.warm:
-            self._tire()
+            self._tire(self._known.size_bytes)
         self.rest()
         _say(inside, "go")
         return _hear(inside, self._longest)
@@ -126,12 +127,13 @@ class Runner:
     def _longest(self) -> float:
         return 60 + self._known.size_bytes / _SLOWEST_BYTES_PER_S
 
-    def _tire(self) -> None:
-        """An object has come over the link: note when its burst is whole again."""
+    def _tire(self, size_bytes: int) -> None:
+        """So much has come over the link: note when its burst is whole again."""
         profile = self._box.profile
-        spent = min(profile.burst_bytes, self._known.size_bytes)
         now = time.monotonic()
-        self._rested_at = max(now, self._rested_at) + spent / profile.link_bytes_per_s
+        spent = min(profile.burst_bytes, size_bytes) / profile.link_bytes_per_s
+        longest = profile.burst_bytes / profile.link_bytes_per_s
+        self._rested_at = min(max(now, self._rested_at) + spent, now + longest)
 
     def rest(self) -> None:
         """Wait until the burst is whole again; at once where the link has none."""

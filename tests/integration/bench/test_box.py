@@ -140,6 +140,18 @@ def test_taking_more_than_the_memory_is_a_kill_that_is_counted(box: Box, tmp_pat
         assert (ended.status, ended.kills) == (status, kills)
 
 
+def test_the_processor_is_shared_out_as_lambda_does(box: Box, tmp_path: Path) -> None:
+    """A program of 128 MB gets 7.2 % of a core, however much it would take."""
+    busy = (
+        "import sys, time; sys.stdin.readline()\n"
+        "cpu, wall = time.process_time(), time.monotonic()\n"
+        "while time.monotonic() < wall + 0.6: pass\n"
+        "print((time.process_time() - cpu) / (time.monotonic() - wall))"
+    )
+    ended = box.run([sys.executable, "-c", busy], ENV, tmp_path / "log")
+    assert float(ended.output) < 0.15
+
+
 def test_a_child_that_outlives_its_parent_is_ended_too(box: Box, tmp_path: Path) -> None:
     """What a reader has started does not use the next one's link."""
     leaving = (

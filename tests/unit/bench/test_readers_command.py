@@ -50,3 +50,10 @@ def test_the_kinds_of_benchmarks_are_named() -> None:
     told = CliRunner().invoke(bench, ["--help"]).stdout
     for name in ("promises", "readers", "unzip"):
         assert f"  {name} " in told
+
+
+def test_a_quick_look_is_not_written_into_the_documents() -> None:
+    """Exit status 2, before anything is measured."""
+    result = CliRunner().invoke(bench, ["readers", "--quick", "--write-docs"])
+    assert result.exit_code == 2
+    assert "--write-docs" in result.output
