@@ -11,7 +11,7 @@ from __future__ import annotations
 import itertools
 import os
 import subprocess
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Self
 
@@ -46,7 +46,8 @@ class Inside:
 
     def limit_cpu(self) -> None:
         """Give it Lambda's share from here on; a function's init phase has more."""
-        self.group.limit_cpu(self.process.pid)
+        with suppress(ProcessLookupError):  # it has ended: what it left tells why
+            self.group.limit_cpu(self.process.pid)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,7 +142,8 @@ class Box:
                 text=True,
             )
         self._made.callback(_collect, process)
-        group.limit_memory(process.pid)
+        with suppress(ProcessLookupError):  # it has ended: what it left tells why
+            group.limit_memory(process.pid)
         self._confinement.forbid_swap(name)
         return Inside(process, group, name)
 
@@ -157,7 +159,7 @@ class Box:
         """Run a program within both limits from its start, *given* on its standard input."""
         inside = self.start(argv, env, log)
         inside.limit_cpu()
-        output, _ = inside.process.communicate(given)
+        output, _ = inside.process.communicate(given)  # ignores a pipe that nobody reads
         status = inside.process.returncode
         return Ended(status, output, self.finish(inside))
 

@@ -162,6 +162,13 @@ def test_a_child_that_outlives_its_parent_is_ended_too(box: Box, tmp_path: Path)
     assert not Path("/proc", ended.output.strip(), "exe").exists()
 
 
+def test_a_program_that_cannot_start_is_a_failure_with_its_reason(box: Box, tmp_path: Path) -> None:
+    """Not an error of the box: there may be another reader after it."""
+    ended = box.run(["no-such-program"], ENV, tmp_path / "log")
+    assert ended.status != 0
+    assert "no-such-program" in (tmp_path / "log").read_text()
+
+
 def test_nothing_is_left_after_an_error(tmp_path: Path) -> None:
     """Namespaces, control groups and processes go, also when an interruption ends the box."""
     made = a_box()
