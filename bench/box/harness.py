@@ -5,12 +5,18 @@ run read once. Line 2 in: begin. Out: the measurement. Nothing heavy is imported
 process takes in memory is the reader's.
 """
 
+from __future__ import annotations
+
 import importlib
 import json
 import os
 import resource
 import sys
 import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
 
 
 class Target:
@@ -52,34 +58,37 @@ def peak_bytes() -> int:
 
 def main() -> None:
     """Prepare, wait, read, tell."""
+    sys.stdout.flush()
+    answers = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(2, 1)  # what a reader prints is not an answer
     job = json.loads(sys.stdin.readline())
     module, _, name = job["reader"].partition(":")
     prepare = getattr(importlib.import_module(module), name)
     read = prepare(Target(job["target"]), **job["options"])
     if job["warm"]:
         read()
-    say({"ready": True})
+    say(answers, {"ready": True})
     if not sys.stdin.readline():  # the runner is gone
         return
     cpu_before, before = cpu_seconds(), time.perf_counter()
     size_bytes, sha1 = read()
     seconds = time.perf_counter() - before
     say(
+        answers,
         {
             "size_bytes": size_bytes,
             "sha1": sha1,
             "seconds": seconds,
             "cpu_seconds": cpu_seconds() - cpu_before,
             "peak_bytes": peak_bytes(),
-        }
+        },
     )
-    sys.stdout.flush()
     os._exit(0)  # a reader's threads and connections end here, unmeasured
 
 
-def say(answer: dict[str, object]) -> None:
+def say(answers: TextIO, answer: dict[str, object]) -> None:
     """Write one line of JSON."""
-    print(json.dumps(answer), flush=True)
+    print(json.dumps(answer), file=answers, flush=True)
 
 
 if __name__ == "__main__":
