@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import signal
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NoReturn
 
@@ -17,9 +16,10 @@ from bench.box.entries import ENTRIES, chosen
 from bench.box.objects import make_object
 from bench.box.peers import gather
 from bench.box.profiles import PROFILES, QUICK_OBJECT_BYTES
-from bench.box.report import Measured, as_json, markdown, warnings, written_between
+from bench.box.report import Measured, Occasion, as_json, markdown, warnings, written_between
 from bench.box.requirements import CannotMakeBoxError, missing, refusal
-from bench.box.running import GOOD, WRONG, Runner
+from bench.box.running import Runner
+from bench.box.samples import GOOD, WRONG
 from bench.box.server import PROJECT, start_server
 from bucketsum_cli import output
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bench.box.entries import Entry
     from bench.box.peers import Peers
     from bench.box.profiles import Profile
-    from bench.box.running import Sample
+    from bench.box.samples import Sample
 
 FOLDER: Final = PROJECT / ".bucketsum" / "bench"
 DOCUMENT: Final = PROJECT / "docs" / "benchmarking.md"
@@ -78,6 +78,7 @@ def readers(  # noqa: PLR0913 - one parameter per option
         return
     signal.signal(signal.SIGTERM, _leave)
     signal.signal(signal.SIGHUP, _leave)
+    occasion = Occasion.now()
     try:
         entries = chosen(only)
         measured, peers = _measure(shapes, entries, runs)
@@ -85,7 +86,7 @@ def readers(  # noqa: PLR0913 - one parameter per option
         for line in str(error).splitlines():
             output.note(line)
         raise SystemExit(2) from None
-    _tell(measured, peers, json_file, write_docs=write_docs)
+    _tell(measured, peers, occasion, json_file, write_docs=write_docs)
     if any(sample.outcome == WRONG for one in measured for sample in one.samples):
         raise SystemExit(1)
 
@@ -151,13 +152,17 @@ def _line(sample: Sample) -> str:
 
 
 def _tell(
-    measured: list[Measured], peers: Peers, json_file: Path | None, *, write_docs: bool
+    measured: list[Measured],
+    peers: Peers,
+    occasion: Occasion,
+    json_file: Path | None,
+    *,
+    write_docs: bool,
 ) -> None:
-    date = datetime.now(UTC).date().isoformat()
-    text = markdown(measured, peers, date)
+    text = markdown(measured, peers, occasion)
     click.echo(text)
     target = json_file or FOLDER / "readers.json"
-    target.write_text(json.dumps(as_json(measured, peers, date), indent=2))
+    target.write_text(json.dumps(as_json(measured, peers, occasion), indent=2))
     output.note(f"the same as JSON, with every sample: {target}")
     if write_docs:
         DOCUMENT.write_text(written_between(DOCUMENT.read_text(), text))

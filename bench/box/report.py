@@ -6,6 +6,7 @@ import os
 import platform
 import subprocess
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from bench.box.calibration import Calibration
     from bench.box.peers import Peers
     from bench.box.profiles import Profile
-    from bench.box.running import Sample
+    from bench.box.samples import Sample
     from bench.box.summary import Spread, Summary
 
 BEGIN: Final = "<!-- bench readers -->"
@@ -48,6 +49,24 @@ class Measured:
         return summaries(self.samples, self.profile, ARTICLE)
 
 
+@dataclass(frozen=True, slots=True)
+class Occasion:
+    """When it was measured, and how busy the machine was.
+
+    Attributes:
+        date: ISO 8601.
+        load: Processes that wanted a core in the minute before the first box, on average.
+    """
+
+    date: str
+    load: float
+
+    @classmethod
+    def now(cls) -> Occasion:
+        """To be taken before anything is measured."""
+        return cls(datetime.now(UTC).date().isoformat(), os.getloadavg()[0])
+
+
 def machine() -> dict[str, str]:
     """What a number depends on and a reader of it wants to know."""
     nginx = tool("nginx")
@@ -68,13 +87,14 @@ def _processor(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
     return named[0] if named else platform.machine()
 
 
-def markdown(measured: list[Measured], peers: Peers, date: str) -> str:
+def markdown(measured: list[Measured], peers: Peers, occasion: Occasion) -> str:
     """The whole report."""
     about = machine()
     versions = ", ".join(f"{name} {version}" for name, version in peers.versions.items())
     machine_line = (
-        f"Not AWS: a box in Lambda's shape on one machine, {date}: {about['processor']}, "
+        f"Not AWS: a box in Lambda's shape on one machine, {occasion.date}: {about['processor']}, "
         f"{about['cores']} cores, {about['kernel']}, {about['server']}; {versions}. "
+        f"Load of other work before it began: {occasion.load:.1f}. "
         "Behind a pipe to `sha1sum`, a program's start is part of its time."
     )
     lines = [machine_line]
@@ -139,10 +159,10 @@ def _spread(spread: Spread | None, digits: int) -> str:
     return f"{middle} ({spread.low:.{digits}f}–{spread.high:.{digits}f})"
 
 
-def as_json(measured: list[Measured], peers: Peers, date: str) -> dict[str, Any]:
+def as_json(measured: list[Measured], peers: Peers, occasion: Occasion) -> dict[str, Any]:
     """The same for a machine, every sample included."""
     return {
-        "date": date,
+        **asdict(occasion),
         "machine": machine(),
         "versions": peers.versions,
         "missing": [asdict(one) for one in peers.missing.values()],

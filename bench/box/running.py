@@ -6,10 +6,10 @@ import json
 import os
 import select
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.box.objects import BUCKET
+from bench.box.samples import FAILED, GOOD, OUT_OF_MEMORY, TIMED_OUT, WRONG, Sample
 from bench.box.server import PROJECT
 
 if TYPE_CHECKING:
@@ -22,46 +22,8 @@ if TYPE_CHECKING:
     from bench.box.peers import Peers
     from bench.box.server import Server
 
-GOOD: Final = "ok"
-OUT_OF_MEMORY: Final = "out of memory"
-WRONG: Final = "wrong digest"
-FAILED: Final = "failed"
-TIMED_OUT: Final = "timed out"
-
 _READY_SECONDS: Final = 120.0
 _SLOWEST_BYTES_PER_S: Final = 3e6
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One reading.
-
-    Attributes:
-        reader: The entry's name.
-        round: Counted from 0; in a round every reader reads once.
-        outcome: `GOOD`, or why it does not count.
-        size_bytes: Bytes that were read; 0 where it failed.
-        seconds: Wall time from before the request until the digest.
-        cpu_seconds: Processor time in it.
-        peak_bytes: Most memory that was resident in the process's whole life.
-        kills: Processes that the kernel killed for want of memory.
-        detail: What the reader said last, where it failed.
-    """
-
-    reader: str
-    round: int
-    outcome: str
-    size_bytes: int = 0
-    seconds: float = 0.0
-    cpu_seconds: float = 0.0
-    peak_bytes: int = 0
-    kills: int = 0
-    detail: str = ""
-
-    @property
-    def mb_per_s(self) -> float:
-        """MB of 10⁶ bytes per second of wall time; 0 where it failed."""
-        return self.size_bytes / 1e6 / self.seconds if self.seconds else 0.0
 
 
 class _SilentError(Exception):

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING
 
-from bench.box.running import GOOD
+from bench.box.samples import GOOD
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bench.box.profiles import Profile
-    from bench.box.running import Sample
+    from bench.box.samples import Sample
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,11 +10,13 @@ from bench.box.calibration import Calibration
 from bench.box.entries import ARTICLE, ENTRIES, chosen
 from bench.box.peers import Peers
 from bench.box.profiles import Profile
-from bench.box.report import BEGIN, END, Measured, as_json, markdown, written_between
+from bench.box.report import BEGIN, END, Measured, Occasion, as_json, markdown, written_between
 from bench.box.requirements import Missing
-from bench.box.running import FAILED, GOOD, OUT_OF_MEMORY, Sample, filled, turned
+from bench.box.running import filled, turned
+from bench.box.samples import FAILED, GOOD, OUT_OF_MEMORY, Sample
 from bench.box.summary import Spread, summaries
 
+OCCASION = Occasion("2026-01-02", 0.25)
 PROFILE = Profile("plain", 512, 800, 100_000_000)  # 100 MB/s: the object takes a second
 
 
@@ -85,7 +87,7 @@ def test_a_round_whose_baseline_failed_has_no_ratio() -> None:
 
 def test_the_table_has_a_row_per_reader_and_names_the_machine(peers: Peers) -> None:
     """Speeds with their spread, failures in words, versions, what is missing, and whose it is."""
-    text = markdown([MEASURED], peers, "2026-01-02")
+    text = markdown([MEASURED], peers, OCCASION)
 
     speeds = "80.0 (50.0–100.0) | 2.00 (1.60–2.00) | 0.800 (0.500–1.000)"
     assert f"| other | {speeds} | 1.00 | 0.50 | 50 |  |" in text
@@ -94,25 +96,26 @@ def test_the_table_has_a_row_per_reader_and_names_the_machine(peers: Peers) -> N
     assert "Missing: rclone: it is not on the PATH. apt-get install rclone." in text
     assert "Not AWS" in text
     assert "2026-01-02" in text
+    assert "before it began: 0.2." in text
 
 
 def test_every_row_of_a_table_has_as_many_cells(peers: Peers) -> None:
     """Also where a reader's name has a pipe in it."""
     piped = Measured(PROFILE, [], [sample("a | b", 0, 1.0)])
-    rows = [row for row in markdown([piped], peers, "x").splitlines() if row.startswith("|")]
+    rows = [row for row in markdown([piped], peers, OCCASION).splitlines() if row.startswith("|")]
     assert {row.replace("\\|", "").count("|") for row in rows} == {9}
 
 
 def test_a_box_that_is_too_slow_is_told_under_the_table(peers: Peers) -> None:
     """And not where it is as fast as it should be."""
     slow = Measured(PROFILE, [Calibration("6 connections", 80.0, 100.0)], SAMPLES)
-    assert "held back by this machine" in markdown([slow], peers, "x")
-    assert "held back by this machine" not in markdown([MEASURED], peers, "x")
+    assert "held back by this machine" in markdown([slow], peers, OCCASION)
+    assert "held back by this machine" not in markdown([MEASURED], peers, OCCASION)
 
 
 def test_the_json_has_every_sample(peers: Peers) -> None:
     """With what was not good, so that everything in the table can be computed again."""
-    told = json.loads(json.dumps(as_json([MEASURED], peers, "x")))
+    told = json.loads(json.dumps(as_json([MEASURED], peers, OCCASION)))
     assert len(told["profiles"][0]["samples"]) == len(SAMPLES)
     assert told["profiles"][0]["summaries"][1]["ratio"]["median"] == 2.0
     assert told["missing"][0]["what"] == "rclone"
