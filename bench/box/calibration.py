@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 SMALLEST_SHARE: Final = 0.95
 """Of what the shape allows; with less, the box is the limit and not the reader."""
 
-_SECONDS: Final = 3.0
-_OBJECT_BYTES: Final = 300_000_000
+SECONDS: Final = 3.0
+OBJECT_BYTES: Final = 300_000_000
 _BURSTING: Final = 8
 
 
@@ -79,8 +79,8 @@ def plan(profile: Profile) -> list[Step]:
     many = int(link // CONNECTION_BYTES_PER_S) + 2
     one = min(link, CONNECTION_BYTES_PER_S)
     steps = [
-        Step("1 connection", 1, one, int(one * _SECONDS)),
-        Step(f"{many} connections", many, link, int(link * _SECONDS)),
+        Step("1 connection", 1, one, int(one * SECONDS)),
+        Step(f"{many} connections", many, link, int(link * SECONDS)),
     ]
     if profile.burst_bytes:
         burst = min(_BURSTING * CONNECTION_BYTES_PER_S, BURST_PEAK_BYTES_PER_S)
@@ -94,7 +94,7 @@ def plan(profile: Profile) -> list[Step]:
 
 def calibrate(box: Box, server: Server, objects: Path) -> list[Calibration]:
     """Measure what `plan` names, some seconds in all."""
-    known = make_object(objects, _OBJECT_BYTES)
+    known = make_object(objects, OBJECT_BYTES)
     url = f"{server.endpoint}/{BUCKET}/{known.key}"
     measured = [
         Calibration(
@@ -109,7 +109,7 @@ def calibrate(box: Box, server: Server, objects: Path) -> list[Calibration]:
 
 def _read(box: Box, server: Server, url: str, connections: int, size_bytes: int) -> float:
     """Bytes per second of *size_bytes* over *connections*, from the first byte to the last."""
-    each = min(size_bytes // connections, _OBJECT_BYTES)
+    each = min(size_bytes // connections, OBJECT_BYTES)
     told = box.unlimited(
         [
             *(tool("curl") or "curl", "--silent", "--fail", "--cacert", str(server.certificates)),
