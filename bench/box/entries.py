@@ -36,6 +36,9 @@ _RCLONE: Final = [
     *("{rclone}", "--config", "/dev/null", "cat", ":s3:{{bucket}}/{{key}}"),
 ]
 
+_CURL: Final = ("boto3", "pycurl")
+_PARTS: Final = {"part_bytes": 8 * MIB}
+
 ENTRIES: Final = (
     Entry(ARTICLE, "boto:article", {"chunk_bytes": 20_000_000}),
     Entry("article, 1 MB chunks", "boto:article", {"chunk_bytes": 1_000_000}),
@@ -50,7 +53,14 @@ ENTRIES: Final = (
     Entry("aws s3 cp - | sha1sum", "programs:piped", {"argv": _AWS}, ("aws",)),
     Entry("s5cmd cat | sha1sum", "programs:piped", {"argv": _S5CMD}, ("s5cmd",)),
     Entry("rclone cat | sha1sum", "programs:piped", {"argv": _RCLONE}, ("rclone",)),
-    Entry("libcurl, the limit of one stream", "curl:easy", needs=("pycurl",)),
+    Entry("libcurl, the limit of one stream", "curl:easy", needs=_CURL),
+    Entry("bucketsum, 1 stream", "ours:planned", needs=_CURL),
+    Entry(
+        "bucketsum, 4 × 8 MiB", "ours:planned", {"streams": 4, "part_bytes": 8 * MIB}, ("pycurl",)
+    ),
+    Entry(
+        "bucketsum, 8 × 8 MiB", "ours:planned", {"streams": 8, "part_bytes": 8 * MIB}, ("pycurl",)
+    ),
     Entry("bucketsum, one boto3 stream", "ours:single_stream", {"chunk_bytes": MIB}),
 )
 """Peers first, ours last. A reader more is a line more."""
