@@ -55,12 +55,8 @@ ENTRIES: Final = (
     Entry("rclone cat | sha1sum", "programs:piped", {"argv": _RCLONE}, ("rclone",)),
     Entry("libcurl, the limit of one stream", "curl:easy", needs=_CURL),
     Entry("bucketsum, 1 stream", "ours:planned", needs=_CURL),
-    Entry(
-        "bucketsum, 4 × 8 MiB", "ours:planned", {"streams": 4, "part_bytes": 8 * MIB}, ("pycurl",)
-    ),
-    Entry(
-        "bucketsum, 8 × 8 MiB", "ours:planned", {"streams": 8, "part_bytes": 8 * MIB}, ("pycurl",)
-    ),
+    Entry("bucketsum, 4 × 8 MiB", "ours:planned", {"streams": 4, **_PARTS}, _CURL),
+    Entry("bucketsum, 8 × 8 MiB", "ours:planned", {"streams": 8, **_PARTS}, _CURL),
     Entry("bucketsum, one boto3 stream", "ours:single_stream", {"chunk_bytes": MIB}),
 )
 """Peers first, ours last. A reader more is a line more."""
