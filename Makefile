@@ -46,8 +46,8 @@ check: .venv/.ready ## Format, lint, types and templates
 	@$(BIN)/cfn-lint template.yaml
 	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 
-bench: .venv/.ready ## What is promised about speed and memory, measured on this machine
-	@$(BIN)/python -m bench
+bench: .venv/.ready ## What is promised of speed and memory, measured here (ARGS=readers: ways of reading, in Lambda's shape)
+	@$(BIN)/python -m bench $(ARGS)
 
 events: .venv/.ready ## Make events/ anew from `sam local generate-event`
 	@$(BIN)/python -m events.generate

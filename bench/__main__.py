@@ -1,67 +1,45 @@
-"""Measures everything and prints one table; exits with 1 where a promise is not kept."""
+"""``python -m bench``: the promises; with a sub-command, one kind of benchmark."""
 
 from __future__ import annotations
 
-import json
-import platform
 import sys
-from typing import TYPE_CHECKING
 
-from bench import burst, large_object, row_latency
-from bucketsum_cli import output
-from bucketsum_cli.local import launcher, state
-from bucketsum_cli.local.commands import bring_up
+import click
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from pathlib import Path
-
-    from bench.result import Result
+from bench.box.command import readers
 
 
-def results(project: Path) -> Iterator[Result]:
-    """Each measurement as it is done."""
-    stack = bring_up(project, {})
-    yield row_latency.measure(stack)
-    yield burst.measure(stack)
-    stack = bring_up(project, {"MemorySize": str(large_object.MEMORY_MB)})
-    yield large_object.measure(project, stack)
+@click.group(invoke_without_command=True)
+@click.pass_context
+def bench(context: click.Context) -> None:
+    """Measure speed and memory on this machine.
+
+    Without a sub-command: what is promised of the whole system, on the embedded AWS.
+    """
+    if context.invoked_subcommand is None:
+        promises()
 
 
-def main() -> int:
-    """Measure on a fresh embedded AWS, and stop it."""
-    project = state.project_folder()
-    launcher.stop(project)
-    measured = []
-    try:
-        for result in results(project):
-            output.note(f"{result.what}: {result.value:.1f} {result.unit}")
-            measured.append(result)
-    finally:
-        launcher.stop(project)
-    output.print_table(
-        [
-            output.Column("measured on the embedded AWS of this machine"),
-            output.Column("value", 9, right=True),
-            output.Column("promised", 9, right=True),
-            output.Column("detail", 50),
-        ],
-        (
-            [
-                one.what,
-                output.Cell(f"{one.value:.1f} {one.unit}", "green" if one.kept else "red"),
-                f"{one.promised:g} {one.unit}",
-                one.detail,
-            ]
-            for one in measured
-        ),
-    )
-    output.say(f"{platform.platform()}, {platform.processor() or platform.machine()}")
-    file = project / state.FOLDER / "bench.json"
-    file.write_text(json.dumps([one.as_json() for one in measured], indent=2))
-    output.note(f"the same as JSON: {file}")
-    return 0 if all(one.kept for one in measured) else 1
+def promises() -> None:
+    """Measure the whole system; the modules are imported when they are needed."""
+    from bench.promises import main  # noqa: PLC0415 - the embedded AWS is for this alone
+
+    sys.exit(main())
+
+
+bench.add_command(readers)
+bench.command("promises", help="What is promised of the whole system, on the embedded AWS.")(
+    promises
+)
+
+
+@bench.command("unzip", help="Ways of unzipping, beside the articles'.")
+def unzip() -> None:
+    """Measure them; `bench.unzip` has more to say."""
+    from bench.unzip import main  # noqa: PLC0415 - as above
+
+    main()
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    bench(prog_name="python -m bench")

@@ -1,0 +1,130 @@
+"""What the box allows, measured by curl under no limit of processor: the bench's own honesty."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bench.box.objects import BUCKET, make_object
+from bench.box.profiles import BURST_PEAK_BYTES_PER_S, CONNECTION_BYTES_PER_S
+from bench.box.requirements import SYSTEM_PATH, tool
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bench.box.box import Box
+    from bench.box.profiles import Profile
+    from bench.box.server import Server
+
+SMALLEST_SHARE: Final = 0.95
+"""Of what the shape allows; with less, the box is the limit and not the reader."""
+
+SECONDS: Final = 3.0
+OBJECT_BYTES: Final = 300_000_000
+_BURSTING: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """One measurement of the link, with nothing in its way.
+
+    Attributes:
+        what: How many connections, and when.
+        mb_per_s: MB of 10⁶ bytes per second, from the first byte to the last.
+        allowed_mb_per_s: What the shape allows.
+    """
+
+    what: str
+    mb_per_s: float
+    allowed_mb_per_s: float
+
+    @property
+    def share(self) -> float:
+        """Measured over allowed."""
+        return self.mb_per_s / self.allowed_mb_per_s
+
+    @property
+    def good(self) -> bool:
+        """Whether readers are measured here, and not the box."""
+        return self.share >= SMALLEST_SHARE
+
+    def __str__(self) -> str:
+        """One line for people."""
+        return (
+            f"{self.what} {self.mb_per_s:.1f} MB/s of {self.allowed_mb_per_s:.1f} "
+            f"({self.share:.3f})"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing to measure.
+
+    Attributes:
+        what: Its name.
+        connections: How many at once.
+        allowed_bytes_per_s: What the shape allows them.
+        size_bytes: How much to read.
+    """
+
+    what: str
+    connections: int
+    allowed_bytes_per_s: float
+    size_bytes: int
+
+
+def plan(profile: Profile) -> list[Step]:
+    """One connection, and enough for the link; before them the burst, which they must not have."""
+    link = profile.link_bytes_per_s
+    many = int(link // CONNECTION_BYTES_PER_S) + 2
+    one = min(link, CONNECTION_BYTES_PER_S)
+    steps = [
+        Step("1 connection", 1, one, int(one * SECONDS)),
+        Step(f"{many} connections", many, link, int(link * SECONDS)),
+    ]
+    if profile.burst_bytes:
+        burst = min(_BURSTING * CONNECTION_BYTES_PER_S, BURST_PEAK_BYTES_PER_S)
+        steps = [
+            Step(f"{_BURSTING} in the burst", _BURSTING, burst, profile.burst_bytes * 4 // 5),
+            Step("", _BURSTING, link, profile.burst_bytes * 3 // 4),  # takes what is left of it
+            *steps,
+        ]
+    return steps
+
+
+def calibrate(box: Box, server: Server, objects: Path) -> list[Calibration]:
+    """Measure what `plan` names, some seconds in all."""
+    known = make_object(objects, OBJECT_BYTES)
+    url = f"{server.endpoint}/{BUCKET}/{known.key}"
+    measured = [
+        Calibration(
+            step.what,
+            _read(box, server, url, step.connections, step.size_bytes) / 1e6,
+            step.allowed_bytes_per_s / 1e6,
+        )
+        for step in plan(box.profile)
+    ]
+    return [one for one in measured if one.what]
+
+
+def _read(box: Box, server: Server, url: str, connections: int, size_bytes: int) -> float:
+    """Bytes per second of *size_bytes* over *connections*, from the first byte to the last."""
+    each = min(size_bytes // connections, OBJECT_BYTES)
+    told = box.unlimited(
+        [
+            *(tool("curl") or "curl", "--silent", "--fail", "--cacert", str(server.certificates)),
+            *("--parallel", "--parallel-immediate", "--parallel-max", str(connections)),
+            *("--range", f"0-{each - 1}"),
+            *("--write-out", "%{time_starttransfer} %{time_total} %{size_download}\n"),
+            *(["--output", "/dev/null", url] * connections),
+        ],
+        {"PATH": SYSTEM_PATH},
+    )
+    return rate_in(told)
+
+
+def rate_in(told: str) -> float:
+    """Bytes per second in curl's lines of first byte's time, last byte's time and size."""
+    rows = [[float(word) for word in line.split()] for line in told.splitlines()]
+    seconds = max(row[1] for row in rows) - min(row[0] for row in rows)
+    return sum(row[2] for row in rows) / seconds

@@ -1,0 +1,177 @@
+"""Two network namespaces and a link between them with Lambda's rate.
+
+Both ends of the link, and all that shapes it, live inside of namespaces that are made and named
+here, so no device of the machine is ever touched and removing the namespaces removes everything.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench.box.profiles import BURST_PEAK_BYTES_PER_S
+from bench.box.requirements import SYSTEM_PATH, CannotMakeBoxError
+
+if TYPE_CHECKING:
+    from bench.box.profiles import Profile
+
+PREFIX: Final = "bucketsum-bench"
+SERVER_ADDRESS: Final = "10.77.0.1"
+CLIENT_ADDRESS: Final = "10.77.0.2"
+
+_DEVICES: Final = {"server": "box0", "client": "box1"}
+_MTU: Final = 1500
+_FRAME_BYTES: Final = _MTU + 14
+_PAYLOAD_BYTES: Final = _MTU - 52
+_PEAK_PACKET_BYTES: Final = 128 * 1024
+_SMALLEST_BURST_BYTES: Final = 256 * 1024
+_QUEUE_BYTES: Final = 64 * 1024 * 1024
+_OURS: Final = re.compile(rf"{PREFIX}-(\d+)-\d+-(?:server|client)$")
+
+
+def wire_bytes_per_s(payload_bytes_per_s: float) -> int:
+    """The rate on the wire at which a program receives *payload_bytes_per_s*.
+
+    Lambda's 625 Mbit/s were measured by programs as 75 MiB/s ([T] arXiv 2501.07771), so headers
+    come on top: 1,514 bytes carry 1,448. What TLS adds, 0.13 %, is not.
+    """
+    return int(payload_bytes_per_s * _FRAME_BYTES / _PAYLOAD_BYTES)
+
+
+def shaping(profile: Profile) -> list[str]:
+    """What `tc` is told about the link towards the client.
+
+    The bucket and the peak's packet are larger than the kernel's largest packets (64 KiB), which
+    would be cut up or dropped; the queue is so long that nothing is lost in it, since senders of
+    the same machine are slowed down rather than dropped.
+    """
+    command = [
+        *("tc", "qdisc", "replace", "dev", _DEVICES["server"], "root", "tbf"),
+        *("rate", f"{wire_bytes_per_s(profile.link_bytes_per_s)}bps"),
+        *("limit", str(_QUEUE_BYTES)),
+    ]
+    if not profile.burst_bytes:
+        return [*command, "burst", str(_SMALLEST_BURST_BYTES)]
+    peak = wire_bytes_per_s(BURST_PEAK_BYTES_PER_S)
+    return [
+        *(*command, "burst", str(wire_bytes_per_s(profile.burst_bytes))),
+        *("peakrate", f"{peak}bps", "mtu", str(_PEAK_PACKET_BYTES)),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """The namespaces of one box.
+
+    Attributes:
+        name: What the names of both begin with; no other box has it.
+    """
+
+    name: str
+
+    @property
+    def server(self) -> str:
+        """The namespace of servers."""
+        return f"{self.name}-server"
+
+    @property
+    def client(self) -> str:
+        """The namespace of what is measured."""
+        return f"{self.name}-client"
+
+    def make(self, profile: Profile) -> None:
+        """Make both namespaces, and the link in the shape of *profile*.
+
+        Raises:
+            CannotMakeBoxError: A command failed; what was made stays until `remove`.
+        """
+        for namespace in (self.server, self.client):
+            _run("ip", "netns", "add", namespace)
+        _run(
+            *("ip", "link", "add", _DEVICES["server"], "netns", self.server, "type", "veth"),
+            *("peer", "name", _DEVICES["client"], "netns", self.client),
+        )
+        for end, address in (("server", SERVER_ADDRESS), ("client", CLIENT_ADDRESS)):
+            inside = ("ip", "-n", f"{self.name}-{end}")
+            _run(*inside, "address", "add", f"{address}/30", "dev", _DEVICES[end])
+            _run(*inside, "link", "set", "lo", "up")
+            _run(*inside, "link", "set", _DEVICES[end], "mtu", str(_MTU), "up")
+        self._shape(profile)
+
+    def _shape(self, profile: Profile) -> None:
+        links = _run("ip", "-n", self.server, "-d", "-j", "link", "show")
+        if not is_our_link(links):
+            raise CannotMakeBoxError(
+                f"{_DEVICES['server']} in {self.server} is not the veth that was made there; "
+                "its rate is left alone"
+            )
+        tc, *arguments = shaping(profile)
+        try:
+            _run(tc, "-n", self.server, *arguments)
+        except CannotMakeBoxError as error:
+            raise CannotMakeBoxError(
+                f"{error}\nIf the qdisc is unknown, the kernel lacks `tbf`: modprobe sch_tbf (it "
+                "is in Debian's linux-image packages)"
+            ) from None
+
+    def inside(self, end: str, argv: list[str]) -> list[str]:
+        """*argv* as a command that runs in the namespace of *end*: ``server`` or ``client``."""
+        return ["ip", "netns", "exec", f"{self.name}-{end}", *argv]
+
+    def remove(self) -> None:
+        """End every process in the namespaces, and remove them; those that are gone are gone."""
+        for namespace in (self.client, self.server):
+            _remove(namespace)
+
+
+def is_our_link(links_json: str) -> bool:
+    """Whether `ip -d -j link show` of our namespace shows our device, and that it is a veth."""
+    return any(
+        link.get("ifname") == _DEVICES["server"]
+        and link.get("linkinfo", {}).get("info_kind") == "veth"
+        for link in json.loads(links_json)
+    )
+
+
+def abandoned(names: list[str], processes: Path = Path("/proc")) -> list[str]:
+    """Those of *names* that a box made whose process no longer lives."""
+    return [
+        name
+        for name in names
+        if (match := _OURS.match(name)) and not (processes / match[1]).exists()
+    ]
+
+
+def remove_abandoned() -> None:
+    """Remove the namespaces of boxes whose process was killed before it could."""
+    names = [line.split()[0] for line in _run("ip", "netns", "list").splitlines() if line.strip()]
+    for name in abandoned(names):
+        _remove(name)
+
+
+def _remove(namespace: str) -> None:
+    """End all that runs in it, and remove it; it may be gone, or another be removing it too."""
+    with suppress(CannotMakeBoxError):
+        for pid in _run("ip", "netns", "pids", namespace).split():
+            with suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        _run("ip", "netns", "delete", namespace)
+
+
+def _run(*argv: str) -> str:
+    try:
+        done = subprocess.run(  # noqa: S603 - commands of this module
+            argv, capture_output=True, text=True, check=True, env={"PATH": SYSTEM_PATH}
+        )
+    except subprocess.CalledProcessError as error:
+        raise CannotMakeBoxError(
+            f"`{' '.join(argv)}` failed: {error.stderr.strip() or error.returncode}"
+        ) from None
+    return done.stdout

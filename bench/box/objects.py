@@ -1,0 +1,61 @@
+"""The objects that are read: the same bytes every time, made once, their SHA-1 beside them."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import random
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+BUCKET: Final = "bench"
+_BLOCK_BYTES: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class KnownObject:
+    """An object whose digest is known.
+
+    Attributes:
+        key: Its key, in `BUCKET`.
+        size_bytes: Its size.
+        sha1: 40 lower-case hexadecimal characters.
+    """
+
+    key: str
+    size_bytes: int
+    sha1: str
+
+
+def content(size_bytes: int, seed: int = 0) -> Iterator[bytes]:
+    """The bytes of the object of this size: incompressible, no two blocks alike."""
+    block = random.Random(seed).randbytes(_BLOCK_BYTES)  # noqa: S311 - not a secret
+    for offset in range(0, size_bytes, _BLOCK_BYTES):
+        length = min(_BLOCK_BYTES, size_bytes - offset)
+        yield (offset.to_bytes(8, "big") + block[8:])[:length]
+
+
+def make_object(root: Path, size_bytes: int, name: str = "", seed: int = 0) -> KnownObject:
+    """Make the object under *root*, a folder of buckets, unless it is there from before.
+
+    *seed* tells objects of one size apart.
+    """
+    key = name or f"{size_bytes}.bin"
+    path = root / BUCKET / key
+    known = root / "sha1" / f"{key}-{size_bytes}-{seed}"
+    if not (known.exists() and path.exists() and path.stat().st_size == size_bytes):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        known.parent.mkdir(parents=True, exist_ok=True)
+        digest = hashlib.sha1(usedforsecurity=False)
+        unfinished = root / f"{path.name}.{os.getpid()}"  # another run may be making it, too
+        with unfinished.open("wb") as file:
+            for piece in content(size_bytes, seed):
+                digest.update(piece)
+                file.write(piece)
+        unfinished.replace(path)
+        known.write_text(digest.hexdigest())
+    return KnownObject(key, size_bytes, known.read_text())

@@ -1,0 +1,162 @@
+"""The environments that readers run in, made once under .bucketsum/, and what could not be had."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench.box.requirements import Missing, tool
+from bucketsum_cli.local.interpreter import newest_interpreter
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_UV: Final = (sys.executable, "-m", "uv", "--quiet")
+_PINS: Final = Path(__file__).with_name("peers.txt")
+_PROJECT: Final = _PINS.parents[2]
+_AWS_CLI: Final = "awscli==1.46.2"
+_S5CMD: Final = ("github.com/peak/s5cmd/v2", "v2.3.0")
+
+_GET: Final = {
+    "awscrt": "It has wheels on PyPI for Python 3.8 and newer",
+    "pycurl": "It has wheels on PyPI for glibc 2.28 and newer",
+    "aws": f"The bench installs {_AWS_CLI} from PyPI when that can be reached",
+    "s5cmd": f"Install Go (apt-get install golang-go, 1.21 or newer): the bench builds "
+    f"{'@'.join(_S5CMD)} with it; or put `s5cmd` on the PATH",
+    "rclone": "apt-get install rclone",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Peers:
+    """What readers run with.
+
+    Attributes:
+        python: The interpreter that the harness runs in.
+        programs: Where each program is, for those that are there.
+        missing: What is not there, by name.
+        versions: Of everything that is there.
+    """
+
+    python: Path
+    programs: dict[str, str]
+    missing: dict[str, Missing]
+    versions: dict[str, str]
+
+
+def gather(folder: Path) -> Peers:
+    """Make what is not there yet below *folder*; a few seconds once, then nothing.
+
+    Raises:
+        subprocess.CalledProcessError: The interpreter or boto3 itself cannot be installed.
+    """
+    interpreter = newest_interpreter()
+    python = _environment(folder / f"readers-{interpreter.runtime}", interpreter.path)
+    locked = ["--constraint", str(_PROJECT / "requirements.lock")]
+    _install(python, [*locked, f"boto3=={metadata.version('boto3')}"])
+    absent: dict[str, str] = {}
+    for pin in _pins():
+        try:
+            _install(python, [pin])
+        except subprocess.CalledProcessError as error:
+            absent[pin.partition("==")[0]] = _last_line(error.stderr)
+    programs: dict[str, str] = {}
+    for name, make in _PROGRAMS.items():
+        try:
+            programs[name] = str(make(folder, interpreter.path))
+        except subprocess.CalledProcessError as error:
+            absent[name] = _last_line(error.stderr)
+        except OSError as error:
+            absent[name] = str(error)
+    missing = {name: Missing(name, why, _GET[name]) for name, why in absent.items()}
+    return Peers(python, programs, missing, _versions(python, programs))
+
+
+def _pins() -> list[str]:
+    lines = _PINS.read_text().splitlines()
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _environment(folder: Path, interpreter: Path) -> Path:
+    python = folder / "bin" / "python"
+    if not python.exists():
+        _run([*_UV, "venv", "--python", str(interpreter), str(folder)])
+    return python
+
+
+def _install(python: Path, requirements: list[str]) -> None:
+    """Uv does nothing, in some milliseconds, for what is there already."""
+    _run([*_UV, "pip", "install", "--python", str(python), *requirements])
+
+
+def _make_aws(folder: Path, interpreter: Path) -> Path:
+    python = _environment(folder / "awscli", interpreter)  # its botocore is not the readers'
+    _install(python, [_AWS_CLI])
+    return python.with_name("aws").absolute()
+
+
+def _make_s5cmd(folder: Path, _: Path) -> Path:
+    """Build it from the Go module proxy, in a module of our own that requires it."""
+    if found := tool("s5cmd"):
+        return Path(found)
+    program = (folder / "s5cmd" / "s5cmd").absolute()
+    if program.exists():
+        return program
+    go = tool("go")
+    if go is None:
+        raise FileNotFoundError("there is neither `s5cmd` nor `go`")
+    module, version = _S5CMD
+    program.parent.mkdir(parents=True, exist_ok=True)
+    (program.parent / "go.mod").write_text(
+        f"module bench\n\ngo 1.21\n\nrequire {module} {version}\n"
+    )
+    (program.parent / "bench.go").write_text(f'package bench\n\nimport _ "{module}"\n')
+    flags = f"-X {module}/version.Version={version}"
+    build = [go, "build", "-mod=mod", "-ldflags", flags, "-o", str(program), module]
+    _run(build, cwd=program.parent)
+    return program
+
+
+def _find_rclone(_: Path, __: Path) -> Path:
+    found = tool("rclone")
+    if found is None:
+        raise FileNotFoundError("it is not on the PATH")
+    return Path(found)
+
+
+_PROGRAMS: Final[dict[str, Callable[[Path, Path], Path]]] = {
+    "aws": _make_aws,
+    "s5cmd": _make_s5cmd,
+    "rclone": _find_rclone,
+}
+
+_TELL: Final = (
+    "import sys; from importlib import metadata as m; print('Python', sys.version.split()[0]);"
+    "[print(d.name, d.version) for d in m.distributions()]"
+)
+_LIBRARIES: Final[tuple[str, ...]] = (
+    *("Python", "boto3", "botocore", "urllib3", "s3transfer", "awscrt", "pycurl"),
+)
+
+
+def _versions(python: Path, programs: dict[str, str]) -> dict[str, str]:
+    told = dict(line.split() for line in _run([str(python), "-c", _TELL]).splitlines())
+    versions: dict[str, str] = {name: told[name] for name in _LIBRARIES if name in told}
+    asks = {"aws": "--version", "s5cmd": "version", "rclone": "version"}
+    for name, program in programs.items():
+        versions[name] = _run([program, asks[name]]).splitlines()[0]
+    return versions
+
+
+def _run(argv: list[str], cwd: Path | None = None) -> str:
+    return subprocess.run(  # noqa: S603 - commands of this module
+        argv, cwd=cwd, check=True, capture_output=True, text=True
+    ).stdout
+
+
+def _last_line(text: str) -> str:
+    return (text.strip().splitlines() or ["no reason given"])[-1]

@@ -1,0 +1,92 @@
+"""The shapes of Lambda that are measured: memory, link, object. Data, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+CONNECTION_BYTES_PER_S: Final = 90_000_000
+"""[A] S3 gives one connection about 85-90 MB/s."""
+
+FIRST_BYTE_DELAY_S: Final = 0.03
+"""What S3 takes before an answer's first byte, at its best; its documents say 100-200 ms."""
+
+BURST_BYTES: Final = 300_000_000
+"""[T] arXiv 2501.07771: what an environment's network may take at once, when it has rested."""
+
+BURST_PEAK_BYTES_PER_S: Final = 1_288_490_188
+"""[T] the same: 1.2 GiB/s while the burst lasts."""
+
+_MB: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """One shape, and the object that is read in it.
+
+    Attributes:
+        name: What the command line calls it.
+        memory_mb: The function's memory size, which decides its CPU share too.
+        link_mbit_per_s: Sustained rate of the network, as a program sees it.
+        object_bytes: Size of the object that is read.
+        burst_bytes: What may come faster than the link's rate when it has rested; 0 for nothing.
+        warm: Whether the object is read once, untimed, before the timed reading.
+    """
+
+    name: str
+    memory_mb: int
+    link_mbit_per_s: int
+    object_bytes: int
+    burst_bytes: int = 0
+    warm: bool = False
+
+    @property
+    def link_bytes_per_s(self) -> float:
+        """The link's sustained rate."""
+        return self.link_mbit_per_s * 1e6 / 8
+
+    @property
+    def best_seconds(self) -> float:
+        """The least time that the link needs for the object, the burst included."""
+        in_burst = self.object_bytes
+        if self.burst_bytes:
+            # tokens flow in while the burst lasts, so it holds out longer than its size
+            longest = self.burst_bytes / (1 - self.link_bytes_per_s / BURST_PEAK_BYTES_PER_S)
+            in_burst = min(self.object_bytes, int(longest))
+        else:
+            in_burst = 0
+        rest = self.object_bytes - in_burst
+        return in_burst / BURST_PEAK_BYTES_PER_S + rest / self.link_bytes_per_s
+
+    @property
+    def title(self) -> str:
+        """One line for people."""
+        burst = f" with a burst of {self.burst_bytes // _MB} MB" if self.burst_bytes else ""
+        size = (
+            f"{self.object_bytes // (1000 * _MB)} GB"
+            if self.object_bytes % (1000 * _MB) == 0
+            else f"{self.object_bytes // _MB} MB"
+        )
+        warm = ", connections warm" if self.warm else ""
+        return (
+            f"{self.memory_mb} MB of memory, {self.link_mbit_per_s:,} Mbit/s{burst}, "
+            f"object of {size}{warm}"
+        )
+
+    def with_object(self, object_bytes: int) -> Profile:
+        """The same shape with another object."""
+        return replace(self, object_bytes=object_bytes)
+
+
+PROFILES: Final = (
+    Profile("128", 128, 625, 100 * _MB),
+    Profile("256", 256, 625, 100 * _MB),
+    Profile("512", 512, 625, 1000 * _MB),
+    Profile("1769-burst", 1769, 625, 100 * _MB, burst_bytes=BURST_BYTES, warm=True),
+    Profile("3008", 3008, 1200, 1000 * _MB),
+    Profile("3538", 3538, 3000, 1000 * _MB),
+)
+"""What is measured when nobody says otherwise."""
+
+QUICK_OBJECT_BYTES: Final = 20 * _MB
+"""Enough to see that everything works; too little to compare with."""

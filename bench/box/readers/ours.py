@@ -1,0 +1,48 @@
+"""What bucketsum reads with, through its own interface."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import boto3
+
+from bucketsum.arrivals import Arrival
+from bucketsum.digest import digest_of
+from bucketsum.reading.reader import reader
+from bucketsum.reading.single_stream import SingleStream
+from bucketsum.reading.source import CLIENT_CONFIG
+from bucketsum.reading.streams import Plan
+
+_CHUNK_BYTES: Final = 1024 * 1024
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.box.harness import Target
+    from bucketsum.reading.source import Source
+
+    Read = Callable[[], tuple[int, str]]
+
+
+def single_stream(target: Target, chunk_bytes: int) -> Read:
+    """One boto3 stream that resumes and verifies: what is read with where libcurl is not."""
+    return reading(SingleStream(boto3.client("s3", config=CLIENT_CONFIG), chunk_bytes), target)
+
+
+def planned(target: Target, streams: int = 1, part_bytes: int = 0) -> Read:
+    """What the hasher reads with, by a fixed plan."""
+    plan = Plan(streams, part_bytes)
+    s3 = boto3.client("s3", config=CLIENT_CONFIG)
+    return reading(reader(s3, _CHUNK_BYTES, lambda _size_bytes: plan, os.environ), target)
+
+
+def reading(source: Source, target: Target) -> Read:
+    """Any source of the library as a reader."""
+    arrival = Arrival(target.bucket, target.key, None, None, target.size_bytes, "00", "")
+
+    def read() -> tuple[int, str]:
+        digest = digest_of(source.open(arrival).chunks)
+        return digest.size_bytes, digest.sha1
+
+    return read

@@ -1,0 +1,168 @@
+"""What stands for S3 in the box: nginx with TLS, behind a proxy that gives it S3's pace.
+
+It answers GetObject and HeadObject (ranges, If-Match, entity tags, keep-alive) for path-style
+requests and lists the one bucket for ListObjectsV2. Signatures are not looked at.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import trustme
+
+from bench.box.network import SERVER_ADDRESS
+from bench.box.objects import BUCKET
+from bench.box.profiles import CONNECTION_BYTES_PER_S, FIRST_BYTE_DELAY_S
+from bench.box.requirements import SYSTEM_PATH, CannotMakeBoxError, tool
+
+if TYPE_CHECKING:
+    from bench.box.box import Box
+
+PROJECT: Final = Path(__file__).resolve().parents[2]
+
+_PORT: Final = 443
+_INNER_PORT: Final = 8443
+_START_SECONDS: Final = 10.0
+
+_CONFIGURATION: Final = """\
+daemon off;
+master_process off;
+pid {folder}/nginx.pid;
+error_log {folder}/nginx-error.log warn;
+events {{ worker_connections 1024; }}
+http {{
+    access_log {folder}/requests.log combined buffer=64k flush=1s;
+    client_body_temp_path {folder}/temporary;
+    proxy_temp_path {folder}/temporary;
+    fastcgi_temp_path {folder}/temporary;
+    uwsgi_temp_path {folder}/temporary;
+    scgi_temp_path {folder}/temporary;
+    default_type binary/octet-stream;
+    output_buffers 1 64k;
+    keepalive_timeout 600s;
+    keepalive_requests 1000000;
+    open_file_cache max=1000;
+    server {{
+        listen 127.0.0.1:{port} ssl backlog=256;
+        ssl_certificate {folder}/server.pem;
+        ssl_certificate_key {folder}/server.pem;
+        ssl_protocols TLSv1.3;
+        ssl_conf_command Ciphersuites TLS_AES_256_GCM_SHA384;
+        root {objects};
+        error_page 404 /answers/no-such-key.xml;
+        location = /{bucket} {{ rewrite ^ /answers/list.xml last; }}
+        location = /{bucket}/ {{ rewrite ^ /answers/list.xml last; }}
+        location /answers/ {{ internal; root {folder}; default_type application/xml; }}
+    }}
+}}
+"""
+
+_NO_SUCH_KEY: Final = (
+    '<?xml version="1.0" encoding="UTF-8"?>\n<Error><Code>NoSuchKey</Code>'
+    "<Message>The specified key does not exist.</Message></Error>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """An S3 in the box.
+
+    Attributes:
+        endpoint: Its address, for ``endpoint_url``.
+        certificates: File with the certificate authority to trust.
+        requests: nginx's access log: a line per request, up to a second late.
+    """
+
+    endpoint: str
+    certificates: Path
+    requests: Path
+
+
+def start_server(box: Box, folder: Path, objects: Path) -> Server:
+    """Serve what is under *objects*, a folder of buckets, for as long as *box* lives.
+
+    *folder* must be empty, and is the caller's to remove.
+
+    Raises:
+        CannotMakeBoxError: nginx or the proxy did not start; the text shows what they said.
+    """
+    certificates = _certificates(folder)
+    _write_answers(folder, objects)
+    configuration = folder / "nginx.conf"
+    configuration.write_text(
+        _CONFIGURATION.format(folder=folder, objects=objects, port=_INNER_PORT, bucket=BUCKET)
+    )
+    log = folder / "server.log"
+    nginx = tool("nginx") or "nginx"
+    env = {"PATH": SYSTEM_PATH, "PYTHONPATH": str(PROJECT)}
+    servers = [
+        box.serve([nginx, "-c", str(configuration), "-p", str(folder)], env, log),
+        box.serve(proxy_command(), env, log, cwd=PROJECT),
+    ]
+    _await(box, servers, log)
+    return Server(f"https://{SERVER_ADDRESS}", certificates, folder / "requests.log")
+
+
+def proxy_command() -> list[str]:
+    """How the proxy is started."""
+    return [
+        *(sys.executable, "-m", "bench.box.proxy"),
+        *(f"{SERVER_ADDRESS}:{_PORT}", f"127.0.0.1:{_INNER_PORT}"),
+        *(str(CONNECTION_BYTES_PER_S), str(FIRST_BYTE_DELAY_S)),
+    ]
+
+
+def _certificates(folder: Path) -> Path:
+    authority = trustme.CA()
+    authority.issue_cert(SERVER_ADDRESS).private_key_and_cert_chain_pem.write_to_path(
+        str(folder / "server.pem")
+    )
+    trusted = folder / "authority.pem"
+    authority.cert_pem.write_to_path(str(trusted))
+    return trusted
+
+
+def _write_answers(folder: Path, objects: Path) -> None:
+    answers = folder / "answers"
+    answers.mkdir()
+    (folder / "temporary").mkdir()
+    (answers / "no-such-key.xml").write_text(_NO_SUCH_KEY)
+    (answers / "list.xml").write_text(listing(objects))
+
+
+def listing(objects: Path) -> str:
+    """ListObjectsV2's answer for the whole bucket, whatever was asked."""
+    files = sorted(path for path in (objects / BUCKET).glob("**/*") if path.is_file())
+    contents = "".join(
+        f"<Contents><Key>{path.relative_to(objects / BUCKET)}</Key>"
+        f"<Size>{path.stat().st_size}</Size>"
+        "<LastModified>2026-01-01T00:00:00.000Z</LastModified>"
+        "<StorageClass>STANDARD</StorageClass></Contents>"
+        for path in files
+    )
+    return (
+        '<?xml version="1.0" encoding="UTF-8"?>\n'
+        '<ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/">'
+        f"<Name>{BUCKET}</Name><Prefix></Prefix><KeyCount>{len(files)}</KeyCount>"
+        f"<MaxKeys>1000</MaxKeys><IsTruncated>false</IsTruncated>{contents}</ListBucketResult>"
+    )
+
+
+def _await(box: Box, servers: list[subprocess.Popen[bytes]], log: Path) -> None:
+    """Until an answer comes through both."""
+    ask = [tool("curl") or "curl", "--silent", "--insecure", "--output", "/dev/null"]
+    deadline = time.monotonic() + _START_SECONDS
+    while True:
+        try:
+            box.unlimited([*ask, f"https://{SERVER_ADDRESS}/"], {"PATH": SYSTEM_PATH})
+        except subprocess.CalledProcessError:
+            if time.monotonic() < deadline and all(one.poll() is None for one in servers):
+                time.sleep(0.05)
+                continue
+            raise CannotMakeBoxError(f"the server did not start: {log.read_text()}") from None
+        return

@@ -1,0 +1,245 @@
+"""The box in this machine's kernel: what it holds back, what it counts, and that it goes away."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from bench.box import box as box_module
+from bench.box.box import Box
+from bench.box.network import PREFIX, SERVER_ADDRESS
+from bench.box.objects import BUCKET, KnownObject, make_object
+from bench.box.profiles import Profile
+from bench.box.requirements import CannotMakeBoxError, missing
+from bench.box.server import PROJECT, Server, start_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SMALL: Final = Profile("small", 128, 625, 3_000_000)
+ENV: Final = {"PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT)}
+
+
+def groups() -> set[Path]:
+    """The control groups of boxes, wherever they are mounted."""
+    return set(Path("/sys/fs/cgroup").glob(f"**/{PREFIX}-*"))
+
+
+def namespaces() -> set[str]:
+    """The network namespaces of boxes."""
+    return {path.name for path in Path("/run/netns").glob(f"{PREFIX}-*")}
+
+
+@pytest.fixture
+def box() -> Iterator[Box]:
+    """A box, where one can be made."""
+    made = a_box()
+    with made:
+        yield made
+
+
+def a_box() -> Box:
+    """One not entered yet, where this machine can make it."""
+    try:
+        with Box(SMALL):
+            pass
+    except CannotMakeBoxError as error:
+        pytest.skip(str(error))
+    return Box(SMALL)
+
+
+@pytest.fixture
+def known(tmp_path: Path) -> KnownObject:
+    """An object of 3 MB."""
+    return make_object(tmp_path / "objects", SMALL.object_bytes)
+
+
+@pytest.fixture
+def server(box: Box, known: KnownObject, tmp_path: Path) -> Server:
+    """An S3 in the box, with that object."""
+    assert known.size_bytes
+    (tmp_path / "server").mkdir()
+    return start_server(box, tmp_path / "server", tmp_path / "objects")
+
+
+Answer = tuple[int, str, dict[str, str]]
+"""Status, SHA-1 of the body, headers."""
+
+ASKS: Final = """
+import hashlib, http.client, json, ssl, sys
+_, host, authority, path, headers = sys.argv
+context = ssl.create_default_context(cafile=authority)
+connection = http.client.HTTPSConnection(host, context=context)
+connection.connect()
+cipher = connection.sock.cipher()[:2]
+answers = []
+for _ in range(2):
+    connection.request("GET", path, headers=json.loads(headers))
+    answer = connection.getresponse()
+    body = answer.read()
+    answers.append([answer.status, hashlib.sha1(body).hexdigest(), dict(answer.getheaders())])
+print(json.dumps([cipher, answers]))
+"""
+"""Two requests over one connection."""
+
+
+def ask(box: Box, server: Server, path: str, headers: dict[str, str], log: Path) -> list[Answer]:
+    """What the server answers in the box, and with which cipher."""
+    argv = [sys.executable, "-c", ASKS, SERVER_ADDRESS, str(server.certificates), path]
+    ended = box.run([*argv, json.dumps(headers)], ENV, log)
+    assert ended.status == 0, log.read_text()
+    cipher, answers = json.loads(ended.output)
+    assert tuple(cipher) == ("TLS_AES_256_GCM_SHA384", "TLSv1.3")
+    assert len(answers) == 2
+    return [(status, digest, found) for status, digest, found in answers]
+
+
+def test_the_server_answers_as_s3_does(
+    box: Box, server: Server, known: KnownObject, tmp_path: Path
+) -> None:
+    """Whole objects, ranges, entity tags and refusals, twice over one connection of TLS 1.3."""
+    log, path = tmp_path / "log", f"/{BUCKET}/{known.key}"
+    content = (tmp_path / "objects" / BUCKET / known.key).read_bytes()
+
+    for status, digest, headers in ask(box, server, path, {}, log):
+        assert (status, digest) == (200, known.sha1)
+        assert headers["Content-Length"] == str(known.size_bytes)
+        assert headers["Last-Modified"]
+        tag = headers["ETag"]
+    middle = {"Range": "bytes=1000000-1999999", "If-Match": tag}
+    for status, digest, headers in ask(box, server, path, middle, log):
+        assert (status, digest) == (206, hashlib.sha1(content[1_000_000:2_000_000]).hexdigest())
+        assert headers["Content-Range"] == f"bytes 1000000-1999999/{known.size_bytes}"
+    other = {"If-Match": '"other"', "Connection": "close"}  # after a 412, nginx closes unasked
+    assert {one[0] for one in ask(box, server, path, other, log)} == {412}
+    assert {one[0] for one in ask(box, server, f"/{BUCKET}/none", {}, log)} == {404}
+    assert {one[0] for one in ask(box, server, f"/{BUCKET}?list-type=2", {}, log)} == {200}
+
+
+def test_a_program_sees_the_box_s_network_alone(box: Box, tmp_path: Path) -> None:
+    """No device of the machine is inside: what is measured comes over the link."""
+    listing = "import socket; print(sorted(name for _, name in socket.if_nameindex()))"
+    ended = box.run([sys.executable, "-c", listing], ENV, tmp_path / "log")
+    assert ended.output.split()[0].startswith("['box1'")
+    assert "eth" not in ended.output
+
+
+def test_taking_more_than_the_memory_is_a_kill_that_is_counted(box: Box, tmp_path: Path) -> None:
+    """Half of a function's memory may be taken; twice as much is death."""
+    for size_mib, status, kills in ((64, 0, 0), (256, -signal.SIGKILL, 1)):
+        taking = f"input(); taken = b'x' * ({size_mib} << 20)"
+        ended = box.run([sys.executable, "-c", taking], ENV, tmp_path / "log")
+        assert (ended.status, ended.kills) == (status, kills)
+
+
+def test_the_processor_is_shared_out_as_lambda_does(box: Box, tmp_path: Path) -> None:
+    """A program of 128 MB gets 7.2 % of a core, however much it would take."""
+    busy = (
+        "import sys, time; sys.stdin.readline()\n"
+        "cpu, wall = time.process_time(), time.monotonic()\n"
+        "while time.monotonic() < wall + 0.6: pass\n"
+        "print((time.process_time() - cpu) / (time.monotonic() - wall))"
+    )
+    ended = box.run([sys.executable, "-c", busy], ENV, tmp_path / "log")
+    assert float(ended.output) < 0.15
+
+
+def test_a_child_that_outlives_its_parent_is_ended_too(box: Box, tmp_path: Path) -> None:
+    """What a reader has started does not use the next one's link."""
+    leaving = (
+        "import subprocess; p = subprocess.Popen(['sleep', '600'], stdout=subprocess.DEVNULL);"
+        "print(p.pid)"
+    )
+    ended = box.run([sys.executable, "-c", leaving], ENV, tmp_path / "log")
+    assert not Path("/proc", ended.output.strip(), "exe").exists()
+
+
+def test_a_program_that_cannot_start_is_a_failure_with_its_reason(box: Box, tmp_path: Path) -> None:
+    """Not an error of the box: there may be another reader after it."""
+    ended = box.run(["no-such-program"], ENV, tmp_path / "log")
+    assert ended.status != 0
+    assert "no-such-program" in (tmp_path / "log").read_text()
+
+
+def test_nothing_is_left_after_an_error(tmp_path: Path) -> None:
+    """Namespaces, control groups and processes go, also when an interruption ends the box."""
+    made = a_box()
+    before = groups(), namespaces()
+    with suppress(KeyboardInterrupt), made:
+        server = made.serve(["sleep", "600"], ENV, tmp_path / "log")
+        inside = made.start(["sleep", "600"], ENV, tmp_path / "log")
+        assert groups() > before[0]
+        assert namespaces() > before[1]
+        raise KeyboardInterrupt
+    assert (groups(), namespaces()) == before
+    assert server.poll() is not None
+    assert inside.process.poll() is not None
+
+
+def test_two_boxes_at_once_do_not_meet(box: Box, tmp_path: Path) -> None:
+    """Each has names and a network of its own, so both servers can have the same address."""
+    with Box(SMALL) as other:
+        for one, folder in ((box, "one"), (other, "other")):
+            make_object(tmp_path / folder, 10, folder)
+            (tmp_path / f"{folder}-server").mkdir()
+            server = start_server(one, tmp_path / f"{folder}-server", tmp_path / folder)
+            (first, _) = ask(one, server, f"/{BUCKET}/{folder}", {}, tmp_path / "log")
+            assert first[0] == 200
+
+
+HANGS: Final = """
+import sys
+from pathlib import Path
+from bench.box.box import Box
+from bench.box.profiles import PROFILES
+with Box(PROFILES[0]) as box:
+    server = box.serve(["sleep", "600"], {"PATH": "/usr/bin:/bin"}, Path(sys.argv[1]))
+    print(server.pid, flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_the_next_box_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    """SIGKILL lets nobody clean up; a living neighbour's box is left alone all the same."""
+    with (
+        a_box(),
+        subprocess.Popen(
+            [sys.executable, "-c", HANGS, tmp_path / "log"],
+            env=ENV | {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'cli'}:{PROJECT / 'layers/bucketsum'}"},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        ) as other,
+    ):
+        assert other.stdout is not None
+        served = other.stdout.readline().strip()
+        own, killed = f"{PREFIX}-{os.getpid()}-", f"{PREFIX}-{other.pid}-"
+        with Box(SMALL):
+            assert any(name.startswith(killed) for name in namespaces())
+        other.kill()
+        other.wait()
+        with Box(SMALL):
+            left = namespaces() | {path.name for path in groups()}
+        assert not any(name.startswith(killed) for name in left)
+        assert any(name.startswith(own) for name in left)
+        assert not Path("/proc", served, "exe").exists()
+
+
+def test_where_something_is_missing_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The refusal comes before the first namespace."""
+    before = groups(), namespaces()
+    lacking = missing(which=lambda _: None, platform="linux", user=0)
+    monkeypatch.setattr(box_module, "missing", lambda: lacking)
+
+    with pytest.raises(CannotMakeBoxError, match="nginx-light"), Box(SMALL):
+        pass
+
+    assert (groups(), namespaces()) == before

@@ -1,0 +1,119 @@
+"""The proxy between two sockets of this machine: it passes everything on and changes nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.skipif(not hasattr(os, "splice"), reason="splice is Linux's")
+
+_UNLIMITED: Final = "10000000000"
+
+
+def free_port() -> int:
+    """One that nobody has at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as one:
+        port: int = one.getsockname()[1]
+        return port
+
+
+class Digesting:
+    """A server that reads a line with a number, sends so many bytes, and at its end the digest."""
+
+    def __init__(self) -> None:
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.thread = threading.Thread(target=self._serve, daemon=True)
+        self.thread.start()
+
+    def _serve(self) -> None:
+        while True:
+            try:
+                one, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self._answer, args=(one,), daemon=True).start()
+
+    def _answer(self, one: socket.socket) -> None:
+        with suppress(ConnectionError), one, one.makefile("rb") as lines:
+            for line in lines:
+                content = os.urandom(int(line))
+                one.sendall(content + hashlib.sha1(content).digest())
+
+
+@pytest.fixture
+def proxy() -> Iterator[tuple[str, int]]:
+    """A proxy before such a server."""
+    server, port = Digesting(), free_port()
+    to = f"127.0.0.1:{server.listener.getsockname()[1]}"
+    with subprocess.Popen(
+        [sys.executable, "-m", "bench.box.proxy", f"127.0.0.1:{port}", to, _UNLIMITED, "0.001"]
+    ) as process:
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", port)).close()
+                break
+            except ConnectionRefusedError:
+                assert process.poll() is None
+        yield "127.0.0.1", port
+        assert process.poll() is None, "it ended by itself"
+        process.send_signal(signal.SIGKILL)
+    server.listener.close()
+
+
+def exchange(client: socket.socket, size_bytes: int) -> None:
+    """Ask for so many bytes and compare the digest that comes behind them."""
+    client.sendall(f"{size_bytes}\n".encode())
+    with client.makefile("rb") as answers:
+        content, digest = answers.read(size_bytes), answers.read(20)
+    assert len(content) == size_bytes
+    assert hashlib.sha1(content).digest() == digest
+
+
+@pytest.mark.parametrize("size_bytes", [0, 1, 65_536, 1_048_577, 20_000_000])
+def test_answers_arrive_whole(proxy: tuple[str, int], size_bytes: int) -> None:
+    """One after the other over one connection, whatever their size."""
+    with socket.create_connection(proxy) as client:
+        for _ in range(3):
+            exchange(client, size_bytes)
+
+
+def test_a_slow_client_loses_nothing(proxy: tuple[str, int]) -> None:
+    """What does not fit into the client's buffer waits."""
+    with socket.socket() as client:
+        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        client.connect(proxy)
+        exchange(client, 3_000_000)
+
+
+def test_connections_do_not_mix(proxy: tuple[str, int]) -> None:
+    """Each client has the server's connection to itself."""
+    clients = [socket.create_connection(proxy) for _ in range(8)]
+    threads = [threading.Thread(target=exchange, args=(one, 500_000)) for one in clients]
+    for thread in threads:
+        thread.start()
+    for thread, client in zip(threads, clients, strict=True):
+        thread.join()
+        client.close()
+
+
+def test_a_client_that_leaves_in_the_middle_ends_its_own_connection_alone(
+    proxy: tuple[str, int],
+) -> None:
+    """The proxy serves the next one as before."""
+    with socket.create_connection(proxy) as client:
+        client.sendall(b"50000000\n")
+        client.recv(1000)
+    with socket.create_connection(proxy) as client:
+        exchange(client, 1000)

@@ -1,0 +1,110 @@
+"""Readers run in a real box: what became of each is told as it was."""
+
+from __future__ import annotations
+
+import sys
+import time
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from bench.box import calibration
+from bench.box.box import Box
+from bench.box.entries import ARTICLE, ENTRIES, Entry
+from bench.box.objects import make_object
+from bench.box.peers import Peers
+from bench.box.profiles import BURST_BYTES, Profile
+from bench.box.requirements import CannotMakeBoxError
+from bench.box.running import Runner
+from bench.box.samples import FAILED, GOOD, OUT_OF_MEMORY, WRONG
+from bench.box.server import start_server
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench.box.server import Server
+
+SHAPE: Final = Profile("small", 128, 625, 3_000_000)
+WARM: Final = Profile("warm", 1769, 625, 3_000_000, burst_bytes=BURST_BYTES, warm=True)
+PEERS: Final = Peers(Path(sys.executable), {}, {}, {})
+ARTICLE_ENTRY: Final = next(entry for entry in ENTRIES if entry.name == ARTICLE)
+
+
+def program(name: str, *argv: str) -> Entry:
+    """A reader that is a program, with texts in braces as entries have them."""
+    return Entry(name, "programs:piped", {"argv": list(argv)})
+
+
+FAILS: Final = program("fails", "sh", "-c", "echo no luck >&2; exit 3")
+GREEDY: Final = program("greedy", sys.executable, "-c", "b'x' * (200 << 20)")
+LIES: Final = program("lies", "echo", "something else")
+
+
+@contextmanager
+def boxed(shape: Profile, folder: Path) -> Iterator[tuple[Box, Server]]:
+    """A box with a server of the shape's object; skips where none can be made."""
+    make_object(folder / "objects", shape.object_bytes)
+    (folder / "box").mkdir()
+    box = Box(shape)
+    with ExitStack() as made:
+        try:
+            made.enter_context(box)
+        except CannotMakeBoxError as error:
+            pytest.skip(str(error))
+        yield box, start_server(box, folder / "box", folder / "objects")
+
+
+def runner(box: Box, server: Server, folder: Path) -> Runner:
+    """Of readers in this Python."""
+    known = make_object(folder / "objects", box.profile.object_bytes)
+    return Runner(box, server, known, PEERS, folder / "box")
+
+
+def test_what_became_of_each_reader_is_told(tmp_path: Path) -> None:
+    """A good one has its numbers; one that fails, dies or reads something else has its reason."""
+    with boxed(SHAPE, tmp_path) as (box, server):
+        entries = [ARTICLE_ENTRY, FAILS, GREEDY, LIES]
+        samples = list(runner(box, server, tmp_path).rounds(entries, 1))
+    good, failed, greedy, lying = samples
+
+    assert (good.outcome, good.size_bytes) == (GOOD, SHAPE.object_bytes)
+    assert good.seconds > 0
+    assert good.cpu_seconds > 0
+    assert 10e6 < good.peak_bytes < 128 * 1024 * 1024
+    assert failed.outcome == FAILED
+    assert "ended with 3" in failed.detail
+    assert (greedy.outcome, greedy.kills) == (OUT_OF_MEMORY, 1)
+    assert lying.outcome == WRONG
+    assert {one.size_bytes for one in (failed, greedy, lying)} == {0}
+
+
+def test_a_warm_reading_is_the_second_over_open_connections(tmp_path: Path) -> None:
+    """The server sees two requests of the reader, and the burst is waited for before the second."""
+    with boxed(WARM, tmp_path) as (box, server):
+        sample = runner(box, server, tmp_path).sample(ARTICLE_ENTRY, 0)
+        told = requests(server)
+    assert sample.outcome == GOOD
+    assert len([line for line in told if "Boto3" in line]) == 2
+
+
+def requests(server: Server) -> list[str]:
+    """The server's log, once it has written all of it."""
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        lines = server.requests.read_text().splitlines()
+        if len([line for line in lines if "Boto3" in line]) > 1:
+            return lines
+        time.sleep(0.05)
+    return lines
+
+
+def test_the_box_tells_what_it_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """One line for one connection and one for many; how fast is for people to judge."""
+    monkeypatch.setattr(calibration, "SECONDS", 0.2)
+    monkeypatch.setattr(calibration, "OBJECT_BYTES", 3_000_000)
+    with boxed(replace(SHAPE, link_mbit_per_s=80), tmp_path) as (box, server):
+        told = calibration.calibrate(box, server, tmp_path / "objects")
+    assert [one.what for one in told] == ["1 connection", "2 connections"]
+    assert all(one.mb_per_s > 0 for one in told)

@@ -1,0 +1,194 @@
+"""What a box is made of, as far as no kernel is needed for it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from bench.box import confinement, network, requirements
+from bench.box.calibration import Calibration, plan, rate_in
+from bench.box.network import is_our_link, shaping, wire_bytes_per_s
+from bench.box.objects import BUCKET, content, make_object
+from bench.box.profiles import BURST_BYTES, PROFILES, Profile
+from bench.box.proxy import limit_rate
+from bench.box.requirements import missing, refusal
+from bench.box.server import listing
+
+PLAIN = Profile("plain", 512, 625, 1_000_000_000)
+BURSTING = Profile("bursting", 1769, 625, 100_000_000, burst_bytes=BURST_BYTES)
+
+
+def after(command: list[str], word: str) -> str:
+    """What follows *word* in *command*."""
+    return command[command.index(word) + 1]
+
+
+def test_the_link_s_rate_is_what_a_program_receives() -> None:
+    """Headers come on top of the named rate: 1,514 bytes on the wire carry 1,448."""
+    assert wire_bytes_per_s(1448e6) == 1514e6
+    assert after(shaping(PLAIN), "rate") == f"{wire_bytes_per_s(625e6 / 8)}bps"
+
+
+def test_a_bucket_holds_the_kernel_s_largest_packets() -> None:
+    """Packets of 64 KiB would be cut up or dropped by a smaller bucket."""
+    assert int(after(shaping(PLAIN), "burst")) > 65536
+    assert int(after(shaping(BURSTING), "mtu")) > 65536
+
+
+def test_only_a_bursting_link_has_a_peak() -> None:
+    """The burst is the bucket's size, and comes at the peak's rate; else there is neither."""
+    assert int(after(shaping(BURSTING), "burst")) == wire_bytes_per_s(BURST_BYTES)
+    assert "peakrate" in shaping(BURSTING)
+    assert "peakrate" not in shaping(PLAIN)
+
+
+@pytest.mark.parametrize(
+    ("links", "ours"),
+    [
+        ([{"ifname": "lo"}, {"ifname": "box0", "linkinfo": {"info_kind": "veth"}}], True),
+        ([{"ifname": "eth0", "linkinfo": {"info_kind": "veth"}}], False),
+        ([{"ifname": "box0"}], False),
+        ([{"ifname": "box0", "linkinfo": {"info_kind": "bridge"}}], False),
+        ([], False),
+    ],
+)
+def test_only_the_veth_made_for_the_box_is_shaped(links: list[object], ours: bool) -> None:  # noqa: FBT001 - a parameter
+    """A device of another name or kind is never given a rate."""
+    assert is_our_link(json.dumps(links)) is ours
+
+
+def test_only_what_a_dead_process_left_behind_is_abandoned(tmp_path: Path) -> None:
+    """A living neighbour's box, and what no box made, are left alone."""
+    (tmp_path / "42").mkdir()
+    names = ["bucketsum-bench-41-1-server", "bucketsum-bench-42-1-client", "blue", "bucketsum-x"]
+    folders = [Path("/groups", name) for name in ("bucketsum-bench-41-1", "bucketsum-bench-42-7")]
+
+    assert network.abandoned(names, tmp_path) == ["bucketsum-bench-41-1-server"]
+    assert confinement.abandoned(folders, tmp_path) == folders[:1]
+
+
+def test_a_refusal_names_all_that_is_missing_and_how_to_get_it() -> None:
+    """Root and each tool, with its Debian package, in one message."""
+    text = str(refusal(missing(which=lambda _: None, platform="linux", user=1000)))
+
+    for part in ("root", "sudo", "ip:", "tc:", "iproute2", "nginx-light", "curl"):
+        assert part in text
+
+
+def test_nothing_is_missing_where_all_is_there() -> None:
+    """Root with every tool is not refused."""
+    assert missing(which=lambda name: name, platform="linux", user=0) == []
+
+
+def test_another_system_than_linux_is_refused_as_such() -> None:
+    """Elsewhere the tools are not the point."""
+    (one,) = missing(which=lambda _: None, platform="darwin", user=0)
+    assert "darwin" in str(one)
+
+
+def test_a_tool_is_found_outside_of_a_person_s_path(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """`tc` and nginx are in sbin folders, which a person's PATH often leaves out."""
+    program = tmp_path / "tc"
+    program.touch(mode=0o755)
+    monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setattr(requirements, "SYSTEM_PATH", str(tmp_path))
+
+    assert requirements.tool("tc") == str(program)
+
+
+@pytest.mark.parametrize(
+    ("text", "kills"),
+    [
+        ("oom_kill_disable 0\nunder_oom 0\noom_kill 2\n", 2),
+        ("low 0\nhigh 0\nmax 31\noom 3\noom_kill 1\noom_group_kill 0\n", 1),
+        ("oom_kill_disable 0\nunder_oom 0\n", 0),
+    ],
+)
+def test_kills_are_read_from_either_kind_of_control_group(text: str, kills: int) -> None:
+    """Version 1 has them in `memory.oom_control`, version 2 in `memory.events`."""
+    assert confinement.kills_in(text) == kills
+
+
+@pytest.mark.parametrize("size_bytes", [0, 1, 999_999, 1_000_000, 1_000_001, 2_500_000])
+def test_objects_have_their_size_and_their_digest(tmp_path: Path, size_bytes: int) -> None:
+    """What is on disk is what the known digest says; asked again, it is not made again."""
+    known = make_object(tmp_path, size_bytes)
+    path = tmp_path / BUCKET / known.key
+    made = path.stat().st_mtime_ns
+
+    assert path.stat().st_size == size_bytes
+    assert known.sha1 == hashlib.sha1(path.read_bytes()).hexdigest()
+    assert make_object(tmp_path, size_bytes) == known
+    assert path.stat().st_mtime_ns == made
+
+
+def test_a_damaged_object_is_made_again(tmp_path: Path) -> None:
+    """One that is too short was not finished."""
+    known = make_object(tmp_path, 1000)
+    (tmp_path / BUCKET / known.key).write_bytes(b"short")
+
+    assert make_object(tmp_path, 1000) == known
+    assert (tmp_path / BUCKET / known.key).stat().st_size == 1000
+
+
+def test_objects_of_one_size_differ_by_seed() -> None:
+    """A batch of small objects is not one object many times."""
+    assert b"".join(content(1000, 1)) != b"".join(content(1000, 2))
+    assert b"".join(content(1000, 1)) == b"".join(content(1000, 1))
+
+
+def test_the_listing_has_every_object_with_its_size(tmp_path: Path) -> None:
+    """Clients look for their key in it before they read."""
+    make_object(tmp_path, 10, "a.bin")
+    make_object(tmp_path, 20, "folder/b.bin")
+
+    told = listing(tmp_path)
+
+    assert "<Key>a.bin</Key><Size>10</Size>" in told
+    assert "<Key>folder/b.bin</Key><Size>20</Size>" in told
+    assert "<KeyCount>2</KeyCount>" in told
+
+
+def test_calibration_asks_for_no_more_than_the_shape_allows() -> None:
+    """One connection is held by the slower of link and connection, many by the link alone."""
+    steps = {step.connections: step.allowed_bytes_per_s for step in plan(PROFILES[-1])}
+    assert steps == {1: 90e6, 6: 375e6}
+    assert plan(PLAIN)[0].allowed_bytes_per_s == 625e6 / 8
+
+
+def test_the_burst_is_measured_before_what_is_sustained() -> None:
+    """Else the sustained rate would be the burst's."""
+    assert [step.what for step in plan(BURSTING)][:2] == ["8 in the burst", ""]
+
+
+def test_rates_are_from_the_first_byte_to_the_last() -> None:
+    """Of all connections together: 300 bytes in the second between 0.5 and 1.5."""
+    assert rate_in("0.5 1.0 100\n0.7 1.5 200\n") == pytest.approx(300)
+
+
+def test_a_box_below_its_shape_is_told() -> None:
+    """With less than 0.95 of what it should allow, the box and not the reader is measured."""
+    assert Calibration("x", 95.0, 100.0).good
+    assert not Calibration("x", 94.9, 100.0).good
+
+
+def test_the_kernel_paces_a_connection() -> None:
+    """The rate is on the client's socket; no program has to keep it."""
+    with socket.socket() as one:
+        limit_rate(one, 90_000_000)
+        told = one.getsockopt(socket.SOL_SOCKET, 47, 8)
+    assert int.from_bytes(told, "little") == 90_000_000
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=[one.name for one in PROFILES])
+def test_no_object_comes_faster_than_the_link(profile: Profile) -> None:
+    """A share of the link is at most 1: the burst counts, and what follows it does too."""
+    long = profile.with_object(10_000_000_000)
+    slack_bytes = profile.burst_bytes * 1.1
+    assert profile.best_seconds > 0
+    assert long.best_seconds >= (long.object_bytes - slack_bytes) / profile.link_bytes_per_s

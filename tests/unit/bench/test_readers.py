@@ -1,0 +1,117 @@
+"""The readers themselves, and the harness that runs them: what they say they read, they read."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import boto3
+import pytest
+from bench.box.harness import Target
+from bench.box.objects import content
+from bench.box.readers import boto, ours, programs
+from moto import mock_aws
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+ROOT: Final = Path(__file__).parents[3]
+CONTENT: Final = b"".join(content(20_000_001))  # more than two parts of s3transfer
+SHA1: Final = hashlib.sha1(CONTENT).hexdigest()
+FIELDS: Final[dict[str, object]] = {
+    "endpoint": "",
+    "certificates": "",
+    "bucket": "bench",
+    "key": "one",
+    "size_bytes": len(CONTENT),
+    "memory_mb": 512,
+}
+
+
+@pytest.fixture
+def target() -> Iterator[Target]:
+    """An object in an S3 in this process."""
+    with mock_aws():
+        s3 = boto3.client("s3")
+        s3.create_bucket(Bucket="bench")
+        s3.put_object(Bucket="bench", Key="one", Body=CONTENT)
+        yield Target(FIELDS)
+
+
+@pytest.mark.parametrize(
+    "prepare",
+    [
+        pytest.param(lambda target: boto.article(target, 20_000_000), id="article"),
+        pytest.param(lambda target: boto.article(target, 999), id="article, odd chunks"),
+        pytest.param(lambda target: boto.iter_chunks(target, 1 << 20), id="iter_chunks"),
+        pytest.param(boto.download_fileobj, id="download_fileobj"),
+        pytest.param(lambda target: ours.single_stream(target, 1 << 20), id="single stream"),
+    ],
+)
+def test_a_reader_reads_all_of_the_object_in_order(
+    target: Target, prepare: Callable[[Target], Callable[[], tuple[int, str]]]
+) -> None:
+    """Also a second time with what the first has left open, as warm runs do."""
+    read = prepare(target)
+    assert read() == (len(CONTENT), SHA1)
+    assert read() == (len(CONTENT), SHA1)
+
+
+def test_a_program_s_output_is_hashed(tmp_path: Path) -> None:
+    """The texts in braces are the object's."""
+    (tmp_path / "one").write_bytes(CONTENT)
+    read = programs.piped(Target(FIELDS), ["cat", f"{tmp_path}/{{key}}"])
+    assert read() == (len(CONTENT), SHA1)
+
+
+def test_a_program_that_fails_is_no_measurement(tmp_path: Path) -> None:
+    """Even if it has written something before."""
+    (tmp_path / "one").write_bytes(CONTENT)
+    read = programs.piped(Target(FIELDS), ["sh", "-c", f"cat {tmp_path}/{{key}}; exit 3"])
+    with pytest.raises(ChildProcessError, match="3"):
+        read()
+
+
+def run_harness(job: dict[str, object], after: str) -> list[dict[str, object]]:
+    """What the harness answers to *job*, and then to *after*."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bench.box.harness"],
+        input=f"{json.dumps(job)}\n{after}",
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+def test_the_harness_measures_one_reading(tmp_path: Path) -> None:
+    """It says when it is ready, waits, and tells size, digest, seconds and memory."""
+    (tmp_path / "one").write_bytes(CONTENT)
+    job: dict[str, object] = {
+        "reader": "bench.box.readers.programs:piped",
+        "options": {"argv": ["cat", f"{tmp_path}/{{key}}"]},
+        "target": FIELDS,
+        "warm": True,
+    }
+
+    ready, told = run_harness(job, "go\n")
+
+    assert ready == {"ready": True}
+    assert (told["size_bytes"], told["sha1"]) == (len(CONTENT), SHA1)
+    assert all(float(str(told[name])) > 0 for name in ("seconds", "cpu_seconds", "peak_bytes"))
+
+
+def test_the_harness_ends_when_nobody_waits_for_it(tmp_path: Path) -> None:
+    """A runner that was killed leaves no reader behind."""
+    job: dict[str, object] = {
+        "reader": "bench.box.readers.programs:piped",
+        "options": {"argv": ["cat", str(tmp_path)]},
+        "target": FIELDS,
+        "warm": False,
+    }
+    assert run_harness(job, "") == [{"ready": True}]

@@ -1,0 +1,164 @@
+"""Samples of readers → what the table and the JSON say of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from bench.box.calibration import Calibration
+from bench.box.entries import ARTICLE, ENTRIES, chosen
+from bench.box.peers import Peers
+from bench.box.profiles import Profile
+from bench.box.report import BEGIN, END, Measured, Occasion, as_json, markdown, written_between
+from bench.box.requirements import Missing
+from bench.box.running import filled, turned
+from bench.box.samples import FAILED, GOOD, OUT_OF_MEMORY, Sample
+from bench.box.summary import Spread, summaries
+
+OCCASION = Occasion("2026-01-02", 0.25)
+PROFILE = Profile("plain", 512, 800, 100_000_000)  # 100 MB/s: the object takes a second
+
+
+def sample(reader: str, number: int, seconds: float, cpu_seconds: float = 0.1) -> Sample:
+    """One that is good."""
+    return Sample(reader, number, GOOD, 100_000_000, seconds, cpu_seconds, 50_000_000)
+
+
+SAMPLES = [
+    sample(ARTICLE, 0, 2.0, 0.2),
+    sample("other", 0, 1.0),
+    sample(ARTICLE, 1, 4.0, 0.2),
+    sample("other", 1, 2.0),
+    sample(ARTICLE, 2, 2.0, 0.2),
+    sample("other", 2, 1.25),
+    Sample("doomed", 0, OUT_OF_MEMORY, kills=1, detail="gone"),
+]
+MEASURED = Measured(PROFILE, [Calibration("1 connection", 99.0, 100.0)], SAMPLES)
+
+
+@pytest.fixture
+def peers() -> Peers:
+    """All but one program."""
+    missing = {"rclone": Missing("rclone", "it is not on the PATH", "apt-get install rclone")}
+    return Peers(Path("python"), {}, missing, {"boto3": "1.2.3"})
+
+
+def test_speed_is_a_median_with_its_spread() -> None:
+    """MB are 10⁶ bytes: 100, 50 and 80 MB/s are told as 80, from 50 to 100."""
+    article, other, _ = summaries(SAMPLES, PROFILE, ARTICLE)
+    assert other.mb_per_s == Spread(80.0, 50.0, 100.0)
+    assert article.mb_per_s == Spread(50.0, 25.0, 50.0)
+
+
+def test_ratios_are_of_the_same_round() -> None:
+    """A slow moment of the machine slows both: 2, 2 and 1.6, never a quotient of medians."""
+    _, other, _ = summaries(SAMPLES, PROFILE, ARTICLE)
+    assert other.ratio == Spread(2.0, 1.6, 2.0)
+    assert other.cpu_ratio == Spread(0.5, 0.5, 0.5)
+
+
+def test_the_share_of_the_link_is_of_its_sustained_rate() -> None:
+    """The object takes the link one second at least."""
+    _, other, _ = summaries(SAMPLES, PROFILE, ARTICLE)
+    assert other.link_share == Spread(0.8, 0.5, 1.0)
+
+
+def test_processor_time_is_per_gb() -> None:
+    """0.1 seconds for 100 MB are one second for 10⁹ bytes."""
+    _, other, _ = summaries(SAMPLES, PROFILE, ARTICLE)
+    assert other.cpu_s_per_gb == Spread(1.0, 1.0, 1.0)
+
+
+def test_what_failed_is_counted_and_never_averaged() -> None:
+    """A reader that was killed has no speed, but its kills and outcomes are told."""
+    *_, doomed = summaries(SAMPLES, PROFILE, ARTICLE)
+    assert (doomed.mb_per_s, doomed.ratio, doomed.peak_mb) == (None, None, 0)
+    assert (doomed.kills, doomed.failures, doomed.samples) == (1, {OUT_OF_MEMORY: 1}, 1)
+
+
+def test_a_round_whose_baseline_failed_has_no_ratio() -> None:
+    """The other rounds still do."""
+    broken = [Sample(ARTICLE, 0, FAILED), *SAMPLES[1:]]
+    _, other, _ = summaries(broken, PROFILE, ARTICLE)
+    assert other.ratio == Spread(1.8, 1.6, 2.0)
+    assert other.mb_per_s == Spread(80.0, 50.0, 100.0)
+
+
+def test_the_table_has_a_row_per_reader_and_names_the_machine(peers: Peers) -> None:
+    """Speeds with their spread, failures in words, versions, what is missing, and whose it is."""
+    text = markdown([MEASURED], peers, OCCASION)
+
+    speeds = "80.0 (50.0–100.0) | 2.00 (1.60–2.00) | 0.800 (0.500–1.000)"
+    assert f"| other | {speeds} | 1.00 | 0.50 | 50 |  |" in text
+    assert "| doomed | – | – | – | – | – |  | 1 × out of memory (1 killed) |" in text
+    assert "boto3 1.2.3" in text
+    assert "Missing: rclone: it is not on the PATH. apt-get install rclone." in text
+    assert "Not AWS" in text
+    assert "2026-01-02" in text
+    assert "before it began: 0.2." in text
+
+
+def test_every_row_of_a_table_has_as_many_cells(peers: Peers) -> None:
+    """Also where a reader's name has a pipe in it."""
+    piped = Measured(PROFILE, [], [sample("a | b", 0, 1.0)])
+    rows = [row for row in markdown([piped], peers, OCCASION).splitlines() if row.startswith("|")]
+    assert {row.replace("\\|", "").count("|") for row in rows} == {9}
+
+
+def test_a_box_that_is_too_slow_is_told_under_the_table(peers: Peers) -> None:
+    """And not where it is as fast as it should be."""
+    slow = Measured(PROFILE, [Calibration("6 connections", 80.0, 100.0)], SAMPLES)
+    assert "held back by this machine" in markdown([slow], peers, OCCASION)
+    assert "held back by this machine" not in markdown([MEASURED], peers, OCCASION)
+
+
+def test_the_json_has_every_sample(peers: Peers) -> None:
+    """With what was not good, so that everything in the table can be computed again."""
+    told = json.loads(json.dumps(as_json([MEASURED], peers, OCCASION)))
+    assert len(told["profiles"][0]["samples"]) == len(SAMPLES)
+    assert told["profiles"][0]["summaries"][1]["ratio"]["median"] == 2.0
+    assert told["missing"][0]["what"] == "rclone"
+
+
+def test_the_table_replaces_what_is_between_the_markers() -> None:
+    """And nothing else of the document."""
+    assert written_between(f"a\n{BEGIN}\nold\n{END}\nb", "new") == f"a\n{BEGIN}\nnew\n{END}\nb"
+
+
+@pytest.mark.parametrize("document", ["", BEGIN, END + BEGIN, BEGIN + BEGIN + END, BEGIN + END * 2])
+def test_a_document_without_its_two_markers_is_refused(document: str) -> None:
+    """Rather than damaged."""
+    with pytest.raises(ValueError, match="once each"):
+        written_between(document, "new")
+
+
+def test_every_round_begins_with_another_reader() -> None:
+    """Nobody is always first, and all run in each round."""
+    rounds = [turned(ENTRIES, number) for number in range(len(ENTRIES))]
+    assert [one[0].name for one in rounds] == [entry.name for entry in ENTRIES]
+    assert all(sorted(e.name for e in one) == sorted(e.name for e in ENTRIES) for one in rounds)
+
+
+def test_a_choice_of_readers_always_has_the_baseline() -> None:
+    """Without the article's reader there is no ratio; no choice means all."""
+    assert {entry.name for entry in chosen(("libcurl",))} > {ARTICLE}
+    assert chosen(()) == ENTRIES
+
+
+def test_a_name_that_no_reader_has_is_refused_with_those_that_there_are() -> None:
+    """A slip of the fingers measures nothing."""
+    with pytest.raises(ValueError, match=r"'libcurll'.*article"):
+        chosen(("libcurll",))
+
+
+def test_readers_have_names_of_their_own() -> None:
+    """Samples are told apart by them."""
+    assert len({entry.name for entry in ENTRIES}) == len(ENTRIES)
+
+
+def test_programs_are_called_by_the_path_that_was_found() -> None:
+    """What the harness fills in, bucket and key, stays open."""
+    options = {"argv": ["{aws}", "s3://{{bucket}}/{{key}}"], "chunk_bytes": 1}
+    filled_in = filled(options, {"aws": "/there/aws"})
+    assert filled_in == {"argv": ["/there/aws", "s3://{bucket}/{key}"], "chunk_bytes": 1}
