@@ -6,6 +6,7 @@ import sys
 
 import click
 
+from bench import cost, scaling, scaling_check
 from bench.box.command import readers
 
 
@@ -28,6 +29,9 @@ def promises() -> None:
 
 
 bench.add_command(readers)
+bench.add_command(cost.main, "cost")
+bench.add_command(scaling.main, "scaling")
+bench.add_command(scaling_check.main, "scaling-check")
 bench.command("promises", help="What is promised of the whole system, on the embedded AWS.")(
     promises
 )
