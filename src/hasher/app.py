@@ -22,7 +22,6 @@ from bucketsum.hashing import ArrivalHasher, Outcome, Report
 from bucketsum.ledger import Ledger
 from bucketsum.reading.reader import reader
 from bucketsum.reading.source import CLIENT_CONFIG
-from bucketsum.reading.streams import Plan
 from bucketsum.redelivery import Delivery, Redelivery
 from bucketsum.settings import Settings
 
@@ -68,7 +67,7 @@ def _archive_hasher() -> ArchiveHasher | None:
 
 
 _HASHER: Final = ArrivalHasher(
-    source=reader(_S3, SETTINGS.chunk_bytes, lambda _size_bytes: Plan(), os.environ),
+    source=reader(_S3, SETTINGS.chunk_bytes, SETTINGS.streams.plan_for, os.environ),
     ledger=Ledger(_DYNAMODB, SETTINGS.digests_table),
     settings=SETTINGS,
     archives=_archive_hasher(),

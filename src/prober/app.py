@@ -6,6 +6,7 @@ import math
 import os
 import platform
 import time
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,10 +22,12 @@ from bucketsum.errors import BadSweep
 from bucketsum.measure import Meter
 from bucketsum.reading.reader import reader
 from bucketsum.reading.source import CLIENT_CONFIG
-from bucketsum.reading.streams import Plan
+from bucketsum.reading.streams import STREAMS_MAX, Plan
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
+
+    from bucketsum.reading.source import Source
 
 logger = Logger()
 
@@ -47,6 +50,12 @@ _INIT_MS: Final = _init_ms()
 _environment: Final = {"is_new": True}
 
 
+@cache
+def _source(chunk_bytes: int, streams: int) -> Source:
+    """The hasher's reader with these settings; its connections stay open for the next run."""
+    return reader(_S3, chunk_bytes, lambda _size_bytes: Plan(streams, chunk_bytes), os.environ)
+
+
 def probe(event: dict[str, Any]) -> dict[str, Any]:
     """Read and hash the object that *event* names.
 
@@ -54,13 +63,13 @@ def probe(event: dict[str, Any]) -> dict[str, Any]:
         BadSweep: The workload or the number of streams is not one that there is.
         BucketsumError: The object could not be read.
     """
-    if (event["workload"], event["streams"]) != ("hash", 1):
+    if event["workload"] != "hash" or event["streams"] not in range(1, STREAMS_MAX + 1):
         raise BadSweep(f"there is no workload {event['workload']!r} on {event['streams']} streams")
     arrival = Arrival(
         event["bucket"], event["key"], None, None, event["size_bytes"], sequencer="", event_time=""
     )
     meter = Meter()
-    opened = reader(_S3, event["chunk_bytes"], lambda _size_bytes: Plan(), os.environ).open(arrival)
+    opened = _source(event["chunk_bytes"], event["streams"]).open(arrival)
     digest = digest_of(opened.chunks)
     measurement = meter.stop(digest.size_bytes)
     digest_ok = digest.sha1 == event["sha1"]

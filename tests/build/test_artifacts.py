@@ -36,6 +36,7 @@ _ENVIRONMENT: Final = {
     "DEAD_LETTER_QUEUE_URL": "https://queue",
     "MAX_RECEIVES": "5",
     "CHUNK_BYTES": "1048576",
+    "STREAMS": "auto",
     # and the sweep's:
     "AWS_REGION": "us-east-1",
     "MEASUREMENTS_TABLE": "table",

@@ -28,6 +28,7 @@ from bucketsum.hashing import (
 )
 from bucketsum.ledger import Ledger, Place, Recorded, Row, Status, comparable_sequencer
 from bucketsum.reading.source import OpenObject
+from bucketsum.reading.streams import Streams
 from bucketsum.settings import Settings
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ SETTINGS: Final = Settings(
     chunk_bytes=65_536,
     extra_algorithms=("md5",),
     memory_mb=512,
+    streams=Streams(1, 65_536, 512),
 )
 SMALL: Final = Arrival(
     bucket="inbox",

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 
 from bucketsum.errors import KeepAside, MalformedMessage, RetryLater, SourceUnavailable
+from bucketsum.reading.streams import Streams
 from bucketsum.redelivery import REASON_ATTRIBUTE, Delivery, Redelivery
 from bucketsum.settings import Settings
 
@@ -34,7 +35,9 @@ ANY_TEXT: Final = st.text(st.characters(codec=None)) | st.text(f"{AWKWARD} x")
 
 def settings(max_receives: int = MAX_RECEIVES, dead: str = "dead") -> Settings:
     """Settings of a stack whose queue gives up after *max_receives*."""
-    return Settings("digests", "arrivals", dead, max_receives, 2**20, (), 512)
+    return Settings(
+        "digests", "arrivals", dead, max_receives, 2**20, (), 512, Streams(1, 2**20, 512)
+    )
 
 
 @pytest.fixture(scope="module")

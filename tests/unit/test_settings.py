@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 
@@ -11,7 +12,9 @@ from hypothesis import strategies as st
 from tests.sam_template import load_template
 
 from bucketsum.errors import BadSettings
+from bucketsum.reading.streams import STREAMS_MAX, Streams
 from bucketsum.settings import (
+    AUTO_STREAMS,
     BASE_MEMORY_BYTES,
     CHUNK_BYTES_MAX,
     CHUNK_BYTES_MIN,
@@ -24,6 +27,7 @@ GOOD = {
     "DEAD_LETTER_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/1/dead",
     "MAX_RECEIVES": "5",
     "CHUNK_BYTES": "1048576",
+    "STREAMS": "auto",
     "EXTRA_ALGORITHMS": "",
     "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
 }
@@ -44,6 +48,7 @@ def test_good_environment_is_read() -> None:
         chunk_bytes=1_048_576,
         extra_algorithms=(),
         memory_mb=512,
+        streams=Streams(None, 1_048_576, 512),
     )
 
 
@@ -78,16 +83,39 @@ def test_range_includes_its_ends_and_nothing_beyond(name: str) -> None:
             Settings.from_env(roomy | {name: str(value)})
 
 
-@given(memory_mb=st.integers(128, 10_240))
-def test_two_chunks_must_fit_beside_the_runtime(memory_mb: int) -> None:
+@given(memory_mb=st.integers(128, 10_240), streams=st.sampled_from(["auto", "1", "2", "16"]))
+def test_what_is_held_must_fit_beside_the_runtime(memory_mb: int, streams: str) -> None:
     """The largest chunk that the message advises fits, one byte more does not."""
-    largest = (memory_mb * 2**20 - BASE_MEMORY_BYTES) // 2
-    env = GOOD | {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(memory_mb)}
+    held = {"auto": 2, "1": 2, "2": 3, "16": 17}[streams]
+    largest = (memory_mb * 2**20 - BASE_MEMORY_BYTES) // held
+    env = GOOD | {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(memory_mb), "STREAMS": streams}
     if largest < CHUNK_BYTES_MAX:
-        with pytest.raises(BadSettings, match=f"CHUNK_BYTES is {largest + 1}; .* to {largest} or"):
+        with pytest.raises(BadSettings, match=f"CHUNK_BYTES is {largest + 1}; .* to {largest}, lo"):
             Settings.from_env(env | {"CHUNK_BYTES": str(largest + 1)})
     fits = min(largest, CHUNK_BYTES_MAX)
     assert Settings.from_env(env | {"CHUNK_BYTES": str(fits)}).chunk_bytes == fits
+
+
+@pytest.mark.parametrize(("text", "count"), [("auto", None), ("1", 1), ("16", STREAMS_MAX)])
+def test_streams_are_a_number_or_auto(text: str, count: int | None) -> None:
+    """Who gives a number gets it; the rule is for who does not."""
+    streams = Settings.from_env(GOOD | {"STREAMS": text}).streams
+    assert streams == Streams(count, 1_048_576, 512)
+
+
+@pytest.mark.parametrize("text", ["0", "17", "Auto", "many", "1.0"])
+def test_other_streams_are_refused(text: str) -> None:
+    """The text says what there may be instead."""
+    with pytest.raises(BadSettings, match=r"^STREAMS is .* in 1\.\.16, nor auto$"):
+        Settings.from_env(GOOD | {"STREAMS": text})
+
+
+def test_template_admits_the_same_streams() -> None:
+    """What CloudFormation lets through, the function does not refuse, and the other way round."""
+    pattern = load_template()["Parameters"]["Streams"]["AllowedPattern"]
+    texts = ["auto", *map(str, range(-1, 200)), "", "Auto", "01", "1.0"]
+    admitted = [text for text in texts if re.fullmatch(pattern, text)]
+    assert admitted == [AUTO_STREAMS, *map(str, range(1, STREAMS_MAX + 1))]
 
 
 def test_extra_algorithms_keep_their_order_and_lose_doubles() -> None:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import BadSettings
+from bucketsum.reading.streams import STREAMS_MAX, Streams
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,9 @@ Measured: 530 to 580 bytes with names of 33 characters (20,000 to 200,000 member
 set above the start). The rest is for longer names and for rows on their way.
 """
 
+AUTO_STREAMS: Final = "auto"
+"""The value of `STREAMS` that leaves the number of connections to `Streams`."""
+
 MEMORY_MB_PER_CPU: Final = 1769
 """A function of this memory has one processor."""
 
@@ -44,9 +48,11 @@ class Settings:
         arrivals_queue_url: Queue that messages come from.
         dead_letter_queue_url: Queue that messages are set aside in.
         max_receives: Receives after which the queue itself gives up on a message; 1 to 1,000.
-        chunk_bytes: How much is read and hashed at a time.
+        chunk_bytes: Size of a part, where several connections read an object, and of what
+            botocore reads at a time.
         extra_algorithms: Digests besides SHA-1.
         memory_mb: The function's memory, in MiB, as Lambda tells it.
+        streams: How many connections read an object.
         archives: How archives are read; None where nothing is treated as one.
     """
 
@@ -57,6 +63,7 @@ class Settings:
     chunk_bytes: int
     extra_algorithms: tuple[str, ...]
     memory_mb: int
+    streams: Streams
     archives: ArchiveReader | None = None
 
     @classmethod
@@ -69,12 +76,14 @@ class Settings:
         """
         memory_mb = _whole(env, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE", 128, 32_768)
         chunk_bytes = _whole(env, "CHUNK_BYTES", CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
+        streams = Streams(_streams(env, "STREAMS"), chunk_bytes, memory_mb)
         room = memory_mb * _MIB - BASE_MEMORY_BYTES
-        if 2 * chunk_bytes > room:  # see `SingleStream`
+        if streams.held_bytes > room:
+            parts = streams.held_bytes // chunk_bytes
             raise BadSettings(
-                f"CHUNK_BYTES is {chunk_bytes}; two chunks must fit into the {room} bytes that "
-                f"{memory_mb} MB of memory leave: lower ChunkBytes to {room // 2} or raise "
-                "MemorySize"
+                f"CHUNK_BYTES is {chunk_bytes}; {parts} of them must fit into the {room} bytes "
+                f"that {memory_mb} MB of memory leave: lower ChunkBytes to {room // parts}, lower "
+                "Streams, or raise MemorySize"
             )
         return cls(
             digests_table=_present(env, "DIGESTS_TABLE"),
@@ -84,7 +93,8 @@ class Settings:
             chunk_bytes=chunk_bytes,
             extra_algorithms=_algorithms(env, "EXTRA_ALGORITHMS"),
             memory_mb=memory_mb,
-            archives=_archives(env, memory_mb, room - 2 * chunk_bytes),
+            streams=streams,
+            archives=_archives(env, memory_mb, room - streams.held_bytes),
         )
 
 
@@ -111,6 +121,15 @@ def _whole(env: Mapping[str, str], name: str, low: int, high: int) -> int:
     if not low <= int(text) <= high:
         raise BadSettings(f"{name} is {text}, not in {low}..{high}")
     return int(text)
+
+
+def _streams(env: Mapping[str, str], name: str) -> int | None:
+    if _present(env, name) == AUTO_STREAMS:
+        return None
+    try:
+        return _whole(env, name, 1, STREAMS_MAX)
+    except BadSettings as error:
+        raise BadSettings(f"{error}, nor {AUTO_STREAMS}") from None
 
 
 def _algorithms(env: Mapping[str, str], name: str) -> tuple[str, ...]:

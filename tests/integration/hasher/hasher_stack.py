@@ -93,6 +93,7 @@ class HasherStack:
             "DEAD_LETTER_QUEUE_URL": self.dead_letters_url,
             "MAX_RECEIVES": str(self._variables()["MAX_RECEIVES"]),
             "CHUNK_BYTES": str(64 * 1024),
+            "STREAMS": "auto",
             "EXTRA_ALGORITHMS": "",
             "POWERTOOLS_SERVICE_NAME": f"hasher-{uuid4()}",  # a logger of its own, on this stdout
             "POWERTOOLS_METRICS_NAMESPACE": "bucketsum",

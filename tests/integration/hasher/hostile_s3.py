@@ -114,9 +114,12 @@ class _Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         version = parse_qs(url.query).get("versionId", [None])[0]
         headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(unquote(url.path).removeprefix("/"), version, headers)
+        asked = Asked(unquote(url.path).removeprefix("/"), version, headers, url.query)
         self.server.s3.asked.append(asked)
         fault = self.server.s3.next_fault()
+        if fault.hang_up:
+            self._cut(gently=False)
+            return
         stored = self.server.s3.find(asked)
         refusal = fault.refuse or _refusal(asked, stored, fault)
         if refusal:

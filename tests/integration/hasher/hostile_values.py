@@ -48,6 +48,12 @@ class Asked:
     path: str
     version_id: str | None
     headers: Mapping[str, str]
+    query: str = ""
+
+    @property
+    def by_libcurl(self) -> bool:
+        """Whether libcurl asked, and not botocore."""
+        return self.headers["user-agent"].startswith("bucketsum/")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +62,7 @@ class Fault:
 
     Attributes:
         refuse: HTTP status, error code and text of an answer instead of the object.
+        hang_up: Whether the connection is reset before any answer.
         cut_after: Body bytes after which the connection ends, an error's body included.
         gently: Whether it ends with FIN (a short body) instead of RST.
         garble_after: Body bytes after which garbage is put on the wire below TLS.
@@ -70,6 +77,7 @@ class Fault:
     """
 
     refuse: tuple[int, str, str] | None = None
+    hang_up: bool = False
     cut_after: int | None = None
     gently: bool = False
     garble_after: int | None = None

@@ -90,7 +90,7 @@ class Reader:
         client: S3Client,
         chunk_bytes: int = 4096,
         pause: Callable[[float], None] = _no_pause,
-        part_bytes: int | None = None,
+        plan: Plan | None = None,
     ) -> Source:
         """A source that reads so from where *client* reads."""
         single = SingleStream(client, chunk_bytes, pause)
@@ -98,7 +98,7 @@ class Reader:
             return single
         access = access_of(client, {"AWS_CA_BUNDLE": self.verify})
         assert access is not None
-        plan = Plan(self.streams, part_bytes or max(chunk_bytes, 1000))
+        plan = plan or Plan(self.streams, max(chunk_bytes, 1000))
         return CurlReader(SignedUrls(client), access, lambda _size: plan, single, pause)
 
     def content_of(

@@ -234,10 +234,12 @@ def test_a_silent_connection_is_a_broken_one(hostile: HostileS3, reader: Reader)
 def test_a_garbled_tls_record_is_a_broken_connection(tmp_path: Path, reader: Reader) -> None:
     """Bytes that fail TLS's own check are never hashed; the object is continued."""
     context, authority = own_tls(tmp_path)
+    trusting = replace(reader, verify=str(authority))
     with (
         hostile_s3(context) as s3,
         s3_client(s3.endpoint_url, verify=str(authority)) as client,
     ):
         s3.script(Fault(piece_bytes=1000, garble_after=3000))
-        assert reader.content_of(client, s3.put(PATH, BODY), 1000) == BODY
+        assert trusting.content_of(client, s3.put(PATH, BODY), 1000) == BODY
         assert [asked.headers.get("range") for asked in s3.asked] == [None, "bytes=3000-"]
+        assert {asked.by_libcurl for asked in s3.asked} == {reader.streams > 0}

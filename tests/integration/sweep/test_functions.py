@@ -183,7 +183,7 @@ def test_a_probe_of_nothing_is_an_error(invoke: Invoke) -> None:
         invoke("prober", PROBE)
 
 
-@pytest.mark.parametrize("change", [{"streams": 2}, {"workload": "unzip"}])
+@pytest.mark.parametrize("change", [{"streams": 0}, {"streams": 17}, {"workload": "unzip"}])
 def test_a_probe_does_what_it_can(invoke: Invoke, change: dict[str, Any]) -> None:
     """A workload that does not exist is never measured as another."""
     with pytest.raises(BadSweep, match="there is no workload"):

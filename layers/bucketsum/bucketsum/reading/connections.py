@@ -100,7 +100,7 @@ class Connections:
     def drop(self, transfer: Transfer) -> None:
         """Forget *transfer*. Its connection stays open if all of it came, and is closed if not."""
         handle = transfer.handle
-        if handle in self._running:
+        if self._running.get(handle) is transfer:  # one that ended has left its handle to another
             del self._running[handle]
             self._multi.remove_handle(handle)
             transfer.ended = True

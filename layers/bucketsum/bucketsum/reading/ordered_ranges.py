@@ -87,7 +87,7 @@ class OrderedRanges:
     """One object that is being read, by one request or by several at a time.
 
     At most ``streams`` requests run, and at most ``streams + 1`` parts are held. So what is held
-    is at most ``(streams + 1) × part_bytes``, or `HELD_BYTES` where the object is read in one.
+    is at most ``(streams + 1) × part_bytes``, or `HELD_BYTES` while one request brings it all.
     """
 
     def __init__(
@@ -119,7 +119,7 @@ class OrderedRanges:
     @property
     def offset(self) -> int:
         """The first byte that was not given out."""
-        return self._parts[0].offset if self._parts else self._size
+        return self._parts[0].offset if self._parts else self._laid
 
     def begin(self, size_bytes: int, etag: str | None) -> Answer:
         """Ask for an object that should have *size_bytes* and, if that is known, *etag* in quotes.
@@ -150,7 +150,8 @@ class OrderedRanges:
             HandOver: From `offset` on another reader is to go on.
             SourceInterrupted: The connections broke too often.
         """
-        while self._parts:
+        while self._parts or self._laid < self._size:
+            self._fill()
             head = self._parts[0]
             if head.drained or len(self._parts) > 1:  # what has come is given out before more is
                 self._connections.advance()  # taken, but never at the cost of the other parts
@@ -173,7 +174,6 @@ class OrderedRanges:
                 self._judge(part)
             elif transfer.ended:
                 self._conclude(part)
-        self._fill()
 
     def _judge(self, part: _Part) -> None:
         """Compare what is coming with what was asked for."""
@@ -208,10 +208,13 @@ class OrderedRanges:
 
     def _fill(self) -> None:
         """Ask for the next parts, as long as there are fewer than there may be."""
-        while self._laid < self._size and len(self._parts) <= self._plan.streams:
-            if sum(not part.transfer.ended for part in self._parts) >= self._plan.streams:
+        while self._laid < min(self._size, self._plan.split_bytes):
+            running = sum(not part.transfer.ended for part in self._parts)
+            if running >= self._plan.streams or len(self._parts) > self._plan.streams:
                 return
             self._lay(min(self._laid + self._plan.part_bytes, self._size))
+        if not self._parts and self._laid < self._size:
+            self._lay(self._size)
 
     def _lay(self, end: int) -> _Part:
         return self._append(end, self._start(self._laid, end))

@@ -1,0 +1,244 @@
+"""An object that is read by several requests at a time: its order, its breaks, its cost."""
+
+from __future__ import annotations
+
+import threading
+import tracemalloc
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from botocore.config import Config
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
+from tests.integration.hasher.hostile_values import Fault
+from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, s3_client
+
+from bucketsum.errors import ObjectGone, ObjectSuperseded, ObjectUnreadable, SourceInterrupted
+from bucketsum.reading.streams import Plan
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mypy_boto3_s3 import S3Client
+    from tests.integration.hasher.hostile_values import StoredObject
+
+    from bucketsum.reading.source import OpenObject
+
+MIB: Final = 1024 * 1024
+RANGES: Final = Reader(3)
+FAULTS: Final = st.one_of(
+    st.builds(
+        Fault,
+        cut_after=st.integers(0, 20_000),
+        gently=st.booleans(),
+        piece_bytes=st.sampled_from([100, 4096, 65_536]),
+    ),
+    st.just(Fault(hang_up=True)),
+    st.just(Fault(refuse=(503, "SlowDown", "Please reduce your request rate."))),
+    st.just(Fault()),
+)
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[HostileS3, S3Client]]:
+    """One server for the tests that make many requests; its client tries four times."""
+    with (
+        pytest.MonkeyPatch.context() as patch,
+        hostile_s3() as s3,
+        s3_client(s3.endpoint_url, Config()) as client,
+    ):
+        patch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
+        yield s3, client
+
+
+def opened(client: S3Client, stored: StoredObject, plan: Plan) -> OpenObject:
+    """The object, opened by *plan*."""
+    return RANGES.source(client, plan=plan).open(arrival_of(stored))
+
+
+def ranges_asked(hostile: HostileS3) -> list[str]:
+    """The ranges that were asked for, in the object's order; empty for a request of all of it."""
+    asked = [one.headers.get("range", "") for one in hostile.asked]
+    return sorted(asked, key=lambda text: int(text.removeprefix("bytes=").partition("-")[0] or 0))
+
+
+@given(
+    size=st.integers(0, 60_000),
+    plan=st.builds(
+        Plan,
+        streams=st.integers(1, 6),
+        part_bytes=st.integers(1000, 20_000),
+        split_bytes=st.integers(1, 80_000),
+    ),
+    faults=st.lists(FAULTS, max_size=4),  # libcurl and botocore try five times before a first byte
+)
+@hypothesis_settings(max_examples=150)
+def test_whatever_breaks_every_byte_comes_once_and_in_order(
+    running: tuple[HostileS3, S3Client], size: int, plan: Plan, faults: list[Fault]
+) -> None:
+    """Whatever the size, the parts, the streams and what breaks where: the same bytes."""
+    s3, client = running
+    stored = s3.put(PATH, (BODY * 6)[:size])
+    s3.script(*faults)
+    assert b"".join(opened(client, stored, plan).chunks) == stored.body
+    s3.forget_script()
+
+
+def test_parts_cover_the_object_once(hostile: HostileS3, client: S3Client) -> None:
+    """Each byte is asked for once, in parts of the size that was asked for."""
+    reading = opened(client, hostile.put(PATH, BODY), Plan(3, 4000))
+    assert b"".join(reading.chunks) == BODY
+    assert ranges_asked(hostile) == ["bytes=0-3999", "bytes=4000-7999", "bytes=8000-"]
+    assert reading.streams == 3
+
+
+def test_no_more_connections_than_streams(hostile: HostileS3, client: S3Client) -> None:
+    """A part takes the connection that another has left."""
+    reading = opened(client, hostile.put(PATH, BODY), Plan(2, 1000))
+    assert b"".join(reading.chunks) == BODY
+    assert (len(hostile.asked), hostile.connections, reading.streams) == (11, 2, 2)
+
+
+def test_no_more_connections_than_parts(hostile: HostileS3, client: S3Client) -> None:
+    """An object of two parts is read by two connections, however many there may be."""
+    reading = opened(client, hostile.put(PATH, BODY), Plan(16, 8000))
+    assert b"".join(reading.chunks) == BODY
+    assert (len(hostile.asked), hostile.connections, reading.streams) == (2, 2, 2)
+
+
+def test_an_object_of_one_part_is_read_in_one_request(hostile: HostileS3, client: S3Client) -> None:
+    """A range that is all of the object is not asked for as a range: an empty one has none."""
+    reading = opened(client, hostile.put(PATH, BODY), Plan(16, len(BODY)))
+    assert b"".join(reading.chunks) == BODY
+    assert (ranges_asked(hostile), reading.streams) == ([""], 1)
+
+
+def test_what_is_beyond_the_burst_comes_in_one_request(
+    hostile: HostileS3, client: S3Client
+) -> None:
+    """Parts are asked for as far as they pay; one request brings the rest."""
+    reading = opened(client, hostile.put(PATH, BODY), Plan(2, 1000, split_bytes=3500))
+    assert b"".join(reading.chunks) == BODY
+    assert ranges_asked(hostile)[-2:] == ["bytes=3000-3999", "bytes=4000-"]
+
+
+def test_parts_wait_for_their_turn_within_bounds(hostile: HostileS3, client: S3Client) -> None:
+    """While the first part stalls, no more than streams + 1 parts are asked for and held."""
+    stored = hostile.put(PATH, bytes(32 * MIB))
+    hostile.script(
+        Fault(piece_bytes=100_000, pause=lambda sent: hostile.stall(sent) if sent else None)
+    )
+    plan = Plan(3, MIB)
+    source = RANGES.source(client, plan=plan)
+    chunks = source.open(arrival_of(stored)).chunks
+    tracemalloc.start()
+    try:
+        threading.Timer(0.5, hostile.resume).start()
+        first = next(chunks)
+        assert len(next(chunks)) + len(first) > 100_000  # which came only after the stall
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(hostile.asked) <= plan.streams + 2  # the next, as soon as the first went on
+    assert peak <= (plan.streams + 1) * plan.part_bytes + MIB // 2
+    assert len(first) + sum(map(len, chunks)) < len(stored.body)
+    chunks.close()
+
+
+def test_without_an_etag_the_first_answer_s_is_asked_for(
+    hostile: HostileS3, client: S3Client
+) -> None:
+    """An event that names no entity tag still gets all its parts from one object."""
+    arrival = replace(arrival_of(hostile.put(PATH, BODY)), etag=None)
+    source = RANGES.source(client, plan=Plan(3, 1000))
+    assert b"".join(source.open(arrival).chunks) == BODY
+    conditions = [asked.headers.get("if-match") for asked in hostile.asked]
+    assert conditions == [None, *[f'"{hostile.put(PATH, BODY).etag}"'] * 10]
+
+
+def test_overwritten_between_parts(hostile: HostileS3, client: S3Client) -> None:
+    """Parts of two objects never make one digest: superseded."""
+    stored = hostile.put(PATH, BODY)
+    hostile.script(Fault(), Fault(afterwards=lambda: hostile.put(PATH, BODY[::-1])))
+    with pytest.raises(ObjectSuperseded):
+        b"".join(opened(client, stored, Plan(2, 1000)).chunks)
+
+
+def test_deleted_between_parts(hostile: HostileS3, client: S3Client) -> None:
+    """An object that is deleted while it is read is gone."""
+    stored = hostile.put(PATH, BODY)
+    hostile.script(Fault(), Fault(afterwards=lambda: hostile.delete(PATH)))
+    with pytest.raises(ObjectGone):
+        b"".join(opened(client, stored, Plan(2, 1000)).chunks)
+
+
+def test_a_store_that_ignores_ranges_is_read_in_one_stream(
+    hostile: HostileS3, client: S3Client
+) -> None:
+    """The embedded AWS sends all of an object where a version is named: then that is read."""
+    stored = hostile.put(PATH, BODY, "v1")
+    hostile.always = Fault(ignore_range=True)
+    reading = opened(client, stored, Plan(3, 1000))
+    assert b"".join(reading.chunks) == BODY
+    assert reading.streams == 1
+    assert all(asked.by_libcurl for asked in hostile.asked)
+
+
+def test_a_throttled_part_is_asked_for_again(hostile: HostileS3, client: S3Client) -> None:
+    """One SlowDown costs one request, not the other parts and not the object."""
+    slow_down = Fault(refuse=(503, "SlowDown", "Please reduce your request rate."))
+    hostile.script(Fault(), Fault(), slow_down)
+    reading = opened(client, hostile.put(PATH, BODY), Plan(2, 1000))
+    assert b"".join(reading.chunks) == BODY
+    assert len(hostile.asked) == 12
+    assert all(asked.by_libcurl for asked in hostile.asked)
+
+
+def test_a_refused_part_is_explained_by_botocore(hostile: HostileS3, client: S3Client) -> None:
+    """What is not the usual goes on over botocore, from the first byte that was not given out."""
+    stored = hostile.put(PATH, BODY)
+
+    def close_up() -> None:
+        hostile.always = Fault(refuse=(403, "AccessDenied", "Access Denied"))
+
+    hostile.script(Fault(afterwards=close_up), Fault())
+    chunks = opened(client, stored, Plan(2, 1000)).chunks
+    got: list[bytes] = []
+    with pytest.raises(ObjectUnreadable, match="Access Denied"):
+        got.extend(chunks)
+    last = hostile.asked[-1]
+    assert not last.by_libcurl
+    assert last.headers["range"] == f"bytes={len(b''.join(got))}-"
+
+
+def test_parts_resume_within_bounds(hostile: HostileS3, client: S3Client) -> None:
+    """However many parts there are, an object is continued ten times and no more."""
+    hostile.always = Fault(cut_after=5, gently=True)
+    with pytest.raises(SourceInterrupted, match=r"broke 11 times, last at byte \d+ of 10240"):
+        b"".join(opened(client, hostile.put(PATH, BODY), Plan(3, 1000)).chunks)
+
+
+def test_a_part_resumes_where_it_broke(hostile: HostileS3, client: S3Client) -> None:
+    """What had come of the part is not asked for again."""
+    hostile.script(Fault(), Fault(cut_after=300, gently=True))
+    reading = opened(client, hostile.put(PATH, BODY), Plan(2, 6000))
+    assert b"".join(reading.chunks) == BODY
+    assert ranges_asked(hostile) in (
+        ["bytes=0-5999", "bytes=6000-", "bytes=6300-"],
+        ["bytes=0-5999", "bytes=300-5999", "bytes=6000-"],  # the second request came in first
+    )
+
+
+def test_stopping_early_asks_for_nothing_more(hostile: HostileS3, client: S3Client) -> None:
+    """Who closes the chunks gives up every part, and the next object finds a clean slate."""
+    stored = hostile.put(PATH, bytes(8 * MIB))
+    source = RANGES.source(client, plan=Plan(3, MIB))
+    chunks = source.open(arrival_of(stored)).chunks
+    next(chunks)
+    chunks.close()
+    assert len(hostile.asked) <= 4
+    other = hostile.put(PATH, BODY)
+    assert b"".join(source.open(arrival_of(other)).chunks) == BODY
