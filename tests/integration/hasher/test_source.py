@@ -115,6 +115,16 @@ def test_an_event_without_etag_reads_what_is_there(
     assert "if-match" not in hostile.asked[0].headers
 
 
+@pytest.mark.parametrize(
+    "key", ["a/../b", "./a/./b", "//a//", "a?b&c=d#e", "ünï/☃ +%2F", "~-_.!*'()", "a\\b"]
+)
+def test_a_key_is_a_key(hostile: HostileS3, client: S3Client, key: str, reader: Reader) -> None:
+    """Nothing in a key is taken for a path to be tidied up, a query or an escape."""
+    arrival = put_at(hostile, key)
+    assert b"".join(reader.source(client).open(arrival).chunks) == BODY
+    assert {one.path for one in hostile.asked} == {f"inbox/{key}"}
+
+
 def test_encoded_objects_are_read_as_stored(
     hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:

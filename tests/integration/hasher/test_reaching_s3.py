@@ -1,0 +1,294 @@
+"""The way to S3: authorities, proxies, connections that went stale, credentials that expire."""
+
+from __future__ import annotations
+
+import logging
+import traceback
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from typing import TYPE_CHECKING, Final
+from urllib.parse import parse_qs
+
+import boto3
+import botocore.session
+import pytest
+from botocore.credentials import RefreshableCredentials
+from tests.integration.hasher.connect_proxy import connect_proxy
+from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
+from tests.integration.hasher.hostile_values import HEALTHY, Fault
+from tests.integration.hasher.own_tls import own_tls
+from tests.integration.hasher.reading import (
+    BODY,
+    PATH,
+    Reader,
+    arrival_of,
+    every_reader,
+    s3_client,
+)
+
+from bucketsum.errors import BucketsumError, SourceUnavailable
+from bucketsum.reading.reaching import access_of
+from bucketsum.reading.reader import reader as best_reader
+from bucketsum.reading.source import CLIENT_CONFIG
+from bucketsum.reading.streams import Plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mypy_boto3_s3 import S3Client
+
+NOWHERE: Final = "http://127.0.0.1:9"
+STREAM: Final = Reader(1)
+RANGES: Final = Reader(3)
+libcurls = pytest.mark.parametrize("reader", [STREAM, RANGES], ids=["stream", "ranges"])
+
+
+@every_reader
+def test_the_authority_that_the_environment_names_is_trusted(
+    tmp_path: Path, reader: Reader
+) -> None:
+    """TLS works with a certificate of one's own, and libcurl uses it, not only botocore."""
+    context, authority = own_tls(tmp_path)
+    with (
+        hostile_s3(context) as s3,
+        s3_client(s3.endpoint_url, verify=str(authority)) as client,
+    ):
+        content = replace(reader, verify=str(authority)).content_of(client, s3.put(PATH, BODY))
+        assert content == BODY
+        assert {one.by_libcurl for one in s3.asked} == {reader.streams > 0}
+
+
+@every_reader
+def test_an_authority_that_nobody_trusts(tmp_path: Path, reader: Reader) -> None:
+    """Not a byte is asked of a server whose certificate is not vouched for, by either client."""
+    context, _ = own_tls(tmp_path)
+    with hostile_s3(context) as s3, s3_client(s3.endpoint_url) as client:
+        with pytest.raises(SourceUnavailable, match="CERTIFICATE_VERIFY_FAILED"):
+            reader.content_of(client, s3.put(PATH, BODY))
+        assert s3.asked == []
+
+
+@pytest.mark.parametrize("name", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
+def test_authorities_are_named_as_botocore_has_them_named(client: S3Client, name: str) -> None:
+    """AWS's variable comes first, then that of requests, then botocore's own bundle."""
+    access = access_of(client, {name: "/a/bundle"})
+    other = access_of(client, {"REQUESTS_CA_BUNDLE": "/other", name: "/a/bundle"})
+    plain = access_of(client, {})
+    assert access
+    assert other
+    assert plain
+    assert (access.ca_bundle, other.ca_bundle) == ("/a/bundle", "/a/bundle")
+    assert plain.ca_bundle.endswith(".pem")
+
+
+@every_reader
+def test_a_proxy_is_used_as_botocore_uses_it(
+    hostile: HostileS3, monkeypatch: pytest.MonkeyPatch, reader: Reader
+) -> None:
+    """What `HTTP_PROXY` names is asked, for a host that only it can know."""
+    monkeypatch.setenv("HTTP_PROXY", hostile.endpoint_url)
+    with s3_client("http://s3.example.invalid") as client:
+        assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
+    assert {one.headers["host"] for one in hostile.asked} == {"s3.example.invalid"}
+    assert {one.by_libcurl for one in hostile.asked} == {reader.streams > 0}
+
+
+@every_reader
+@pytest.mark.parametrize("exceptions", ["127.0.0.1", "*", "example.com,127.0.0.1"])
+def test_hosts_that_need_no_proxy_are_asked_directly(
+    hostile: HostileS3, monkeypatch: pytest.MonkeyPatch, exceptions: str, reader: Reader
+) -> None:
+    """`NO_PROXY` is understood as botocore does, also where libcurl alone would not."""
+    monkeypatch.setenv("HTTP_PROXY", NOWHERE)
+    monkeypatch.setenv("NO_PROXY", exceptions)
+    with s3_client(hostile.endpoint_url) as client:
+        assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
+    assert {one.by_libcurl for one in hostile.asked} == {reader.streams > 0}
+
+
+@every_reader
+def test_a_tunnel_is_opened_for_https(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader
+) -> None:
+    """A proxy's own answer, which comes before S3's, is not taken for it."""
+    context, authority = own_tls(tmp_path)
+    with hostile_s3(context) as s3, connect_proxy() as (proxy, tunnels):
+        monkeypatch.setenv("HTTPS_PROXY", proxy)
+        with s3_client(s3.endpoint_url, verify=str(authority)) as client:
+            trusting = replace(reader, verify=str(authority))
+            assert trusting.content_of(client, s3.put(PATH, BODY)) == BODY
+        assert set(tunnels) == {s3.endpoint_url.removeprefix("https://")}
+        assert {one.by_libcurl for one in s3.asked} == {reader.streams > 0}
+
+
+@every_reader
+def test_a_proxy_that_refuses(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: Reader
+) -> None:
+    """Nothing is known of the object then: try again later."""
+    context, authority = own_tls(tmp_path)
+    with hostile_s3(context) as s3, connect_proxy(refuses=True) as (proxy, tunnels):
+        monkeypatch.setenv("HTTPS_PROXY", proxy)
+        with (
+            s3_client(s3.endpoint_url, verify=str(authority)) as client,
+            pytest.raises(SourceUnavailable, match="could not be reached"),
+        ):
+            replace(reader, verify=str(authority)).content_of(client, s3.put(PATH, BODY))
+        assert tunnels
+        assert s3.asked == []
+
+
+@libcurls
+@pytest.mark.parametrize("gently", [True, False], ids=["closed", "reset"])
+def test_a_connection_that_the_other_side_has_closed_is_not_missed(
+    hostile: HostileS3, client: S3Client, reader: Reader, *, gently: bool
+) -> None:
+    """A connection kept open over a pause, as Lambda freezes them, is replaced without a word."""
+    source = reader.source(client)
+    stored = hostile.put(PATH, BODY)
+    hostile.always = Fault(cut_after=len(BODY), gently=gently)
+    assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
+    hostile.always = HEALTHY
+    assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
+    assert all(one.by_libcurl for one in hostile.asked)
+
+
+@libcurls
+def test_a_connection_that_dies_when_it_is_used_again(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
+    """One that looks alive and is not costs one more request, and is no failure."""
+    source = reader.source(client)
+    stored = hostile.put(PATH, BODY)
+    assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
+    before = len(hostile.asked)
+    hostile.script(Fault(hang_up=True))
+    assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
+    assert len(hostile.asked) == 2 * before + 1
+    assert all(one.by_libcurl for one in hostile.asked)
+
+
+@every_reader
+@pytest.mark.parametrize("status", [301, 307])
+def test_a_redirect_is_for_botocore(
+    hostile: HostileS3, client: S3Client, status: int, reader: Reader
+) -> None:
+    """Libcurl follows none: which host may have the credentials is not a server's to say."""
+    hostile.always = Fault(refuse=(status, "TemporaryRedirect", "Elsewhere."))
+    with pytest.raises(SourceUnavailable, match="Redirect"):
+        reader.content_of(client, hostile.put(PATH, BODY))
+    assert len(hostile.asked) <= reader.streams + 1
+    assert not hostile.asked[-1].by_libcurl
+
+
+def expiring_client(endpoint_url: str) -> S3Client:
+    """A client whose credentials are new each time that something is signed with them."""
+    numbers = count(1)
+
+    def fresh() -> dict[str, str]:
+        soon = datetime.now(UTC) + timedelta(minutes=1)  # within the time of botocore's refresh
+        number = next(numbers)
+        return {
+            "access_key": f"KEY{number}",
+            "secret_key": "secret",
+            "token": "token",
+            "expiry_time": soon.isoformat(),
+        }
+
+    class Provider:
+        def load_credentials(self) -> RefreshableCredentials:
+            return RefreshableCredentials.create_from_metadata(fresh(), fresh, "test")
+
+    session = botocore.session.get_session()
+    session.register_component("credential_provider", Provider())
+    made = boto3.Session(botocore_session=session)
+    return made.client("s3", endpoint_url=endpoint_url, config=CLIENT_CONFIG)
+
+
+def keys_of(hostile: HostileS3) -> list[str]:
+    """With which access key each request was signed."""
+    queries = [parse_qs(one.query) for one in hostile.asked]
+    return [query["X-Amz-Credential"][0].partition("/")[0] for query in queries]
+
+
+@pytest.mark.parametrize(("status", "code"), [(403, "AccessDenied"), (400, "ExpiredToken")])
+def test_credentials_that_expire_within_an_object(
+    hostile: HostileS3, status: int, code: str
+) -> None:
+    """A refused continuation is signed anew, with the credentials of then, and goes on."""
+    client = expiring_client(hostile.endpoint_url)
+    hostile.script(Fault(cut_after=4000, gently=True), Fault(refuse=(status, code, "Expired.")))
+    assert STREAM.content_of(client, hostile.put(PATH, BODY)) == BODY
+    first, refused, again = keys_of(hostile)
+    assert first == refused
+    assert again != refused
+    assert hostile.asked[-1].headers["range"] == "bytes=4000-"
+    client.close()
+
+
+def test_credentials_that_expire_are_not_tried_for_ever(hostile: HostileS3) -> None:
+    """Once for an object; after that botocore says what the matter is."""
+    client = expiring_client(hostile.endpoint_url)
+    hostile.script(Fault(cut_after=4000, gently=True))
+    hostile.always = Fault(refuse=(403, "ExpiredToken", "Expired."))
+    with pytest.raises(SourceUnavailable, match="ExpiredToken"):
+        STREAM.content_of(client, hostile.put(PATH, BODY))
+    assert [one.by_libcurl for one in hostile.asked].count(True) == 3
+    client.close()
+
+
+FAILURES: Final = {
+    "denied": Fault(refuse=(403, "AccessDenied", "Access Denied")),
+    "throttled": Fault(refuse=(503, "SlowDown", "Please reduce your request rate.")),
+    "elsewhere": Fault(refuse=(301, "PermanentRedirect", "Elsewhere.")),
+    "gone": Fault(refuse=(404, "NoSuchKey", "Gone.")),
+    "no answer": Fault(hang_up=True),
+    "reset": Fault(cut_after=100),
+    "closed": Fault(cut_after=100, gently=True),
+    "another object": Fault(ignore_conditions=True, etag="other"),
+}
+
+
+@libcurls
+@pytest.mark.parametrize("fault", FAILURES.values(), ids=FAILURES)
+def test_no_address_is_told(
+    hostile: HostileS3,
+    client: S3Client,
+    caplog: pytest.LogCaptureFixture,
+    fault: Fault,
+    reader: Reader,
+) -> None:
+    """A signed address is a credential: neither errors nor our log have one, at any level."""
+    caplog.set_level(logging.DEBUG, "bucketsum")
+    hostile.always = fault
+    with pytest.raises(BucketsumError) as caught:
+        reader.content_of(client, hostile.put(PATH, BODY))
+    [signature] = {parse_qs(one.query)["X-Amz-Signature"][0] for one in hostile.asked[:1]}
+    told = "".join(traceback.format_exception(caught.value))
+    told += "".join(record.getMessage() for record in caplog.records if "bucketsum" in record.name)
+    assert "X-Amz-" not in told
+    assert signature not in told
+
+
+def test_without_pycurl_botocore_reads_and_it_is_said_once(
+    hostile: HostileS3,
+    client: S3Client,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """On python3.11 of Lambda everything works, more slowly, and a line in the log says why."""
+    monkeypatch.setitem(__import__("sys").modules, "bucketsum.reading.curl_reader", None)
+    source = best_reader(client, 4096, lambda _size: Plan(), {})
+    stored = hostile.put(PATH, BODY)
+    for _ in range(2):
+        assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
+    assert not any(one.by_libcurl for one in hostile.asked)
+    assert len([one for one in caplog.records if "over botocore" in one.getMessage()]) == 1
+
+
+def test_with_pycurl_libcurl_reads(hostile: HostileS3, client: S3Client) -> None:
+    """The fast way cannot vanish unseen: what the functions ask for is what is used."""
+    source = best_reader(client, 4096, lambda _size: Plan(), {})
+    assert b"".join(source.open(arrival_of(hostile.put(PATH, BODY))).chunks) == BODY
+    assert all(one.by_libcurl for one in hostile.asked)
