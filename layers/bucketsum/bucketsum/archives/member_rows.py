@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from bucketsum.archives.names import shortened
+from bucketsum.archives.plain_batches import send_plainly
 from bucketsum.errors import RetryLater
 from bucketsum.ledger import (
     NULL_VERSION,
@@ -56,6 +57,7 @@ class MemberRows:
     def __init__(
         self, dynamodb: DynamoDBClient, table: str, pause: Callable[[float], None] = time.sleep
     ) -> None:
+        send_plainly(dynamodb)
         self._dynamodb = dynamodb
         self._table = table
         self._pause = pause
