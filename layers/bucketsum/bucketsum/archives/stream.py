@@ -55,6 +55,8 @@ class Cursor:
 
     def exactly(self, count: int) -> bytes:
         """The next *count* bytes."""
+        if count <= len(self._rest):
+            return bytes(self.up_to(count))
         parts = bytearray()
         while len(parts) < count:
             parts += self.up_to(count - len(parts))
@@ -98,7 +100,8 @@ def digests_in(
         cursor.skip_to(member.header_offset)
         header = cursor.exactly(LOCAL_BYTES)
         name_bytes, extra_bytes = check_header(member, header, member.header_offset, end)
-        check_name(member, header, cursor.exactly(name_bytes), cursor.exactly(extra_bytes))
+        names = cursor.exactly(name_bytes + extra_bytes)
+        check_name(member, header, names[:name_bytes], names[name_bytes:])
         if not member.is_directory:
             views = cursor.views(member.compressed_bytes)
             yield digest_of_member(member, views, tally, write_for(member), engine)
@@ -147,6 +150,8 @@ def check_name(member: Member, header: bytes, raw_name: bytes, extra: bytes) -> 
         size, compressed = wide_values(extra, (size, compressed))
     got = (crc32, compressed, size)
     told = (member.crc32, member.compressed_bytes, member.size_bytes)
+    if got == told:
+        return
     follow = flags & _SIZES_FOLLOW_BIT  # then those that are not known yet are 0
     if any(
         one != other and not (follow and one in (0, FULL32))
