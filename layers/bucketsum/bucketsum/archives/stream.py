@@ -18,6 +18,7 @@ from bucketsum.archives.member_digest import FEED_BYTES, digest_of_member
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from bucketsum.archives.aside import Aside
     from bucketsum.archives.directory import Directory
     from bucketsum.archives.member_digest import Tally, Write
 
@@ -80,6 +81,7 @@ def digests_in(
     tally: Tally,
     write_for: Callable[[Member], Write | None] = lambda _: None,
     engine: str = ENGINES[0],
+    aside: Aside | None = None,
 ) -> Iterator[MemberDigest]:
     """Read every member that is not a folder, in the order in which they lie in the file.
 
@@ -92,6 +94,7 @@ def digests_in(
         tally: Counts what comes out.
         write_for: What else takes a member's pieces.
         engine: What inflates.
+        aside: Hashes large members.
 
     Raises:
         ArchiveStopped: A header contradicts the directory, or a limit was reached.
@@ -104,7 +107,7 @@ def digests_in(
         check_name(member, header, names[:name_bytes], names[name_bytes:])
         if not member.is_directory:
             views = cursor.views(member.compressed_bytes)
-            yield digest_of_member(member, views, tally, write_for(member), engine)
+            yield digest_of_member(member, views, tally, write_for(member), engine, aside)
 
 
 def check_header(member: Member, header: bytes, offset: int, end: int) -> tuple[int, int]:
