@@ -67,7 +67,7 @@ class ArchiveHasher:
                 arrival.size_bytes,
                 pace.counting(chunks),
                 digest,
-                lambda member: writer.put(_member_row(arrival, member)),
+                lambda member: writer.put(member_row(arrival, member)),
                 pace.allows_members,
             )
         return digest.digest(), contents
@@ -87,7 +87,8 @@ def contents_fields(contents: Contents) -> dict[str, Any]:
     }
 
 
-def _member_row(arrival: Arrival, found: FoundMember) -> Row:
+def member_row(arrival: Arrival, found: FoundMember) -> Row:
+    """The row of a member of the archive *arrival*."""
     place = place_of(arrival)
     member = found.digest.member
     remarks = found.remarks
