@@ -129,7 +129,7 @@ class ArchiveReader:
         Args:
             read: Reads anywhere in the archive.
             size_bytes: How large it is.
-            chunks: All of it, in order.
+            chunks: All of it, in order; never changed afterwards, as two may still be read.
             digest: Is given every chunk.
             on_member: Is given every member as soon as it has been read.
             in_time: Whether there is time for more.
