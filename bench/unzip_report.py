@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from bench.unzip_split import Split
     from bench.unzip_turns import Turns
 
-BEGIN: Final = "<!-- python -m bench.unzip --write-docs: from here"
-END: Final = "<!-- to here -->"
+BEGIN: Final = "<!-- bench unzip -->"
+END: Final = "<!-- /bench unzip -->"
 AGAINST: Final = ("zipfile.extractall", "zipfile to /dev/null", "zipfile, SHA-1 of all")
 _ARTICLE: Final = (
     "zipfile.extractall", "zipfile to /dev/null", "unzip", "stream-unzip, discarded",
@@ -121,7 +121,7 @@ def written_into(page: Path, report: Report) -> None:
         raise SystemExit(f"{page} has no {BEGIN!r} … {END!r} to write between")
     tables = "\n\n".join(table.markdown() for table in report.tables())
     page.write_text(
-        f"{head}{BEGIN} -->\n\n{report.machine()}.\n\n{tables}\n\n{END}{tail}", encoding="utf-8"
+        f"{head}{BEGIN}\n\n{report.machine()}.\n\n{tables}\n\n{END}{tail}", encoding="utf-8"
     )
 
 
