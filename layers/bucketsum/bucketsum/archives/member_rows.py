@@ -63,7 +63,7 @@ class MemberRows:
         plainly: bool = True,
     ) -> None:
         if plainly:  # only the benchmark wants it otherwise
-            send_plainly(dynamodb)
+            send_plainly(dynamodb.meta)
         self._dynamodb = dynamodb
         self._table = table
         self._pause = pause

@@ -13,22 +13,22 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
-    from mypy_boto3_dynamodb import DynamoDBClient
+    from botocore.client import ClientMeta
 
 _OPERATION: Final = "dynamodb.BatchWriteItem"
 _ALL: Final = "bucketsum_request_items"
 
 
-def send_plainly(dynamodb: DynamoDBClient) -> None:
-    """Let every ``batch_write_item`` of this client do so; once or more often is the same.
+def send_plainly(client: ClientMeta) -> None:
+    """Let every ``batch_write_item`` of a client do so; once or more often is the same.
 
     Its requests must not hold binary values, which JSON has no place for. Nothing changes where
     a botocore to come speaks something else than JSON to DynamoDB.
     """
-    model = dynamodb.meta.service_model
+    model = client.service_model
     if getattr(model, "resolved_protocol", model.protocol) != "json":  # older botocores know one
         return
-    events = dynamodb.meta.events
+    events = client.events
     events.register(f"provide-client-params.{_OPERATION}", _show_one, f"{_ALL}-shown")
     events.register(f"before-call.{_OPERATION}", _put_all, f"{_ALL}-put")
 
