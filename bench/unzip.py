@@ -108,10 +108,5 @@ def unzip(turns: int, *, as_json: bool, write_docs: bool, scratch: Path) -> None
         written_into(PAGE, report)
 
 
-def main() -> None:
-    """Measure, with the defaults."""
-    unzip.main(args=[], standalone_mode=False)
-
-
 if __name__ == "__main__":
     unzip(prog_name="python -m bench.unzip")
