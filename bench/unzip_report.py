@@ -181,7 +181,7 @@ def _all_ratios(measured: Sequence[tuple[Made, Turns]]) -> Table:
     ]
     heads = ("archive", *AGAINST, "stream on two", "tmp on two", "discard on two")
     return Table(
-        f"How many times as fast bucketsum's stream is, and what a second core brings",
+        "How many times as fast bucketsum's stream is, and what a second core brings",
         heads,
         rows,
         "The first three of processor time; the last three of wall time, of one core to two.",
@@ -228,7 +228,7 @@ def _split(splits: Mapping[str, Split]) -> Table:
         for what, one in splits.items()
     ]  # fmt: skip
     return Table(
-        f"Where the time of bucketsum's stream goes: processor milliseconds",
+        "Where the time of bucketsum's stream goes: processor milliseconds",
         (
             "archive", "inflate", "CRC-32", "SHA-1 of members", "SHA-1 of archive", "all else",
             "stream", "zlib and CRC-32", "zipfile to /dev/null", "× zipfile", "× at best",
