@@ -8,6 +8,7 @@ import click
 
 from bench import cost, scaling, scaling_check
 from bench.box.command import readers
+from bench.unzip import unzip
 
 
 @click.group(invoke_without_command=True)
@@ -29,20 +30,13 @@ def promises() -> None:
 
 
 bench.add_command(readers)
+bench.add_command(unzip)
 bench.add_command(cost.main, "cost")
 bench.add_command(scaling.main, "scaling")
 bench.add_command(scaling_check.main, "scaling-check")
 bench.command("promises", help="What is promised of the whole system, on the embedded AWS.")(
     promises
 )
-
-
-@bench.command("unzip", help="Ways of unzipping, beside the articles'.")
-def unzip() -> None:
-    """Measure them; `bench.unzip` has more to say."""
-    from bench.unzip import main  # noqa: PLC0415 - as above
-
-    main()
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MEMORY_MB: Final = 128
 MEMBER_BYTES: Final = 1_000_000_000
-WAYS: Final = ("bucketsum stream", "bucketsum tmp, 2 threads")
+WAYS: Final = ("bucketsum stream", "bucketsum stream, 2 threads", "bucketsum tmp, 2 threads")
 
 _SOURCE_BYTES: Final = 3_000_000
 _NOISE_BYTES: Final = 1_000_000

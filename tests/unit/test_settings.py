@@ -188,6 +188,23 @@ def test_archives_are_read_as_set() -> None:
     assert not reader.takes("zip")
 
 
+@pytest.mark.parametrize(("memory_mb", "aside"), [("1769", False), ("1770", True)])
+def test_second_core_hashes_where_there_is_one(memory_mb: str, *, aside: bool) -> None:
+    """More memory than goes with one core brings a second."""
+    reader = Settings.from_env(ARCHIVES | {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": memory_mb}).archives
+    assert reader is not None
+    assert reader.aside is aside
+
+
+def test_second_core_holds_a_chunk_of_its_own() -> None:
+    """What members may take of the memory is what three chunks leave, not two."""
+    half_mb = str(512 * 1024 * 1024)
+    env = ARCHIVES | {"CHUNK_BYTES": half_mb, "ARCHIVE_MAX_MEMBERS": "150000"}
+    assert Settings.from_env(env | {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769"}).archives
+    with pytest.raises(BadSettings, match="ARCHIVE_MAX_MEMBERS"):
+        Settings.from_env(env | {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1770"})
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -94,7 +94,7 @@ class Settings:
             extra_algorithms=_algorithms(env, "EXTRA_ALGORITHMS"),
             memory_mb=memory_mb,
             streams=streams,
-            archives=_archives(env, memory_mb, room - streams.held_bytes),
+            archives=_archives(env, memory_mb, room - streams.held_bytes, chunk_bytes),
         )
 
 
@@ -142,7 +142,9 @@ def _algorithms(env: Mapping[str, str], name: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(names))
 
 
-def _archives(env: Mapping[str, str], memory_mb: int, room: int) -> ArchiveReader | None:
+def _archives(
+    env: Mapping[str, str], memory_mb: int, room: int, chunk_bytes: int
+) -> ArchiveReader | None:
     suffixes = _suffixes(env, "ARCHIVE_SUFFIXES")
     if not suffixes:
         return None
@@ -153,6 +155,8 @@ def _archives(env: Mapping[str, str], memory_mb: int, room: int) -> ArchiveReade
     mode = _present(env, "ARCHIVE_MODE")
     if mode not in (Mode.STREAM, Mode.TMP):
         raise BadSettings(f"ARCHIVE_MODE is {mode!r}; allowed are stream and tmp")
+    aside = memory_mb > MEMORY_MB_PER_CPU  # there is a second core, and it holds a third chunk
+    room -= aside * chunk_bytes
     limits = Limits(
         members=_whole(env, "ARCHIVE_MAX_MEMBERS", 1, 10_000_000),
         total_bytes=_whole(env, "ARCHIVE_MAX_TOTAL_BYTES", 1, 10**15),
@@ -168,7 +172,7 @@ def _archives(env: Mapping[str, str], memory_mb: int, room: int) -> ArchiveReade
             f"ArchiveMaxMembers to {max(room // 2 // MEMBER_BYTES, 0)} or raise MemorySize"
         )
     threads = max(2, -(-memory_mb // MEMORY_MB_PER_CPU))  # one waits for the disk, one computes
-    return ArchiveReader(Mode(mode), limits, suffixes, threads)
+    return ArchiveReader(Mode(mode), limits, suffixes, threads, aside=aside)
 
 
 def _suffixes(env: Mapping[str, str], name: str) -> tuple[str, ...]:

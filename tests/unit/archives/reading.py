@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from unittest.mock import patch
 
 from bucketsum.archives.archive import Limits
 from bucketsum.archives.reading import ArchiveReader, Contents, FoundMember, Mode
@@ -32,18 +34,14 @@ class Read:
         root: Path | None = None,
         engine: str = "isal",
     ) -> None:
-        reader = ArchiveReader(mode, limits or Limits(), (".zip", ".jar"), 2, root, engine)
-        digest = RunningDigest()
-        self.found: list[FoundMember] = []
-        self.contents: Contents = reader.read(
-            lambda offset, length: data[offset : offset + length],
-            len(data),
-            (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes)),
-            digest,
-            self.found.append,
-        )
-        self.sha1 = digest.digest().sha1
+        limits = limits or Limits()
+        reader = ArchiveReader(mode, limits, (".zip", ".jar"), 2, root, engine)
+        self.contents, self.found, self.sha1 = _read(reader, data, chunk_bytes)
         assert self.sha1 == sha1(data), "an archive's own SHA-1 is always right"
+        if mode is Mode.STREAM:
+            with patch("bucketsum.archives.member_digest.ASIDE_FROM_BYTES", 1):
+                beside = _read(replace(reader, aside=True), data, chunk_bytes)
+            assert beside == (self.contents, self.found, self.sha1), "a second core changes nothing"
 
     @property
     def digests(self) -> dict[str, str | None]:
@@ -59,6 +57,21 @@ class Read:
     def remarks(self) -> dict[str, tuple[str, ...]]:
         """Path → what is unusual, where anything is."""
         return {one.path: one.remarks for one in self.found if one.remarks}
+
+
+def _read(
+    reader: ArchiveReader, data: bytes, chunk_bytes: int
+) -> tuple[Contents, list[FoundMember], str]:
+    digest = RunningDigest()
+    found: list[FoundMember] = []
+    contents = reader.read(
+        lambda offset, length: data[offset : offset + length],
+        len(data),
+        (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes)),
+        digest,
+        found.append,
+    )
+    return contents, found, digest.digest().sha1
 
 
 def sha1(content: bytes) -> str:

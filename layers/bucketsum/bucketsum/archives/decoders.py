@@ -249,18 +249,20 @@ def decoder_for(member: Member, limits: Limits, engine: str = ENGINES[0]) -> Dec
     """
     if member.is_encrypted:
         raise MemberUnreadable(Problem.ENCRYPTED, "it is encrypted; bucketsum knows no password")
-    makers: dict[str, Callable[[], Decoder]] = {
-        "stored": _Stored,
-        "deflate": lambda: _inflate(engine),
-        "deflate64": _deflate64,
-        "bzip2": lambda: _Bounded(bz2.BZ2Decompressor()),
-        "lzma": lambda: _Lzma(member, limits),
-        "zstandard": lambda: _zstandard(limits),
-    }
     method = METHODS.get(member.method)
     if method is None:
         known = ", ".join(dict.fromkeys(METHODS.values()))
         raise MemberUnreadable(
             Problem.METHOD, f"it is compressed by method {member.method}; known are {known}"
         )
-    return makers[method]()
+    return _MAKERS[method](member, limits, engine)
+
+
+_MAKERS: Final[Mapping[str, Callable[[Member, Limits, str], Decoder]]] = {
+    "stored": lambda *_: _Stored(),
+    "deflate": lambda _member, _limits, engine: _inflate(engine),
+    "deflate64": lambda *_: _deflate64(),
+    "bzip2": lambda *_: _Bounded(bz2.BZ2Decompressor()),
+    "lzma": lambda member, limits, _: _Lzma(member, limits),
+    "zstandard": lambda _member, limits, _: _zstandard(limits),
+}

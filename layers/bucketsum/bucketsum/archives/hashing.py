@@ -5,10 +5,11 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from bucketsum.archives.decoders import METHODS
 from bucketsum.archives.member_rows import member_entry
+from bucketsum.archives.pace import Pace
 from bucketsum.digest import RunningDigest
 from bucketsum.ledger import Row, Status, place_of
 
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
     from bucketsum.arrivals import Arrival
     from bucketsum.digest import Digest
     from bucketsum.reading.ranges import RangedReads
-
-LEAVE_SECONDS: Final = 60.0
-"""How long before its time-out an invocation gives up on members, to end the archive's digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +60,15 @@ class ArchiveHasher:
             ClientError: DynamoDB refused.
         """
         digest = RunningDigest(self.extra_algorithms)
+        pace = Pace(arrival.size_bytes, remaining_seconds)
         with closing(chunks), self.rows.writer() as writer:
             contents = self.reader.read(
                 self.ranges.of(arrival),
                 arrival.size_bytes,
-                chunks,
+                pace.counting(chunks),
                 digest,
-                lambda member: writer.put(_member_row(arrival, member)),
-                lambda: remaining_seconds() > LEAVE_SECONDS,
+                lambda member: writer.put(member_row(arrival, member)),
+                pace.allows_members,
             )
         return digest.digest(), contents
 
@@ -88,7 +87,8 @@ def contents_fields(contents: Contents) -> dict[str, Any]:
     }
 
 
-def _member_row(arrival: Arrival, found: FoundMember) -> Row:
+def member_row(arrival: Arrival, found: FoundMember) -> Row:
+    """The row of a member of the archive *arrival*."""
     place = place_of(arrival)
     member = found.digest.member
     remarks = found.remarks

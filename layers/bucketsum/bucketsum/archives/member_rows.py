@@ -11,6 +11,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from bucketsum.archives.names import shortened
+from bucketsum.archives.plain_batches import send_plainly
 from bucketsum.errors import RetryLater
 from bucketsum.ledger import (
     NULL_VERSION,
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 MEMBER_MARK: Final = "!/"
 """Between the version and the member's path in `Row.entry`."""
 
-WRITERS: Final = 4
+WRITERS: Final = 8
 """Batches on their way at the same time: a batch takes some 10 ms, nearly all of it waiting."""
 
 _ENTRY_BYTES_MAX: Final = 1024  # DynamoDB's limit on a sort key
@@ -54,8 +55,15 @@ class MemberRows:
     """The rows of members in the digests table."""
 
     def __init__(
-        self, dynamodb: DynamoDBClient, table: str, pause: Callable[[float], None] = time.sleep
+        self,
+        dynamodb: DynamoDBClient,
+        table: str,
+        pause: Callable[[float], None] = time.sleep,
+        *,
+        plainly: bool = True,
     ) -> None:
+        if plainly:  # only the benchmark wants it otherwise
+            send_plainly(dynamodb.meta)
         self._dynamodb = dynamodb
         self._table = table
         self._pause = pause

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -28,9 +27,8 @@ _UTF8_BIT: Final = 0x800
 _UNICODE_PATH: Final = 0x7075
 _COMPONENT_BYTES_MAX: Final = 200  # file systems allow 255
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
-_PLAIN: Final = re.compile(
-    r"[A-Za-z0-9_+@=,-][A-Za-z0-9_.+@=, -]*(/[A-Za-z0-9_+@=,-][A-Za-z0-9_.+@=, -]*)*/?"
-)
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc, whole
+_PERHAPS_ODD: Final = re.compile(r"[^ -~]|\\|\.\.|^/|^.:|^$")
 _BIDIRECTIONAL: Final = frozenset(
     "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 )
@@ -66,7 +64,7 @@ def _unicode_path(raw: bytes, extra: bytes) -> str | None:
 
 def remarks_on(name: str) -> tuple[str, ...]:
     """What *name* could do to a program that trusts it; nothing for nearly every name."""
-    if len(name) <= _COMPONENT_BYTES_MAX and _PLAIN.fullmatch(name):
+    if len(name) <= _COMPONENT_BYTES_MAX and not _PERHAPS_ODD.search(name):
         return ()
     parts = re.split(r"[/\\]", name)
     found = {
@@ -75,7 +73,7 @@ def remarks_on(name: str) -> tuple[str, ...]:
         "absolute": name.startswith(("/", "\\")),
         "drive": bool(_DRIVE.match(name)),
         "backslash": "\\" in name,
-        "control-characters": any(unicodedata.category(c) == "Cc" for c in name),
+        "control-characters": bool(_CONTROL.search(name)),
         "bidirectional": not _BIDIRECTIONAL.isdisjoint(name),
         "too-long": len(name.encode()) > NAME_BYTES_MAX
         or any(len(part.encode()) > _COMPONENT_BYTES_MAX for part in parts),

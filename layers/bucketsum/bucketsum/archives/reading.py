@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.archive import ArchiveStatus, ArchiveStopped, Limits, Member, MemberDigest
+from bucketsum.archives.aside import Aside
 from bucketsum.archives.decoders import ENGINES
 from bucketsum.archives.directory import Directory, read_directory
 from bucketsum.archives.extract import ArchiveFile, check_room
@@ -97,6 +98,7 @@ class ArchiveReader:
         threads: How many work at the same time, other than in ``stream``.
         root: Where folders are made; None is the system's /tmp.
         engine: What inflates, one of `ENGINES`.
+        aside: Whether a second core hashes the archive, and in ``stream`` its large members.
     """
 
     mode: Mode
@@ -105,6 +107,7 @@ class ArchiveReader:
     threads: int = 2
     root: Path | None = None
     engine: str = ENGINES[0]
+    aside: bool = False
 
     def takes(self, key: str) -> bool:
         """Whether an object of this key is treated as an archive."""
@@ -126,13 +129,20 @@ class ArchiveReader:
         Args:
             read: Reads anywhere in the archive.
             size_bytes: How large it is.
-            chunks: All of it, in order.
+            chunks: All of it, in order; never changed afterwards, as two may still be read.
             digest: Is given every chunk.
             on_member: Is given every member as soon as it has been read.
             in_time: Whether there is time for more.
         """
-        passing = digest.passing(chunks)
-        task = _Task(self, Tally(self.limits, in_time), on_member)
+        tally = Tally(self.limits, in_time)
+        if not self.aside:
+            task = _Task(self, tally, on_member)
+            return self._read(read, size_bytes, digest.passing(chunks), task)
+        with Aside() as aside:
+            task = _Task(self, tally, on_member, aside=aside)
+            return self._read(read, size_bytes, aside.passing(digest.update, chunks), task)
+
+    def _read(self, read: Read, size_bytes: int, passing: Iterator[bytes], task: _Task) -> Contents:
         stopped: ArchiveStopped | None = None
         try:
             directory = task.directory(read, size_bytes)
@@ -168,12 +178,14 @@ class _Task:
         on_member: Callable[[FoundMember], None],
         prefix: str = "",
         depth: int = 0,
+        aside: Aside | None = None,
     ) -> None:
         self._reader = reader
         self._tally = tally
         self._on_member = on_member
         self._prefix = prefix
         self._depth = depth
+        self._aside = aside
         self._counts: Counter[str] = Counter()
         self._folders: set[str] = set()
         self._clashes: Mapping[int, Clash] = {}
@@ -193,8 +205,8 @@ class _Task:
     def stream(self, directory: Directory, chunks: Iterator[bytes]) -> None:
         """Read the members while *chunks* come."""
         cursor = Cursor(chunks)
-        engine = self._reader.engine
-        for digest in digests_in(cursor, directory, self._tally, self._write_for, engine):
+        engine, aside = self._reader.engine, self._aside
+        for digest in digests_in(cursor, directory, self._tally, self._write_for, engine, aside):
             self._take(digest, lambda: bytes(self._kept))
 
     def extract(self, directory: Directory, archive: Path, folder: Path | None) -> None:

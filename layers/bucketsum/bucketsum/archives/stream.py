@@ -18,6 +18,7 @@ from bucketsum.archives.member_digest import FEED_BYTES, digest_of_member
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from bucketsum.archives.aside import Aside
     from bucketsum.archives.directory import Directory
     from bucketsum.archives.member_digest import Tally, Write
 
@@ -55,6 +56,8 @@ class Cursor:
 
     def exactly(self, count: int) -> bytes:
         """The next *count* bytes."""
+        if count <= len(self._rest):
+            return bytes(self.up_to(count))
         parts = bytearray()
         while len(parts) < count:
             parts += self.up_to(count - len(parts))
@@ -78,6 +81,7 @@ def digests_in(
     tally: Tally,
     write_for: Callable[[Member], Write | None] = lambda _: None,
     engine: str = ENGINES[0],
+    aside: Aside | None = None,
 ) -> Iterator[MemberDigest]:
     """Read every member that is not a folder, in the order in which they lie in the file.
 
@@ -90,6 +94,7 @@ def digests_in(
         tally: Counts what comes out.
         write_for: What else takes a member's pieces.
         engine: What inflates.
+        aside: Hashes large members.
 
     Raises:
         ArchiveStopped: A header contradicts the directory, or a limit was reached.
@@ -98,10 +103,11 @@ def digests_in(
         cursor.skip_to(member.header_offset)
         header = cursor.exactly(LOCAL_BYTES)
         name_bytes, extra_bytes = check_header(member, header, member.header_offset, end)
-        check_name(member, header, cursor.exactly(name_bytes), cursor.exactly(extra_bytes))
+        names = cursor.exactly(name_bytes + extra_bytes)
+        check_name(member, header, names[:name_bytes], names[name_bytes:])
         if not member.is_directory:
             views = cursor.views(member.compressed_bytes)
-            yield digest_of_member(member, views, tally, write_for(member), engine)
+            yield digest_of_member(member, views, tally, write_for(member), engine, aside)
 
 
 def check_header(member: Member, header: bytes, offset: int, end: int) -> tuple[int, int]:
@@ -147,6 +153,8 @@ def check_name(member: Member, header: bytes, raw_name: bytes, extra: bytes) -> 
         size, compressed = wide_values(extra, (size, compressed))
     got = (crc32, compressed, size)
     told = (member.crc32, member.compressed_bytes, member.size_bytes)
+    if got == told:
+        return
     follow = flags & _SIZES_FOLLOW_BIT  # then those that are not known yet are 0
     if any(
         one != other and not (follow and one in (0, FULL32))

@@ -32,7 +32,8 @@ def unzip_reader(mode: str, inflate: str, memory_mb: int) -> ArchiveReader:
         raise BadSettings(f"inflate is {inflate!r}; this layer has {', '.join(ENGINES)}")
     threads = max(2, -(-memory_mb // MEMORY_MB_PER_CPU))
     limits = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)
-    return ArchiveReader(Mode(mode), limits, (), threads, engine=inflate)
+    aside = memory_mb > MEMORY_MB_PER_CPU
+    return ArchiveReader(Mode(mode), limits, (), threads, engine=inflate, aside=aside)
 
 
 def unzip(

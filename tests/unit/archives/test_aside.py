@@ -1,0 +1,98 @@
+"""What a second core hashes is hashed in order, whole, and never piles up."""
+
+from __future__ import annotations
+
+import hashlib
+import threading
+
+import pytest
+
+from bucketsum.archives.aside import WAITING_BYTES, Aside
+
+
+def test_calls_are_made_in_order() -> None:
+    """Whoever they are for; leaving waits for all of them."""
+    made: list[object] = []
+    with Aside() as aside:
+        for number in range(200):
+            aside.do(made.append, b"%d" % number)
+    assert made == [b"%d" % number for number in range(200)]
+
+
+def test_waiting_is_until_all_are_made() -> None:
+    """What was handed over before has its effect afterwards."""
+    sha1 = hashlib.sha1(usedforsecurity=False)
+    with Aside() as aside:
+        for _ in range(10):
+            aside.do(sha1.update, bytes(100_000))
+        aside.wait()
+        assert sha1.hexdigest() == hashlib.sha1(bytes(1_000_000)).hexdigest()
+
+
+@pytest.mark.parametrize("size", [WAITING_BYTES // 4, 3 * WAITING_BYTES])
+def test_what_waits_is_limited(size: int) -> None:
+    """Whoever is faster waits: at most so many bytes are held, or one piece that is larger."""
+    begin, entered = threading.Event(), threading.Event()
+    handed = 0
+
+    def slow(_: object) -> None:
+        entered.set()
+        begin.wait()
+
+    def hand_over() -> None:
+        nonlocal handed
+        for _ in range(10):
+            aside.do(slow, bytes(size))
+            handed += size
+
+    with Aside() as aside:
+        hand = threading.Thread(target=hand_over)
+        hand.start()
+        entered.wait()
+        hand.join(0.1)  # as long as it takes to show that it does not end
+        held = handed
+        begin.set()
+        hand.join()
+    assert held <= max(WAITING_BYTES, size)
+    assert handed == 10 * size
+
+
+def fail(_: object) -> None:
+    """What no hash function does, and memory may."""
+    raise MemoryError
+
+
+def test_failure_comes_back_to_who_goes_on() -> None:
+    """It is raised where the next piece is handed over or waited for, and at the end."""
+    later: list[object] = []
+    aside = Aside()
+    with pytest.raises(MemoryError):
+        _fail_in(aside, later)
+    assert later == ["waited", "handed over"]
+
+
+def _fail_in(aside: Aside, later: list[object]) -> None:
+    with aside:
+        aside.do(fail, b"x")
+        try:
+            aside.wait()
+        except MemoryError:
+            later.append("waited")
+        try:
+            aside.do(later.append, b"y")
+        except MemoryError:
+            later.append("handed over")
+
+
+def test_error_of_the_first_core_ends_it() -> None:
+    """It is passed on unchanged, and no thread is left behind."""
+    threads = threading.active_count()
+    with pytest.raises(KeyError):
+        _raise_in(Aside())
+    assert threading.active_count() == threads
+
+
+def _raise_in(aside: Aside) -> None:
+    with aside:
+        aside.do(len, b"x")
+        raise KeyError
