@@ -14,9 +14,9 @@ from bucketsum_cli.tune.report.plot import (
     Plot,
     hint_of,
     new_figure,
-    setting_text,
 )
-from bucketsum_cli.tune.texts import chunk_text, speed_text, usd_text
+from bucketsum_cli.tune.report.ways import Ways
+from bucketsum_cli.tune.texts import speed_text, usd_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -41,7 +41,7 @@ def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
         gid = f"point-{panel.cells.index(cell)}"
         colour = COLOURS(0.15) if cell.pareto else "#a8a8a8"
         axes.plot([_speed(cell)], [_cost(cell)], "o", color=colour, markersize=6, gid=gid, zorder=3)
-        hints[gid] = hint_of(cell)
+        hints[gid] = hint_of(cell, results.naming)
         if results.is_recommended(cell):
             _mark(axes, cell)
     axes.plot(
@@ -52,7 +52,7 @@ def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
         gid="frontier",
         label="nothing is both faster and cheaper",
     )
-    _label(axes, frontier)
+    _label(axes, frontier, Ways(panel.cells))
     _finish(axes)
     if cells:
         figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
@@ -83,13 +83,13 @@ def _mark(axes: Axes, cell: CellRow) -> None:
     )
 
 
-def _label(axes: Axes, frontier: Sequence[CellRow]) -> None:
+def _label(axes: Axes, frontier: Sequence[CellRow], ways: Ways) -> None:
     """Name some of the frontier's cells; all are in the table."""
     fastest = max(map(_speed, frontier), default=0.0)
     for place, cell in enumerate(frontier[:_LABELS_MAX]):
         far_right = _speed(cell) > _FAR_RIGHT * fastest
         axes.annotate(
-            f"{cell.memory_mb} MB, {chunk_text(cell.chunk_bytes)}",
+            f"{cell.memory_mb} MB, {ways.label(cell.setting, ', ')}",
             (_speed(cell), _cost(cell)),
             xytext=(0, 9 if place % 2 else -14),
             textcoords="offset points",
@@ -119,10 +119,11 @@ def _finish(axes: Axes) -> None:
 def _description(frontier: Sequence[CellRow], cells: Sequence[CellRow], results: Results) -> str:
     if not cells:
         return "No cell has a cost."
+    name = results.naming.sentence
     said = [
-        f"{setting_text(cell)}: {speed_text(cell.mb_per_s)} MB/s for {usd_text(cell.usd_per_gb)} "
+        f"{name(cell.setting)}: {speed_text(cell.mb_per_s)} MB/s for {usd_text(cell.usd_per_gb)} "
         "USD per GB."
         for cell in frontier
     ]
-    said += [f"Recommended: {setting_text(one)}." for one in cells if results.is_recommended(one)]
+    said += [f"Recommended: {name(one.setting)}." for one in cells if results.is_recommended(one)]
     return "On the frontier, from the slowest: " + " ".join(said)

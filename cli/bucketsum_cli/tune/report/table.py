@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli.tune.report.markup import element
 from bucketsum_cli.tune.results import failures_of
 from bucketsum_cli.tune.rows import groups_of
-from bucketsum_cli.tune.texts import chunk_text, memory_text
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
@@ -15,8 +14,11 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Results
     from bucketsum_cli.tune.rows import TableGroup, TableRow
 
+_MEMBERS: Final = "files in folders"
+
 COLUMNS: Final = (
     "object",
+    _MEMBERS,
     "memory used",
     "every run (s)",
     "average MB/s",
@@ -30,20 +32,21 @@ COLUMNS: Final = (
 
 def results_table(results: Results) -> ET.Element:
     """The article's table; on a phone it scrolls in itself, the page does not."""
-    head = element("thead", element("tr", *(element("th", one, scope="col") for one in COLUMNS)))
-    bodies = [_body(group) for group in groups_of(results)]
+    columns = [one for one in COLUMNS if results.has_archives or one != _MEMBERS]
+    head = element("thead", element("tr", *(element("th", one, scope="col") for one in columns)))
+    bodies = [_body(group, len(columns)) for group in groups_of(results)]
     return _scrolling("Every run of every cell", element("table", head, *bodies, class_="results"))
 
 
-def _body(group: TableGroup) -> ET.Element:
-    heading = element(
-        "th", element("span", group.heading), colspan=str(len(COLUMNS)), scope="rowgroup"
-    )
-    return element("tbody", element("tr", heading, class_="group"), *map(_row, group.rows))
+def _body(group: TableGroup, width: int) -> ET.Element:
+    heading = element("th", element("span", group.heading), colspan=str(width), scope="rowgroup")
+    rows = [_row(row, with_members=width == len(COLUMNS)) for row in group.rows]
+    return element("tbody", element("tr", heading, class_="group"), *rows)
 
 
-def _row(row: TableRow) -> ET.Element:
+def _row(row: TableRow, *, with_members: bool) -> ET.Element:
     texts = (
+        *([row.members] * with_members),
         row.memory_used,
         " ".join(row.runs),
         row.average,
@@ -63,8 +66,7 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
     rows = [
         element(
             "tr",
-            element("th", memory_text(cell.memory_mb), scope="row"),
-            element("td", chunk_text(cell.chunk_bytes)),
+            element("th", results.naming.short(cell.setting), scope="row"),
             element("td", f"run {sample.run}, invocation {sample.invocation}"),
             element("td", sample.error or ""),
             element("td", sample.cause or ""),
@@ -74,7 +76,7 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
     ]
     if not rows:
         return ()
-    columns = ("memory", "chunk size", "sample", "error", "cause")
+    columns = ("setting", "sample", "error", "cause")
     head = element("thead", element("tr", *(element("th", one, scope="col") for one in columns)))
     table = element("table", head, element("tbody", *rows), class_="failures")
     return element("h2", "What failed"), _scrolling("Failed samples", table)

@@ -1,0 +1,101 @@
+"""The axes beside memory as columns or lines of a plot: as many as can be told apart."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_cli.tune.naming import streams_text
+from bucketsum_cli.tune.results import is_measured, place_of
+from bucketsum_cli.tune.texts import chunk_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+
+    from bucketsum.sweep.axes import Setting
+    from bucketsum.sweep.measurements import CellRow
+
+MOST: Final = 8
+"""More columns would not be readable on a phone."""
+
+_TITLES: Final[Mapping[str, str]] = {
+    "chunk_bytes": "chunk size",
+    "streams": "streams",
+    "mode": "mode",
+    "inflate": "inflate",
+}
+_FOLDED_FIRST: Final[Mapping[bool, Sequence[str]]] = {
+    True: ("chunk_bytes", "streams", "inflate"),  # of archives, the modes are what matters
+    False: ("streams",),
+}
+
+
+class Ways:
+    """What varies in *cells* beside memory.
+
+    Where its combinations are more than `MOST`, an axis is folded: of its values only the one of
+    the fastest cell is shown.
+    """
+
+    def __init__(self, cells: Sequence[CellRow]) -> None:
+        settings = [cell.setting for cell in cells]
+        varying = [name for name in _TITLES if len({getattr(one, name) for one in settings}) > 1]
+        self._shown = varying or ["chunk_bytes"]
+        self._folded: list[str] = []
+        has_modes = any(one.mode for one in settings)
+        for name in _FOLDED_FIRST[has_modes]:
+            if len({self.of(one) for one in settings}) > MOST and name in self._shown:
+                self._shown.remove(name)
+                self._folded.append(name)
+        self.all: Final = tuple(
+            dict.fromkeys(self.of(one) for one in sorted(settings, key=self._order))
+        )
+
+    @property
+    def title(self) -> str:
+        """What they are: ``chunk size``, ``mode × inflate``."""
+        return " × ".join(_TITLES[name] for name in self._shown)
+
+    @property
+    def folded_title(self) -> str:
+        """What is not shown but of the fastest; empty where all is shown."""
+        return " and ".join(_TITLES[name] for name in self._folded)
+
+    def of(self, setting: Setting) -> tuple[object, ...]:
+        """The way of a setting; equal for settings that share a column or a line."""
+        return tuple(getattr(setting, name) for name in self._shown)
+
+    def label(self, setting: Setting, separator: str) -> str:
+        """How that way is called."""
+        return separator.join(_TEXTS[name](setting) for name in self._shown)
+
+    def folded_label(self, setting: Setting) -> str:
+        """What of a setting is not in its way's name."""
+        return ", ".join(_TEXTS[name](setting) for name in self._folded)
+
+    def fastest(self, cells: Iterable[CellRow]) -> list[CellRow]:
+        """Of the cells of one memory and way the fastest; in the order given."""
+        groups: dict[tuple[object, ...], list[CellRow]] = defaultdict(list)
+        for cell in cells:
+            groups[cell.memory_mb, self.of(cell.setting)].append(cell)
+        return [max(some, key=_speed) for some in groups.values()]
+
+    def labels(self, cells: Iterable[CellRow], separator: str) -> list[str]:
+        """The names of `all`, in its order."""
+        names = {self.of(cell.setting): self.label(cell.setting, separator) for cell in cells}
+        return [names[way] for way in self.all]
+
+    def _order(self, setting: Setting) -> tuple[int, ...]:
+        return place_of(setting)[1:]  # memory is the other axis
+
+
+def _speed(cell: CellRow) -> float:
+    return (cell.mb_per_s or 0.0) if is_measured(cell) else -1.0
+
+
+_TEXTS: Final[Mapping[str, Callable[[Setting], str]]] = {
+    "chunk_bytes": lambda setting: chunk_text(setting.chunk_bytes),
+    "streams": lambda setting: streams_text(setting.streams),
+    "mode": lambda setting: setting.mode or "",
+    "inflate": lambda setting: setting.inflate or "",
+}
