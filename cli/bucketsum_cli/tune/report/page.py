@@ -133,13 +133,14 @@ def _panels(results: Results) -> Iterator[ET.Element]:
         )
         yield element(
             "section",
-            element("h2", _panel_title(panel)),
+            element("h2", _panel_title(panel, results)),
             element("div", *map(_figure, plots, _CAPTIONS), class_="plots"),
         )
 
 
-def _panel_title(panel: Panel) -> str:
-    title = f"{size_text(panel.object_bytes)} object"
+def _panel_title(panel: Panel, results: Results) -> str:
+    what = "archive" if results.has_archives else "object"
+    title = f"{size_text(panel.object_bytes)} {what}"
     if panel.key is not None:
         title += f" {panel.key}"
     return title if panel.concurrency == 1 else f"{title}, {panel.concurrency} at once"

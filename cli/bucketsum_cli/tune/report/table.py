@@ -15,12 +15,13 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.rows import TableGroup, TableRow
 
 _MEMBERS: Final = "files in folders"
+_RUNS: Final = "every run (s)"
 
 COLUMNS: Final = (
     "object",
     _MEMBERS,
     "memory used",
-    "every run (s)",
+    _RUNS,
     "average MB/s",
     "MB/s",
     "median s",
@@ -33,7 +34,10 @@ COLUMNS: Final = (
 def results_table(results: Results) -> ET.Element:
     """The article's table; on a phone it scrolls in itself, the page does not."""
     columns = [one for one in COLUMNS if results.has_archives or one != _MEMBERS]
-    head = element("thead", element("tr", *(element("th", one, scope="col") for one in columns)))
+    titles = (
+        element("th", one, scope="col", class_="runs" if one == _RUNS else "") for one in columns
+    )
+    head = element("thead", element("tr", *titles))
     bodies = [_body(group, len(columns)) for group in groups_of(results)]
     return _scrolling("Every run of every cell", element("table", head, *bodies, class_="results"))
 
@@ -45,20 +49,18 @@ def _body(group: TableGroup, width: int) -> ET.Element:
 
 
 def _row(row: TableRow, *, with_members: bool) -> ET.Element:
-    texts = (
-        *([row.members] * with_members),
-        row.memory_used,
-        " ".join(row.runs),
-        row.average,
-        row.median,
-        row.median_seconds,
-        row.spread,
-        row.usd_per_gb,
-        "; ".join(row.remarks),
-    )
+    before = (*([row.members] * with_members), row.memory_used)
+    after = (row.average, row.median, row.median_seconds, row.spread, row.usd_per_gb)
     classes = "recommended" * row.recommended + " failed" * row.failed
-    cells = [element("td", text) for text in texts]
-    return element("tr", element("th", row.object, scope="row"), *cells, class_=classes.strip())
+    return element(
+        "tr",
+        element("th", row.object, scope="row"),
+        *(element("td", text) for text in before),
+        element("td", " ".join(row.runs), class_="runs"),
+        *(element("td", text) for text in after),
+        element("td", "; ".join(row.remarks)),
+        class_=classes.strip(),
+    )
 
 
 def failures_table(results: Results) -> tuple[ET.Element, ...]:
