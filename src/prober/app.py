@@ -16,7 +16,6 @@ import boto3
 from aws_lambda_powertools import Logger, Metrics, Tracer  # noqa: F401
 
 from bucketsum import __version__
-from bucketsum.errors import BadSweep
 from bucketsum.reading.reader import reader
 from bucketsum.reading.source import CLIENT_CONFIG
 from bucketsum.reading.streams import Plan
@@ -51,9 +50,7 @@ _environment: Final = {"is_new": True}
 @cache
 def _source(chunk_bytes: int, streams: int) -> Source:
     """The hasher's reader with these settings; its connections stay open for the next run."""
-    if streams != 1:
-        raise BadSweep(f"streams is {streams}; there is one")
-    return reader(_S3, chunk_bytes, lambda _size_bytes: Plan(), os.environ)
+    return reader(_S3, chunk_bytes, lambda _size_bytes: Plan(streams, chunk_bytes), os.environ)
 
 
 @logger.inject_lambda_context

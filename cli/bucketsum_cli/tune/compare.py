@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.sweep.analysis import SIGNIFICANCE, p_value
 from bucketsum_cli.output import Cell, Column, size_text
 from bucketsum_cli.tune.naming import ONE_STREAM
-from bucketsum_cli.tune.results import place_of, warm_seconds
+from bucketsum_cli.tune.results import warm_seconds
 from bucketsum_cli.tune.texts import (
     MISSING,
     chunk_text,
@@ -170,7 +170,7 @@ def _identity(cell: CellRow) -> tuple[tuple[int, ...], bool, int, str, int]:
     """What it measures, in the order of the table; without archives first."""
     setting = cell.setting
     return (
-        place_of(setting), bool(setting.mode), cell.object_bytes, cell.key, cell.concurrency,
+        setting.order, bool(setting.mode), cell.object_bytes, cell.key, cell.concurrency,
     )  # fmt: skip
 
 

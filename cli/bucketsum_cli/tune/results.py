@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.measure import mb_per_s
-from bucketsum.sweep.axes import ENGINES, MODES, Setting, Workload
+from bucketsum.sweep.axes import Setting, Workload
 from bucketsum.sweep.measurements import RunStatus, SampleStatus
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.naming import Naming
@@ -156,7 +156,7 @@ def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> 
         cells=tuple(
             sorted(
                 cells,
-                key=lambda one: (place_of(one.setting), one.object_bytes, one.key, one.concurrency),
+                key=lambda one: (one.setting.order, one.object_bytes, one.key, one.concurrency),
             )
         ),
         samples={cell_id: tuple(some) for cell_id, some in by_cell.items()},
@@ -186,17 +186,6 @@ def _recommended_setting(found: Mapping[str, Any], parameters: Mapping[str, Any]
     if not parameters:
         return None
     return Setting(parameters["MemorySize"], parameters["ChunkBytes"])  # of before there was more
-
-
-def place_of(setting: Setting) -> tuple[int, int, int, int, int]:
-    """Where it stands in tables: modes and engines in their own order, not in the alphabet's."""
-    return (
-        setting.memory_mb,
-        setting.chunk_bytes,
-        setting.streams,
-        MODES.index(setting.mode) if setting.mode else 0,
-        ENGINES.index(setting.inflate) if setting.inflate else 0,
-    )
 
 
 def speed_at(cell: CellRow, seconds: float | None) -> float | None:

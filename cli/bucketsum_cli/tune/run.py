@@ -38,6 +38,7 @@ _EXIT_OTHERWISE: Final = 2
 
 _WHOLE_NUMBERS: Final = Listed("numbers", click.INT)
 _NAMES: Final = Listed("names", click.STRING)
+_TAKEN_AS_THEY_ARE: Final = ("streams", "workload", "mode", "inflate", "concurrency", "runs")
 _SIZES: Final = Listed("sizes", Size())
 
 
@@ -53,6 +54,8 @@ def axis_options(command: Callable[..., None]) -> Callable[..., None]:
                          help="Sizes of objects to make and read, as 100MB,1GB."),
             click.option("--key", "keys", multiple=True, metavar="KEY",
                          help="An object in the sweeps' bucket; may be repeated."),
+            click.option("--streams", type=_WHOLE_NUMBERS, metavar="N,...",
+                         help="Connections that read one object, as 1,4,8."),
             click.option("--workload", type=click.Choice([*Workload]),
                          help="What is done with the bytes."),
             click.option("--mode", type=_NAMES, metavar="MODE,...",
@@ -147,7 +150,10 @@ def _as_fields(axes: Mapping[str, Any]) -> dict[str, Any]:
         "chunk_bytes": axes["chunk_bytes"],
         "object_bytes": axes["object_bytes"],
         "keys": list(axes["keys"]) or None,
-        **{name: axes[name] for name in ("workload", "mode", "inflate", "concurrency", "runs")},
+        **{
+            name: axes[name]
+            for name in ("streams", "workload", "mode", "inflate", "concurrency", "runs")
+        },
         "strategy": strategy or None,
         "limits": None if axes["max_usd"] is None else {"max_usd": axes["max_usd"]},
     }

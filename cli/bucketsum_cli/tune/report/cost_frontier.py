@@ -91,7 +91,7 @@ def _label(axes: Axes, frontier: Sequence[CellRow], ways: Ways, dearest: float) 
         far_right = _speed(cell) > _FAR_RIGHT * fastest
         at_bottom = _cost(cell) < _AT_BOTTOM * dearest
         axes.annotate(
-            f"{cell.memory_mb} MB, {ways.label(cell.setting, ', ')}",
+            f"{cell.memory_mb} MB, {ways.label(cell.setting)}",
             (_speed(cell), _cost(cell)),
             xytext=(0, _offset_points(place, at_bottom=at_bottom)),
             textcoords="offset points",

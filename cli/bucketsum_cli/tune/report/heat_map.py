@@ -40,7 +40,7 @@ def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plo
     """Every cell of *panel* with its MB/s; *scale* is the page's, so that colours compare."""
     memories = sorted({cell.memory_mb for cell in panel.cells})
     ways, naming = Ways(panel.cells), results.naming
-    labels = ways.labels(panel.cells, "\n")
+    labels = ways.headings
     figure = new_figure(_FRAME_INCHES + _ROW_INCHES * len(memories) + _LINE_INCHES * _lines(labels))
     axes = figure.subplots()
     _empty_grid(axes, memories, labels)

@@ -36,7 +36,7 @@ def memory_curve(name: str, panel: Panel, results: Results) -> Plot:
     axes = figure.subplots()
     lines = [
         (way, label)
-        for way, label in zip(ways.all, ways.labels(panel.cells, ", "), strict=True)
+        for way, label in zip(ways.all, ways.labels, strict=True)
         if any(ways.of(cell.setting) == way for cell in measured)
     ]
     hints = {}

@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.tune.naming import streams_text
-from bucketsum_cli.tune.results import is_measured, place_of
+from bucketsum_cli.tune.results import is_measured
 from bucketsum_cli.tune.texts import chunk_text
 
 if TYPE_CHECKING:
@@ -47,9 +47,11 @@ class Ways:
             if len({self.of(one) for one in settings}) > MOST and name in self._shown:
                 self._shown.remove(name)
                 self._folded.append(name)
-        self.all: Final = tuple(
-            dict.fromkeys(self.of(one) for one in sorted(settings, key=self._order))
-        )
+        in_order = sorted(settings, key=lambda one: one.order[1:])  # memory is the other axis
+        first = {self.of(one): one for one in reversed(in_order)}
+        self.all: Final = tuple(dict.fromkeys(map(self.of, in_order)))
+        self.labels: Final = [self.label(first[way]) for way in self.all]
+        self.headings: Final = [self.heading(first[way]) for way in self.all]
 
     @property
     def title(self) -> str:
@@ -65,13 +67,17 @@ class Ways:
         """The way of a setting; equal for settings that share a column or a line."""
         return tuple(getattr(setting, name) for name in self._shown)
 
-    def label(self, setting: Setting, separator: str) -> str:
-        """How that way is called."""
-        return separator.join(_TEXTS[name](setting) for name in self._shown)
+    def label(self, setting: Setting) -> str:
+        """How that way is called: ``1 MiB, 4 streams``."""
+        return ", ".join(_TEXTS[name](setting) for name in self._shown)
+
+    def heading(self, setting: Setting) -> str:
+        """The same over a column: a line for each axis, and as short as can be."""
+        return "\n".join(_SHORT.get(name, _TEXTS[name])(setting) for name in self._shown)
 
     def folded_label(self, setting: Setting) -> str:
-        """What of a setting is not in its way's name."""
-        return ", ".join(_TEXTS[name](setting) for name in self._folded)
+        """What of a setting is not in its way's name, as short."""
+        return ", ".join(_SHORT.get(name, _TEXTS[name])(setting) for name in self._folded)
 
     def fastest(self, cells: Iterable[CellRow]) -> list[CellRow]:
         """Of the cells of one memory and way the fastest; in the order given."""
@@ -79,14 +85,6 @@ class Ways:
         for cell in cells:
             groups[cell.memory_mb, self.of(cell.setting)].append(cell)
         return [max(some, key=_speed) for some in groups.values()]
-
-    def labels(self, cells: Iterable[CellRow], separator: str) -> list[str]:
-        """The names of `all`, in its order."""
-        names = {self.of(cell.setting): self.label(cell.setting, separator) for cell in cells}
-        return [names[way] for way in self.all]
-
-    def _order(self, setting: Setting) -> tuple[int, ...]:
-        return place_of(setting)[1:]  # memory is the other axis
 
 
 def _speed(cell: CellRow) -> float:
@@ -98,4 +96,7 @@ _TEXTS: Final[Mapping[str, Callable[[Setting], str]]] = {
     "streams": lambda setting: streams_text(setting.streams),
     "mode": lambda setting: setting.mode or "",
     "inflate": lambda setting: setting.inflate or "",
+}
+_SHORT: Final[Mapping[str, Callable[[Setting], str]]] = {
+    "streams": lambda setting: f"×{setting.streams}",
 }

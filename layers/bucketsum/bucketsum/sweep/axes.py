@@ -8,6 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
+from bucketsum.reading.streams import STREAMS_MAX
 from bucketsum.settings import CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
 from bucketsum.sweep.fields import Fields, among, whole
 
@@ -23,8 +24,6 @@ MODES: Final = ("stream", "tmp", "discard")
 ENGINES: Final = ("isal", "zlib")
 """What can inflate where the layer has all its wheels, the hasher's own first."""
 
-_STREAMS: Final = (1,)
-
 
 class Workload(StrEnum):
     """What is done with an object's bytes."""
@@ -34,13 +33,13 @@ class Workload(StrEnum):
     """The object is a zip archive; its members are hashed too."""
 
 
-@dataclass(frozen=True, slots=True, order=True)
+@dataclass(frozen=True, slots=True)
 class Setting:
     """What is measured; what of it can be deployed says `bucketsum.sweep.choosing`.
 
     Attributes:
         memory_mb: The function's memory in MiB, as Lambda counts.
-        chunk_bytes: Bytes read and hashed at a time.
+        chunk_bytes: Bytes of a part, where several streams read; what botocore reads at a time.
         streams: Connections that read one object.
         mode: How an archive is read, one of `MODES`; None where none is.
         inflate: What inflates its members, one of `ENGINES`; None where there are none.
@@ -51,6 +50,25 @@ class Setting:
     streams: int = 1
     mode: str | None = None
     inflate: str | None = None
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Where it stands among others: modes and engines as they are listed here."""
+        return (
+            self.memory_mb,
+            self.chunk_bytes,
+            self.streams,
+            MODES.index(self.mode) if self.mode else 0,
+            ENGINES.index(self.inflate) if self.inflate else 0,
+        )
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of an object that are held in memory at the most, as `OrderedRanges` says.
+
+        One stream holds two chunks where botocore reads, and less over libcurl.
+        """
+        return (self.streams + 1) * self.chunk_bytes
 
 
 AXES: Final = ("memory_mb", "chunk_bytes", "pairs", "streams", "mode", "inflate")
@@ -66,7 +84,7 @@ def settings_in(fields: Fields, workload: Workload) -> tuple[Setting, ...]:
     Raises:
         BadSweep: A field is missing, out of range, or means nothing to the workload.
     """
-    streams = fields.many("streams", among(_STREAMS), (1,))
+    streams = fields.many("streams", whole(1, STREAMS_MAX), (1,))
     ways = _ways(fields, workload)
     return tuple(
         Setting(*pair, count, *way) for pair, count, way in product(_pairs(fields), streams, ways)

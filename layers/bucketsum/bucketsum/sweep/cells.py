@@ -108,9 +108,11 @@ class Cell:
 
 def _memory_refusal(setting: Setting) -> str | None:
     room = setting.memory_mb * _MIB - BASE_MEMORY_BYTES
-    if 2 * setting.chunk_bytes <= room:  # see `SingleStream`
+    if setting.held_bytes <= room:
         return None
+    held = setting.streams + 1
     return (
-        f"chunk_bytes is {setting.chunk_bytes}; two of them do not fit into {setting.memory_mb} MB "
-        f"of memory beside {BASE_MEMORY_BYTES} bytes of the runtime: at most {room // 2} do"
+        f"chunk_bytes is {setting.chunk_bytes} and streams {setting.streams}; {held} chunks do not "
+        f"fit into {setting.memory_mb} MB of memory beside {BASE_MEMORY_BYTES} bytes of the "
+        f"runtime: at most {room // held} bytes each do"
     )

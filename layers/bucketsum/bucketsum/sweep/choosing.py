@@ -48,6 +48,7 @@ class Candidate:
         parameters: dict[str, int | str] = {
             "MemorySize": setting.memory_mb,
             "ChunkBytes": setting.chunk_bytes,
+            "Streams": setting.streams,
         }
         if setting.mode is not None:
             parameters["ArchiveMode"] = setting.mode
@@ -93,7 +94,7 @@ def candidates(cells: Iterable[CellRow], prices: Prices) -> list[Candidate]:
         by_setting.setdefault(cell.setting, []).append(cell)
     return [
         _candidate(setting, own, prices)
-        for setting, own in sorted(by_setting.items())
+        for setting, own in sorted(by_setting.items(), key=lambda one: one[0].order)
         if all(cell.n and not cell.failed for cell in own)
     ]
 
@@ -109,7 +110,7 @@ def choose(cells: Sequence[CellRow], strategy: Strategy, prices: Prices) -> Choi
     fitting = [one for one in all_of_them if _fits(one, strategy)]
     if not fitting:
         return Choice(None, _none_fits(all_of_them, strategy))
-    best = min(fitting, key=lambda one: (_penalty(strategy, all_of_them)(one), one.setting))
+    best = min(fitting, key=lambda one: (_penalty(strategy, all_of_them)(one), one.setting.order))
     return Choice(best, _because(strategy, len(fitting)), _alike(best, cells, all_of_them))
 
 

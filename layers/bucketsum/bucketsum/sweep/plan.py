@@ -106,7 +106,9 @@ def plan_of(
     cells = tuple(
         Cell(setting, concurrency, number, one, storage_mb)
         for setting, concurrency, (number, one) in product(
-            sorted(sweep.settings), sorted(sweep.concurrency), enumerate(objects)
+            sorted(sweep.settings, key=lambda one: one.order),
+            sorted(sweep.concurrency),
+            enumerate(objects),
         )
     )
     rounds = {memory_mb: _rounds(sweep, cells, memory_mb) for memory_mb in sweep.memory_mb}

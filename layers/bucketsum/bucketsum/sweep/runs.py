@@ -160,7 +160,7 @@ class CellRow:
     Attributes:
         cell_id: See `bucketsum.sweep.cells.Cell`.
         memory_mb: The function's memory.
-        chunk_bytes: Bytes read and hashed at a time.
+        chunk_bytes: Bytes of a part; see `Setting`.
         streams: Connections that read one object.
         concurrency: Invocations at once.
         object_bytes: Size of the object.
