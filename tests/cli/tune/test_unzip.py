@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.tune.sweeps import MIB, UNZIP_INPUT, a_cell, a_grid, a_run, results, unzip_grid
+from tests.cli.tune.sweeps import MIB, UNZIP_INPUT, a_grid, a_run, results, unzip_grid
 
 from bucketsum_cli.tune.report.page import page_of
-from bucketsum_cli.tune.report.ways import MOST, Ways
+from bucketsum_cli.tune.report.ways import COLUMNS, Ways
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,7 +57,7 @@ def test_what_is_recommended_can_be_applied(run: Run, record: Record, tmp_path: 
     file.write_text("version = 0.1\n[default.deploy.parameters]\nstack_name = 'mine'\n")
     ended = run("tune", "apply", "last", "--yes", "--config-file", file)
     assert ended.status == 0
-    assert "ChunkBytes=262144 ArchiveMode=stream" in file.read_text()
+    assert "ChunkBytes=262144 Streams=1 ArchiveMode=stream" in file.read_text()
 
 
 def test_a_recommended_disk_is_applied_with_its_size(
@@ -138,29 +138,6 @@ def test_the_page_shows_every_way() -> None:
     assert "MB/s by memory and mode × inflate" in html
     assert html.count("165 in 129") == len(cells)
     assert "ArchiveMode=stream" in html
-    assert Ways(cells).headings == [
+    assert Ways(cells, COLUMNS).headings == [
         f"{mode}\n{engine}" for mode in ("stream", "tmp", "discard") for engine in ("isal", "zlib")
     ]
-
-
-def test_more_ways_than_can_be_told_apart_are_folded() -> None:
-    """Chunk sizes of archives first: of each square the fastest is shown, and which that is."""
-    cells, _ = unzip_grid(memories=(512,))
-    more = [
-        replace(cell, chunk_bytes=chunk_bytes, mb_per_s=float(chunk_bytes))
-        for cell in cells
-        for chunk_bytes in (262_144, MIB)
-    ]
-    ways = Ways(more)
-    assert (len(ways.all), ways.title, ways.folded_title) == (6, "mode × inflate", "chunk size")
-    assert {cell.chunk_bytes for cell in ways.fastest(more)} == {MIB}
-    assert {ways.folded_label(cell.setting) for cell in ways.fastest(more)} == {"1 MiB"}
-
-
-def test_streams_are_folded_before_chunk_sizes() -> None:
-    """Of objects that are hashed: up to eight columns each has its own, above that the best."""
-    few = [a_cell(512, chunk, streams=count) for chunk in (MIB, 8 * MIB) for count in (1, 2, 4, 8)]
-    assert Ways(few).title == "chunk size × streams"
-    assert len(Ways(few).all) == MOST
-    many = [*few, a_cell(512, MIB, streams=16)]
-    assert (Ways(many).title, Ways(many).folded_title) == ("chunk size", "streams")

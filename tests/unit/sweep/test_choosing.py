@@ -45,7 +45,9 @@ CELLS = (cell(128, 20.0), cell(512, 8.0), cell(1769, 4.0))
 def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
     """The recommendation names the parameters to deploy."""
     choice = choose(CELLS, strategy, PRICES).to_json()
-    assert choice["parameters"] == {"MemorySize": memory_mb, "ChunkBytes": 65_536}
+    assert choice["parameters"] == {
+        "MemorySize": memory_mb, "ChunkBytes": 65_536, "Streams": 1,
+    }  # fmt: skip
     assert choice["reason"]
 
 
@@ -88,7 +90,7 @@ def test_what_cannot_be_deployed_is_never_recommended() -> None:
     cells = ways(("discard", "isal", 1.0), ("stream", "zlib", 2.0), ("stream", "isal", 3.0))
     choice = choose(cells, Strategy(StrategyName.FASTEST), PRICES).to_json()
     assert choice["parameters"] == {
-        "MemorySize": 1769, "ChunkBytes": 65_536, "ArchiveMode": "stream",
+        "MemorySize": 1769, "ChunkBytes": 65_536, "Streams": 1, "ArchiveMode": "stream",
     }  # fmt: skip
     assert choice["setting"]["inflate"] == "isal"
     none = choose(cells[:2], Strategy(), PRICES)
@@ -102,7 +104,7 @@ def test_a_recommended_disk_comes_with_its_size() -> None:
     cells = ways(("tmp", "isal", 1.0), ("stream", "isal", 3.0))
     choice = choose(cells, Strategy(StrategyName.FASTEST), PRICES)
     assert choice.to_json()["parameters"] == {
-        "MemorySize": 1769, "ChunkBytes": 65_536, "ArchiveMode": "tmp",
+        "MemorySize": 1769, "ChunkBytes": 65_536, "Streams": 1, "ArchiveMode": "tmp",
         "EphemeralStorageSize": 2048,
     }  # fmt: skip
     [without] = candidates([replace(cells[0], storage_mb=512)], PRICES)

@@ -75,8 +75,25 @@ def test_chunks_that_do_not_fit_are_cells_without_rounds() -> None:
     fits, larger = plan.cells[0], plan.cells[2]
     assert fits.refused is None
     assert larger.refused is not None
-    assert f"at most {room} do" in larger.refused
+    assert f"at most {room} bytes each do" in larger.refused
     assert {cell for cell, _ in plan.rounds[128]} == {0, 1}
+
+
+@pytest.mark.parametrize("streams", [1, 2, 4, 16])
+def test_more_streams_hold_more_chunks(streams: int) -> None:
+    """One more than there are streams, as `OrderedRanges` holds parts."""
+    room = (512 * 1024 * 1024 - BASE_MEMORY_BYTES) // (streams + 1)
+    fits, larger = plan_of(
+        replace(
+            SWEEP,
+            settings=(Setting(512, room, streams), Setting(512, room + 1, streams)),
+            object_bytes=(1000,),
+        )
+    ).cells
+    assert fits.refused is None
+    assert f"{streams + 1} chunks do not fit into 512 MB" in (larger.refused or "")
+    assert f"at most {room} bytes each do" in (larger.refused or "")
+    assert fits.cell_id.startswith(f"m00512-c{room:09d}-s{streams:02d}-k")
 
 
 def test_a_memory_size_without_rounds_is_not_published() -> None:

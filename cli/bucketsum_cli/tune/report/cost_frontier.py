@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.measurements import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
-_LABELS_MAX: Final = 6
+_NAME_WIDTH, _NAME_HEIGHT = 0.5, 0.15  # of the fastest, of the dearest
 _AT_BOTTOM: Final = 0.2  # of the dearest
 _FAR_RIGHT: Final = 0.8  # of the fastest: a centred label would leave the plot
 
@@ -53,7 +53,7 @@ def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
         gid="frontier",
         label="nothing is both faster and cheaper",
     )
-    _label(axes, frontier, Ways(panel.cells), max(map(_cost, cells), default=0.0))
+    _label(axes, frontier, Ways(panel.cells, len(panel.cells)), max(map(_cost, cells), default=0.0))
     _finish(axes)
     if cells:
         figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
@@ -85,28 +85,40 @@ def _mark(axes: Axes, cell: CellRow) -> None:
 
 
 def _label(axes: Axes, frontier: Sequence[CellRow], ways: Ways, dearest: float) -> None:
-    """Name some of the frontier's cells; all are in the table."""
+    """Name the frontier's ends and what lies apart between them; all are in the table."""
     fastest = max(map(_speed, frontier), default=0.0)
-    for place, cell in enumerate(frontier[:_LABELS_MAX]):
+    named: list[CellRow] = []
+    for cell in [*frontier[-1:], *frontier[:-1]]:
+        if any(_is_near(cell, one, fastest, dearest) for one in named):
+            continue
         far_right = _speed(cell) > _FAR_RIGHT * fastest
         at_bottom = _cost(cell) < _AT_BOTTOM * dearest
         axes.annotate(
             f"{cell.memory_mb} MB, {ways.label(cell.setting)}",
             (_speed(cell), _cost(cell)),
-            xytext=(0, _offset_points(place, at_bottom=at_bottom)),
+            xytext=(0, _offset_points(len(named), at_bottom=at_bottom)),
             textcoords="offset points",
             ha="right" if far_right else "center",
             fontsize=8,
             color=INK,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
         )
+        named.append(cell)
+
+
+def _is_near(cell: CellRow, other: CellRow, fastest: float, dearest: float) -> bool:
+    """Whether their names would lie on each other."""
+    return (
+        abs(_speed(cell) - _speed(other)) < _NAME_WIDTH * fastest
+        and abs(_cost(cell) - _cost(other)) < _NAME_HEIGHT * dearest
+    )
 
 
 def _offset_points(place: int, *, at_bottom: bool) -> int:
-    """Above and below in turns; above at two heights where the axis' own labels are below."""
+    """Above and below in turns; at two heights above where the axis' own labels are below."""
     if at_bottom:
         return 20 if place % 2 else 9
-    return 9 if place % 2 else -14
+    return -14 if place % 2 else 9
 
 
 def _finish(axes: Axes) -> None:

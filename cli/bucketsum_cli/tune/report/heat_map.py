@@ -17,7 +17,7 @@ from bucketsum_cli.tune.report.plot import (
     hint_of,
     new_figure,
 )
-from bucketsum_cli.tune.report.ways import Ways
+from bucketsum_cli.tune.report.ways import COLUMNS, Ways
 from bucketsum_cli.tune.results import is_measured
 from bucketsum_cli.tune.texts import MISSING, memory_text, speed_text
 
@@ -39,7 +39,7 @@ _LIGHT_FROM: Final = 0.5  # above this part of the scale, ink must be dark
 def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plot:
     """Every cell of *panel* with its MB/s; *scale* is the page's, so that colours compare."""
     memories = sorted({cell.memory_mb for cell in panel.cells})
-    ways, naming = Ways(panel.cells), results.naming
+    ways, naming = _ways(panel), results.naming
     labels = ways.headings
     figure = new_figure(_FRAME_INCHES + _ROW_INCHES * len(memories) + _LINE_INCHES * _lines(labels))
     axes = figure.subplots()
@@ -61,10 +61,14 @@ def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plo
     )
     bar.set_label("MB/s")
     bar.outline.set_visible(False)
-    title = f"MB/s by memory and {ways.title}"
-    if ways.folded_title:
-        title += f", of the fastest {ways.folded_title}"
+    title = f"MB/s by memory and {ways.title}{ways.folded_title}"
     return Plot(name, title, _description(panel, results), figure, hints)
+
+
+def _ways(panel: Panel) -> Ways:
+    """Of archives the modes are what matters most, of other objects the chunk sizes."""
+    has_modes = any(cell.mode for cell in panel.cells)
+    return Ways(panel.cells, COLUMNS, ("chunk_bytes" if has_modes else "streams",))
 
 
 def _lines(labels: list[str]) -> int:

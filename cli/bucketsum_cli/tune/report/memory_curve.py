@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import NullLocator
 
 from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_figure
-from bucketsum_cli.tune.report.ways import Ways
+from bucketsum_cli.tune.report.ways import LINES, Ways
 from bucketsum_cli.tune.results import is_measured, speed_at
 from bucketsum_cli.tune.texts import memory_text, speed_text
 
@@ -30,7 +30,7 @@ _APART: Final = 0.025
 
 def memory_curve(name: str, panel: Panel, results: Results) -> Plot:
     """Medians as marks, from the slowest to the fastest warm sample as bars."""
-    ways, naming = Ways(panel.cells), results.naming
+    ways, naming = Ways(panel.cells, LINES), results.naming
     measured = tuple(filter(is_measured, ways.fastest(panel.cells)))
     figure = new_figure(3.5)
     axes = figure.subplots()
@@ -60,7 +60,7 @@ def memory_curve(name: str, panel: Panel, results: Results) -> Plot:
         figure.legend(
             loc="outside lower center",
             ncols=_legend_columns([label for _, label in lines]),
-            title=ways.title,
+            title=ways.title + ways.folded_title,
             frameon=False,
             fontsize=9,
         )

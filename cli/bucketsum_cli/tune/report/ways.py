@@ -15,8 +15,11 @@ if TYPE_CHECKING:
     from bucketsum.sweep.axes import Setting
     from bucketsum.sweep.measurements import CellRow
 
-MOST: Final = 8
-"""More columns would not be readable on a phone."""
+COLUMNS: Final = 8
+"""More would not be readable on a phone."""
+
+LINES: Final = 6
+"""More could not be followed."""
 
 _TITLES: Final[Mapping[str, str]] = {
     "chunk_bytes": "chunk size",
@@ -24,27 +27,26 @@ _TITLES: Final[Mapping[str, str]] = {
     "mode": "mode",
     "inflate": "inflate",
 }
-_FOLDED_FIRST: Final[Mapping[bool, Sequence[str]]] = {
-    True: ("chunk_bytes", "streams", "inflate"),  # of archives, the modes are what matters
-    False: ("streams",),
-}
 
 
 class Ways:
     """What varies in *cells* beside memory.
 
-    Where its combinations are more than `MOST`, an axis is folded: of its values only the one of
-    the fastest cell is shown.
+    Where its combinations are more than can be shown, an axis is folded: of its values only the
+    one of the fastest cell is shown.
     """
 
-    def __init__(self, cells: Sequence[CellRow]) -> None:
+    def __init__(
+        self, cells: Sequence[CellRow], most: int, folded_first: Sequence[str] = ("chunk_bytes",)
+    ) -> None:
+        """Take what varies in *cells*; *folded_first* says what is given up for *most*."""
         settings = [cell.setting for cell in cells]
         varying = [name for name in _TITLES if len({getattr(one, name) for one in settings}) > 1]
         self._shown = varying or ["chunk_bytes"]
         self._folded: list[str] = []
-        has_modes = any(one.mode for one in settings)
-        for name in _FOLDED_FIRST[has_modes]:
-            if len({self.of(one) for one in settings}) > MOST and name in self._shown:
+        for name in (*folded_first, *_TITLES):
+            too_many = len({self.of(one) for one in settings}) > most
+            if too_many and name in self._shown and len(self._shown) > 1:
                 self._shown.remove(name)
                 self._folded.append(name)
         in_order = sorted(settings, key=lambda one: one.order[1:])  # memory is the other axis
@@ -60,8 +62,9 @@ class Ways:
 
     @property
     def folded_title(self) -> str:
-        """What is not shown but of the fastest; empty where all is shown."""
-        return " and ".join(_TITLES[name] for name in self._folded)
+        """What is not shown but of the fastest, as ``, fastest streams``; empty where all is."""
+        names = " and ".join(_TITLES[name] for name in self._folded)
+        return f", fastest {names}" if names else ""
 
     def of(self, setting: Setting) -> tuple[object, ...]:
         """The way of a setting; equal for settings that share a column or a line."""
