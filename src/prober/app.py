@@ -18,13 +18,13 @@ from aws_lambda_powertools import Logger, Metrics, Tracer  # noqa: F401
 from bucketsum import __version__
 from bucketsum.reading.reader import reader
 from bucketsum.reading.source import CLIENT_CONFIG
-from bucketsum.reading.streams import Plan
 from bucketsum.sweep.probing import Prober
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from bucketsum.reading.source import Source
+    from bucketsum.reading.streams import Streams
 
 logger = Logger()
 
@@ -48,9 +48,9 @@ _environment: Final = {"is_new": True}
 
 
 @cache
-def _source(chunk_bytes: int, streams: int) -> Source:
+def _source(streams: Streams) -> Source:
     """The hasher's reader with these settings; its connections stay open for the next run."""
-    return reader(_S3, chunk_bytes, lambda _size_bytes: Plan(streams, chunk_bytes), os.environ)
+    return reader(_S3, streams.chunk_bytes, streams.plan_for, os.environ)
 
 
 @logger.inject_lambda_context

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 ONE_STREAM: Final = 1
 
 
-def streams_text(streams: int) -> str:
-    """Connections that read one object: ``1 stream``, ``4 streams``."""
+def streams_text(streams: int | str) -> str:
+    """Connections that read one object: ``1 stream``, ``4 streams``, ``auto streams``."""
     return "1 stream" if streams == ONE_STREAM else f"{streams} streams"
 
 

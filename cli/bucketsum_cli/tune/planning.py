@@ -84,7 +84,7 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
     yield "memory", ", ".join(map(memory_text, sorted(sweep.memory_mb)))
     yield "chunk size", ", ".join(map(chunk_text, sorted({s.chunk_bytes for s in sweep.settings})))
     if any(one.streams != ONE_STREAM for one in sweep.settings):
-        yield "streams", ", ".join(map(str, sorted({one.streams for one in sweep.settings})))
+        yield "streams", ", ".join(dict.fromkeys(str(one.streams) for one in sweep.settings))
     if sweep.workload is Workload.UNZIP:
         yield "mode", ", ".join(dict.fromkeys(str(one.mode) for one in sweep.settings))
         yield "inflate", ", ".join(dict.fromkeys(str(one.inflate) for one in sweep.settings))

@@ -15,7 +15,7 @@ from bucketsum.sweep.strategy import StrategyName
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json, say
-from bucketsum_cli.tune.asking import Listed, Size, sweep_asked_for
+from bucketsum_cli.tune.asking import Listed, Size, Streams, sweep_asked_for
 from bucketsum_cli.tune.confirming import confirmed
 from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.following import follow, settled
@@ -37,6 +37,7 @@ EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStat
 _EXIT_OTHERWISE: Final = 2
 
 _WHOLE_NUMBERS: Final = Listed("numbers", click.INT)
+_STREAMS: Final = Listed("numbers", Streams())
 _NAMES: Final = Listed("names", click.STRING)
 _TAKEN_AS_THEY_ARE: Final = ("streams", "workload", "mode", "inflate", "concurrency", "runs")
 _SIZES: Final = Listed("sizes", Size())
@@ -54,8 +55,8 @@ def axis_options(command: Callable[..., None]) -> Callable[..., None]:
                          help="Sizes of objects to make and read, as 100MB,1GB."),
             click.option("--key", "keys", multiple=True, metavar="KEY",
                          help="An object in the sweeps' bucket; may be repeated."),
-            click.option("--streams", type=_WHOLE_NUMBERS, metavar="N,...",
-                         help="Connections that read one object, as 1,4,8."),
+            click.option("--streams", type=_STREAMS, metavar="N,...",
+                         help="Connections that read one object, as 1,4,auto."),
             click.option("--workload", type=click.Choice([*Workload]),
                          help="What is done with the bytes."),
             click.option("--mode", type=_NAMES, metavar="MODE,...",

@@ -52,11 +52,11 @@ def a_cell(
     object_bytes: int = HUNDRED_MB,
     key: str | None = None,
     concurrency: int = 1,
-    streams: int = 1,
+    streams: int | str = 1,
 ) -> CellRow:
     """A cell without statistics."""
     return CellRow(
-        cell_id=f"m{memory_mb:05d}-c{chunk_bytes:09d}-s{streams:02d}-k{concurrency:02d}"
+        cell_id=f"m{memory_mb:05d}-c{chunk_bytes:09d}-s{streams:0>2}-k{concurrency:02d}"
         f"-o{object_bytes:012d}" + ("" if key is None else "n0"),
         memory_mb=memory_mb,
         chunk_bytes=chunk_bytes,

@@ -41,7 +41,7 @@ def streams_grid(
         for memory_mb, chunk_bytes, streams in product((512, 1769), chunks, counts)
     ]
     samples = [
-        replace(one, seconds=(one.seconds or 0) / cell.streams)
+        replace(one, seconds=(one.seconds or 0) / int(cell.streams))
         for cell in cells
         for one in good_samples(cell)
     ]
@@ -85,12 +85,13 @@ def test_options_say_streams(run: Run, state_machine: StateMachine) -> None:
     """They are a field of the input, and the plan tells them."""
     ended = run(
         "tune", "run", "--memory", "512", "--chunk", "1MiB", "--object-size", "20MB",
-        "--streams", "1,4", "--yes",
+        "--streams", "1,4,auto", "--yes",
     )  # fmt: skip
     assert ended.status == 0
-    assert state_machine.asked[0]["streams"] == [1, 4]
-    assert "streams     1, 4" in ended.err
+    assert state_machine.asked[0]["streams"] == [1, 4, "auto"]
+    assert "streams     1, 4, auto" in ended.err
     assert "512 MB / 1 MiB / 4 streams / 20.0 MB: 5 of 5" in ended.err
+    assert "512 MB Memory / 1 MiB Chunk Size / auto streams" in ended.out
 
 
 def test_the_page_tells_streams() -> None:
@@ -109,7 +110,7 @@ def test_many_numbers_of_streams_share_a_square() -> None:
     assert html.count("MB/s, ") >= 4
     ways = Ways(cells, COLUMNS, ("streams",))
     fastest = ways.fastest([replace(cell, mb_per_s=float(cell.streams)) for cell in cells])
-    assert {ways.folded_label(cell.setting) for cell in fastest} == {"×16"}
+    assert {ways.folded_label(cell.setting) for cell in fastest} == {"× 16"}
     assert len(fastest) == 4
 
 

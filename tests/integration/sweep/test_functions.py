@@ -11,11 +11,14 @@ import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
+from bucketsum.reading.streams import Streams
 from bucketsum.sweep.measurements import RunStatus, Sample, SampleStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+
+    from bucketsum.reading.source import Source
 
     Function = Callable[[str], ModuleType]
     Invoke = Callable[[str, dict[str, Any]], Any]
@@ -187,10 +190,39 @@ def test_a_probe_of_nothing_is_an_error(invoke: Invoke) -> None:
         invoke("prober", PROBE)
 
 
-def test_a_probe_does_what_it_can(invoke: Invoke) -> None:
-    """A workload that does not exist is never measured as another."""
-    with pytest.raises(BadSweep, match="there is no workload 'count'"):
-        invoke("prober", PROBE | {"workload": "count"})
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"workload": "count"}, "there is no workload 'count'"),
+        ({"streams": 0}, "streams is 0, neither auto nor in 1..16"),
+        ({"streams": 17}, "streams is 17"),
+        ({"streams": "many"}, "streams is 'many'"),
+    ],
+)
+def test_a_probe_does_what_it_can(invoke: Invoke, change: dict[str, Any], told: str) -> None:
+    """What does not exist is never measured as something else."""
+    with pytest.raises(BadSweep, match=told):
+        invoke("prober", PROBE | change)
+
+
+@pytest.mark.parametrize("streams", [1, 4, "auto"])
+def test_streams_are_the_readers(
+    aws: Aws, function: Function, monkeypatch: pytest.MonkeyPatch, streams: int | str
+) -> None:
+    """The prober reads as a hasher of these streams, this chunk size and this memory would."""
+    aws.s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT)
+    prober, asked = function("prober"), []
+    source = prober._source  # noqa: SLF001 - what the handler takes
+
+    def listening(one: Streams) -> Source:
+        asked.append(one)
+        made: Source = source(one)
+        return made
+
+    monkeypatch.setattr(prober, "_source", listening)
+    assert prober.lambda_handler(PROBE | {"streams": streams}, Context())["status"] == "ok"
+    assert asked == [Streams(None if streams == "auto" else int(streams), 16_384, 256)]
+    assert source(asked[0]) is source(asked[0])  # connections are kept
 
 
 def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:

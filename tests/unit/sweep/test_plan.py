@@ -96,6 +96,15 @@ def test_more_streams_hold_more_chunks(streams: int) -> None:
     assert fits.cell_id.startswith(f"m00512-c{room:09d}-s{streams:02d}-k")
 
 
+def test_auto_streams_hold_what_the_rule_says() -> None:
+    """Their parts are the rule's, whatever the chunk size; botocore's two chunks must fit, too."""
+    settings = tuple(Setting(512, chunk, "auto") for chunk in (65_536, 250_000_000))
+    fits, larger = plan_of(replace(SWEEP, settings=settings, object_bytes=(1000,))).cells
+    assert fits.refused is None
+    assert fits.cell_id == "m00512-c000065536-sauto-k01-o000000001000"
+    assert "and streams auto; 2 chunks do not fit into 512 MB" in (larger.refused or "")
+
+
 def test_a_memory_size_without_rounds_is_not_published() -> None:
     """Nothing is changed for cells that are not run."""
     plan = plan_of(replace(SWEEP, settings=(Setting(128, 50_000_000), Setting(512, 65_536))))

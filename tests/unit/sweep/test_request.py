@@ -49,6 +49,17 @@ def test_pairs_are_taken_as_they_are() -> None:
     assert (sweep.keys, sweep.weak) == (("a",), True)
 
 
+def test_streams_are_numbers_and_the_rule() -> None:
+    """In the order asked for; one where nothing is said."""
+    sweep = SweepInput.from_json(
+        {**LEAST, "memory_mb": [512], "chunk_bytes": [65_536], "streams": ["auto", 16, 1]}
+    )
+    assert [one.streams for one in sweep.settings] == ["auto", 16, 1]
+    ordered = sorted(sweep.settings, key=lambda one: one.order)
+    assert [one.streams for one in ordered] == [1, 16, "auto"]
+    assert [one.reading.count for one in ordered] == [1, 16, None]
+
+
 def test_what_is_named_twice_is_measured_once() -> None:
     """Repeated entries of an axis do not make repeated cells."""
     sweep = SweepInput.from_json({**LEAST, "memory_mb": [128, 128], "chunk_bytes": [65_536] * 3})
@@ -89,7 +100,7 @@ def test_the_articles_experiment_has_its_settings_objects_and_runs() -> None:
         ({"chunk_bytes": ...}, "chunk_bytes is missing"),
         ({"chunk_bytes": [1]}, r"chunk_bytes\[0\] is 1, not a whole number in 16384\.\."),
         ({"pairs": [{"memory_mb": 128}]}, "give either pairs, or memory_mb and chunk_bytes"),
-        ({"streams": [17]}, r"streams\[0\] is 17, not a whole number in 1\.\.16"),
+        ({"streams": [17]}, r"streams\[0\] is 17, not a whole number in 1\.\.16, nor auto"),
         ({"streams": [1, 0]}, r"streams\[1\] is 0, not a whole number"),
         ({"streams": [True]}, r"streams\[0\] is True, not a whole number"),
         ({"workload": "count"}, "workload is 'count'; allowed: hash, unzip"),

@@ -101,5 +101,5 @@ _TEXTS: Final[Mapping[str, Callable[[Setting], str]]] = {
     "inflate": lambda setting: setting.inflate or "",
 }
 _SHORT: Final[Mapping[str, Callable[[Setting], str]]] = {
-    "streams": lambda setting: f"×{setting.streams}",
+    "streams": lambda setting: f"× {setting.streams}",
 }

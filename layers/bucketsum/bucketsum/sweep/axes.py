@@ -8,8 +8,8 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
-from bucketsum.reading.streams import STREAMS_MAX
-from bucketsum.settings import CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
+from bucketsum.reading.streams import STREAMS_MAX, Streams
+from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
 from bucketsum.sweep.fields import Fields, among, whole
 
 if TYPE_CHECKING:
@@ -40,14 +40,14 @@ class Setting:
     Attributes:
         memory_mb: The function's memory in MiB, as Lambda counts.
         chunk_bytes: Bytes of a part, where several streams read; what botocore reads at a time.
-        streams: Connections that read one object.
+        streams: Connections that read one object; `AUTO_STREAMS` leaves them to the rule.
         mode: How an archive is read, one of `MODES`; None where none is.
         inflate: What inflates its members, one of `ENGINES`; None where there are none.
     """
 
     memory_mb: int
     chunk_bytes: int
-    streams: int = 1
+    streams: int | str = 1
     mode: str | None = None
     inflate: str | None = None
 
@@ -57,18 +57,16 @@ class Setting:
         return (
             self.memory_mb,
             self.chunk_bytes,
-            self.streams,
+            STREAMS_MAX + 1 if isinstance(self.streams, str) else self.streams,
             MODES.index(self.mode) if self.mode else 0,
             ENGINES.index(self.inflate) if self.inflate else 0,
         )
 
     @property
-    def held_bytes(self) -> int:
-        """Bytes of an object that are held in memory at the most, as `OrderedRanges` says.
-
-        One stream holds two chunks where botocore reads, and less over libcurl.
-        """
-        return (self.streams + 1) * self.chunk_bytes
+    def reading(self) -> Streams:
+        """How the function reads an object with it."""
+        count = None if self.streams == AUTO_STREAMS else int(self.streams)
+        return Streams(count, self.chunk_bytes, self.memory_mb)
 
 
 AXES: Final = ("memory_mb", "chunk_bytes", "pairs", "streams", "mode", "inflate")
@@ -84,11 +82,21 @@ def settings_in(fields: Fields, workload: Workload) -> tuple[Setting, ...]:
     Raises:
         BadSweep: A field is missing, out of range, or means nothing to the workload.
     """
-    streams = fields.many("streams", whole(1, STREAMS_MAX), (1,))
+    one: int | str = 1
+    streams = fields.many("streams", _streams, (one,))
     ways = _ways(fields, workload)
     return tuple(
         Setting(*pair, count, *way) for pair, count, way in product(_pairs(fields), streams, ways)
     )
+
+
+def _streams(place: str, raw: object) -> int | str:
+    if raw == AUTO_STREAMS:
+        return AUTO_STREAMS
+    try:
+        return whole(1, STREAMS_MAX)(place, raw)
+    except BadSweep as error:
+        raise BadSweep(f"{error}, nor {AUTO_STREAMS}") from None
 
 
 def _pairs(fields: Fields) -> Iterable[tuple[int, int]]:

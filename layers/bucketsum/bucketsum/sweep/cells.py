@@ -64,7 +64,7 @@ class Cell:
         if not self.object.made:
             place += f"n{self.number}"  # two objects of one size
         return (
-            f"m{one.memory_mb:05d}-c{one.chunk_bytes:09d}-s{one.streams:02d}{way}"
+            f"m{one.memory_mb:05d}-c{one.chunk_bytes:09d}-s{one.streams:0>2}{way}"
             f"-k{self.concurrency:02d}-{place}"
         )
 
@@ -108,9 +108,9 @@ class Cell:
 
 def _memory_refusal(setting: Setting) -> str | None:
     room = setting.memory_mb * _MIB - BASE_MEMORY_BYTES
-    if setting.held_bytes <= room:
+    if setting.reading.held_bytes <= room:
         return None
-    held = setting.streams + 1
+    held = 1 + (setting.reading.count or 1)
     return (
         f"chunk_bytes is {setting.chunk_bytes} and streams {setting.streams}; {held} chunks do not "
         f"fit into {setting.memory_mb} MB of memory beside {BASE_MEMORY_BYTES} bytes of the "

@@ -12,6 +12,8 @@ from bucketsum.arrivals import Arrival
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.measure import Meter
+from bucketsum.reading.streams import STREAMS_MAX, Streams
+from bucketsum.settings import AUTO_STREAMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,13 +29,13 @@ class Prober:
     """Measures on one function."""
 
     def __init__(
-        self, s3: S3Client, source_of: Callable[[int, int], Source], memory_mb: int
+        self, s3: S3Client, source_of: Callable[[Streams], Source], memory_mb: int
     ) -> None:
         """Set up what measuring needs.
 
         Args:
             s3: Reads a few bytes of an archive.
-            source_of: What reads an object in chunks of so many bytes on so many connections.
+            source_of: What reads an object in such a way.
             memory_mb: The function's memory.
         """
         self._s3 = s3
@@ -47,20 +49,21 @@ class Prober:
             BadSweep: There is no such workload, or it cannot be done so.
             BucketsumError: The object could not be read.
         """
-        workload = event["workload"]
+        workload, source = event["workload"], self._source_of(self._streams(event))
         if workload == "hash":
-            return self._hash(event)
+            return _hash(event, source)
         if workload == "unzip":
-            return self._unzip(event)
+            return self._unzip(event, source)
         raise BadSweep(f"there is no workload {workload!r}")
 
-    def _hash(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        source = self._source_of(event["chunk_bytes"], event["streams"])
-        meter = Meter()
-        digest = digest_of(source.open(_arrival(event)).chunks)
-        return _answer(event, digest.sha1, meter, meter.stop(digest.size_bytes))
+    def _streams(self, event: Mapping[str, Any]) -> Streams:
+        asked = event["streams"]
+        if asked != AUTO_STREAMS and asked not in range(1, STREAMS_MAX + 1):
+            raise BadSweep(f"streams is {asked!r}, neither {AUTO_STREAMS} nor in 1..{STREAMS_MAX}")
+        count = None if asked == AUTO_STREAMS else asked
+        return Streams(count, event["chunk_bytes"], self._memory_mb)
 
-    def _unzip(self, event: Mapping[str, Any]) -> dict[str, Any]:
+    def _unzip(self, event: Mapping[str, Any], source: Source) -> dict[str, Any]:
         # Imported here, as the hasher does where archives are on.
         from bucketsum.archives.workload import unzip, unzip_reader  # noqa: PLC0415 - as said
         from bucketsum.reading.ranges import RangedReads  # noqa: PLC0415 - as said
@@ -69,10 +72,7 @@ class Prober:
             reader = unzip_reader(event["mode"], event["inflate"], self._memory_mb)
         except BadSettings as error:  # this layer cannot; the next cell can
             return _failed("NotUnzipped", str(error))
-        source, ranges = (
-            self._source_of(event["chunk_bytes"], event["streams"]),
-            RangedReads(self._s3),
-        )
+        ranges = RangedReads(self._s3)
         sha1s: list[str] = []
         meter = Meter()
         digest, contents = unzip(
@@ -87,6 +87,12 @@ class Prober:
             "member_bytes": contents.member_bytes,
         }
         return answer | _wrong_contents(event, contents, sha1s)
+
+
+def _hash(event: Mapping[str, Any], source: Source) -> dict[str, Any]:
+    meter = Meter()
+    digest = digest_of(source.open(_arrival(event)).chunks)
+    return _answer(event, digest.sha1, meter, meter.stop(digest.size_bytes))
 
 
 def _arrival(event: Mapping[str, Any]) -> Arrival:

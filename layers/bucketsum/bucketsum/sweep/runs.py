@@ -161,7 +161,7 @@ class CellRow:
         cell_id: See `bucketsum.sweep.cells.Cell`.
         memory_mb: The function's memory.
         chunk_bytes: Bytes of a part; see `Setting`.
-        streams: Connections that read one object.
+        streams: Connections that read one object, or ``auto``.
         concurrency: Invocations at once.
         object_bytes: Size of the object.
         key: The object.
@@ -199,7 +199,7 @@ class CellRow:
     cell_id: str
     memory_mb: int
     chunk_bytes: int
-    streams: int
+    streams: int | str
     concurrency: int
     object_bytes: int
     key: str
