@@ -13,8 +13,9 @@ from aws_lambda_powertools import Logger
 
 from bucketsum.errors import BadSweep
 from bucketsum.settings import needed
+from bucketsum.sweep.axes import Workload
 from bucketsum.sweep.measurements import CellRow, Measurements, Run, RunStatus
-from bucketsum.sweep.plan import Cell, Plan, check_limits, plan_of
+from bucketsum.sweep.plan import Plan, check_limits, plan_of
 from bucketsum.sweep.prices import Prices, prices_in
 from bucketsum.sweep.request import SweepInput
 from bucketsum.sweep.testobject import TestObjects
@@ -22,8 +23,15 @@ from bucketsum.sweep.testobject import TestObjects
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-_TABLE, _BUCKET, _ARCHITECTURE, _REGION = needed(
-    os.environ, "MEASUREMENTS_TABLE", "SWEEP_BUCKET", "ARCHITECTURE", "AWS_REGION"
+    from bucketsum.sweep.cells import Cell
+
+_TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(
+    os.environ,
+    "MEASUREMENTS_TABLE",
+    "SWEEP_BUCKET",
+    "ARCHITECTURE",
+    "AWS_REGION",
+    "PROBER_STORAGE_MB",
 )
 
 logger = Logger()
@@ -53,16 +61,18 @@ def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
 
 def _planned(raw: object) -> tuple[Plan, Prices]:
     sweep = SweepInput.from_json(raw)
-    plan = plan_of(sweep, [_OBJECTS.named(key).size_bytes for key in sweep.keys])
+    sizes = [_OBJECTS.named(key).size_bytes for key in sweep.keys]
+    plan = plan_of(sweep, sizes, int(_STORAGE_MB))
     prices = prices_in(_REGION, _ARCHITECTURE)
     check_limits(plan, prices)
     return plan, prices
 
 
 def make_object(event: dict[str, Any]) -> dict[str, Any]:
-    """See that an object is there; returns its key, size and SHA-1."""
+    """See that an object is there; returns what is known of it."""
     if event["made"]:
-        return asdict(_OBJECTS.ensured(event["key"], event["size_bytes"]))
+        workload = Workload(event["workload"])
+        return asdict(_OBJECTS.ensured(event["key"], event["size_bytes"], workload))
     return asdict(_OBJECTS.named(event["key"]))
 
 
@@ -82,6 +92,7 @@ def _row_of(cell: Cell) -> CellRow:
         concurrency=cell.concurrency,
         object_bytes=cell.object.size_bytes,
         key=cell.object.key,
+        storage_mb=cell.storage_mb,
         cause=cell.refused,
     )
 

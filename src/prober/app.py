@@ -1,4 +1,4 @@
-"""Reads and hashes one object as the hasher does; returns what that took. Changes nothing."""
+"""Reads one object as the hasher does; returns what that took. Changes nothing."""
 
 from __future__ import annotations
 
@@ -16,18 +16,15 @@ import boto3
 from aws_lambda_powertools import Logger, Metrics, Tracer  # noqa: F401
 
 from bucketsum import __version__
-from bucketsum.arrivals import Arrival
-from bucketsum.digest import digest_of
-from bucketsum.errors import BadSweep
-from bucketsum.measure import Meter
 from bucketsum.reading.reader import reader
 from bucketsum.reading.source import CLIENT_CONFIG
-from bucketsum.reading.streams import STREAMS_MAX, Plan
+from bucketsum.sweep.probing import Prober
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from bucketsum.reading.source import Source
+    from bucketsum.reading.streams import Streams
 
 logger = Logger()
 
@@ -51,42 +48,9 @@ _environment: Final = {"is_new": True}
 
 
 @cache
-def _source(chunk_bytes: int, streams: int) -> Source:
+def _source(streams: Streams) -> Source:
     """The hasher's reader with these settings; its connections stay open for the next run."""
-    return reader(_S3, chunk_bytes, lambda _size_bytes: Plan(streams, chunk_bytes), os.environ)
-
-
-def probe(event: dict[str, Any]) -> dict[str, Any]:
-    """Read and hash the object that *event* names.
-
-    Raises:
-        BadSweep: The workload or the number of streams is not one that there is.
-        BucketsumError: The object could not be read.
-    """
-    if event["workload"] != "hash" or event["streams"] not in range(1, STREAMS_MAX + 1):
-        raise BadSweep(f"there is no workload {event['workload']!r} on {event['streams']} streams")
-    arrival = Arrival(
-        event["bucket"], event["key"], None, None, event["size_bytes"], sequencer="", event_time=""
-    )
-    meter = Meter()
-    opened = _source(event["chunk_bytes"], event["streams"]).open(arrival)
-    digest = digest_of(opened.chunks)
-    measurement = meter.stop(digest.size_bytes)
-    digest_ok = digest.sha1 == event["sha1"]
-    answer = {
-        "status": "ok" if digest_ok else "failed",
-        "size_bytes": measurement.size_bytes,
-        "seconds": round(measurement.seconds, 6),
-        "mb_per_s": round(measurement.mb_per_s, 6),
-        "cpu_seconds": measurement.cpu_seconds and round(measurement.cpu_seconds, 6),
-        "max_rss_bytes": measurement.max_rss_bytes,
-        "rss_of": "reading" if meter.peak_was_reset else "process",
-        "digest_ok": digest_ok,
-        "sha1": digest.sha1,
-    }
-    if not digest_ok:
-        answer |= {"error": "WrongDigest", "cause": f"expected the SHA-1 {event['sha1']}"}
-    return {name: value for name, value in answer.items() if value is not None}
+    return reader(_S3, streams.chunk_bytes, streams.plan_for, os.environ)
 
 
 @logger.inject_lambda_context
@@ -94,9 +58,10 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     """Probe once, and say where and on what."""
     started = time.perf_counter()
     cold, _environment["is_new"] = _environment["is_new"], False
-    answer = probe(event) | {
+    memory_mb = int(context.memory_limit_in_mb)
+    answer = Prober(_S3, _source, memory_mb).probe(event) | {
         "cold": cold,
-        "memory_mb": int(context.memory_limit_in_mb),
+        "memory_mb": memory_mb,
         "version": context.function_version,
         "boto3": boto3.__version__,
         "layer": __version__,

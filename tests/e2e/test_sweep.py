@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -63,6 +64,20 @@ def test_invocations_at_once_run_in_environments_of_their_own(sweeps: Sweeps) ->
     assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
     assert {one.invocation for one in wide} == {1, 2, 3}
     assert len({one.log_stream for one in wide if one.run == 1}) == 3
+
+
+def test_every_way_to_unzip_is_measured_and_checked(sweeps: Sweeps) -> None:
+    """Modes × engines on an archive that the sweep makes; ISA-L comes with the layer."""
+    ways = {"mode": ["stream", "tmp", "discard"], "inflate": ["isal", "zlib"]}
+    ended = sweeps.run(SMALL | ways | {"workload": "unzip", "memory_mb": [512]})
+    samples = sweeps.measurements.samples(ended.run_id)
+    assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
+    assert {(one.mode, one.inflate) for one in samples} == set(product(*ways.values()))
+    assert {(one.members, one.directories) for one in samples} == {(165, 129)}
+    cells = sweeps.measurements.cells(ended.run_id)
+    assert {(one.mode, one.members) for one in cells} == {(mode, 165) for mode in ways["mode"]}
+    assert ended.output["recommendation"]["parameters"]["ArchiveMode"] in {"stream", "tmp"}
+    sweeps.assert_nothing_is_left()
 
 
 def test_sweeps_that_overlap_do_not_disturb_each_other(sweeps: Sweeps) -> None:

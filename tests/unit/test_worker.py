@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import site
 import subprocess
 import sys
 from pathlib import Path
@@ -156,6 +157,32 @@ def test_without_control_groups_the_worker_runs_all_the_same(
     worker.main(str(config), str(script))
 
     assert capsys.readouterr().out == ":UTC False\n"
+
+
+def test_of_a_layer_s_compiled_packages_those_for_this_python_are_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Another version's have the same names: the emulator adds both, and only one can be loaded."""
+    own = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    folders = [tmp_path / "lib" / version / "site-packages" for version in ("python3.99", own)]
+    for folder in folders:
+        folder.mkdir(parents=True)
+        (folder / "compiled.py").write_text(f"version = {folder.parent.name!r}")
+    script = tmp_path / "script.py"
+    adding = "".join(f"site.addsitedir({str(folder)!r})\n" for folder in folders)
+    script.write_text(f"import site\n{adding}import compiled; print(compiled.version)")
+    config = tmp_path / "worker.json"
+    config.write_text(json.dumps({"cgroup_roots": None, "hidden": []}))
+    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "512")
+    monkeypatch.setattr(os, "environ", dict(os.environ))
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.setattr(sys, "path", [*sys.path])
+    monkeypatch.setattr(site, "addsitedir", site.addsitedir)
+
+    worker.main(str(config), str(script))
+
+    assert capsys.readouterr().out == f"{own}\n"
+    sys.modules.pop("compiled", None)
 
 
 def mounts(tmp_path: Path, *lines: str) -> Path:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import os
 import runpy
+import site
 import sys
 from pathlib import Path
 from typing import Any, TextIO
@@ -115,6 +116,21 @@ def lambda_environment(environ: dict[str, str], hidden: list[str]) -> dict[str, 
     }
 
 
+def search_own_wheels_alone() -> None:
+    """Of a layer's folders for compiled packages, search this Python's, as Lambda does.
+
+    The emulator adds those of all versions, and what is found first need not fit this Python.
+    """
+    own = f"python{sys.version_info.major}.{sys.version_info.minor}"
+    add = site.addsitedir
+
+    def add_own(sitedir: str, known_paths: set[str] | None = None) -> None:
+        if Path(sitedir).parent.name == own:
+            add(sitedir, known_paths)
+
+    site.addsitedir = add_own
+
+
 def main(config_path: str, script: str) -> None:
     """Run *script* as the emulator meant it, in Lambda's shape where the machine allows it."""
     config = json.loads(Path(config_path).read_text())
@@ -128,6 +144,7 @@ def main(config_path: str, script: str) -> None:
         box = Box(roots, str(os.getpid()), memory_mb)
         box.limit_memory(os.getpid())
         sys.stdout = _InitEnds(sys.stdout, lambda: box.limit_cpu(os.getpid()))
+    search_own_wheels_alone()
     sys.argv = [script]
     runpy.run_path(script, run_name="__main__")
 

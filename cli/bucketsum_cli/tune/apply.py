@@ -70,7 +70,7 @@ def apply(
     _tell(file, environment, parameters, changed=changed, as_json=as_json)
 
 
-def _recommended(results: Results) -> Mapping[str, int]:
+def _recommended(results: Results) -> Mapping[str, int | str]:
     found = results.recommendation
     if found is None or not found.parameters:
         reason = found.reason if found else "it has not come to that"
@@ -105,7 +105,7 @@ def _show_difference(file: Path, before: str, after: str) -> None:
 def _tell(
     file: Path,
     environment: str,
-    parameters: Mapping[str, int],
+    parameters: Mapping[str, int | str],
     *,
     changed: bool,
     as_json: bool,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bucketsum.settings import AUTO_STREAMS
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -75,6 +76,21 @@ class Size(click.ParamType):
         if found is None or unit_bytes is None:
             self.fail(f"{value!r} is no size; write it as 262144, 256KiB or 20MB", param, ctx)
         return round(float(found[1]) * unit_bytes)
+
+
+class Streams(click.ParamType):
+    """A number of connections, or ``auto``."""
+
+    name = "streams"
+
+    def convert(
+        self,
+        value: Any,  # noqa: ANN401 - as click has it
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> int | str:
+        """*value* as a sweep's input has it."""
+        return AUTO_STREAMS if value == AUTO_STREAMS else int(click.INT.convert(value, param, ctx))
 
 
 def sweep_asked_for(file: Path | None, options: Mapping[str, Any]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -14,7 +15,7 @@ from bucketsum_cli.tune import compare as comparing
 from bucketsum_cli.tune.apply import apply
 from bucketsum_cli.tune.export import results_as_csv, results_as_json, run_as_json
 from bucketsum_cli.tune.listing import LOCAL_NOTE, print_results, print_runs
-from bucketsum_cli.tune.results import is_running, results_of
+from bucketsum_cli.tune.results import is_running
 from bucketsum_cli.tune.run import run
 from bucketsum_cli.tune.sweeper import Sweeper, found_run
 from bucketsum_cli.tune.writing import json_text, write, write_report
@@ -35,7 +36,7 @@ class InOrder(click.Group):
 
 @click.group("tune", cls=InOrder)
 def tune() -> None:
-    """Measure memory and chunk sizes, and deploy what is best.
+    """Measure memory, chunk sizes and ways to unzip, and deploy what is best.
 
     RUN is a run's name, or `last`.
     """
@@ -81,20 +82,24 @@ def show(target: Target, run_id: str, as_json: bool) -> None:  # noqa: FBT001 - 
 @click.command("compare")
 @click.argument("before", metavar="RUN")
 @click.argument("after", metavar="RUN")
+@click.option("--after-stack", metavar="NAME", help="Stack of the second RUN, where another.")
 @json_option
 @stack_options
 def compare(
     target: Target,
     before: str,
     after: str,
+    after_stack: str | None,
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
     """Compare two runs cell by cell: how speed and cost changed, and whether chance explains it.
 
     Example: bucketsum tune compare 20261121T041500-abcdef last
     """
-    measurements = Sweeper(target.find()).measurements
-    one, other = results_of(measurements, before), results_of(measurements, after)
+    if target.local and after_stack:
+        raise click.UsageError("--after-stack does not go with --local: it has one stack")
+    one = found_run(target, before)
+    other = found_run(replace(target, stack=after_stack) if after_stack else target, after)
     pairs = comparing.pairs_of(one, other)
     differences = list(comparing.differences(one, other))
     if as_json:
@@ -112,7 +117,8 @@ def compare(
         say(f"they differ in {difference}", "yellow")
     if one.is_local or other.is_local:
         say(LOCAL_NOTE, "yellow")
-    print_table(comparing.COLUMNS, map(comparing.as_cells, pairs))
+    table = comparing.Table(pairs)
+    print_table(table.columns, map(table.row, pairs))
 
 
 @click.command("export")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.analysis import SIGNIFICANCE, p_value
 from bucketsum_cli.output import Cell, Column, size_text
+from bucketsum_cli.tune.naming import ONE_STREAM
 from bucketsum_cli.tune.results import warm_seconds
 from bucketsum_cli.tune.texts import (
     MISSING,
@@ -18,14 +19,18 @@ from bucketsum_cli.tune.texts import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from bucketsum.sweep.measurements import CellRow
     from bucketsum_cli.tune.results import Results
 
-COLUMNS: Final = (
+_SETTING: Final = (
     Column("memory", 8, right=True),
     Column("chunk size", 10, right=True),
+)
+_STREAMS: Final = Column("streams", 7, right=True)
+_WAY: Final = (Column("mode", 7), Column("inflate", 7))
+_NUMBERS: Final = (
     Column("object"),
     Column("MB/s before", 11, right=True),
     Column("after", 7, right=True),
@@ -107,15 +112,37 @@ def differences(before: Results, after: Results) -> Iterator[str]:
             yield f"{name}: {_listed(ones)} before, {_listed(others)} after"
 
 
-def as_cells(pair: Pair) -> list[str | Cell]:
-    """A row of the table."""
+class Table:
+    """The table of *pairs*: with streams where some have more than one, with modes of archives."""
+
+    def __init__(self, pairs: Sequence[Pair]) -> None:
+        settings = [pair.cell.setting for pair in pairs]
+        self._has_streams = any(one.streams != ONE_STREAM for one in settings)
+        self._has_ways = any(one.mode for one in settings)
+
+    @property
+    def columns(self) -> list[Column]:
+        """Its columns."""
+        return [*_SETTING, *[_STREAMS] * self._has_streams, *_WAY * self._has_ways, *_NUMBERS]
+
+    def row(self, pair: Pair) -> list[str | Cell]:
+        """One of its rows."""
+        setting = pair.cell.setting
+        return [
+            memory_text(setting.memory_mb),
+            chunk_text(setting.chunk_bytes),
+            *[str(setting.streams)] * self._has_streams,
+            *[setting.mode or MISSING, setting.inflate or MISSING] * self._has_ways,
+            *_numbers(pair),
+        ]
+
+
+def _numbers(pair: Pair) -> list[str | Cell]:
     before, after, cell = pair.before, pair.after, pair.cell
     place = size_text(cell.object_bytes)
     if cell.concurrency > 1:
         place += f", {cell.concurrency} at once"
     return [
-        memory_text(cell.memory_mb),
-        chunk_text(cell.chunk_bytes),
         place,
         speed_text(before.mb_per_s if before else None),
         speed_text(after.mb_per_s if after else None),
@@ -139,15 +166,12 @@ def as_json(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _identity(cell: CellRow) -> tuple[int, int, int, str, int, int]:
+def _identity(cell: CellRow) -> tuple[tuple[int, ...], bool, int, str, int]:
+    """What it measures, in the order of the table; without archives first."""
+    setting = cell.setting
     return (
-        cell.memory_mb,
-        cell.chunk_bytes,
-        cell.object_bytes,
-        cell.key,
-        cell.concurrency,
-        cell.streams,
-    )
+        setting.order, bool(setting.mode), cell.object_bytes, cell.key, cell.concurrency,
+    )  # fmt: skip
 
 
 def _chance(

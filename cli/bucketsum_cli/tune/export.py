@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Results
 
 _OF_RUN: Final = ("run_id", "label", "region")
-_OF_CELL: Final = ("chunk_bytes", "streams", "concurrency", "object_bytes", "key")
-_OF_SAMPLE: Final = tuple(field.name for field in fields(Sample))
+_OF_CELL: Final = (
+    "chunk_bytes", "streams", "mode", "inflate", "concurrency", "object_bytes", "key",
+)  # fmt: skip
+_OF_SAMPLE: Final = tuple(one.name for one in fields(Sample) if one.name not in _OF_CELL)
 
 CSV_COLUMNS: Final = (*_OF_RUN, *_OF_CELL, *_OF_SAMPLE)
 """A line of the CSV: whose sample it is, and all that is recorded of it."""

@@ -10,15 +10,17 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bucketsum.sweep.measurements import Run, RunStatus, SampleStatus
 from bucketsum_cli.output import note, notes, printable, size_text
-from bucketsum_cli.tune.texts import chunk_text, memory_text, speed_text
+from bucketsum_cli.tune.naming import Naming
+from bucketsum_cli.tune.texts import speed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from rich.progress import TaskID
 
+    from bucketsum.sweep.cells import Cell
     from bucketsum.sweep.measurements import Sample
-    from bucketsum.sweep.plan import Cell, Plan
+    from bucketsum.sweep.plan import Plan
     from bucketsum_cli.tune.sweeper import Execution, Sweeper
 
 SETTLING_SECONDS: Final = 90.0
@@ -39,7 +41,8 @@ class Display:
             for cell in plan.cells
             if not cell.refused
         }
-        self._names = {cell.cell_id: _name_of(cell) for cell in plan.cells}
+        naming = Naming(plan.sweep.settings)
+        self._names = {cell.cell_id: _name_of(cell, naming) for cell in plan.cells}
         self._bars = Progress(
             TextColumn("{task.description:<28}", markup=False),
             BarColumn(20),
@@ -135,12 +138,8 @@ def settled(
         pause(_PAUSE_SECONDS)
 
 
-def _name_of(cell: Cell) -> str:
-    setting = cell.setting
-    name = (
-        f"{memory_text(setting.memory_mb)} / {chunk_text(setting.chunk_bytes)} / "
-        f"{size_text(cell.object.size_bytes)}"
-    )
+def _name_of(cell: Cell, naming: Naming) -> str:
+    name = f"{naming.short(cell.setting)} / {size_text(cell.object.size_bytes)}"
     return printable(name if cell.concurrency == 1 else f"{name} × {cell.concurrency}")
 
 

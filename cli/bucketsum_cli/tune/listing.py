@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.sweep.measurements import RunStatus
 from bucketsum_cli import output
 from bucketsum_cli.output import Cell, Column, moment_text
+from bucketsum_cli.tune.naming import Naming
 from bucketsum_cli.tune.results import failures_of, recommendation_of
 from bucketsum_cli.tune.rows import ALIKE, COLD, groups_of
-from bucketsum_cli.tune.texts import MISSING, chunk_text, memory_text, speed_text, usd_text
+from bucketsum_cli.tune.texts import MISSING, speed_text, usd_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from bucketsum.sweep.measurements import Run
-    from bucketsum_cli.tune.results import Recommendation, Results
+    from bucketsum_cli.tune.results import Results
     from bucketsum_cli.tune.rows import TableGroup, TableRow
 
 LOCAL_NOTE: Final = "local: measured on this machine's embedded AWS; none of these numbers is AWS's"
@@ -41,17 +42,19 @@ _RUNS: Final = (
     Column("recommended"),
 )
 
+_MEMBERS: Final = "files in folders"
+_RUNS_TITLE: Final = "every run (s)"  # gets what the others leave
 _TABLE: Final = (
     Column("object"),
+    Column(_MEMBERS, right=True),
     Column("memory used", right=True),
-    Column("every run (s)"),
+    Column(_RUNS_TITLE),
     Column("average MB/s", right=True),
     Column("MB/s", right=True),
     Column("± s", right=True),
     Column("USD per GB", right=True),
     Column("remarks"),
 )
-_FLEXIBLE: Final = 2  # every run's seconds
 _WIDEST: Final = 30  # from here on a terminal folds: keys and causes may be long
 
 
@@ -70,18 +73,12 @@ def _run_cells(run: Run) -> list[str | Cell]:
         _count(run.cells),
         _count(run.samples_ok),
         _count(run.samples_failed),
-        _setting(found) if found and found.parameters else MISSING,
+        Naming([found.setting]).short(found.setting) if found and found.setting else MISSING,
     ]
 
 
 def _count(number: int | None) -> str:
     return MISSING if number is None else str(number)
-
-
-def _setting(recommendation: Recommendation) -> str:
-    parameters = recommendation.parameters
-    memory, chunk = parameters.get("MemorySize", 0), parameters.get("ChunkBytes", 0)
-    return f"{memory_text(memory)} / {chunk_text(chunk)}"
 
 
 def status_cell(run: Run) -> Cell:
@@ -97,7 +94,7 @@ def print_results(results: Results) -> None:
     if results.is_local:
         output.say(LOCAL_NOTE, "yellow")
     output.say("")
-    _print_table(groups_of(results))
+    _print_table(_columns_of(results), groups_of(results))
     output.say("")
     output.say(_legend(results), "dim")
     _print_failures(results)
@@ -116,14 +113,19 @@ def _facts(results: Results) -> Iterator[str]:
         yield f"prices of {run.price_date}"
 
 
-def _print_table(groups: Sequence[TableGroup]) -> None:
+def _columns_of(results: Results) -> tuple[Column, ...]:
+    """Files are told of archives alone."""
+    return tuple(one for one in _TABLE if results.has_archives or one.title != _MEMBERS)
+
+
+def _print_table(table: Sequence[Column], groups: Sequence[TableGroup]) -> None:
     """Each group under its heading, all with the same columns."""
-    rows = [[*map(_row_cells, group.rows)] for group in groups]
+    rows = [[_row_cells(row, table) for row in group.rows] for group in groups]
     widths = [
         max(len(_text(cell)) for cell in cells)
-        for cells in zip(*itertools.chain([[one.title for one in _TABLE]], *rows), strict=True)
+        for cells in zip(*itertools.chain([[one.title for one in table]], *rows), strict=True)
     ]
-    columns = _columns(widths)
+    columns = _columns(table, widths)
     # A pipe has no widths: there the flexible column is padded instead, and the others with it.
     texts = [[_padded(row, columns, widths) for row in some] for some in rows]
     for number, (group, some) in enumerate(zip(groups, texts, strict=True)):
@@ -134,13 +136,14 @@ def _print_table(groups: Sequence[TableGroup]) -> None:
         output.print_table(columns, some, heading=False)
 
 
-def _columns(widths: Sequence[int]) -> list[Column]:
+def _columns(table: Sequence[Column], widths: Sequence[int]) -> list[Column]:
     """As wide as their texts, up to a point; the seconds get what the others leave."""
     shown = [min(width, _WIDEST) for width in widths]
-    others = sum(shown) - shown[_FLEXIBLE] + output.GAP * (len(shown) - 1)
+    [flexible] = [place for place, column in enumerate(table) if column.title == _RUNS_TITLE]
+    others = sum(shown) - shown[flexible] + output.GAP * (len(shown) - 1)
     left = max(output.answers().width - others, output.NARROWEST)
-    shown[_FLEXIBLE] = min(widths[_FLEXIBLE], left)
-    return [replace(column, width=width) for column, width in zip(_TABLE, shown, strict=True)]
+    shown[flexible] = min(widths[flexible], left)
+    return [replace(column, width=width) for column, width in zip(table, shown, strict=True)]
 
 
 def _padded(
@@ -163,10 +166,11 @@ def _with_text(cell: str | Cell, text: str) -> str | Cell:
     return replace(cell, text=text) if isinstance(cell, Cell) else text
 
 
-def _row_cells(row: TableRow) -> list[str | Cell]:
+def _row_cells(row: TableRow, table: Sequence[Column]) -> list[str | Cell]:
     style = "red" if row.failed else "green" if row.recommended else ""
     return [
         row.object,
+        *([row.members] * (len(table) == len(_TABLE))),
         row.memory_used,
         " ".join(row.runs) or MISSING,
         row.average,
@@ -200,11 +204,12 @@ def print_recommendation(results: Results) -> None:
     """What to deploy and how, or why nothing can be recommended."""
     found = results.recommendation
     output.say("")
-    if found is None or not found.parameters:
+    if found is None or found.setting is None:
         reason = found.reason if found else "the run has not come to that"
         output.say(f"recommended: nothing ({reason})", "bold")
         return
-    output.say(f"recommended: {_setting(found)}, {found.reason}", "bold green")
+    setting = results.naming.short(found.setting)
+    output.say(f"recommended: {setting}, {found.reason}", "bold green")
     output.say(
         f"  {speed_text(found.mb_per_s)} MB/s for {usd_text(found.usd_per_gb)} USD per GB. "
         f"{found.also_text}".rstrip()

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.errors import BadSweep
+from bucketsum.sweep.axes import Workload
 from bucketsum.sweep.plan import Plan, check_limits, plan_of
 from bucketsum.sweep.request import SweepInput
 from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import size_text
+from bucketsum_cli.tune.naming import ONE_STREAM
 from bucketsum_cli.tune.texts import chunk_text, duration_text, memory_text, usd_text
 
 if TYPE_CHECKING:
@@ -60,7 +62,7 @@ def priced_plan(sweeper: Sweeper, asked: Mapping[str, Any]) -> Priced:
     """
     try:
         sweep = SweepInput.from_json(asked)
-        plan = plan_of(sweep, sweeper.key_sizes(sweep.keys))
+        plan = plan_of(sweep, sweeper.key_sizes(sweep.keys), sweeper.storage_mb())
         prices = sweeper.prices()
         check_limits(plan, prices)
     except BadSweep as error:
@@ -81,24 +83,33 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
     plan, sweep = priced.plan, priced.plan.sweep
     yield "memory", ", ".join(map(memory_text, sorted(sweep.memory_mb)))
     yield "chunk size", ", ".join(map(chunk_text, sorted({s.chunk_bytes for s in sweep.settings})))
+    if any(one.streams != ONE_STREAM for one in sweep.settings):
+        yield "streams", ", ".join(dict.fromkeys(str(one.streams) for one in sweep.settings))
+    if sweep.workload is Workload.UNZIP:
+        yield "mode", ", ".join(dict.fromkeys(str(one.mode) for one in sweep.settings))
+        yield "inflate", ", ".join(dict.fromkeys(str(one.inflate) for one in sweep.settings))
     yield (
-        "objects",
+        "archives" if sweep.workload is Workload.UNZIP else "objects",
         ", ".join(_object_text(one.key, one.size_bytes, one.made) for one in plan.objects),
     )
     if sweep.concurrency != (1,):
         yield "at once", ", ".join(map(str, sweep.concurrency))
     yield "strategy", sweep.strategy.name
-    yield "takes", f"about {duration_text(plan.estimated_seconds)}"
+    yield "takes", _time_text(priced)
     yield "costs", _cost_text(priced)
     if sweep.weak:
         yield "weak", "fewer than 5 runs say little about the spread"
-    for cell in plan.cells:
-        if cell.refused:
-            yield "not run", cell.refused
+    for reason in dict.fromkeys(cell.refused for cell in plan.cells if cell.refused):
+        yield "not run", reason
 
 
 def _object_text(key: str, size_bytes: int, made: bool) -> str:  # noqa: FBT001 - a plan's field
     return size_text(size_bytes) if made else f"{key} ({size_text(size_bytes)})"
+
+
+def _time_text(priced: Priced) -> str:
+    told = f"about {duration_text(priced.plan.estimated_seconds)}"
+    return f"{told} on AWS; here it is mostly less" if priced.is_local else told
 
 
 def _cost_text(priced: Priced) -> str:

@@ -8,8 +8,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.measure import mb_per_s
+from bucketsum.sweep.axes import Setting, Workload
 from bucketsum.sweep.measurements import RunStatus, SampleStatus
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.tune.naming import Naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,6 +25,7 @@ class Recommendation:
 
     Attributes:
         parameters: Values for template.yaml's parameters; empty where nothing is recommended.
+        setting: What these deploy; None where nothing is recommended.
         reason: Why these, or why none.
         mb_per_s: Over all objects of the run.
         usd_per_gb: The same.
@@ -30,7 +33,8 @@ class Recommendation:
         also: How many other settings cannot be told apart from it in speed.
     """
 
-    parameters: Mapping[str, int]
+    parameters: Mapping[str, int | str]
+    setting: Setting | None
     reason: str
     mb_per_s: float | None = None
     usd_per_gb: float | None = None
@@ -47,7 +51,7 @@ class Recommendation:
 
     def is_of(self, cell: CellRow) -> bool:
         """Whether *cell* was measured with it."""
-        return self.parameters == {"MemorySize": cell.memory_mb, "ChunkBytes": cell.chunk_bytes}
+        return self.setting == cell.setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +105,16 @@ class Results:
         recommendation = self.recommendation
         return recommendation is not None and recommendation.is_of(cell)
 
+    @property
+    def naming(self) -> Naming:
+        """How its settings are called."""
+        return Naming(cell.setting for cell in self.cells)
+
+    @property
+    def has_archives(self) -> bool:
+        """Whether what was read has members."""
+        return self.asked.get("workload") == Workload.UNZIP
+
     def panels(self) -> tuple[Panel, ...]:
         """The cells by object and concurrency, small objects first."""
         named = "keys" in self.asked
@@ -142,7 +156,7 @@ def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> 
         cells=tuple(
             sorted(
                 cells,
-                key=lambda c: (c.memory_mb, c.chunk_bytes, c.object_bytes, c.key, c.concurrency),
+                key=lambda one: (one.setting.order, one.object_bytes, one.key, one.concurrency),
             )
         ),
         samples={cell_id: tuple(some) for cell_id, some in by_cell.items()},
@@ -154,14 +168,24 @@ def recommendation_of(run: Run) -> Recommendation | None:
     found = _document(run.summary).get("recommendation")
     if not isinstance(found, dict):
         return None
+    parameters = found.get("parameters", {})
     return Recommendation(
-        parameters={name: int(value) for name, value in found.get("parameters", {}).items()},
+        parameters=parameters,
+        setting=_recommended_setting(found, parameters),
         reason=str(found.get("reason", "")),
         mb_per_s=found.get("mb_per_s"),
         usd_per_gb=found.get("usd_per_gb"),
         weak=bool(found.get("weak")),
         also=len(found.get("also", ())),
     )
+
+
+def _recommended_setting(found: Mapping[str, Any], parameters: Mapping[str, Any]) -> Setting | None:
+    if "setting" in found:
+        return Setting(**found["setting"])
+    if not parameters:
+        return None
+    return Setting(parameters["MemorySize"], parameters["ChunkBytes"])  # of before there was more
 
 
 def speed_at(cell: CellRow, seconds: float | None) -> float | None:

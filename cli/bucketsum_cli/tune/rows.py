@@ -1,4 +1,4 @@
-"""The article's table: a group for each memory and chunk size, a row for each object."""
+"""The article's table: a group for each setting, a row for each object."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ from bucketsum.sweep.measurements import SampleStatus
 from bucketsum_cli.output import size_text
 from bucketsum_cli.tune.results import speed_at
 from bucketsum_cli.tune.texts import (
-    chunk_text,
-    memory_text,
+    MISSING,
     seconds_text,
     speed_text,
     usd_text,
@@ -39,6 +38,7 @@ class TableRow:
 
     Attributes:
         object: Size of the object, and its key where the sweep was asked for it by name.
+        members: Files in the archive, and folders that these are in; empty of other objects.
         memory_used: The most that any sample needed.
         runs: Seconds of every run; those of several at once joined by ``/``.
         average: MB/s at the mean of the seconds, as the article has it.
@@ -52,6 +52,7 @@ class TableRow:
     """
 
     object: str
+    members: str
     memory_used: str
     runs: tuple[str, ...]
     average: str
@@ -74,19 +75,18 @@ class TableGroup:
 
 def groups_of(results: Results) -> tuple[TableGroup, ...]:
     """The cells of *results* in the article's order."""
-    grouped = groupby(results.cells, key=lambda cell: (cell.memory_mb, cell.chunk_bytes))
+    naming = results.naming
+    grouped = groupby(results.cells, key=lambda cell: cell.setting)
     return tuple(
-        TableGroup(
-            f"{memory_text(memory_mb)} Memory / {chunk_text(chunk_bytes)} Chunk Size",
-            tuple(_row(results, cell) for cell in cells),
-        )
-        for (memory_mb, chunk_bytes), cells in grouped
+        TableGroup(naming.heading(setting), tuple(_row(results, cell) for cell in cells))
+        for setting, cells in grouped
     )
 
 
 def _row(results: Results, cell: CellRow) -> TableRow:
     return TableRow(
         object=_object_text(results, cell),
+        members=_members_text(cell),
         memory_used=used_text(cell.max_rss_bytes),
         runs=_runs(results.samples.get(cell.cell_id, ())),
         average=speed_text(speed_at(cell, cell.mean_seconds)),
@@ -107,6 +107,12 @@ def _object_text(results: Results, cell: CellRow) -> str:
     if cell.concurrency > 1:
         parts.append(f"{cell.concurrency} at once")
     return ", ".join(parts)
+
+
+def _members_text(cell: CellRow) -> str:
+    if cell.members is None:
+        return MISSING if cell.mode else ""
+    return f"{cell.members:,} in {cell.directories:,}"
 
 
 def _runs(samples: Sequence[Sample]) -> tuple[str, ...]:

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bucketsum.sweep.axes import Workload
 from bucketsum.sweep.measurements import RunStatus
-from bucketsum.sweep.request import StrategyName
+from bucketsum.sweep.strategy import StrategyName
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json, say
-from bucketsum_cli.tune.asking import Listed, Size, sweep_asked_for
+from bucketsum_cli.tune.asking import Listed, Size, Streams, sweep_asked_for
 from bucketsum_cli.tune.confirming import confirmed
 from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.following import follow, settled
@@ -36,6 +37,9 @@ EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStat
 _EXIT_OTHERWISE: Final = 2
 
 _WHOLE_NUMBERS: Final = Listed("numbers", click.INT)
+_STREAMS: Final = Listed("numbers", Streams())
+_NAMES: Final = Listed("names", click.STRING)
+_TAKEN_AS_THEY_ARE: Final = ("streams", "workload", "mode", "inflate", "concurrency", "runs")
 _SIZES: Final = Listed("sizes", Size())
 
 
@@ -51,6 +55,14 @@ def axis_options(command: Callable[..., None]) -> Callable[..., None]:
                          help="Sizes of objects to make and read, as 100MB,1GB."),
             click.option("--key", "keys", multiple=True, metavar="KEY",
                          help="An object in the sweeps' bucket; may be repeated."),
+            click.option("--streams", type=_STREAMS, metavar="N,...",
+                         help="Connections that read one object, as 1,4,auto."),
+            click.option("--workload", type=click.Choice([*Workload]),
+                         help="What is done with the bytes."),
+            click.option("--mode", type=_NAMES, metavar="MODE,...",
+                         help="For unzip: stream, tmp, discard."),
+            click.option("--inflate", type=_NAMES, metavar="ENGINE,...",
+                         help="For unzip: isal, zlib."),
             click.option("--concurrency", type=_WHOLE_NUMBERS, metavar="N,...",
                          help="How many invocations of a cell at once."),
             click.option("--runs", type=int, metavar="N", help="Runs of each cell."),
@@ -87,7 +99,7 @@ def run(
     as_json: bool,  # noqa: FBT001 - click passes by name
     **axes: Any,  # noqa: ANN401 - of many types
 ) -> None:
-    """Measure memory sizes and chunk sizes as FILE says, and options in its stead.
+    """Measure memory, chunk sizes and more as FILE says, and options in its stead.
 
     Shows what it will do, take and cost, asks, and shows every cell's progress. Ctrl-C stops it
     and cleans up.
@@ -139,8 +151,10 @@ def _as_fields(axes: Mapping[str, Any]) -> dict[str, Any]:
         "chunk_bytes": axes["chunk_bytes"],
         "object_bytes": axes["object_bytes"],
         "keys": list(axes["keys"]) or None,
-        "concurrency": axes["concurrency"],
-        "runs": axes["runs"],
+        **{
+            name: axes[name]
+            for name in ("streams", "workload", "mode", "inflate", "concurrency", "runs")
+        },
         "strategy": strategy or None,
         "limits": None if axes["max_usd"] is None else {"max_usd": axes["max_usd"]},
     }

@@ -25,7 +25,7 @@ _LONG_FORM: Final = "ParameterKey={},ParameterValue={}"
 _SHORT_FORM: Final = "{}={}"
 
 
-def with_parameters(text: str, environment: str, wanted: Mapping[str, int]) -> str:
+def with_parameters(text: str, environment: str, wanted: Mapping[str, int | str]) -> str:
     """*text* of a samconfig.toml with *wanted* parameters for `sam deploy` in *environment*.
 
     They go where `sam deploy` reads them from: its own ``parameter_overrides``, else those for all
@@ -77,7 +77,7 @@ def _as_table(value: Any) -> MutableMapping[str, Any]:  # noqa: ANN401 - whateve
     return value
 
 
-def _overridden(present: Any, wanted: Mapping[str, int]) -> Any:  # noqa: ANN401 - what TOML holds
+def _overridden(present: Any, wanted: Mapping[str, int | str]) -> Any:  # noqa: ANN401 - what TOML holds
     if present is None:
         return _in_text("", wanted)
     if isinstance(present, Mapping):
@@ -93,13 +93,13 @@ def _overridden(present: Any, wanted: Mapping[str, int]) -> Any:  # noqa: ANN401
     )
 
 
-def _in_table(table: Any, wanted: Mapping[str, int]) -> Any:  # noqa: ANN401 - tomlkit's own
+def _in_table(table: Any, wanted: Mapping[str, int | str]) -> Any:  # noqa: ANN401 - tomlkit's own
     for name, value in wanted.items():
         table[name] = str(value) if isinstance(table.get(name), str) else value
     return table
 
 
-def _in_list(array: Array, wanted: Mapping[str, int]) -> Array:
+def _in_list(array: Array, wanted: Mapping[str, int | str]) -> Array:
     for name, value in wanted.items():
         for place, item in reversed(list(enumerate(array))):  # the last one counts
             if isinstance(item, str) and name in _names(item):
@@ -113,7 +113,7 @@ def _in_list(array: Array, wanted: Mapping[str, int]) -> Array:
     return array
 
 
-def _in_text(text: str, wanted: Mapping[str, int]) -> String:
+def _in_text(text: str, wanted: Mapping[str, int | str]) -> String:
     form = _LONG_FORM if "ParameterKey=" in text else _SHORT_FORM
 
     def assigned(token: re.Match[str]) -> str:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.sweep.measurements import Measurements
-from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.results import results_of
 
@@ -88,6 +88,13 @@ class Sweeper:
         region = self._stack.connection.session.region_name
         architectures: list[Any] = [*configuration.get("Architectures", ["x86_64"])]
         return prices_in(region or "", architectures[0])
+
+    def storage_mb(self) -> int:
+        """The prober's /tmp in MiB."""
+        configuration = self._stack.client("lambda").get_function_configuration(
+            FunctionName=self._stack.outputs[_PROBER]
+        )
+        return configuration.get("EphemeralStorage", {}).get("Size", FREE_STORAGE_MB)
 
     def key_sizes(self, keys: Iterable[str]) -> list[int]:
         """Sizes of objects in the sweeps' bucket.

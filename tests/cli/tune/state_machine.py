@@ -83,6 +83,7 @@ class StateMachine:
                 concurrency=cell.concurrency,
                 object_bytes=cell.object.size_bytes,
                 key=cell.object.key,
+                storage_mb=cell.storage_mb,
                 cause=cell.refused,
             )
             for cell in plan.cells

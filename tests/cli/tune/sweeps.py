@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.analysis import cell_rows
+from bucketsum.sweep.axes import ENGINES, MODES
 from bucketsum.sweep.choosing import choose
 from bucketsum.sweep.measurements import CellRow, Run, RunStatus, Sample, SampleStatus
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.request import Strategy, StrategyName
+from bucketsum.sweep.strategy import Strategy, StrategyName
 from bucketsum_cli.tune.results import Results, assembled
 
 if TYPE_CHECKING:
@@ -50,14 +52,15 @@ def a_cell(
     object_bytes: int = HUNDRED_MB,
     key: str | None = None,
     concurrency: int = 1,
+    streams: int | str = 1,
 ) -> CellRow:
     """A cell without statistics."""
     return CellRow(
-        cell_id=f"m{memory_mb:05d}-c{chunk_bytes:09d}-s1-k{concurrency:02d}-o{object_bytes:012d}"
-        + ("" if key is None else "n0"),
+        cell_id=f"m{memory_mb:05d}-c{chunk_bytes:09d}-s{streams:0>2}-k{concurrency:02d}"
+        f"-o{object_bytes:012d}" + ("" if key is None else "n0"),
         memory_mb=memory_mb,
         chunk_bytes=chunk_bytes,
-        streams=1,
+        streams=streams,
         concurrency=concurrency,
         object_bytes=object_bytes,
         key=key or f"objects/{object_bytes}.bin",
@@ -159,6 +162,38 @@ def a_grid(
 def results(cells: Iterable[CellRow], samples: Sequence[Sample], run: Run | None = None) -> Results:
     """The same, put together for reading."""
     return assembled(*analysed(cells, samples, run))
+
+
+def unzip_grid(
+    memories: Sequence[int] = (512, 1769, 3538),
+    ways: Sequence[tuple[str, str]] = tuple(product(MODES, ENGINES)),
+    objects: Sequence[int] = (HUNDRED_MB,),
+) -> tuple[list[CellRow], list[Sample]]:
+    """Cells that unzip, and their samples: zlib and disks are slower."""
+    cells = [
+        replace(
+            a_cell(memory_mb, 262_144, size),
+            cell_id=f"{memory_mb}-{mode}-{inflate}-{size}",
+            mode=mode,
+            inflate=inflate,
+            storage_mb=512 if mode == "stream" else 1024,
+        )
+        for memory_mb, (mode, inflate), size in product(memories, ways, objects)
+    ]
+    return cells, [_unzipped(one) for cell in cells for one in good_samples(cell)]
+
+
+def _unzipped(sample: Sample) -> Sample:
+    _, mode, inflate, _ = sample.cell_id.split("-")
+    slower = {"stream": 1.0, "discard": 1.1, "tmp": 1.5}[mode] * {"isal": 1.0, "zlib": 1.6}[inflate]
+    seconds = (sample.seconds or 0) * slower
+    return replace(
+        sample, seconds=seconds, billed_ms=int(seconds * 1000) + 12, mode=mode, inflate=inflate,
+        members=165, directories=129, member_bytes=3 * (sample.size_bytes or 0),
+    )  # fmt: skip
+
+
+UNZIP_INPUT: Final = json.dumps({"workload": "unzip", "object_bytes": [HUNDRED_MB]})
 
 
 def grid_results() -> Results:

@@ -48,7 +48,10 @@ def test_the_change_is_shown_and_nothing_written_without_a_yes(
     ended = run("tune", "apply", recommended)
     assert ended.status == 1
     assert '-parameter_overrides = "MemorySize=128 BatchSize=2"' in ended.err
-    assert '+parameter_overrides = "MemorySize=512 BatchSize=2 ChunkBytes=1048576"' in ended.err
+    assert (
+        '+parameter_overrides = "MemorySize=512 BatchSize=2 ChunkBytes=1048576 Streams=1"'
+        in ended.err
+    )
     assert samconfig.read_text() == BEFORE
 
 
@@ -61,7 +64,7 @@ def test_a_yes_writes_it_and_says_how_to_deploy(
     assert "sam deploy --config-env default" in ended.err
     wanted = BEFORE.replace("MemorySize=128 BatchSize=2", "MemorySize=512 BatchSize=2")
     assert samconfig.read_text() == wanted.replace(
-        'BatchSize=2"', 'BatchSize=2 ChunkBytes=1048576"'
+        'BatchSize=2"', 'BatchSize=2 ChunkBytes=1048576 Streams=1"'
     )
 
 
@@ -72,7 +75,9 @@ def test_what_is_there_already_is_not_asked_for(
     first = run("tune", "apply", recommended, "--yes", "--json")
     second = run("tune", "apply", recommended, "--json")
     assert (first.document["changed"], second.document["changed"]) == (True, False)
-    assert first.document["parameters"] == {"MemorySize": 512, "ChunkBytes": MIB}
+    assert first.document["parameters"] == {
+        "MemorySize": 512, "ChunkBytes": MIB, "Streams": 1,
+    }  # fmt: skip
     assert tomllib.loads(samconfig.read_text())["version"] == 0.1
 
 

@@ -110,6 +110,7 @@ def test_show_as_json_is_all_that_is_recorded(run: Run, record: Record) -> None:
     assert document["run"]["summary"]["recommendation"]["parameters"] == {
         "MemorySize": 512,
         "ChunkBytes": MIB,
+        "Streams": 1,
     }
     mb_per_s = pytest.approx(samples[0].mb_per_s)
     assert document["samples"][0] == asdict(samples[0]) | {"mb_per_s": mb_per_s}

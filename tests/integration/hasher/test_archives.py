@@ -23,6 +23,8 @@ from bucketsum.reading.single_stream import SingleStream
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
 
+    from bucketsum.archives.reading import FoundMember
+
 ARCHIVES = {
     "ARCHIVE_SUFFIXES": ".zip,.JAR",
     "ARCHIVE_MODE": "stream",
@@ -211,13 +213,19 @@ def test_sweep_can_unzip(stack: HasherStack, mode: str, inflate: str) -> None:
     """Every mode and engine is a cell that gives the same digest, members and directories."""
     body = zip_of({"d/x": b"x" * 10_000, "y": b"y"})
     arrival = stack.put("a.zip", body)
+    found: list[FoundMember] = []
     digest, contents = unzip(
         SingleStream(stack.s3, 65_536),
         RangedReads(stack.s3),
         arrival,
         unzip_reader(mode, inflate, 3538),
+        found.append,
     )
     assert digest.sha1 == sha1_of(body)
+    assert {one.path: one.digest.sha1 for one in found} == {
+        "d/x": sha1_of(b"x" * 10_000),
+        "y": sha1_of(b"y"),
+    }
     assert (contents.status, contents.members, contents.directories) == ("read", 2, 1)
 
 

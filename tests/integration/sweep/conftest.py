@@ -28,6 +28,7 @@ _VARIABLES: Final = {
     "ARCHITECTURE": "arm64",
     "PROBER_FUNCTION": "prober",
     "PROBER_MEMORY_MB": "512",
+    "PROBER_STORAGE_MB": "512",
     "PROBER_DESCRIPTION": "what the template says",
     "POWERTOOLS_SERVICE_NAME": "bucketsum",
 }

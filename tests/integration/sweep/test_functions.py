@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
+from bucketsum.reading.streams import Streams
 from bucketsum.sweep.measurements import RunStatus, Sample, SampleStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
+
+    from bucketsum.reading.source import Source
 
     Function = Callable[[str], ModuleType]
     Invoke = Callable[[str, dict[str, Any]], Any]
@@ -121,7 +125,10 @@ def test_a_missing_variable_fails_in_init(
 
 def test_an_object_is_made_once(aws: Aws, invoke: Invoke) -> None:
     """Its SHA-1 is that of its bytes, and the second sweep finds it there."""
-    event = {"action": "object", "key": "objects/1.bin", "size_bytes": 100_000, "made": True}
+    event = {
+        "action": "object", "key": "objects/1.bin", "size_bytes": 100_000, "made": True,
+        "workload": "hash",
+    }  # fmt: skip
     first = invoke("planner", event)
     body = aws.s3.get_object(Bucket=BUCKET, Key="objects/1.bin")
     assert first["sha1"] == hashlib.sha1(body["Body"].read(), usedforsecurity=False).hexdigest()
@@ -136,8 +143,8 @@ def test_an_object_of_ones_own_brings_its_sha1(aws: Aws, invoke: Invoke) -> None
     sweep = {name: one for name, one in SWEEP.items() if name != "object_bytes"}
     plan = invoke("planner", plan_event(sweep | {"keys": ["mine"]}))
     assert plan["objects"] == [{"key": "mine", "size_bytes": len(CONTENT), "made": False}]
-    made = invoke("planner", {"action": "object", **plan["objects"][0]})
-    assert made == {"key": "mine", "size_bytes": len(CONTENT), "sha1": SHA1}
+    made = invoke("planner", {"action": "object", "workload": "hash", **plan["objects"][0]})
+    assert made == {"key": "mine", "size_bytes": len(CONTENT), "sha1": SHA1, "contents": None}
 
 
 @pytest.mark.parametrize("metadata", [None, {}, {"sha1": ""}])
@@ -183,11 +190,39 @@ def test_a_probe_of_nothing_is_an_error(invoke: Invoke) -> None:
         invoke("prober", PROBE)
 
 
-@pytest.mark.parametrize("change", [{"streams": 0}, {"streams": 17}, {"workload": "unzip"}])
-def test_a_probe_does_what_it_can(invoke: Invoke, change: dict[str, Any]) -> None:
-    """A workload that does not exist is never measured as another."""
-    with pytest.raises(BadSweep, match="there is no workload"):
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"workload": "count"}, "there is no workload 'count'"),
+        ({"streams": 0}, "streams is 0, neither auto nor in 1..16"),
+        ({"streams": 17}, "streams is 17"),
+        ({"streams": "many"}, "streams is 'many'"),
+    ],
+)
+def test_a_probe_does_what_it_can(invoke: Invoke, change: dict[str, Any], told: str) -> None:
+    """What does not exist is never measured as something else."""
+    with pytest.raises(BadSweep, match=told):
         invoke("prober", PROBE | change)
+
+
+@pytest.mark.parametrize("streams", [1, 4, "auto"])
+def test_streams_are_the_readers(
+    aws: Aws, function: Function, monkeypatch: pytest.MonkeyPatch, streams: int | str
+) -> None:
+    """The prober reads as a hasher of these streams, this chunk size and this memory would."""
+    aws.s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT)
+    prober, asked = function("prober"), []
+    source = prober._source  # noqa: SLF001 - what the handler takes
+
+    def listening(one: Streams) -> Source:
+        asked.append(one)
+        made: Source = source(one)
+        return made
+
+    monkeypatch.setattr(prober, "_source", listening)
+    assert prober.lambda_handler(PROBE | {"streams": streams}, Context())["status"] == "ok"
+    assert asked == [Streams(None if streams == "auto" else int(streams), 16_384, 256)]
+    assert source(asked[0]) is source(asked[0])  # connections are kept
 
 
 def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:
@@ -204,8 +239,10 @@ def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:
     assert summary["status"] == run.status == RunStatus.PARTIAL
     assert [one.n for one in cells] == [2, 0, 2, 0]
     assert run.samples_ok == run.samples
-    assert run.ended_at is not None
-    assert summary["recommendation"]["parameters"] == {"MemorySize": 128, "ChunkBytes": 65_536}
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", run.ended_at or "")
+    assert summary["recommendation"]["parameters"] == {
+        "MemorySize": 128, "ChunkBytes": 65_536, "Streams": 1,
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize(

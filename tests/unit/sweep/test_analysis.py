@@ -52,6 +52,20 @@ def test_percentiles_are_those_of_the_standard_library(values: list[float], shar
     assert min(values) <= percentile(values, share) <= max(values) * (1 + 1e-12)
 
 
+def test_a_disk_makes_a_cell_dearer_and_its_archive_is_told() -> None:
+    """What the prober's disk costs is in USD per GB; files and folders are the samples'."""
+    one = replace(cell(), mode="tmp", inflate="isal", storage_mb=10_240)
+    told = {"members": 165, "directories": 129, "member_bytes": 295_000_000}
+    summed, without = (
+        row(each, samples(each, 1.0, 2.0, 3.0, **told))
+        for each in (one, replace(one, storage_mb=512))
+    )
+    assert (summed.members, summed.directories, summed.member_bytes) == tuple(told.values())
+    storage_usd = 2.0 * (10_240 - 512) / 1024 * PRICES.storage_gb_second
+    assert summed.usd_per_gb == pytest.approx((without.usd_per_gb or 0) + storage_usd * 10)
+    assert row(cell(), samples(cell(), 1.0)).members is None
+
+
 def test_a_cell_is_summed_up() -> None:
     """Spread, speed and cost of known seconds."""
     one = cell()

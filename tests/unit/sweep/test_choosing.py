@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from bucketsum.sweep.axes import Setting
 from bucketsum.sweep.choosing import candidates, choose
 from bucketsum.sweep.measurements import CellRow
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.request import Setting, Strategy, StrategyName
+from bucketsum.sweep.strategy import Strategy, StrategyName
 
 PRICES = prices_in("us-east-1", "x86_64")
 
@@ -44,7 +45,9 @@ CELLS = (cell(128, 20.0), cell(512, 8.0), cell(1769, 4.0))
 def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
     """The recommendation names the parameters to deploy."""
     choice = choose(CELLS, strategy, PRICES).to_json()
-    assert choice["parameters"] == {"MemorySize": memory_mb, "ChunkBytes": 65_536}
+    assert choice["parameters"] == {
+        "MemorySize": memory_mb, "ChunkBytes": 65_536, "Streams": 1,
+    }  # fmt: skip
     assert choice["reason"]
 
 
@@ -69,6 +72,44 @@ def test_a_setting_that_failed_once_is_no_candidate() -> None:
     unmeasured = replace(cell(512, 8.0, object_bytes=5), n=0)
     found = candidates([*CELLS, failed, unmeasured], PRICES)
     assert [one.setting.memory_mb for one in found] == [128]
+
+
+def ways(*measured: tuple[str, str, float]) -> list[CellRow]:
+    """Cells of mode, engine and seconds, with a disk of 2,048 MB where they use one."""
+    return [
+        replace(
+            cell(1769, seconds), mode=mode, inflate=inflate,
+            storage_mb=512 if mode == "stream" else 2048,
+        )
+        for mode, inflate, seconds in measured
+    ]  # fmt: skip
+
+
+def test_what_cannot_be_deployed_is_never_recommended() -> None:
+    """However fast: discard keeps nothing, and the hasher inflates with ISA-L where it is there."""
+    cells = ways(("discard", "isal", 1.0), ("stream", "zlib", 2.0), ("stream", "isal", 3.0))
+    choice = choose(cells, Strategy(StrategyName.FASTEST), PRICES).to_json()
+    assert choice["parameters"] == {
+        "MemorySize": 1769, "ChunkBytes": 65_536, "Streams": 1, "ArchiveMode": "stream",
+    }  # fmt: skip
+    assert choice["setting"]["inflate"] == "isal"
+    none = choose(cells[:2], Strategy(), PRICES)
+    assert (none.best, none.reason) == (
+        None, "discard and zlib are to compare with and cannot be deployed",
+    )  # fmt: skip
+
+
+def test_a_recommended_disk_comes_with_its_size() -> None:
+    """What was measured with it needs it; it costs, too."""
+    cells = ways(("tmp", "isal", 1.0), ("stream", "isal", 3.0))
+    choice = choose(cells, Strategy(StrategyName.FASTEST), PRICES)
+    assert choice.to_json()["parameters"] == {
+        "MemorySize": 1769, "ChunkBytes": 65_536, "Streams": 1, "ArchiveMode": "tmp",
+        "EphemeralStorageSize": 2048,
+    }  # fmt: skip
+    [without] = candidates([replace(cells[0], storage_mb=512)], PRICES)
+    assert choice.best is not None
+    assert choice.best.usd_per_gb > without.usd_per_gb
 
 
 def test_nothing_measured_recommends_nothing() -> None:

@@ -8,9 +8,10 @@ import pytest
 
 from bucketsum.errors import BadSweep
 from bucketsum.settings import BASE_MEMORY_BYTES
+from bucketsum.sweep.axes import Setting
 from bucketsum.sweep.plan import check_limits, plan_of
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.request import Limits, Setting, SweepInput
+from bucketsum.sweep.request import Limits, SweepInput
 
 PRICES = prices_in("us-east-1", "arm64")
 SWEEP = SweepInput(
@@ -24,7 +25,7 @@ def test_cells_are_the_product() -> None:
     """Each setting meets each object and each concurrency, under an id of its own."""
     plan = plan_of(replace(SWEEP, concurrency=(1, 2)))
     assert len(plan.cells) == len({one.cell_id for one in plan.cells}) == 3 * 2 * 2
-    assert plan.cells[0].cell_id == "m00128-c000065536-s1-k01-o000000001000"
+    assert plan.cells[0].cell_id == "m00128-c000065536-s01-k01-o000000001000"
 
 
 def test_ids_sort_as_their_numbers_do() -> None:
@@ -74,8 +75,34 @@ def test_chunks_that_do_not_fit_are_cells_without_rounds() -> None:
     fits, larger = plan.cells[0], plan.cells[2]
     assert fits.refused is None
     assert larger.refused is not None
-    assert f"at most {room} do" in larger.refused
+    assert f"at most {room} bytes each do" in larger.refused
     assert {cell for cell, _ in plan.rounds[128]} == {0, 1}
+
+
+@pytest.mark.parametrize("streams", [1, 2, 4, 16])
+def test_more_streams_hold_more_chunks(streams: int) -> None:
+    """One more than there are streams, as `OrderedRanges` holds parts."""
+    room = (512 * 1024 * 1024 - BASE_MEMORY_BYTES) // (streams + 1)
+    fits, larger = plan_of(
+        replace(
+            SWEEP,
+            settings=(Setting(512, room, streams), Setting(512, room + 1, streams)),
+            object_bytes=(1000,),
+        )
+    ).cells
+    assert fits.refused is None
+    assert f"{streams + 1} chunks do not fit into 512 MB" in (larger.refused or "")
+    assert f"at most {room} bytes each do" in (larger.refused or "")
+    assert fits.cell_id.startswith(f"m00512-c{room:09d}-s{streams:02d}-k")
+
+
+def test_auto_streams_hold_what_the_rule_says() -> None:
+    """Their parts are the rule's, whatever the chunk size; botocore's two chunks must fit, too."""
+    settings = tuple(Setting(512, chunk, "auto") for chunk in (65_536, 250_000_000))
+    fits, larger = plan_of(replace(SWEEP, settings=settings, object_bytes=(1000,))).cells
+    assert fits.refused is None
+    assert fits.cell_id == "m00512-c000065536-sauto-k01-o000000001000"
+    assert "and streams auto; 2 chunks do not fit into 512 MB" in (larger.refused or "")
 
 
 def test_a_memory_size_without_rounds_is_not_published() -> None:

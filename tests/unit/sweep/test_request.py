@@ -9,7 +9,9 @@ import pytest
 from tests.sam_template import TEMPLATE
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.request import Limits, Setting, Strategy, StrategyName, SweepInput
+from bucketsum.sweep.axes import Setting
+from bucketsum.sweep.request import Limits, SweepInput
+from bucketsum.sweep.strategy import Strategy, StrategyName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +47,17 @@ def test_pairs_are_taken_as_they_are() -> None:
     sweep = SweepInput.from_json({"keys": ["a"], "pairs": pairs, "runs": 2})
     assert sweep.settings == (Setting(256, 65_536), Setting(128, 70_000))
     assert (sweep.keys, sweep.weak) == (("a",), True)
+
+
+def test_streams_are_numbers_and_the_rule() -> None:
+    """In the order asked for; one where nothing is said."""
+    sweep = SweepInput.from_json(
+        {**LEAST, "memory_mb": [512], "chunk_bytes": [65_536], "streams": ["auto", 16, 1]}
+    )
+    assert [one.streams for one in sweep.settings] == ["auto", 16, 1]
+    ordered = sorted(sweep.settings, key=lambda one: one.order)
+    assert [one.streams for one in ordered] == [1, 16, "auto"]
+    assert [one.reading.count for one in ordered] == [1, 16, None]
 
 
 def test_what_is_named_twice_is_measured_once() -> None:
@@ -87,9 +100,10 @@ def test_the_articles_experiment_has_its_settings_objects_and_runs() -> None:
         ({"chunk_bytes": ...}, "chunk_bytes is missing"),
         ({"chunk_bytes": [1]}, r"chunk_bytes\[0\] is 1, not a whole number in 16384\.\."),
         ({"pairs": [{"memory_mb": 128}]}, "give either pairs, or memory_mb and chunk_bytes"),
-        ({"streams": [2]}, r"streams\[0\] is 2; allowed: 1"),
-        ({"streams": [True]}, r"streams\[0\] is True; allowed: 1"),
-        ({"workload": "unzip"}, "workload is 'unzip'; allowed: hash"),
+        ({"streams": [17]}, r"streams\[0\] is 17, not a whole number in 1\.\.16, nor auto"),
+        ({"streams": [1, 0]}, r"streams\[1\] is 0, not a whole number"),
+        ({"streams": [True]}, r"streams\[0\] is True, not a whole number"),
+        ({"workload": "count"}, "workload is 'count'; allowed: hash, unzip"),
         ({"runs": 0}, r"runs is 0, not a whole number in 1\.\.1000"),
         ({"runs": "5"}, "runs is '5'"),
         ({"concurrency": [41]}, r"concurrency\[0\] is 41, not a whole number in 1\.\.40"),

@@ -14,9 +14,9 @@ from bucketsum_cli.tune.report.plot import (
     Plot,
     hint_of,
     new_figure,
-    setting_text,
 )
-from bucketsum_cli.tune.texts import chunk_text, speed_text, usd_text
+from bucketsum_cli.tune.report.ways import Ways
+from bucketsum_cli.tune.texts import speed_text, usd_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from bucketsum.sweep.measurements import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
-_LABELS_MAX: Final = 6
+_NAME_WIDTH, _NAME_HEIGHT = 0.5, 0.15  # of the fastest, of the dearest
+_AT_BOTTOM: Final = 0.2  # of the dearest
 _FAR_RIGHT: Final = 0.8  # of the fastest: a centred label would leave the plot
 
 
@@ -41,7 +42,7 @@ def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
         gid = f"point-{panel.cells.index(cell)}"
         colour = COLOURS(0.15) if cell.pareto else "#a8a8a8"
         axes.plot([_speed(cell)], [_cost(cell)], "o", color=colour, markersize=6, gid=gid, zorder=3)
-        hints[gid] = hint_of(cell)
+        hints[gid] = hint_of(cell, results.naming)
         if results.is_recommended(cell):
             _mark(axes, cell)
     axes.plot(
@@ -52,7 +53,7 @@ def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
         gid="frontier",
         label="nothing is both faster and cheaper",
     )
-    _label(axes, frontier)
+    _label(axes, frontier, Ways(panel.cells, len(panel.cells)), max(map(_cost, cells), default=0.0))
     _finish(axes)
     if cells:
         figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
@@ -83,21 +84,41 @@ def _mark(axes: Axes, cell: CellRow) -> None:
     )
 
 
-def _label(axes: Axes, frontier: Sequence[CellRow]) -> None:
-    """Name some of the frontier's cells; all are in the table."""
+def _label(axes: Axes, frontier: Sequence[CellRow], ways: Ways, dearest: float) -> None:
+    """Name the frontier's ends and what lies apart between them; all are in the table."""
     fastest = max(map(_speed, frontier), default=0.0)
-    for place, cell in enumerate(frontier[:_LABELS_MAX]):
+    named: list[CellRow] = []
+    for cell in [*frontier[-1:], *frontier[:-1]]:
+        if any(_is_near(cell, one, fastest, dearest) for one in named):
+            continue
         far_right = _speed(cell) > _FAR_RIGHT * fastest
+        at_bottom = _cost(cell) < _AT_BOTTOM * dearest
         axes.annotate(
-            f"{cell.memory_mb} MB, {chunk_text(cell.chunk_bytes)}",
+            f"{cell.memory_mb} MB, {ways.label(cell.setting)}",
             (_speed(cell), _cost(cell)),
-            xytext=(0, 9 if place % 2 else -14),
+            xytext=(0, _offset_points(len(named), at_bottom=at_bottom)),
             textcoords="offset points",
             ha="right" if far_right else "center",
             fontsize=8,
             color=INK,
             bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
         )
+        named.append(cell)
+
+
+def _is_near(cell: CellRow, other: CellRow, fastest: float, dearest: float) -> bool:
+    """Whether their names would lie on each other."""
+    return (
+        abs(_speed(cell) - _speed(other)) < _NAME_WIDTH * fastest
+        and abs(_cost(cell) - _cost(other)) < _NAME_HEIGHT * dearest
+    )
+
+
+def _offset_points(place: int, *, at_bottom: bool) -> int:
+    """Above and below in turns; at two heights above where the axis' own labels are below."""
+    if at_bottom:
+        return 20 if place % 2 else 9
+    return -14 if place % 2 else 9
 
 
 def _finish(axes: Axes) -> None:
@@ -119,10 +140,11 @@ def _finish(axes: Axes) -> None:
 def _description(frontier: Sequence[CellRow], cells: Sequence[CellRow], results: Results) -> str:
     if not cells:
         return "No cell has a cost."
+    name = results.naming.sentence
     said = [
-        f"{setting_text(cell)}: {speed_text(cell.mb_per_s)} MB/s for {usd_text(cell.usd_per_gb)} "
+        f"{name(cell.setting)}: {speed_text(cell.mb_per_s)} MB/s for {usd_text(cell.usd_per_gb)} "
         "USD per GB."
         for cell in frontier
     ]
-    said += [f"Recommended: {setting_text(one)}." for one in cells if results.is_recommended(one)]
+    said += [f"Recommended: {name(one.setting)}." for one in cells if results.is_recommended(one)]
     return "On the frontier, from the slowest: " + " ".join(said)

@@ -1,7 +1,8 @@
-"""Memory × chunk size, coloured by MB/s."""
+"""Memory × chunk size, or what else varies, coloured by MB/s."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.cm import ScalarMappable
@@ -15,10 +16,10 @@ from bucketsum_cli.tune.report.plot import (
     Plot,
     hint_of,
     new_figure,
-    setting_text,
 )
+from bucketsum_cli.tune.report.ways import COLUMNS, Ways
 from bucketsum_cli.tune.results import is_measured
-from bucketsum_cli.tune.texts import MISSING, chunk_text, memory_text, speed_text
+from bucketsum_cli.tune.texts import MISSING, memory_text, speed_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,38 +29,59 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Panel, Results
 
 _ROW_INCHES: Final = 0.4
-_FRAME_INCHES: Final = 1.4
+_FRAME_INCHES: Final = 1.25
+_LINE_INCHES: Final = 0.15
+_ROOMY: Final = 5  # columns; the names of more stand in smaller letters
+_SMALL_POINTS: Final = 7.5
 _LIGHT_FROM: Final = 0.5  # above this part of the scale, ink must be dark
 
 
 def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plot:
     """Every cell of *panel* with its MB/s; *scale* is the page's, so that colours compare."""
     memories = sorted({cell.memory_mb for cell in panel.cells})
-    chunks = sorted({cell.chunk_bytes for cell in panel.cells})
-    figure = new_figure(_FRAME_INCHES + _ROW_INCHES * len(memories))
+    ways, naming = _ways(panel), results.naming
+    labels = ways.headings
+    figure = new_figure(_FRAME_INCHES + _ROW_INCHES * len(memories) + _LINE_INCHES * _lines(labels))
     axes = figure.subplots()
-    _empty_grid(axes, memories, chunks)
+    _empty_grid(axes, memories, labels)
+    axes.set_xlabel(ways.title)
     hints = {}
-    for number, cell in enumerate(panel.cells):
-        corner = chunks.index(cell.chunk_bytes), memories.index(cell.memory_mb)
-        _draw_cell(axes, corner, cell, scale, f"cell-{number}")
-        hints[f"cell-{number}"] = hint_of(cell)
-        if results.is_recommended(cell):
-            _outline(axes, corner)
+
+    def corner_of(cell: CellRow) -> tuple[int, int]:
+        return ways.all.index(ways.of(cell.setting)), memories.index(cell.memory_mb)
+
+    for number, cell in enumerate(ways.fastest(panel.cells)):
+        square = _Square(corner_of(cell), f"cell-{number}", ways.folded_label(cell.setting))
+        _draw_cell(axes, square, cell, scale)
+        hints[square.gid] = hint_of(cell, naming)
+    for cell in filter(results.is_recommended, panel.cells):
+        _outline(axes, corner_of(cell))
     bar = figure.colorbar(
         ScalarMappable(scale, COLOURS.resampled(32)), ax=axes, location="bottom", aspect=40
     )
     bar.set_label("MB/s")
     bar.outline.set_visible(False)
-    return Plot(name, "MB/s by memory and chunk size", _description(panel, results), figure, hints)
+    title = f"MB/s by memory and {ways.title}{ways.folded_title}"
+    return Plot(name, title, _description(panel, results), figure, hints)
 
 
-def _empty_grid(axes: Axes, memories: list[int], chunks: list[int]) -> None:
-    axes.set_xlim(0, len(chunks))
+def _ways(panel: Panel) -> Ways:
+    """Of archives the modes are what matters most, of other objects the chunk sizes."""
+    has_modes = any(cell.mode for cell in panel.cells)
+    return Ways(panel.cells, COLUMNS, ("chunk_bytes" if has_modes else "streams",))
+
+
+def _lines(labels: list[str]) -> int:
+    return max(label.count("\n") + 1 for label in labels)
+
+
+def _empty_grid(axes: Axes, memories: list[int], labels: list[str]) -> None:
+    axes.set_xlim(0, len(labels))
     axes.set_ylim(len(memories), 0)
-    axes.set_xticks([place + 0.5 for place in range(len(chunks))], map(chunk_text, chunks))
+    axes.set_xticks([place + 0.5 for place in range(len(labels))], labels)
+    if len(labels) > _ROOMY:
+        axes.tick_params(axis="x", labelsize=_SMALL_POINTS)
     axes.set_yticks([place + 0.5 for place in range(len(memories))], map(memory_text, memories))
-    axes.set_xlabel("chunk size")
     axes.set_ylabel("memory")
     axes.tick_params(length=0)
     axes.xaxis.set_label_position("top")
@@ -67,24 +89,32 @@ def _empty_grid(axes: Axes, memories: list[int], chunks: list[int]) -> None:
     for spine in axes.spines.values():
         spine.set_visible(False)
     axes.add_patch(
-        Rectangle((0, 0), len(chunks), len(memories), facecolor="#f1f1f1", edgecolor="none")
+        Rectangle((0, 0), len(labels), len(memories), facecolor="#f1f1f1", edgecolor="none")
     )
 
 
-def _draw_cell(
-    axes: Axes, corner: tuple[int, int], cell: CellRow, scale: Normalize, gid: str
-) -> None:
+@dataclass(frozen=True, slots=True)
+class _Square:
+    """Where a cell is drawn: its corner, its id, and what its column does not say of it."""
+
+    corner: tuple[int, int]
+    gid: str
+    more: str
+
+
+def _draw_cell(axes: Axes, place: _Square, cell: CellRow, scale: Normalize) -> None:
     colour: Any
+    corner = place.corner
     if cell.mb_per_s is None:
         colour, ink, text = "white", FAINT, _why_unmeasured(cell)
     else:
         part = float(scale(cell.mb_per_s))
         colour, ink = COLOURS(part), INK if part > _LIGHT_FROM else "white"
-        text = speed_text(cell.mb_per_s)
+        text = "\n".join(filter(None, [speed_text(cell.mb_per_s), place.more]))
     square = Rectangle(corner, 1, 1, facecolor=colour, edgecolor="white", linewidth=1.5)
     if not is_measured(cell):
         square.set(hatch="////", edgecolor="#d0d0d0")
-    square.set_gid(gid)
+    square.set_gid(place.gid)
     axes.add_patch(square)
     label = axes.text(corner[0] + 0.5, corner[1] + 0.5, text, color=ink, ha="center", va="center")
     if not is_measured(cell):
@@ -107,16 +137,16 @@ def _description(panel: Panel, results: Results) -> str:
     measured = sorted(filter(is_measured, panel.cells), key=lambda cell: cell.mb_per_s or 0.0)
     if not measured:
         return "No cell has a measurement."
-    slowest, fastest = measured[0], measured[-1]
+    slowest, fastest, name = measured[0], measured[-1], results.naming.sentence
     said = [
-        f"Fastest: {speed_text(fastest.mb_per_s)} MB/s with {setting_text(fastest)}.",
-        f"Slowest: {speed_text(slowest.mb_per_s)} MB/s with {setting_text(slowest)}.",
+        f"Fastest: {speed_text(fastest.mb_per_s)} MB/s with {name(fastest.setting)}.",
+        f"Slowest: {speed_text(slowest.mb_per_s)} MB/s with {name(slowest.setting)}.",
     ]
     failed = len(panel.cells) - len(measured)
     if failed:
         said.append(f"{failed} of {len(panel.cells)} cells have no measurement.")
     said += [
-        f"Outlined, because recommended: {setting_text(cell)}."
+        f"Outlined, because recommended: {name(cell.setting)}."
         for cell in panel.cells
         if results.is_recommended(cell)
     ]

@@ -1,4 +1,4 @@
-"""MB/s against memory, a line per chunk size, with the spread of the warm samples."""
+"""MB/s against memory, a line per chunk size or what else varies, with the samples' spread."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import NullLocator
 
 from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_figure
+from bucketsum_cli.tune.report.ways import LINES, Ways
 from bucketsum_cli.tune.results import is_measured, speed_at
-from bucketsum_cli.tune.texts import chunk_text, memory_text, speed_text
+from bucketsum_cli.tune.texts import memory_text, speed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,28 +18,34 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bucketsum.sweep.measurements import CellRow
-    from bucketsum_cli.tune.results import Panel
+    from bucketsum_cli.tune.results import Panel, Results
 
 _MARKERS: Final = "osD^vP"
 _LINES: Final = ("-", "--", ":", "-.")
 _DARKEST, _LIGHTEST = 0.0, 0.82  # the lightest end of the scale is too light on white
+_LEGEND_LETTERS: Final = 56
 _APART: Final = 0.025
 """How far the lines are moved apart, as a part of memory, so that their spreads do not hide."""
 
 
-def memory_curve(name: str, panel: Panel) -> Plot:
+def memory_curve(name: str, panel: Panel, results: Results) -> Plot:
     """Medians as marks, from the slowest to the fastest warm sample as bars."""
-    measured = tuple(filter(is_measured, panel.cells))
+    ways, naming = Ways(panel.cells, LINES), results.naming
+    measured = tuple(filter(is_measured, ways.fastest(panel.cells)))
     figure = new_figure(3.5)
     axes = figure.subplots()
-    chunks = sorted({cell.chunk_bytes for cell in measured})
+    lines = [
+        (way, label)
+        for way, label in zip(ways.all, ways.labels, strict=True)
+        if any(ways.of(cell.setting) == way for cell in measured)
+    ]
     hints = {}
-    for place, (chunk_bytes, marker, line) in enumerate(
-        zip(chunks, cycle(_MARKERS), cycle(_LINES), strict=False)
+    for place, ((way, label), marker, line) in enumerate(
+        zip(lines, cycle(_MARKERS), cycle(_LINES), strict=False)
     ):
-        cells = [cell for cell in measured if cell.chunk_bytes == chunk_bytes]
-        shift = 1 + _APART * (place - (len(chunks) - 1) / 2)
-        colour = COLOURS(_DARKEST + (_LIGHTEST - _DARKEST) * place / max(len(chunks) - 1, 1))
+        cells = [cell for cell in measured if ways.of(cell.setting) == way]
+        shift = 1 + _APART * (place - (len(lines) - 1) / 2)
+        colour = COLOURS(_DARKEST + (_LIGHTEST - _DARKEST) * place / max(len(lines) - 1, 1))
         xs = [cell.memory_mb * shift for cell in cells]
         speeds = [cell.mb_per_s or 0.0 for cell in cells]
         axes.plot(xs, speeds, line, color=colour, linewidth=1.4)
@@ -46,14 +53,23 @@ def memory_curve(name: str, panel: Panel) -> Plot:
         for x, speed, cell in zip(xs, speeds, cells, strict=True):
             gid = f"point-{panel.cells.index(cell)}"
             axes.plot([x], [speed], marker, color=colour, markersize=5.5, gid=gid)
-            hints[gid] = f"{hint_of(cell)}; {_spread_text(cell)}"
-        axes.plot([], [], line, marker=marker, color=colour, label=chunk_text(chunk_bytes))
+            hints[gid] = f"{hint_of(cell, naming)}; {_spread_text(cell)}"
+        axes.plot([], [], line, marker=marker, color=colour, label=label)
     _finish(axes, sorted({cell.memory_mb for cell in measured}))
-    if chunks:
+    if lines:
         figure.legend(
-            loc="outside lower center", ncols=4, title="chunk size", frameon=False, fontsize=9
+            loc="outside lower center",
+            ncols=_legend_columns([label for _, label in lines]),
+            title=ways.title + ways.folded_title,
+            frameon=False,
+            fontsize=9,
         )
     return Plot(name, "MB/s against memory", _description(measured), figure, hints)
+
+
+def _legend_columns(labels: Sequence[str]) -> int:
+    """As many as fit beside each other."""
+    return max(1, min(4, _LEGEND_LETTERS // (max(map(len, labels)) + 4)))
 
 
 def _finish(axes: Axes, memories: Sequence[int]) -> None:

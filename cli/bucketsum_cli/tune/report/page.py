@@ -13,14 +13,14 @@ from bucketsum_cli.tune.report.markup import document, element
 from bucketsum_cli.tune.report.memory_curve import memory_curve
 from bucketsum_cli.tune.report.svg import style
 from bucketsum_cli.tune.report.table import failures_table, results_table
-from bucketsum_cli.tune.texts import chunk_text, memory_text, speed_text, usd_text
+from bucketsum_cli.tune.texts import speed_text, usd_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from xml.etree import ElementTree as ET
 
     from bucketsum_cli.tune.report.plot import Plot
-    from bucketsum_cli.tune.results import Panel, Recommendation, Results
+    from bucketsum_cli.tune.results import Panel, Results
 
 LOCAL_WARNING: Final = (
     "Measured on an embedded AWS on somebody's own machine. The shape of the curves says "
@@ -28,12 +28,13 @@ LOCAL_WARNING: Final = (
 )
 
 _HEAT_MAP_CAPTION: Final = (
-    "Each square is one memory and chunk size; its number is MB/s at the median of the warm runs. "
-    "Colours compare between the objects of this page. The outlined square is recommended."
+    "Each square's number is MB/s at the median of the warm runs; where several settings share a "
+    "square, it is that of the fastest. Colours compare between the objects of this page. What is "
+    "recommended is in the outlined square."
 )
 _MEMORY_CAPTION: Final = "Marks are medians. Bars reach from the slowest to the fastest warm run."
 _COST_CAPTION: Final = (
-    "Each dot is one memory and chunk size. The line joins those that nothing beats in both speed "
+    "Each dot is one setting. The line joins those that nothing beats in both speed "
     "and cost; the star is what is recommended."
 )
 _CAPTIONS: Final = (_HEAT_MAP_CAPTION, _MEMORY_CAPTION, _COST_CAPTION)
@@ -56,7 +57,7 @@ def page_of(results: Results) -> str:
         ),
         element(
             "main",
-            _recommended(results.recommendation),
+            _recommended(results),
             *panels,
             element("h2", "Every run"),
             results_table(results),
@@ -94,16 +95,13 @@ def _facts(results: Results) -> ET.Element:
     return element("dl", *pairs, class_="facts")
 
 
-def _recommended(recommendation: Recommendation | None) -> ET.Element:
+def _recommended(results: Results) -> ET.Element:
+    recommendation = results.recommendation
     heading = element("h2", "Recommended")
-    if recommendation is None or not recommendation.parameters:
+    if recommendation is None or recommendation.setting is None:
         reason = recommendation.reason if recommendation else "this run has not come to that"
         return element("section", heading, element("p", f"Nothing: {reason}."))
-    parameters = recommendation.parameters
-    said = [
-        element("strong", memory_text(parameters["MemorySize"]), " memory, "),
-        element("strong", chunk_text(parameters["ChunkBytes"]), " chunks"),
-    ]
+    said = results.naming.sentence(recommendation.setting)
     numbers = (
         f"{speed_text(recommendation.mb_per_s)} MB/s for {usd_text(recommendation.usd_per_gb)} USD "
         f"per GB: {recommendation.reason}."
@@ -111,11 +109,11 @@ def _recommended(recommendation: Recommendation | None) -> ET.Element:
     more = [recommendation.also_text] if recommendation.also else []
     if recommendation.weak:
         more.append("It rests on fewer than 5 warm runs of a cell: measure again before you rely.")
-    assignments = " ".join(f"{name}={value}" for name, value in parameters.items())
+    assignments = " ".join(f"{name}={value}" for name, value in recommendation.parameters.items())
     return element(
         "section",
         heading,
-        element("p", *said, class_="choice"),
+        element("p", element("strong", said), class_="choice"),
         element("p", numbers),
         *(element("p", one) for one in more),
         element("p", element("code", assignments)),
@@ -130,18 +128,19 @@ def _panels(results: Results) -> Iterator[ET.Element]:
     for number, panel in enumerate(results.panels()):
         plots = (
             heat_map(f"p{number}-heat", panel, results, scale),
-            memory_curve(f"p{number}-memory", panel),
+            memory_curve(f"p{number}-memory", panel, results),
             cost_frontier(f"p{number}-cost", panel, results),
         )
         yield element(
             "section",
-            element("h2", _panel_title(panel)),
+            element("h2", _panel_title(panel, results)),
             element("div", *map(_figure, plots, _CAPTIONS), class_="plots"),
         )
 
 
-def _panel_title(panel: Panel) -> str:
-    title = f"{size_text(panel.object_bytes)} object"
+def _panel_title(panel: Panel, results: Results) -> str:
+    what = "archive" if results.has_archives else "object"
+    title = f"{size_text(panel.object_bytes)} {what}"
     if panel.key is not None:
         title += f" {panel.key}"
     return title if panel.concurrency == 1 else f"{title}, {panel.concurrency} at once"
@@ -163,14 +162,16 @@ def _figure(plot: Plot, caption: str) -> ET.Element:
 
 def _meanings() -> ET.Element:
     meanings = {
-        "MB/s": "10⁶ bytes per second, from the GET to the last byte hashed, at the median of the "
-        "warm runs. The average is at their mean.",
+        "MB/s": "10⁶ bytes of object per second, from the GET to the last byte hashed, at the "
+        "median of the warm runs. The average is at their mean. Of an archive the bytes are its "
+        "own, and its members are hashed in that time, too.",
         "± s": "Standard deviation of the warm runs' seconds.",
         "*": "A cold run: the first of its execution environment. No statistic counts it.",
         "≈ fastest": "A permutation test of its warm seconds against those of the object's fastest "
         "cell gives p of 5 % or more: these runs do not tell them apart.",
         "weak": "Fewer than 5 warm runs.",
-        "USD per GB": "Lambda's charge for the median billed time, per 10⁹ bytes of object.",
+        "USD per GB": "Lambda's charge for the median billed time, with that for the disk where "
+        "one is used, per 10⁹ bytes of object.",
     }
     pairs = [
         element("div", element("dt", name), element("dd", text)) for name, text in meanings.items()

@@ -9,12 +9,13 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from bucketsum_cli.tune.report.svg import svg_of
-from bucketsum_cli.tune.texts import chunk_text, memory_text, speed_text, usd_text
+from bucketsum_cli.tune.texts import speed_text, usd_text
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
 
     from bucketsum.sweep.measurements import CellRow
+    from bucketsum_cli.tune.naming import Naming
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""
@@ -54,16 +55,9 @@ def new_figure(height_inches: float) -> Figure:
     return Figure(figsize=(_WIDTH_INCHES, height_inches), layout="constrained")
 
 
-def setting_text(cell: CellRow) -> str:
-    """A cell's setting: ``512 MB memory, 1 MiB chunks``."""
-    return f"{memory_text(cell.memory_mb)} memory, {chunk_text(cell.chunk_bytes)} chunks"
-
-
-def hint_of(cell: CellRow) -> str:
+def hint_of(cell: CellRow, naming: Naming) -> str:
     """All that the plots show of *cell*, in one line."""
+    setting = naming.sentence(cell.setting)
     if cell.mb_per_s is None:
-        return f"{setting_text(cell)}: no measurement ({cell.cause or 'no warm sample'})"
-    return (
-        f"{setting_text(cell)}: {speed_text(cell.mb_per_s)} MB/s, "
-        f"{usd_text(cell.usd_per_gb)} USD per GB"
-    )
+        return f"{setting}: no measurement ({cell.cause or 'no warm sample'})"
+    return f"{setting}: {speed_text(cell.mb_per_s)} MB/s, {usd_text(cell.usd_per_gb)} USD per GB"

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli.tune.report.markup import element
 from bucketsum_cli.tune.results import failures_of
 from bucketsum_cli.tune.rows import groups_of
-from bucketsum_cli.tune.texts import chunk_text, memory_text
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
@@ -15,10 +14,14 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Results
     from bucketsum_cli.tune.rows import TableGroup, TableRow
 
+_MEMBERS: Final = "files in folders"
+_RUNS: Final = "every run (s)"
+
 COLUMNS: Final = (
     "object",
+    _MEMBERS,
     "memory used",
-    "every run (s)",
+    _RUNS,
     "average MB/s",
     "MB/s",
     "median s",
@@ -30,32 +33,34 @@ COLUMNS: Final = (
 
 def results_table(results: Results) -> ET.Element:
     """The article's table; on a phone it scrolls in itself, the page does not."""
-    head = element("thead", element("tr", *(element("th", one, scope="col") for one in COLUMNS)))
-    bodies = [_body(group) for group in groups_of(results)]
+    columns = [one for one in COLUMNS if results.has_archives or one != _MEMBERS]
+    titles = (
+        element("th", one, scope="col", class_="runs" if one == _RUNS else "") for one in columns
+    )
+    head = element("thead", element("tr", *titles))
+    bodies = [_body(group, len(columns)) for group in groups_of(results)]
     return _scrolling("Every run of every cell", element("table", head, *bodies, class_="results"))
 
 
-def _body(group: TableGroup) -> ET.Element:
-    heading = element(
-        "th", element("span", group.heading), colspan=str(len(COLUMNS)), scope="rowgroup"
-    )
-    return element("tbody", element("tr", heading, class_="group"), *map(_row, group.rows))
+def _body(group: TableGroup, width: int) -> ET.Element:
+    heading = element("th", element("span", group.heading), colspan=str(width), scope="rowgroup")
+    rows = [_row(row, with_members=width == len(COLUMNS)) for row in group.rows]
+    return element("tbody", element("tr", heading, class_="group"), *rows)
 
 
-def _row(row: TableRow) -> ET.Element:
-    texts = (
-        row.memory_used,
-        " ".join(row.runs),
-        row.average,
-        row.median,
-        row.median_seconds,
-        row.spread,
-        row.usd_per_gb,
-        "; ".join(row.remarks),
-    )
+def _row(row: TableRow, *, with_members: bool) -> ET.Element:
+    before = (*([row.members] * with_members), row.memory_used)
+    after = (row.average, row.median, row.median_seconds, row.spread, row.usd_per_gb)
     classes = "recommended" * row.recommended + " failed" * row.failed
-    cells = [element("td", text) for text in texts]
-    return element("tr", element("th", row.object, scope="row"), *cells, class_=classes.strip())
+    return element(
+        "tr",
+        element("th", row.object, scope="row"),
+        *(element("td", text) for text in before),
+        element("td", " ".join(row.runs), class_="runs"),
+        *(element("td", text) for text in after),
+        element("td", "; ".join(row.remarks)),
+        class_=classes.strip(),
+    )
 
 
 def failures_table(results: Results) -> tuple[ET.Element, ...]:
@@ -63,8 +68,7 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
     rows = [
         element(
             "tr",
-            element("th", memory_text(cell.memory_mb), scope="row"),
-            element("td", chunk_text(cell.chunk_bytes)),
+            element("th", results.naming.short(cell.setting), scope="row"),
             element("td", f"run {sample.run}, invocation {sample.invocation}"),
             element("td", sample.error or ""),
             element("td", sample.cause or ""),
@@ -74,7 +78,7 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
     ]
     if not rows:
         return ()
-    columns = ("memory", "chunk size", "sample", "error", "cause")
+    columns = ("setting", "sample", "error", "cause")
     head = element("thead", element("tr", *(element("th", one, scope="col") for one in columns)))
     table = element("table", head, element("tbody", *rows), class_="failures")
     return element("h2", "What failed"), _scrolling("Failed samples", table)

@@ -13,7 +13,9 @@ from bucketsum.errors import BadSettings
 from bucketsum.settings import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
-    from bucketsum.archives.reading import Contents
+    from collections.abc import Callable
+
+    from bucketsum.archives.reading import Contents, FoundMember
     from bucketsum.arrivals import Arrival
     from bucketsum.digest import Digest
     from bucketsum.reading.ranges import RangedReads
@@ -37,9 +39,15 @@ def unzip_reader(mode: str, inflate: str, memory_mb: int) -> ArchiveReader:
 
 
 def unzip(
-    source: Source, ranges: RangedReads, arrival: Arrival, reader: ArchiveReader
+    source: Source,
+    ranges: RangedReads,
+    arrival: Arrival,
+    reader: ArchiveReader,
+    on_member: Callable[[FoundMember], None],
 ) -> tuple[Digest, Contents]:
     """Read an archive as the hash path does, the time of which is the caller's to take.
+
+    Every member is given to *on_member* as soon as it has been read, in no particular order.
 
     Contents say what the article reports beside MB/s: members, directories and bytes. Where
     their status is not ``read``, the sample has failed.
@@ -50,7 +58,5 @@ def unzip(
     """
     digest = RunningDigest()
     with closing(source.open(arrival).chunks) as chunks:
-        contents = reader.read(
-            ranges.of(arrival), arrival.size_bytes, chunks, digest, lambda _: None
-        )
+        contents = reader.read(ranges.of(arrival), arrival.size_bytes, chunks, digest, on_member)
     return digest.digest(), contents

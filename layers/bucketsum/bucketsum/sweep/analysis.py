@@ -15,7 +15,7 @@ import random
 import statistics
 from dataclasses import replace
 from itertools import combinations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.measure import mb_per_s, usd_per_gb
 from bucketsum.sweep.causes import plain_cause
@@ -80,8 +80,21 @@ def _summed_up(cell: CellRow, samples: Sequence[Sample], prices: Prices) -> Cell
         failed=len(failed),
         cause=plain_cause(failed[0].error, failed[0].cause) if failed else cell.cause,
         max_rss_bytes=max((one.max_rss_bytes or 0 for one in ok), default=None),
+        **_of_archive(ok),
     )
     return _with_warm(_with_cold(row, ok), ok, prices)
+
+
+def _of_archive(ok: Sequence[Sample]) -> dict[str, Any]:
+    """What was in it: the same in every good sample, which the prober has checked."""
+    one = next((one for one in ok if one.members is not None), None)
+    if one is None:
+        return {}
+    return {
+        "members": one.members,
+        "directories": one.directories,
+        "member_bytes": one.member_bytes,
+    }
 
 
 def _with_cold(row: CellRow, ok: Sequence[Sample]) -> CellRow:
@@ -103,7 +116,8 @@ def _with_warm(row: CellRow, ok: Sequence[Sample], prices: Prices) -> CellRow:
         return row
     middle = statistics.median(seconds)
     billed_ms = statistics.median(one.billed_ms or 0 for one in warm)
-    cost = usd_per_gb(prices.invocation_usd(billed_ms, row.memory_mb), row.object_bytes)
+    usd = prices.invocation_usd(billed_ms, row.memory_mb, row.storage_mb)
+    cost = usd_per_gb(usd, row.object_bytes)
     return replace(
         row,
         n=len(seconds),

@@ -8,63 +8,21 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import BadSweep
-from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum.sweep import estimate
+from bucketsum.sweep.axes import Workload
+from bucketsum.sweep.cells import Cell, PlannedObject
+from bucketsum.sweep.prices import FREE_STORAGE_MB
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bucketsum.sweep.prices import Prices
-    from bucketsum.sweep.request import Setting, SweepInput
+    from bucketsum.sweep.request import SweepInput
 
-_MIB: Final = 1024 * 1024
-_OBJECT_NAME: Final = "objects/{size_bytes}.bin"
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedObject:
-    """An object that the sweep reads.
-
-    Attributes:
-        key: Its key in the sweep's bucket.
-        size_bytes: Its size.
-        made: Whether the sweep makes it where it is not there yet.
-    """
-
-    key: str
-    size_bytes: int
-    made: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """What is measured together: one setting, one object, one concurrency.
-
-    Attributes:
-        setting: Memory, chunk size, streams.
-        concurrency: Invocations at once.
-        number: Index of the object in the plan's objects.
-        object: The object.
-        refused: Why it is not run, or None.
-    """
-
-    setting: Setting
-    concurrency: int
-    number: int
-    object: PlannedObject
-    refused: str | None = None
-
-    @property
-    def cell_id(self) -> str:
-        """Sorts by memory, chunk size, streams, concurrency, object size."""
-        one = self.setting
-        place = f"o{self.object.size_bytes:012d}"
-        if not self.object.made:
-            place += f"n{self.number}"  # two objects of one size
-        return (
-            f"m{one.memory_mb:05d}-c{one.chunk_bytes:09d}-s{one.streams}"
-            f"-k{self.concurrency:02d}-{place}"
-        )
+_OBJECT_NAMES: Final = {
+    Workload.HASH: "objects/{size_bytes}.bin",
+    Workload.UNZIP: "objects/{size_bytes}.zip",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +63,12 @@ class Plan:
         return estimate.sweep_seconds(
             sum(one.size_bytes for one in self.objects if one.made),
             len(self.rounds),
-            [_seconds(self.cells[cell]) for cell, _ in self._all_rounds()],
+            [self.cells[cell].seconds for cell, _ in self._all_rounds()],
         )
 
     def estimated_usd(self, prices: Prices) -> float:
         """What Lambda will charge for the probes; S3 and DynamoDB add little."""
-        cells = (self.cells[cell] for cell, _ in self._all_rounds())
-        return sum(
-            prices.invocation_usd(_seconds(cell) * 1000, cell.setting.memory_mb) * cell.concurrency
-            for cell in cells
-        )
+        return sum(self.cells[cell].usd(prices) for cell, _ in self._all_rounds())
 
     def to_json(self) -> dict[str, Any]:
         """What the state machine needs of it."""
@@ -135,17 +89,26 @@ class Plan:
         return [one for rounds in self.rounds.values() for one in rounds]
 
 
-def plan_of(sweep: SweepInput, key_sizes: Sequence[int] = ()) -> Plan:
-    """Plan *sweep*; *key_sizes* are the sizes of the objects that it names by key.
+def plan_of(
+    sweep: SweepInput, key_sizes: Sequence[int] = (), storage_mb: int = FREE_STORAGE_MB
+) -> Plan:
+    """Plan *sweep*.
+
+    Args:
+        sweep: What is asked for.
+        key_sizes: Sizes of the objects that it names by key.
+        storage_mb: The prober's /tmp in MiB.
 
     Raises:
         BadSweep: It is more than one execution can do; the text says which number to lower.
     """
     objects = _objects(sweep, key_sizes)
     cells = tuple(
-        Cell(setting, concurrency, number, one, _refusal(setting))
+        Cell(setting, concurrency, number, one, storage_mb)
         for setting, concurrency, (number, one) in product(
-            sorted(sweep.settings), sorted(sweep.concurrency), enumerate(objects)
+            sorted(sweep.settings, key=lambda one: one.order),
+            sorted(sweep.concurrency),
+            enumerate(objects),
         )
     )
     rounds = {memory_mb: _rounds(sweep, cells, memory_mb) for memory_mb in sweep.memory_mb}
@@ -171,25 +134,15 @@ def check_limits(plan: Plan, prices: Prices) -> None:
 
 
 def _objects(sweep: SweepInput, key_sizes: Sequence[int]) -> tuple[PlannedObject, ...]:
+    name = _OBJECT_NAMES[sweep.workload]
     made = (
-        PlannedObject(_OBJECT_NAME.format(size_bytes=size), size, made=True)
-        for size in sweep.object_bytes
+        PlannedObject(name.format(size_bytes=size), size, made=True) for size in sweep.object_bytes
     )
     given = (
         PlannedObject(key, size, made=False)
         for key, size in zip(sweep.keys, key_sizes, strict=True)
     )
     return (*made, *given)
-
-
-def _refusal(setting: Setting) -> str | None:
-    room = setting.memory_mb * _MIB - BASE_MEMORY_BYTES
-    if 2 * setting.chunk_bytes <= room:  # see `SingleStream`
-        return None
-    return (
-        f"chunk_bytes is {setting.chunk_bytes}; two of them do not fit into {setting.memory_mb} MB "
-        f"of memory beside {BASE_MEMORY_BYTES} bytes of the runtime: at most {room // 2} do"
-    )
 
 
 def _rounds(
@@ -215,17 +168,17 @@ def _used(rounds: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def _cell_json(cell: Cell) -> dict[str, Any]:
+    """What the prober is told of it; `bucketsum.sweep.probing` reads it."""
+    setting = cell.setting
+    way = {"mode": setting.mode, "inflate": setting.inflate} if setting.mode else {}
     return {
         "cell_id": cell.cell_id,
-        "chunk_bytes": cell.setting.chunk_bytes,
-        "streams": cell.setting.streams,
+        "chunk_bytes": setting.chunk_bytes,
+        "streams": setting.streams,
+        **way,
         "concurrency": cell.concurrency,
         "object": cell.number,
     }
-
-
-def _seconds(cell: Cell) -> float:
-    return estimate.probe_seconds(cell.setting.memory_mb, cell.object.size_bytes)
 
 
 def _check_size(plan: Plan) -> None:

@@ -22,7 +22,9 @@ _PER_GB_SECOND: Final = {
 }
 _REQUEST_USD: Final = 0.20 / 1_000_000
 _STORAGE_USD_PER_GB_SECOND: Final = 0.0000000309
-_FREE_STORAGE_MB: Final = 512
+FREE_STORAGE_MB: Final = 512
+"""As much disk costs nothing."""
+
 _MB_PER_GB: Final = 1024
 """Lambda's GB is 1,024 of its MB."""
 
@@ -48,12 +50,12 @@ class Prices:
     date: str = PRICE_DATE
 
     def invocation_usd(
-        self, billed_ms: float, memory_mb: int, storage_mb: int = _FREE_STORAGE_MB
+        self, billed_ms: float, memory_mb: int, storage_mb: int = FREE_STORAGE_MB
     ) -> float:
         """What one invocation of *billed_ms* costs."""
         seconds = billed_ms / 1000
         memory = seconds * memory_mb / _MB_PER_GB * self.gb_second
-        extra_mb = max(0, storage_mb - _FREE_STORAGE_MB)
+        extra_mb = max(0, storage_mb - FREE_STORAGE_MB)
         return memory + seconds * extra_mb / _MB_PER_GB * self.storage_gb_second + self.request
 
 

@@ -7,6 +7,9 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
+from bucketsum.sweep.axes import Setting
+from bucketsum.sweep.prices import FREE_STORAGE_MB
+
 _TIMED_NAME: Final = re.compile(r"\d{8}T\d{6}-")
 
 
@@ -92,7 +95,7 @@ class Sample:
         at: When it ended, ISO 8601 UTC.
         error: The error's name as Step Functions tells it, where it failed.
         cause: What went wrong, where it failed.
-        size_bytes: Bytes read and hashed.
+        size_bytes: Bytes read and hashed, of an archive its own.
         seconds: From the GET to the last byte hashed.
         mb_per_s: 10⁶ bytes per second of it.
         cpu_seconds: Processor time of the process in that time, all threads.
@@ -104,6 +107,11 @@ class Sample:
         init_ms: Where cold: from the start of the process to the first invocation.
         digest_ok: Whether the digest was the known one.
         sha1: The digest.
+        mode: How an archive was read.
+        inflate: What inflated its members.
+        members: How many files were in it.
+        directories: How many folders these were in.
+        member_bytes: What the files came to.
         memory_mb: Memory of the version that ran.
         version: The prober's version that ran.
         boto3: Version of boto3.
@@ -131,6 +139,11 @@ class Sample:
     init_ms: int | None = None
     digest_ok: bool | None = None
     sha1: str | None = None
+    mode: str | None = None
+    inflate: str | None = None
+    members: int | None = None
+    directories: int | None = None
+    member_bytes: int | None = None
     memory_mb: int | None = None
     version: str | None = None
     boto3: str | None = None
@@ -145,13 +158,19 @@ class CellRow:
     """What a cell's samples say together. Statistics are of warm samples that succeeded.
 
     Attributes:
-        cell_id: See `bucketsum.sweep.plan.Cell`.
+        cell_id: See `bucketsum.sweep.cells.Cell`.
         memory_mb: The function's memory.
-        chunk_bytes: Bytes read and hashed at a time.
-        streams: Connections that read one object.
+        chunk_bytes: Bytes of a part; see `Setting`.
+        streams: Connections that read one object, or ``auto``.
         concurrency: Invocations at once.
         object_bytes: Size of the object.
         key: The object.
+        mode: How an archive is read; None where none is.
+        inflate: What inflates its members; None where there are none.
+        storage_mb: The /tmp that is paid for, in MiB.
+        members: How many files were in the archive.
+        directories: How many folders these were in.
+        member_bytes: What the files came to.
         n: Warm samples.
         failed: Samples that failed or were refused.
         n_cold: Cold samples that succeeded, warm-ups included.
@@ -180,10 +199,16 @@ class CellRow:
     cell_id: str
     memory_mb: int
     chunk_bytes: int
-    streams: int
+    streams: int | str
     concurrency: int
     object_bytes: int
     key: str
+    mode: str | None = None
+    inflate: str | None = None
+    storage_mb: int = FREE_STORAGE_MB
+    members: int | None = None
+    directories: int | None = None
+    member_bytes: int | None = None
     n: int = 0
     failed: int = 0
     n_cold: int = 0
@@ -207,6 +232,11 @@ class CellRow:
     indistinguishable_from_best: bool | None = None
     pareto: bool | None = None
     cause: str | None = None
+
+    @property
+    def setting(self) -> Setting:
+        """What was measured."""
+        return Setting(self.memory_mb, self.chunk_bytes, self.streams, self.mode, self.inflate)
 
 
 def run_id_of(execution_name: str, started_at: str) -> str:

@@ -1,0 +1,145 @@
+"""Sweeps of streams, on the command: what is told, drawn and applied of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.tune.sweeps import (
+    HUNDRED_MB,
+    MIB,
+    a_cell,
+    a_run,
+    good_samples,
+    results,
+    unzip_grid,
+)
+from tests.sam_template import load_template
+
+from bucketsum_cli.tune.report.page import page_of
+from bucketsum_cli.tune.report.ways import COLUMNS, LINES, Ways
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+    from tests.cli.tune.state_machine import StateMachine
+    from tests.cli.tune.test_reading import Record
+
+    from bucketsum.sweep.measurements import CellRow, Sample
+
+
+def streams_grid(
+    counts: Sequence[int] = (1, 4), chunks: Sequence[int] = (MIB, 8 * MIB)
+) -> tuple[list[CellRow], list[Sample]]:
+    """Cells of 512 and 1,769 MB and their samples; more streams are faster."""
+    cells = [
+        a_cell(memory_mb, chunk_bytes, streams=streams)
+        for memory_mb, chunk_bytes, streams in product((512, 1769), chunks, counts)
+    ]
+    samples = [
+        replace(one, seconds=(one.seconds or 0) / int(cell.streams))
+        for cell in cells
+        for one in good_samples(cell)
+    ]
+    return cells, samples
+
+
+def test_tables_tell_streams_where_there_is_more_than_one(run: Run, record: Record) -> None:
+    """In the headings, in the recommendation, and in a column where two runs are compared."""
+    record(*streams_grid(), None)
+    shown = run("tune", "show", "last").out
+    assert "512 MB Memory / 1 MiB Chunk Size / 4 streams" in shown
+    assert "512 MB Memory / 1 MiB Chunk Size / 1 stream\n" in shown
+    assert " / 4 streams, balanced" in shown
+    heading, *rows = run("tune", "compare", "last", "last").out.splitlines()[1:]
+    assert "streams" in heading.split()
+    assert [row.split()[4] for row in rows] == ["1", "4"] * 4
+
+
+def test_apply_writes_streams(run: Run, record: Record, tmp_path: Path) -> None:
+    """With memory and chunk size: what was measured together is deployed together."""
+    record(*streams_grid(chunks=(MIB,)), None)
+    file = tmp_path / "samconfig.toml"
+    file.write_text("version = 0.1\n[default.deploy.parameters]\nstack_name = 'mine'\n")
+    ended = run("tune", "apply", "last", "--yes", "--config-file", file, "--json")
+    assert ended.document["parameters"]["Streams"] == 4
+    assert "ChunkBytes=1048576 Streams=4" in file.read_text()
+
+
+@pytest.mark.parametrize("grid", [streams_grid(), unzip_grid()], ids=["hash", "unzip"])
+def test_what_is_applied_are_parameters_of_the_template(
+    grid: tuple[list[CellRow], list[Sample]], run: Run, record: Record
+) -> None:
+    """`sam deploy` takes them."""
+    record(*grid, None)
+    summary = run("tune", "show", "last", "--json").document["run"]["summary"]
+    assert set(summary["recommendation"]["parameters"]) <= set(load_template()["Parameters"])
+
+
+@pytest.mark.usefixtures("state_machine")
+def test_options_say_streams(run: Run, state_machine: StateMachine) -> None:
+    """They are a field of the input, and the plan tells them."""
+    ended = run(
+        "tune", "run", "--memory", "512", "--chunk", "1MiB", "--object-size", "20MB",
+        "--streams", "1,4,auto", "--yes",
+    )  # fmt: skip
+    assert ended.status == 0
+    assert state_machine.asked[0]["streams"] == [1, 4, "auto"]
+    assert "streams     1, 4, auto" in ended.err
+    assert "512 MB / 1 MiB / 4 streams / 20.0 MB: 5 of 5" in ended.err
+    assert "512 MB Memory / 1 MiB Chunk Size / auto streams" in ended.out
+
+
+def test_the_page_tells_streams() -> None:
+    """A column for each chunk size and number of streams, as long as there are few."""
+    html = page_of(results(*streams_grid()))
+    assert "MB/s by memory and chunk size × streams" in html
+    assert "8 MiB chunks, 4 streams" in html
+    assert "Streams=4" in html
+
+
+def test_many_numbers_of_streams_share_a_square() -> None:
+    """The map shows the fastest of them, and says in each square which that is."""
+    cells, samples = streams_grid(counts=(1, 2, 4, 8, 16))
+    html = page_of(results(cells, samples, a_run()))
+    assert "MB/s by memory and chunk size, fastest streams" in html
+    assert html.count("MB/s, ") >= 4
+    ways = Ways(cells, COLUMNS, ("streams",))
+    fastest = ways.fastest([replace(cell, mb_per_s=float(cell.streams)) for cell in cells])
+    assert {ways.folded_label(cell.setting) for cell in fastest} == {"× 16"}
+    assert len(fastest) == 4
+
+
+def test_more_ways_than_can_be_told_apart_are_folded() -> None:
+    """Chunk sizes of archives first: of each square the fastest is shown, and which that is."""
+    cells, _ = unzip_grid(memories=(512,))
+    more = [
+        replace(cell, chunk_bytes=chunk_bytes, mb_per_s=float(chunk_bytes))
+        for cell in cells
+        for chunk_bytes in (262_144, MIB)
+    ]
+    ways = Ways(more, COLUMNS)
+    assert (len(ways.all), ways.title) == (6, "mode × inflate")
+    assert ways.folded_title == ", fastest chunk size"
+    assert {cell.chunk_bytes for cell in ways.fastest(more)} == {MIB}
+    assert {ways.folded_label(cell.setting) for cell in ways.fastest(more)} == {"1 MiB"}
+
+
+def test_what_is_folded_first_leaves_first() -> None:
+    """Up to as many as there is room for, each combination has its own."""
+    few = [a_cell(512, chunk, streams=count) for chunk in (MIB, 8 * MIB) for count in (1, 2, 4, 8)]
+    assert Ways(few, COLUMNS, ("streams",)).title == "chunk size × streams"
+    assert len(Ways(few, COLUMNS).all) == COLUMNS
+    lines = Ways(few, LINES)
+    assert (lines.title, lines.folded_title) == ("streams", ", fastest chunk size")
+    assert lines.labels == ["1 stream", "2 streams", "4 streams", "8 streams"]
+
+
+def test_the_last_axis_is_never_folded() -> None:
+    """A plot with too many lines is better than one with none."""
+    cells = [a_cell(512, MIB * size, HUNDRED_MB) for size in range(1, 12)]
+    assert len(Ways(cells, LINES).all) == 11

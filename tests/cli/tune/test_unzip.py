@@ -1,0 +1,143 @@
+"""Sweeps that unzip, on the command: what is told of archives, ways and their disk."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.tune.sweeps import MIB, UNZIP_INPUT, a_grid, a_run, results, unzip_grid
+
+from bucketsum_cli.tune.report.page import page_of
+from bucketsum_cli.tune.report.ways import COLUMNS, Ways
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+    from tests.cli.tune.state_machine import StateMachine
+    from tests.cli.tune.test_reading import Record
+
+AXES = ("--memory", "1769", "--chunk", "256KiB", "--object-size", "100MB")
+
+
+def an_unzip_run(run_id: str = "20261121T041500-abcdef", architecture: str = "arm64") -> object:
+    """Of the workload unzip, for `record`."""
+    return a_run(run_id, input=UNZIP_INPUT, architecture=architecture)
+
+
+def test_the_table_tells_files_and_folders_of_each_archive(run: Run, record: Record) -> None:
+    """As the article does; a group for each way, modes and engines in their own order."""
+    record(*unzip_grid(memories=(1769,)), an_unzip_run())  # type: ignore[arg-type] # a Run
+    lines = run("tune", "show", "last").out.splitlines()
+    assert any("files in folders" in line for line in lines)
+    headings = [line.split(" / ")[2:] for line in lines if "Memory /" in line]
+    assert headings == [
+        [mode, engine] for mode in ("stream", "tmp", "discard") for engine in ("isal", "zlib")
+    ]
+    assert sum("165 in 129" in line for line in lines) == 6
+
+
+def test_tables_of_sweeps_that_hash_say_nothing_of_archives(run: Run, record: Record) -> None:
+    """Columns are there where they apply."""
+    record(*a_grid(memories=(512,), chunks=(MIB,)), None)
+    shown, compared = run("tune", "show", "last").out, run("tune", "compare", "last", "last").out
+    assert "files in folders" not in shown
+    assert "inflate" not in compared
+    assert "streams" not in shown + compared
+
+
+def test_what_is_recommended_can_be_applied(run: Run, record: Record, tmp_path: Path) -> None:
+    """The mode goes into the file as a parameter like the others."""
+    record(*unzip_grid(), an_unzip_run())  # type: ignore[arg-type] # a Run
+    assert "/ stream / isal, balanced" in run("tune", "show", "last").out
+    file = tmp_path / "samconfig.toml"
+    file.write_text("version = 0.1\n[default.deploy.parameters]\nstack_name = 'mine'\n")
+    ended = run("tune", "apply", "last", "--yes", "--config-file", file)
+    assert ended.status == 0
+    assert "ChunkBytes=262144 Streams=1 ArchiveMode=stream" in file.read_text()
+
+
+def test_a_recommended_disk_is_applied_with_its_size(
+    run: Run, record: Record, tmp_path: Path
+) -> None:
+    """What was measured with a disk is deployed with it."""
+    record(*unzip_grid(ways=[("tmp", "isal")]), an_unzip_run())  # type: ignore[arg-type] # a Run
+    file = tmp_path / "samconfig.toml"
+    file.write_text("version = 0.1\n[default.deploy.parameters]\nstack_name = 'mine'\n")
+    run("tune", "apply", "last", "--yes", "--config-file", file)
+    assert "ArchiveMode=tmp EphemeralStorageSize=1024" in file.read_text()
+
+
+def test_processors_are_compared_with_their_price(run: Run, record: Record) -> None:
+    """Two runs of the same cells on two architectures: both changes, and what else differs."""
+    cells, samples = unzip_grid(memories=(1769,), ways=[("stream", "isal")])
+    record(cells, samples, an_unzip_run("20261121T041500-aa", "x86_64"))  # type: ignore[arg-type]
+    slower = [
+        replace(one, seconds=(one.seconds or 0) * 1.1, billed_ms=int((one.billed_ms or 0) * 1.1))
+        for one in samples
+    ]
+    record(cells, slower, an_unzip_run("20261121T051500-bb", "arm64"))  # type: ignore[arg-type]
+    ended = run("tune", "compare", "20261121T041500-aa", "last")
+    assert "they differ in architecture: x86_64 before, arm64 after" in ended.out
+    heading, row = ended.out.splitlines()[-2:]
+    assert heading.split()[2:7] == ["size", "mode", "inflate", "object", "MB/s"]
+    assert row.split()[4:6] == ["stream", "isal"]
+    assert "-9.1 %" in row
+
+
+def test_a_run_of_another_stack_is_looked_for_there(run: Run, record: Record) -> None:
+    """Two stacks, one of each architecture, can be compared as well."""
+    record(*a_grid(memories=(512,), chunks=(MIB,)), None)
+    ended = run("tune", "compare", "last", "last", "--after-stack", "other")
+    assert ended.status == 2
+    assert "other" in ended.err
+    assert run("tune", "compare", "last", "last", "--after-stack", "bucketsum").status == 0
+
+
+def test_after_stack_does_not_go_with_local(run: Run) -> None:
+    """The embedded AWS has one."""
+    ended = run("tune", "compare", "a", "b", "--after-stack", "x", "--local")
+    assert ended.status == 2
+    assert "--after-stack does not go with --local" in ended.err
+
+
+def test_export_has_the_way_of_every_sample(run: Run, record: Record) -> None:
+    """Also of one that failed: the way is the cell's."""
+    record(*unzip_grid(memories=(1769,)), an_unzip_run())  # type: ignore[arg-type] # a Run
+    lines = [*csv.DictReader(io.StringIO(run("tune", "export", "last", "--format", "csv").out))]
+    assert {(one["mode"], one["inflate"]) for one in lines} == {
+        (mode, engine) for mode in ("stream", "tmp", "discard") for engine in ("isal", "zlib")
+    }
+    assert {(one["members"], one["directories"]) for one in lines} == {("165", "129")}
+
+
+@pytest.mark.usefixtures("state_machine")
+def test_options_say_the_way(run: Run, state_machine: StateMachine) -> None:
+    """They are the fields of the input; the plan tells them, and what does not fit."""
+    ended = run(
+        "tune", "run", *AXES, "--workload", "unzip", "--mode", "stream,tmp", "--inflate", "isal",
+        "--object-size", "100MB,300MB", "--yes",
+    )  # fmt: skip
+    [asked] = state_machine.asked
+    assert (asked["workload"], asked["mode"], asked["inflate"]) == (
+        "unzip", ["stream", "tmp"], ["isal"],
+    )  # fmt: skip
+    assert "mode        stream, tmp" in ended.err
+    assert "archives    100.0 MB, 300.0 MB" in ended.err
+    assert ended.err.count("deploy with EphemeralStorageSize=1131 or more") == 1
+    assert ended.status == 1
+
+
+def test_the_page_shows_every_way() -> None:
+    """A column and a line for each, under the names of what varies; a column of the table."""
+    cells, samples = unzip_grid()
+    html = page_of(results(cells, samples, a_run(input=UNZIP_INPUT)))
+    assert "MB/s by memory and mode × inflate" in html
+    assert html.count("165 in 129") == len(cells)
+    assert "ArchiveMode=stream" in html
+    assert Ways(cells, COLUMNS).headings == [
+        f"{mode}\n{engine}" for mode in ("stream", "tmp", "discard") for engine in ("isal", "zlib")
+    ]

@@ -1,0 +1,188 @@
+"""The workload unzip through the functions' handlers: archives, ways to read them, checks."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import shutil
+import zipfile
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pytest
+from tests.integration.sweep.conftest import BUCKET, Aws
+
+from bucketsum.archives import workload
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.request import ARCHIVE_BYTES_MIN
+from bucketsum.sweep.testarchive import FILES, FOLDERS, members_sha1
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Invoke = Callable[[str, dict[str, Any]], Any]
+
+MADE = {
+    "action": "object", "workload": "unzip", "key": "objects/1.zip",
+    "size_bytes": ARCHIVE_BYTES_MIN, "made": True,
+}  # fmt: skip
+SWEEP = {
+    "workload": "unzip", "memory_mb": [512], "chunk_bytes": [65_536],
+    "mode": ["stream", "tmp"], "runs": 1, "warm_up": False,
+}  # fmt: skip
+
+
+def sha1_of(content: bytes) -> str:
+    """What hashlib says."""
+    return hashlib.sha1(content, usedforsecurity=False).hexdigest()
+
+
+def zipped(**members: bytes) -> bytes:
+    """An archive of somebody's own."""
+    written = io.BytesIO()
+    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as zf:
+        for name, content in members.items():
+            zf.writestr(f"folder/{name}", content)
+    return written.getvalue()
+
+
+def probe(known: dict[str, Any], mode: str = "stream", inflate: str = "isal") -> dict[str, Any]:
+    """What the state machine asks the prober: a cell and an object in one."""
+    return {
+        "cell_id": "m00512", "chunk_bytes": 65_536, "streams": 1, "mode": mode,
+        "inflate": inflate, "concurrency": 1, "object": 0, **known, "bucket": BUCKET,
+        "workload": "unzip",
+    }  # fmt: skip
+
+
+def test_an_archive_is_made_once_and_known(aws: Aws, invoke: Invoke) -> None:
+    """Its SHA-1 and what is in it stand in its metadata, from which the next sweep reads them."""
+    first = invoke("planner", MADE)
+    body = aws.s3.get_object(Bucket=BUCKET, Key="objects/1.zip")
+    assert first["sha1"] == sha1_of(body["Body"].read())
+    assert body["ContentLength"] == first["size_bytes"] == ARCHIVE_BYTES_MIN
+    assert (first["contents"]["members"], first["contents"]["directories"]) == (FILES, FOLDERS)
+    assert invoke("planner", MADE) == first
+    again = aws.s3.head_object(Bucket=BUCKET, Key="objects/1.zip")
+    assert again["LastModified"] == body["LastModified"]
+
+
+@pytest.mark.parametrize("mode", ["stream", "tmp", "discard"])
+@pytest.mark.parametrize("inflate", ["isal", "zlib"])
+def test_every_way_is_measured_and_checked(invoke: Invoke, mode: str, inflate: str) -> None:
+    """The answer says which way it was, what was in the archive, and that all of it is right."""
+    known = invoke("planner", MADE)
+    answer = invoke("prober", probe(known, mode, inflate))
+    assert (answer["status"], answer["digest_ok"]) == ("ok", True)
+    assert (answer["mode"], answer["inflate"]) == (mode, inflate)
+    assert (answer["members"], answer["directories"]) == (FILES, FOLDERS)
+    assert answer["member_bytes"] == known["contents"]["member_bytes"]
+    assert answer["size_bytes"] == ARCHIVE_BYTES_MIN
+    assert answer["seconds"] > 0
+
+
+@pytest.mark.parametrize(
+    ("name", "wrong"),
+    [("members", 1), ("directories", 1), ("member_bytes", 1), ("members_sha1", "0" * 40)],
+)
+def test_members_that_are_not_those_make_a_failed_sample(
+    invoke: Invoke, name: str, wrong: object
+) -> None:
+    """However fast it was; the cause says what was found and what should have been."""
+    known = invoke("planner", MADE)
+    known["contents"] |= {name: wrong}
+    answer = invoke("prober", probe(known))
+    assert (answer["status"], answer["error"]) == ("failed", "WrongMembers")
+    assert answer["cause"].startswith(f"{name} ")
+    assert answer["cause"].endswith(f"instead of {wrong}")
+
+
+class Usage(NamedTuple):
+    """What `shutil.disk_usage` answers."""
+
+    total: int
+    used: int
+    free: int
+
+
+def test_a_disk_that_is_too_small_is_a_result_with_the_number_to_raise(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The prober's own disk is what counts when it is reached; nothing crashes."""
+    known = invoke("planner", MADE)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: Usage(512, 0, ARCHIVE_BYTES_MIN))
+    answer = invoke("prober", probe(known, "tmp"))
+    assert (answer["status"], answer["error"], answer["digest_ok"]) == (
+        "failed", "NotUnzipped", True,
+    )  # fmt: skip
+    assert "raise EphemeralStorageSize to " in answer["cause"]
+
+
+def test_an_engine_that_the_layer_has_not_got_is_a_failed_sample(
+    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The execution environment lives on: what comes after it is not cold for its sake."""
+    known = invoke("planner", MADE)
+    monkeypatch.setattr(workload, "ENGINES", ("zlib",))
+    answer = invoke("prober", probe(known, inflate="isal"))
+    assert (answer["status"], answer["error"]) == ("failed", "NotUnzipped")
+    assert answer["cause"] == "inflate is 'isal'; this layer has zlib"
+
+
+@pytest.mark.parametrize(
+    ("body", "told"),
+    [(b"no archive", "not-an-archive"), (zipped(x=b"y" * 99)[:-30], "truncated")],
+)
+def test_what_is_no_archive_is_a_failed_sample(
+    aws: Aws, invoke: Invoke, body: bytes, told: str
+) -> None:
+    """Its own SHA-1 may be right: it was not unzipped."""
+    aws.s3.put_object(Bucket=BUCKET, Key="own", Body=body)
+    known = {"key": "own", "size_bytes": len(body), "sha1": sha1_of(body), "contents": None}
+    answer = invoke("prober", probe(known))
+    assert (answer["status"], answer["error"]) == ("failed", "NotUnzipped")
+    assert answer["cause"].startswith(told)
+
+
+def test_an_archive_of_ones_own_is_checked_by_what_its_metadata_say(
+    aws: Aws, invoke: Invoke
+) -> None:
+    """SHA-1 is needed; members are checked where they are told."""
+    body = zipped(one=b"1", two=b"22")
+    metadata = {
+        "sha1": sha1_of(body), "members": "2", "directories": "1", "member-bytes": "3",
+        "members-sha1": members_sha1([sha1_of(b"1"), sha1_of(b"22")]),
+    }  # fmt: skip
+    named = {**MADE, "key": "own", "made": False}
+    for told in (metadata, {"sha1": sha1_of(body)}):
+        aws.s3.put_object(Bucket=BUCKET, Key="own", Body=body, Metadata=told)
+        known = invoke("planner", named)
+        assert len(known["contents"] or ()) == len(told) - 1
+        assert invoke("prober", probe(known))["status"] == "ok"
+    aws.s3.put_object(Bucket=BUCKET, Key="own", Body=body, Metadata=metadata | {"members": "3"})
+    assert invoke("prober", probe(invoke("planner", named)))["error"] == "WrongMembers"
+
+
+def test_metadata_that_are_no_numbers_are_refused(aws: Aws, invoke: Invoke) -> None:
+    """Before anything is measured, with the object's name."""
+    metadata = {"sha1": "0" * 40, "members": "many"}
+    aws.s3.put_object(Bucket=BUCKET, Key="own", Body=b"x", Metadata=metadata)
+    with pytest.raises(BadSweep, match="'own' has members='many' in its metadata"):
+        invoke("planner", {**MADE, "key": "own", "made": False})
+
+
+def test_a_plan_is_recorded_with_the_disk_that_is_paid_for(
+    aws: Aws, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The prober's where a mode uses it; cells for which it is too small have the reason."""
+    monkeypatch.setenv("PROBER_STORAGE_MB", "600")
+    for size_bytes, refused in ((100_000_000, False), (300_000_000, True)):
+        event = {
+            "action": "plan", "run_id": str(size_bytes), "execution_arn": "arn",
+            "started_at": "2026-11-21T04:15:00.000Z",
+            "input": {**SWEEP, "object_bytes": [size_bytes]},
+        }  # fmt: skip
+        invoke("planner", event)
+        rows = {one.mode: one for one in aws.measurements.cells(str(size_bytes))}
+        assert {mode: one.storage_mb for mode, one in rows.items()} == {"stream": 512, "tmp": 600}
+        assert rows["stream"].cause is None
+        assert ("EphemeralStorageSize=" in (rows["tmp"].cause or "")) == refused

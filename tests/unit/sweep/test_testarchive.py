@@ -1,0 +1,72 @@
+"""testarchive: archives that are what they say, and like the article's."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from pathlib import PurePosixPath
+
+import pytest
+
+from bucketsum.sweep.request import ARCHIVE_BYTES_MIN
+from bucketsum.sweep.testarchive import (
+    CONTENT_RATIO,
+    FILES,
+    FOLDERS,
+    TestArchive,
+    members_sha1,
+)
+
+
+def made(size_bytes: int) -> tuple[TestArchive, bytes]:
+    """The archive and its bytes."""
+    archive = TestArchive(size_bytes)
+    return archive, b"".join(archive.chunks())
+
+
+def sha1_of(content: bytes) -> str:
+    """What hashlib says."""
+    return hashlib.sha1(content, usedforsecurity=False).hexdigest()
+
+
+@pytest.mark.parametrize("size_bytes", [ARCHIVE_BYTES_MIN, 1_234_567, 10_000_000])
+def test_zipfile_finds_what_is_said_to_be_in_it(size_bytes: int) -> None:
+    """Its size to the byte; members, folders, bytes and SHA-1s, every CRC right."""
+    archive, content = made(size_bytes)
+    assert len(content) == size_bytes
+    with zipfile.ZipFile(io.BytesIO(content)) as zf:
+        assert zf.testzip() is None
+        infos = zf.infolist()
+        sha1s = [sha1_of(zf.read(info)) for info in infos]
+    folders = {folder for info in infos for folder in PurePosixPath(info.filename).parents}
+    known = archive.contents
+    assert len({info.filename for info in infos}) == len(infos) == known.members == FILES
+    assert len(folders - {PurePosixPath()}) == known.directories == FOLDERS
+    assert sum(info.file_size for info in infos) == known.member_bytes
+    assert members_sha1(sha1s) == known.members_sha1
+
+
+def test_it_is_like_the_articles() -> None:
+    """Many small files, one or two really large ones, and text that deflate can do something to."""
+    size_bytes = 10_000_000
+    archive, content = made(size_bytes)
+    with zipfile.ZipFile(io.BytesIO(content)) as zf:
+        sizes = sorted(info.compress_size for info in zf.infolist())
+    assert sum(sizes[-2:]) > 0.8 * size_bytes
+    assert sizes[len(sizes) // 2] < size_bytes / 1000
+    assert archive.contents.member_bytes / size_bytes == pytest.approx(CONTENT_RATIO, rel=0.02)
+
+
+def test_it_is_the_same_every_time() -> None:
+    """Its SHA-1 is computed once and holds for every sample."""
+    assert made(ARCHIVE_BYTES_MIN)[1] == made(ARCHIVE_BYTES_MIN)[1]
+    assert made(ARCHIVE_BYTES_MIN)[1] != made(ARCHIVE_BYTES_MIN + 1)[1][:ARCHIVE_BYTES_MIN]
+
+
+def test_members_are_told_by_their_sorted_sha1s() -> None:
+    """As `sha1sum FILES | cut -c1-40 | LC_ALL=C sort | sha1sum` says; their order is nothing."""
+    one, other = sha1_of(b"one"), sha1_of(b"other")
+    lines = "".join(f"{sha1}\n" for sha1 in sorted([one, other]))
+    assert members_sha1([one, other]) == members_sha1([other, one]) == sha1_of(lines.encode())
+    assert members_sha1([one, one]) != members_sha1([one])

@@ -1,0 +1,133 @@
+"""The workload unzip in a plan: its axes, what fits on the disk, what the disk costs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from bucketsum.archives.decoders import ENGINES as HERE
+from bucketsum.archives.reading import Mode
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.axes import ENGINES, MODES, Setting
+from bucketsum.sweep.plan import plan_of
+from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.request import SweepInput
+
+if TYPE_CHECKING:
+    from bucketsum.sweep.plan import Plan
+
+PRICES = prices_in("us-east-1", "arm64")
+LEAST: dict[str, Any] = {
+    "workload": "unzip",
+    "object_bytes": [100_000_000],
+    "memory_mb": [1769],
+    "chunk_bytes": [262_144],
+}
+
+
+def planned(storage_mb: int = 512, key_sizes: tuple[int, ...] = (), **change: object) -> Plan:
+    """The plan of the least input with *change*."""
+    raw = {name: one for name, one in {**LEAST, **change}.items() if one is not None}
+    return plan_of(SweepInput.from_json(raw), key_sizes, storage_mb)
+
+
+def test_modes_and_engines_are_those_of_the_library() -> None:
+    """The planner names them without importing what reads archives."""
+    assert tuple(Mode) == MODES
+    assert set(HERE) <= set(ENGINES)
+
+
+def test_every_way_is_a_cell() -> None:
+    """Modes × engines, under ids of their own; streamed by ISA-L where nothing is said."""
+    cells = planned(mode=list(MODES), inflate=list(ENGINES)).cells
+    assert len({one.cell_id for one in cells}) == 6
+    assert {(one.setting.mode, one.setting.inflate) for one in cells} == {
+        (mode, engine) for mode in MODES for engine in ENGINES
+    }
+    [only] = planned().cells
+    assert only.setting == Setting(1769, 262_144, 1, "stream", "isal")
+    assert only.cell_id == "m01769-c000262144-s01-stream-isal-k01-o000100000000"
+
+
+def test_the_state_machine_is_told_the_way() -> None:
+    """Cells say mode and engine; a sweep that hashes says nothing of them."""
+    [cell] = planned(mode=["tmp"], inflate=["zlib"]).to_json()["versions"][0]["cells"]
+    assert (cell["mode"], cell["inflate"]) == ("tmp", "zlib")
+    [cell] = planned(workload="hash").to_json()["versions"][0]["cells"]
+    assert "mode" not in cell
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({"mode": ["disk"]}, r"mode\[0\] is 'disk'; allowed: stream, tmp, discard"),
+        ({"inflate": ["gzip"]}, r"inflate\[0\] is 'gzip'; allowed: isal, zlib"),
+        ({"workload": "hash", "mode": ["tmp"]}, "mode means nothing to the workload hash"),
+        ({"workload": None, "inflate": ["isal"]}, "inflate means nothing to the workload hash"),
+        (
+            {"object_bytes": [999_999]},
+            r"object_bytes\[0\] is 999999, not a whole number in 1000000",
+        ),
+        ({"object_bytes": [2_000_000_001]}, r"object_bytes\[0\] is 2000000001, not a whole number"),
+        ({"workload": "count"}, "workload is 'count'; allowed: hash, unzip"),
+    ],
+)
+def test_an_error_names_the_field(change: dict[str, Any], told: str) -> None:
+    """What was got and what is allowed."""
+    with pytest.raises(BadSweep, match=told):
+        planned(**change)
+
+
+@pytest.mark.parametrize(
+    ("mode", "size_bytes", "storage_mb", "told"),
+    [
+        ("tmp", 130_000_000, 512, None),
+        ("tmp", 140_000_000, 512, "the prober has 512: deploy with EphemeralStorageSize=528 or"),
+        ("tmp", 140_000_000, 528, None),
+        ("discard", 500_000_000, 512, None),
+        ("discard", 600_000_000, 512, "EphemeralStorageSize=573 or more"),
+        ("stream", 2_000_000_000, 512, None),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_on_the_disk_is_a_result_with_the_number_to_raise(
+    mode: str, size_bytes: int, storage_mb: int, told: str | None
+) -> None:
+    """A cell that cannot be is not run, and its cause says what would do."""
+    plan = planned(storage_mb, mode=[mode], object_bytes=[size_bytes])
+    [cell] = plan.cells
+    assert (cell.refused is None) == (told is None)
+    assert (told or "") in (cell.refused or "")
+    assert plan.samples == (0 if told else 6)
+
+
+def test_what_no_disk_can_hold_is_not_told_to_be_raised() -> None:
+    """Lambda's largest is 10,240 MB; of an archive of one's own only its own size is known."""
+    plan = planned(10_240, (11 * 10**9,), mode=["tmp"], object_bytes=None, keys=["a.zip"])
+    assert "can have 10240 at most: stream it" in (plan.cells[0].refused or "")
+    assert planned(10_240, (9 * 10**9,), mode=["tmp"], object_bytes=None, keys=["a"]).samples
+
+
+def test_a_disk_is_paid_for_where_it_is_used() -> None:
+    """A stream could be deployed with the 512 MB that cost nothing, so that is its price."""
+    small, large = (planned(storage_mb, mode=list(MODES)) for storage_mb in (512, 10_240))
+    usd = [[cell.usd(PRICES) for cell in plan.cells] for plan in (small, large)]
+    storages = [{str(cell.setting.mode): cell.storage_mb for cell in large.cells}]
+    assert storages == [{"stream": 512, "tmp": 10_240, "discard": 10_240}]
+    dearer = {
+        str(cell.setting.mode): after > before
+        for cell, before, after in zip(small.cells, *usd, strict=True)
+    }
+    assert dearer == {"stream": False, "tmp": True, "discard": True}
+
+
+def test_slower_ways_are_estimated_to_take_longer() -> None:
+    """Zlib takes longer than ISA-L; a disk longer than none; hashing alone is the shortest."""
+    seconds = {
+        (one.setting.mode, one.setting.inflate): one.seconds
+        for one in planned(memory_mb=[512], mode=list(MODES), inflate=list(ENGINES)).cells
+    }
+    [hashed] = planned(memory_mb=[512], workload="hash").cells
+    assert all(seconds[mode, "isal"] < seconds[mode, "zlib"] for mode in MODES)
+    assert hashed.seconds < seconds["stream", "isal"] < seconds["discard", "isal"]
+    assert seconds["discard", "isal"] < seconds["tmp", "isal"]
