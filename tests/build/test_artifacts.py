@@ -41,6 +41,7 @@ _ENVIRONMENT: Final = {
     "AWS_REGION": "us-east-1",
     "MEASUREMENTS_TABLE": "table",
     "SWEEP_BUCKET": "bucket",
+    "PROBER_STORAGE_MB": "512",
     "ARCHITECTURE": "arm64",
     "PROBER_FUNCTION": "prober",
     "PROBER_MEMORY_MB": "512",
