@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.analysis import SIGNIFICANCE, p_value
 from bucketsum_cli.output import Cell, Column, size_text
-from bucketsum_cli.tune.naming import ONE_STREAM
+from bucketsum_cli.tune.naming import tells_streams
 from bucketsum_cli.tune.results import warm_seconds
 from bucketsum_cli.tune.texts import (
     MISSING,
@@ -113,11 +113,11 @@ def differences(before: Results, after: Results) -> Iterator[str]:
 
 
 class Table:
-    """The table of *pairs*: with streams where some have more than one, with modes of archives."""
+    """The table of *pairs*: with streams where they say something, with modes of archives."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         settings = [pair.cell.setting for pair in pairs]
-        self._has_streams = any(one.streams != ONE_STREAM for one in settings)
+        self._has_streams = tells_streams(settings)
         self._has_ways = any(one.mode for one in settings)
 
     @property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.settings import AUTO_STREAMS
 from bucketsum_cli.tune.texts import chunk_text, memory_text
 
 if TYPE_CHECKING:
@@ -11,20 +12,26 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.axes import Setting
 
-ONE_STREAM: Final = 1
+_ONE_STREAM: Final = 1
+_WITHOUT_SAYING: Final = ({_ONE_STREAM}, {AUTO_STREAMS})
+
+
+def tells_streams(settings: Iterable[Setting]) -> bool:
+    """Whether streams are worth a word: not where one reads every object, or always the rule."""
+    return {one.streams for one in settings} not in _WITHOUT_SAYING
 
 
 def streams_text(streams: int | str) -> str:
     """Connections that read one object: ``1 stream``, ``4 streams``, ``auto streams``."""
-    return "1 stream" if streams == ONE_STREAM else f"{streams} streams"
+    return "1 stream" if streams == _ONE_STREAM else f"{streams} streams"
 
 
 class Naming:
     """Names for settings of one run."""
 
     def __init__(self, settings: Iterable[Setting]) -> None:
-        """Take all that the run has; streams are told where one of them has more than one."""
-        self._streams = any(one.streams != ONE_STREAM for one in settings)
+        """Take all that the run has."""
+        self._streams = tells_streams(settings)
 
     def heading(self, setting: Setting) -> str:
         """As the article has it: ``128 MB Memory / 1 MB Chunk Size``, and what else there is."""

@@ -12,7 +12,7 @@ from bucketsum.sweep.request import SweepInput
 from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import size_text
-from bucketsum_cli.tune.naming import ONE_STREAM
+from bucketsum_cli.tune.naming import tells_streams
 from bucketsum_cli.tune.texts import chunk_text, duration_text, memory_text, usd_text
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
     plan, sweep = priced.plan, priced.plan.sweep
     yield "memory", ", ".join(map(memory_text, sorted(sweep.memory_mb)))
     yield "chunk size", ", ".join(map(chunk_text, sorted({s.chunk_bytes for s in sweep.settings})))
-    if any(one.streams != ONE_STREAM for one in sweep.settings):
+    if tells_streams(sweep.settings):
         yield "streams", ", ".join(dict.fromkeys(str(one.streams) for one in sweep.settings))
     if sweep.workload is Workload.UNZIP:
         yield "mode", ", ".join(dict.fromkeys(str(one.mode) for one in sweep.settings))

@@ -190,7 +190,7 @@ def test_cells_that_cannot_run_are_named_before_the_start(
 ) -> None:
     """A chunk that memory cannot hold is known without paying for it."""
     ended = run("tune", "run", *AXES, "--memory", 128, "--chunk", "50MB,1MB", "--dry-run")
-    assert "not run     chunk_bytes is 50000000 and streams 1; 2 chunks do not fit" in ended.err
+    assert "not run     chunk_bytes is 50000000 and streams auto; 2 chunks do not fit" in ended.err
     assert state_machine.asked == []
 
 

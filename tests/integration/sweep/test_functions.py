@@ -241,7 +241,7 @@ def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:
     assert run.samples_ok == run.samples
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", run.ended_at or "")
     assert summary["recommendation"]["parameters"] == {
-        "MemorySize": 128, "ChunkBytes": 65_536, "Streams": 1,
+        "MemorySize": 128, "ChunkBytes": 65_536, "Streams": "auto",
     }  # fmt: skip
 
 

@@ -129,7 +129,7 @@ def test_settings_as_fast_as_the_chosen_one_are_named() -> None:
     """Where chance alone may decide, the person is told what else would do."""
     alike = [replace(one, indistinguishable_from_best=True) for one in CELLS[1:]]
     choice = choose([CELLS[0], *alike], Strategy(StrategyName.FASTEST), PRICES)
-    assert choice.also == (Setting(512, 65_536),)
+    assert choice.also == (Setting(512, 65_536, 1),)
     assert choose([CELLS[0], *alike], Strategy(StrategyName.CHEAPEST), PRICES).also == ()
 
 
@@ -138,4 +138,4 @@ def test_ties_go_to_the_smaller_setting() -> None:
     twins = [cell(512, 8.0), replace(cell(512, 8.0), chunk_bytes=70_000)]
     best = choose(list(reversed(twins)), Strategy(), PRICES).best
     assert best is not None
-    assert best.setting == Setting(512, 65_536)
+    assert best.setting == Setting(512, 65_536, 1)

@@ -25,7 +25,7 @@ def test_cells_are_the_product() -> None:
     """Each setting meets each object and each concurrency, under an id of its own."""
     plan = plan_of(replace(SWEEP, concurrency=(1, 2)))
     assert len(plan.cells) == len({one.cell_id for one in plan.cells}) == 3 * 2 * 2
-    assert plan.cells[0].cell_id == "m00128-c000065536-s01-k01-o000000001000"
+    assert plan.cells[0].cell_id == "m00128-c000065536-sauto-k01-o000000001000"
 
 
 def test_ids_sort_as_their_numbers_do() -> None:

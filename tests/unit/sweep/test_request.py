@@ -25,7 +25,7 @@ LEAST: Mapping[str, Any] = {
 
 
 def test_the_least_input_has_five_runs_of_the_product() -> None:
-    """Memory × chunk, one stream, one at a time, five runs, the cheapest."""
+    """Memory × chunk, streams by the rule, one at a time, five runs, the cheapest."""
     sweep = SweepInput.from_json(LEAST)
     assert sweep == SweepInput(
         settings=(
@@ -50,7 +50,7 @@ def test_pairs_are_taken_as_they_are() -> None:
 
 
 def test_streams_are_numbers_and_the_rule() -> None:
-    """In the order asked for; one where nothing is said."""
+    """In the order asked for; sorted, the rule comes last."""
     sweep = SweepInput.from_json(
         {**LEAST, "memory_mb": [512], "chunk_bytes": [65_536], "streams": ["auto", 16, 1]}
     )
@@ -78,8 +78,8 @@ def test_the_articles_experiment_has_its_settings_objects_and_runs() -> None:
     assert len(sweep.settings) == 10
     assert sweep.object_bytes == (100_000_000, 500_000_000, 1_000_000_000, 5_000_000_000)
     assert (sweep.runs, sweep.weak) == (2, True)
-    assert Setting(128, 1_000_000) in sweep.settings
-    assert Setting(2048, 20_000_000) in sweep.settings
+    assert Setting(128, 1_000_000, 1) in sweep.settings
+    assert Setting(2048, 20_000_000, 1) in sweep.settings
 
 
 @pytest.mark.parametrize(

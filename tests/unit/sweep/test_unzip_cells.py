@@ -46,8 +46,8 @@ def test_every_way_is_a_cell() -> None:
         (mode, engine) for mode in MODES for engine in ENGINES
     }
     [only] = planned().cells
-    assert only.setting == Setting(1769, 262_144, 1, "stream", "isal")
-    assert only.cell_id == "m01769-c000262144-s01-stream-isal-k01-o000100000000"
+    assert only.setting == Setting(1769, 262_144, "auto", "stream", "isal")
+    assert only.cell_id == "m01769-c000262144-sauto-stream-isal-k01-o000100000000"
 
 
 def test_the_state_machine_is_told_the_way() -> None:

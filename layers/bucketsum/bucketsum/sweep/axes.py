@@ -47,7 +47,7 @@ class Setting:
 
     memory_mb: int
     chunk_bytes: int
-    streams: int | str = 1
+    streams: int | str = AUTO_STREAMS
     mode: str | None = None
     inflate: str | None = None
 
@@ -82,8 +82,8 @@ def settings_in(fields: Fields, workload: Workload) -> tuple[Setting, ...]:
     Raises:
         BadSweep: A field is missing, out of range, or means nothing to the workload.
     """
-    one: int | str = 1
-    streams = fields.many("streams", _streams, (one,))
+    rule: int | str = AUTO_STREAMS  # the hasher's own, so applying a result changes nothing else
+    streams = fields.many("streams", _streams, (rule,))
     ways = _ways(fields, workload)
     return tuple(
         Setting(*pair, count, *way) for pair, count, way in product(_pairs(fields), streams, ways)
