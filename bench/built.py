@@ -28,6 +28,7 @@ VARIABLES: Final = {
     "DEAD_LETTER_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters",
     "MAX_RECEIVES": "5",
     "CHUNK_BYTES": "1048576",
+    "STREAMS": "auto",
     "POWERTOOLS_SERVICE_NAME": "benchmark",
     "POWERTOOLS_METRICS_NAMESPACE": "bucketsum",
 }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import functools
 import os
-import traceback
 from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools import Logger, Metrics
@@ -12,15 +11,16 @@ from aws_lambda_powertools.metrics import MetricUnit
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.arrivals import arrivals_in
+from bucketsum.batch import BatchHasher, Work
 from bucketsum.clients import client_of
+from bucketsum.errors import Deferred
 from bucketsum.hashing import ArrivalHasher, Outcome, Report
 from bucketsum.ledger import Ledger
 from bucketsum.reading.reader import reader
 from bucketsum.reading.source import CLIENT_CONFIG
 from bucketsum.redelivery import Delivery, Redelivery
 from bucketsum.settings import Settings
-from bucketsum.tracing import traced_when_sampled
+from bucketsum.tracing import carried, traced_when_sampled
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -66,42 +66,13 @@ _HASHER: Final = ArrivalHasher(
     settings=SETTINGS,
     archives=_archive_hasher(),
 )
+_BATCH: Final = BatchHasher(_HASHER.hash, SETTINGS, carried)
 
 
 @functools.cache
 def _redelivery() -> Redelivery:
     """Made when the first message fails: where none does, SQS is never spoken to."""
     return Redelivery(client_of("sqs", _PROMPT), SETTINGS)
-
-
-def hash_objects(body: str, context: LambdaContext) -> None:
-    """Hash every object in one message; one that fails does not keep the others from theirs.
-
-    Raises:
-        Exception: One could not be hashed. The others are recorded.
-        ExceptionGroup: Several could not. The others are recorded.
-        MalformedMessage: The message names no objects.
-    """
-    failures = []
-    for arrival in arrivals_in(body):
-        try:
-            report = _HASHER.hash(arrival, lambda: context.get_remaining_time_in_millis() / 1000)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the next object has its turn
-            _forget_frames(error)
-            failures.append(error)
-        else:
-            _publish(report)
-    if len(failures) > 1:
-        raise ExceptionGroup(f"{len(failures)} objects of one message failed", failures)
-    if failures:
-        raise failures[0]
-
-
-def _forget_frames(error: BaseException | None) -> None:
-    """Let go of the chunk that the frames of *error* hold, while it waits for the other objects."""
-    while error is not None:
-        traceback.clear_frames(error.__traceback__)
-        error = error.__context__
 
 
 def _publish(report: Report) -> None:
@@ -143,26 +114,33 @@ def _of_members(report: Report) -> dict[str, Any]:
     }
 
 
-def handle_message(message: dict[str, Any], context: LambdaContext) -> bool:
-    """Handle one message; whether it is done with. If not, just this one goes back to the queue."""
+def _tell(work: Work) -> bool:
+    """Log and count what became of a message; whether it is done with, or goes back."""
     metrics.add_metric("Messages", MetricUnit.Count, 1)
-    try:
-        hash_objects(message["body"], context)
-    except Exception as error:
-        receives = int(message["attributes"]["ApproximateReceiveCount"])
-        delivery = Delivery(message["body"], message["receiptHandle"], receives)
-        settled = _settled(delivery, error)
-        metrics.add_metric(
-            "MessagesSetAside" if settled else "MessagesRetried", MetricUnit.Count, 1
-        )
-        logger.exception(
-            "message set aside" if settled else "message goes back",
-            message_id=message["messageId"],
-            receive_count=receives,
-            body=message["body"][:2000],
-        )
+    for report in work.reports:
+        _publish(report)
+    return work.failure is None or _given_back(work.delivery, work.failure)
+
+
+def _given_back(delivery: Delivery, failure: Exception) -> bool:
+    """See to a message that is not done with; whether it is after all, being set aside."""
+    settled = _settled(delivery, failure)
+    told: dict[str, Any] = {
+        "message_id": delivery.message_id,
+        "receive_count": delivery.receive_count,
+    }
+    if isinstance(failure, Deferred):
+        metrics.add_metric("MessagesDeferred", MetricUnit.Count, 1)
+        logger.info("message left to another invocation", seconds=failure.seconds, **told)
         return settled
-    return True
+    metrics.add_metric("MessagesSetAside" if settled else "MessagesRetried", MetricUnit.Count, 1)
+    logger.error(
+        "message set aside" if settled else "message goes back",
+        exc_info=failure,
+        body=delivery.body[:2000],
+        **told,
+    )
+    return settled
 
 
 def _settled(delivery: Delivery, error: Exception) -> bool:
@@ -183,5 +161,17 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     Returns:
         ``{"batchItemFailures": [{"itemIdentifier": messageId}, ...]}``: the messages that go back.
     """
-    back = [one["messageId"] for one in event["Records"] if not handle_message(one, context)]
+    deliveries = [_delivery_of(message) for message in event["Records"]]
+    works = _BATCH.handle(deliveries, lambda: context.get_remaining_time_in_millis() / 1000)
+    back = [work.delivery.message_id for work in works if not _tell(work)]
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in back]}
+
+
+def _delivery_of(message: dict[str, Any]) -> Delivery:
+    """What Lambda passes on of a message."""
+    return Delivery(
+        body=message["body"],
+        receipt_handle=message["receiptHandle"],
+        receive_count=int(message["attributes"]["ApproximateReceiveCount"]),
+        message_id=message["messageId"],
+    )

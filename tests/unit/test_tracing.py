@@ -12,18 +12,24 @@ from typing import Any, Final
 
 PROGRAM: Final = """
 import os, sys
+from concurrent.futures import ThreadPoolExecutor
 from botocore.config import Config
 from bucketsum.clients import client_of
-from bucketsum.tracing import traced_when_sampled
+from bucketsum.tracing import carried, traced_when_sampled
 
 table = client_of("dynamodb", Config(retries={"total_max_attempts": 1}, connect_timeout=1))
 
-@traced_when_sampled
-def lambda_handler(event, context):
+pool = ThreadPoolExecutor(1) if "THREADS" in os.environ else None
+
+def ask(key):
     try:
-        table.get_item(TableName="digests", Key={"object": {"S": "a"}})
+        table.get_item(TableName="digests", Key={"object": {"S": key}})
     except Exception as error:
         assert "Could not connect" in str(error), error
+
+@traced_when_sampled
+def lambda_handler(event, context):
+    pool.submit(carried(ask), "a").result() if pool else ask("a")
     if event.get("fails"):
         raise ValueError("as asked")
     return "answer"
@@ -107,3 +113,16 @@ def test_tracing_can_be_turned_off() -> None:
     """Powertools' own switch still holds where an invocation is sampled."""
     _, segments = invoked("1", POWERTOOLS_TRACE_DISABLED="true")
     assert segments == {}
+
+
+def test_other_threads_are_part_of_the_trace() -> None:
+    """What objects that are read side by side ask of AWS is in their invocation's segment."""
+    _, segments = invoked("1", THREADS="2")
+    assert segments["dynamodb"]["parent_id"] == segments["## lambda_handler"]["id"]
+
+
+def test_other_threads_are_not_traced_where_nothing_is() -> None:
+    """Threads of an invocation that is not sampled tell X-Ray nothing, before and after one is."""
+    loaded, segments = invoked("0", "1", "0", THREADS="2")
+    assert loaded == ["False", "True", "True"]
+    assert segments["dynamodb"]["trace_id"] == segments["## lambda_handler"]["trace_id"]

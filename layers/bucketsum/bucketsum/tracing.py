@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import sys
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from aws_lambda_powertools import tracing
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     Handler = Callable[[dict[str, Any], LambdaContext], "Answer"]
 
 Answer = TypeVar("Answer")
+Asked = TypeVar("Asked")
 
 TRACE_VARIABLE: Final = "_X_AMZN_TRACE_ID"
 """Where Lambda tells, before each invocation, whether it is traced."""
@@ -43,6 +45,20 @@ def traced_when_sampled(handler: Handler[Answer]) -> Handler[Answer]:
             tracing.tracer.is_cold_start = False
 
     return handle
+
+
+def carried(work: Callable[[Asked], Answer]) -> Callable[[Asked], Answer]:
+    """*work* for other threads: what it asks of AWS is part of this thread's segment."""
+    sdk = sys.modules.get("aws_xray_sdk.core")
+    if sdk is None:
+        return work
+    segment = sdk.xray_recorder.get_trace_entity()
+
+    def work_there(asked: Asked) -> Answer:
+        sdk.xray_recorder.set_trace_entity(segment)
+        return work(asked)
+
+    return work_there
 
 
 def _sampled() -> bool:
