@@ -2,32 +2,27 @@
 
 from __future__ import annotations
 
+import functools
 import os
-import traceback
 from typing import TYPE_CHECKING, Any, Final
 
-import boto3
-from aws_lambda_powertools import Logger, Metrics, Tracer
+from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
-from aws_lambda_powertools.utilities.batch import (
-    BatchProcessor,
-    EventType,
-    process_partial_response,
-)
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.arrivals import arrivals_in
+from bucketsum.batch import BatchHasher, Work
+from bucketsum.clients import client_of
+from bucketsum.errors import Deferred
 from bucketsum.hashing import ArrivalHasher, Outcome, Report
 from bucketsum.ledger import Ledger
 from bucketsum.reading.reader import reader
 from bucketsum.reading.source import CLIENT_CONFIG
 from bucketsum.redelivery import Delivery, Redelivery
 from bucketsum.settings import Settings
+from bucketsum.tracing import carried, traced_when_sampled
 
 if TYPE_CHECKING:
-    from aws_lambda_powertools.utilities.batch.types import PartialItemFailureResponse
-    from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from bucketsum.archives.hashing import ArchiveHasher
@@ -37,7 +32,6 @@ SETTINGS: Final = Settings.from_env(os.environ)
 # Service and namespace come from the environment, so that two stacks never share a metric.
 logger = Logger(use_rfc3339=True)  # Lambda filters JSON logs by level where it knows the time
 metrics = Metrics()
-tracer = Tracer()
 
 # One request that hangs must not outlast the invocation: `STOP_BEFORE_END_SECONDS`.
 _PROMPT: Final = Config(
@@ -45,8 +39,8 @@ _PROMPT: Final = Config(
     read_timeout=2,
     retries={"mode": "standard", "total_max_attempts": 4},
 )
-_S3: Final = boto3.client("s3", config=CLIENT_CONFIG)
-_DYNAMODB: Final = boto3.client("dynamodb", config=_PROMPT)
+_S3: Final = client_of("s3", CLIENT_CONFIG)
+_DYNAMODB: Final = client_of("dynamodb", _PROMPT)
 
 
 def _archive_hasher() -> ArchiveHasher | None:
@@ -72,41 +66,13 @@ _HASHER: Final = ArrivalHasher(
     settings=SETTINGS,
     archives=_archive_hasher(),
 )
-_REDELIVERY: Final = Redelivery(boto3.client("sqs", config=_PROMPT), SETTINGS)
-_PROCESSOR: Final = BatchProcessor(event_type=EventType.SQS, raise_on_entire_batch_failure=False)
+_BATCH: Final = BatchHasher(_HASHER.hash, SETTINGS, carried)
 
 
-def hash_objects(body: str, context: LambdaContext) -> None:
-    """Hash every object in one message; one that fails does not keep the others from theirs.
-
-    Raises:
-        Exception: One could not be hashed. The others are recorded.
-        ExceptionGroup: Several could not. The others are recorded.
-        MalformedMessage: The message names no objects.
-    """
-    failures = []
-    for arrival in arrivals_in(body):
-        try:
-            report = _HASHER.hash(arrival, lambda: context.get_remaining_time_in_millis() / 1000)
-        except Exception as error:  # noqa: BLE001 - whatever it is, the next object has its turn
-            _forget_frames(error)
-            failures.append(error)
-        else:
-            _publish(report)
-    if len(failures) > 1:
-        raise ExceptionGroup(f"{len(failures)} objects of one message failed", failures)
-    if failures:
-        raise failures[0]
-
-
-def _forget_frames(error: BaseException | None) -> None:
-    """Let go of the chunk that the frames of *error* hold.
-
-    Powertools keeps every failure of a batch until the next one, and a chunk with each of them.
-    """
-    while error is not None:
-        traceback.clear_frames(error.__traceback__)
-        error = error.__context__
+@functools.cache
+def _redelivery() -> Redelivery:
+    """Made when the first message fails: where none does, SQS is never spoken to."""
+    return Redelivery(client_of("sqs", _PROMPT), SETTINGS)
 
 
 def _publish(report: Report) -> None:
@@ -148,47 +114,64 @@ def _of_members(report: Report) -> dict[str, Any]:
     }
 
 
-def handle_message(record: SQSRecord, lambda_context: LambdaContext) -> None:
-    """Handle one message; raising leaves just this one on the queue.
-
-    Powertools passes both arguments by these names.
-    """
+def _tell(work: Work) -> bool:
+    """Log and count what became of a message; whether it is done with, or goes back."""
     metrics.add_metric("Messages", MetricUnit.Count, 1)
-    try:
-        hash_objects(record.body, lambda_context)
-    except Exception as error:
-        receives = int(record.attributes.approximate_receive_count)
-        delivery = Delivery(record.body, record.receipt_handle, receives)
-        settled = _settled(delivery, error)
-        metrics.add_metric(
-            "MessagesSetAside" if settled else "MessagesRetried", MetricUnit.Count, 1
-        )
-        logger.exception(
-            "message set aside" if settled else "message goes back",
-            message_id=record.message_id,
-            receive_count=receives,
-            body=record.body[:2000],
-        )
-        if not settled:
-            raise
+    for report in work.reports:
+        _publish(report)
+    return work.failure is None or _given_back(work.delivery, work.failure)
+
+
+def _given_back(delivery: Delivery, failure: Exception) -> bool:
+    """See to a message that is not done with; whether it is after all, being set aside."""
+    settled = _settled(delivery, failure)
+    told: dict[str, Any] = {
+        "message_id": delivery.message_id,
+        "receive_count": delivery.receive_count,
+    }
+    if isinstance(failure, Deferred):
+        metrics.add_metric("MessagesDeferred", MetricUnit.Count, 1)
+        logger.info("message left to another invocation", seconds=failure.seconds, **told)
+        return settled
+    metrics.add_metric("MessagesSetAside" if settled else "MessagesRetried", MetricUnit.Count, 1)
+    logger.error(
+        "message set aside" if settled else "message goes back",
+        exc_info=failure,
+        body=delivery.body[:2000],
+        **told,
+    )
+    return settled
 
 
 def _settled(delivery: Delivery, error: Exception) -> bool:
     """Whether the message is set aside. Where SQS refuses to be told, its time-outs decide."""
     try:
-        return _REDELIVERY.settle(delivery, error)
+        return _redelivery().settle(delivery, error)
     except (BotoCoreError, ClientError):
         logger.exception("SQS refused; the message waits out the queue's own visibility time-out")
         return False
 
 
 @logger.inject_lambda_context
-@tracer.capture_lambda_handler(capture_response=False)
+@traced_when_sampled
 @metrics.log_metrics(capture_cold_start_metric=True)
-def lambda_handler(event: dict[str, Any], context: LambdaContext) -> PartialItemFailureResponse:
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Handle one batch from the arrivals queue.
 
     Returns:
         ``{"batchItemFailures": [{"itemIdentifier": messageId}, ...]}``: the messages that go back.
     """
-    return process_partial_response(event, handle_message, _PROCESSOR, context)
+    deliveries = [_delivery_of(message) for message in event["Records"]]
+    works = _BATCH.handle(deliveries, lambda: context.get_remaining_time_in_millis() / 1000)
+    back = [work.delivery.message_id for work in works if not _tell(work)]
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in back]}
+
+
+def _delivery_of(message: dict[str, Any]) -> Delivery:
+    """What Lambda passes on of a message."""
+    return Delivery(
+        body=message["body"],
+        receipt_handle=message["receiptHandle"],
+        receive_count=int(message["attributes"]["ApproximateReceiveCount"]),
+        message_id=message["messageId"],
+    )

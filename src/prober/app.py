@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 
-# The hasher imports these three: cold starts and memory are to be its own.
-from aws_lambda_powertools import Logger, Metrics, Tracer  # noqa: F401
+# The hasher imports both: cold starts and memory are to be its own.
+from aws_lambda_powertools import Logger, Metrics  # noqa: F401
 
 from bucketsum import __version__
 from bucketsum.reading.reader import reader

@@ -131,7 +131,7 @@ def test_powertools_is_pinned_alike() -> None:
 
 def test_layer_serves_every_runtime_and_processor(built: Built) -> None:
     """What is compiled is there for each, in the folder that Lambda searches, and nowhere else."""
-    suffixes = {".so", ".pyd", ".dylib", ".pyc"}
+    suffixes = {".so", ".pyd", ".dylib"}
     compiled = {
         path.relative_to(built.layer) for path in built.layer.rglob("*") if path.suffix in suffixes
     }
@@ -228,7 +228,7 @@ def test_layer_has_what_its_packages_need(built: Built) -> None:
     "unwanted",
     [
         "bin",  # programs name the interpreter of the machine that built them
-        "__pycache__", "tests", "test", "conftest.py",
+        "tests", "test", "conftest.py",
         ".env", ".aws", ".git", "credentials", "*.pem", "*.key",
     ],
 )  # fmt: skip

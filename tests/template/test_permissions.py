@@ -134,7 +134,7 @@ def test_every_client_is_looked_at() -> None:
             used = re.findall(rf"(?<![\w.]){parameter}\.(?!meta\b)", text)
             kept |= set(re.findall(rf"self\.(\w+) = {parameter}\b", text)) or set(used)
     assert kept == set(CLIENTS)
-    made = re.findall(r"boto3\.\w+\(\s*\"(\w+)\"", HANDLER.read_text(encoding="utf-8"))
+    made = re.findall(r"client_of\(\s*\"(\w+)\"", HANDLER.read_text(encoding="utf-8"))
     assert sorted(made) == ["dynamodb", "s3", "sqs"]
 
 

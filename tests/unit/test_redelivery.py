@@ -56,7 +56,7 @@ def dead_letters(sqs: SQSClient) -> str:
 def set_aside(sqs: SQSClient, dead_letters: str, error: Exception, receives: int) -> str:
     """Settle a message that failed with *error*; return the reason it then has in the DLQ."""
     redelivery = Redelivery(sqs, settings(dead=dead_letters))
-    assert redelivery.settle(Delivery("the body", "handle", receives), error)
+    assert redelivery.settle(Delivery("the body", "handle", receives, "id"), error)
     answer = sqs.receive_message(QueueUrl=dead_letters, MessageAttributeNames=["All"])
     [message] = answer["Messages"]
     sqs.delete_message(QueueUrl=dead_letters, ReceiptHandle=message["ReceiptHandle"])
@@ -113,7 +113,7 @@ def settled(receives: int, error: Exception, chance: float = 0.0) -> StrictSqs:
     """What SQS was given when a message failed with *error*, of a queue that is very patient."""
     sqs = StrictSqs()
     redelivery = Redelivery(cast("SQSClient", sqs), settings(1000), lambda: chance)
-    redelivery.settle(Delivery("the body", "handle", receives), error)
+    redelivery.settle(Delivery("the body", "handle", receives, "id"), error)
     return sqs
 
 
@@ -136,7 +136,7 @@ def test_reason_makes_room_for_the_longest_messages(free_bytes: int) -> None:
 
     body = "x" * (1_048_576 - free_bytes)
     redelivery = Redelivery(cast("SQSClient", _Sqs()), settings())
-    assert redelivery.settle(Delivery(body, "handle", 1), MalformedMessage("é" * 500))
+    assert redelivery.settle(Delivery(body, "handle", 1, "id"), MalformedMessage("é" * 500))
 
     [message] = sent
     attributes = message["MessageAttributes"]
@@ -181,7 +181,7 @@ def test_waiting_message_is_named_by_its_receipt() -> None:
             {},
             {"QueueUrl": "arrivals", "ReceiptHandle": "this one", "VisibilityTimeout": 10},
         )
-        delivery = Delivery("the body", "this one", 1)
+        delivery = Delivery("the body", "this one", 1, "id")
         assert not Redelivery(sqs, settings(), lambda: 0.0).settle(delivery, RetryLater("busy"))
         stub.assert_no_pending_responses()
 
@@ -197,4 +197,4 @@ def test_refusal_of_sqs_leaves_the_message_where_it_is(operation: str, error: Ex
     with Stubber(sqs) as stub:
         stub.add_client_error(operation, "Throttled")
         with pytest.raises(ClientError, match="Throttled"):
-            redelivery.settle(Delivery("the body", "handle", 1), error)
+            redelivery.settle(Delivery("the body", "handle", 1, "id"), error)

@@ -18,6 +18,7 @@ from bucketsum.settings import (
     BASE_MEMORY_BYTES,
     CHUNK_BYTES_MAX,
     CHUNK_BYTES_MIN,
+    THREADS_MAX,
     Settings,
 )
 
@@ -49,7 +50,29 @@ def test_good_environment_is_read() -> None:
         extra_algorithms=(),
         memory_mb=512,
         streams=Streams(None, 1_048_576, 512),
+        threads=THREADS_MAX,
     )
+
+
+@pytest.mark.parametrize(
+    ("memory_mb", "chunk_bytes", "threads"),
+    [
+        (128, CHUNK_BYTES_MIN, THREADS_MAX),
+        (128, 1_048_576, THREADS_MAX),
+        (128, 4 * 1_048_576, 4),
+        (128, 16 * 1_048_576, 1),
+        (512, 16 * 1_048_576, THREADS_MAX),
+        (512, 100 * 1_048_576, 2),
+        (3008, 512 * 1_048_576, 2),
+    ],
+)
+def test_threads_are_as_many_as_memory_holds(
+    memory_mb: int, chunk_bytes: int, threads: int
+) -> None:
+    """Each has two chunks and some memory of its own, beside the runtime's 90 MB."""
+    sizes = {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(memory_mb), "CHUNK_BYTES": str(chunk_bytes)}
+    assert Settings.from_env(GOOD | sizes).threads == threads
+    assert 90e6 + threads * 2 * chunk_bytes <= memory_mb * 2**20
 
 
 @pytest.mark.parametrize("name", sorted(set(GOOD) - {"EXTRA_ALGORITHMS"}))

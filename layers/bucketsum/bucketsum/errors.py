@@ -7,6 +7,7 @@
     │   ├── SourceInterrupted     the object's bytes stopped coming, resuming did not help
     │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
     │   ├── OutOfTime             this invocation ends before the object does
+    │   ├── Deferred              nothing failed: another environment is to take the message
     │   └── Overtaken             other sweeps kept changing the prober that this one published
     ├── KeepAside             a person must look: the message goes to the dead-letter queue
     │   └── MalformedMessage      not a message that names objects
@@ -38,6 +39,14 @@ class SourceUnavailable(RetryLater):
 
 class OutOfTime(RetryLater):
     """The invocation would have ended before the object did."""
+
+
+class Deferred(RetryLater):
+    """Another environment is to take the message, so many seconds from now."""
+
+    def __init__(self, seconds: int) -> None:
+        super().__init__(f"left to another invocation, {seconds} s from now")
+        self.seconds = seconds
 
 
 class Overtaken(RetryLater):

@@ -6,7 +6,7 @@ import random
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.errors import KeepAside
+from bucketsum.errors import Deferred, KeepAside
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -34,11 +34,13 @@ class Delivery:
         body: The message, as it was sent.
         receipt_handle: What SQS knows this receive by.
         receive_count: How often the message was received, this time included.
+        message_id: What Lambda is told of a message that goes back.
     """
 
     body: str
     receipt_handle: str
     receive_count: int
+    message_id: str
 
 
 class Redelivery:
@@ -69,7 +71,11 @@ class Redelivery:
         self._sqs.change_message_visibility(
             QueueUrl=self._settings.arrivals_queue_url,
             ReceiptHandle=delivery.receipt_handle,
-            VisibilityTimeout=self._delay_seconds(delivery.receive_count),
+            VisibilityTimeout=(
+                error.seconds
+                if isinstance(error, Deferred)
+                else self._delay_seconds(delivery.receive_count)
+            ),
         )
         return False
 

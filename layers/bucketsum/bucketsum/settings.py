@@ -21,6 +21,12 @@ CHUNK_BYTES_MAX: Final = 512 * 1024 * 1024
 BASE_MEMORY_BYTES: Final = 90_000_000
 """What the runtime, boto3 and Powertools take before the first chunk; measured by `make bench`."""
 
+THREADS_MAX: Final = 8
+"""Small objects of a batch that are read side by side at most; chosen by `bench.function`."""
+
+THREAD_BYTES: Final = 2_000_000
+"""What a thread takes in memory besides what it holds of its object: connections, its stack."""
+
 MEMBER_BYTES: Final = 1500
 """What a member is reckoned to take in memory while its archive is read.
 
@@ -53,6 +59,7 @@ class Settings:
         extra_algorithms: Digests besides SHA-1.
         memory_mb: The function's memory, in MiB, as Lambda tells it.
         streams: How many connections read an object.
+        threads: How many small objects are read side by side, 1 to `THREADS_MAX`: as many as fit.
         archives: How archives are read; None where nothing is treated as one.
     """
 
@@ -64,6 +71,7 @@ class Settings:
     extra_algorithms: tuple[str, ...]
     memory_mb: int
     streams: Streams
+    threads: int = 1
     archives: ArchiveReader | None = None
 
     @classmethod
@@ -94,8 +102,15 @@ class Settings:
             extra_algorithms=_algorithms(env, "EXTRA_ALGORITHMS"),
             memory_mb=memory_mb,
             streams=streams,
+            threads=_threads(streams, room),
             archives=_archives(env, memory_mb, room - streams.held_bytes, chunk_bytes),
         )
+
+
+def _threads(streams: Streams, room: int) -> int:
+    """How many small objects fit beside each other; `auto` reads each of them in one request."""
+    each = 2 * streams.chunk_bytes if streams.count is None else streams.held_bytes
+    return max(1, min(THREADS_MAX, room // (each + THREAD_BYTES)))
 
 
 def needed(env: Mapping[str, str], *names: str) -> tuple[str, ...]:

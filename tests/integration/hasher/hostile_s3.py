@@ -11,7 +11,7 @@ import re
 import socket
 import struct
 import threading
-from collections import deque
+from collections import defaultdict, deque
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
@@ -45,6 +45,7 @@ class HostileS3:
         self.connections = 0
         self.always = HEALTHY
         self._faults: deque[Fault] = deque()
+        self._faults_of: defaultdict[str, deque[Fault]] = defaultdict(deque)
         self._versions: dict[str, list[StoredObject]] = {}
         self._go_on = threading.Event()
 
@@ -72,6 +73,10 @@ class HostileS3:
         """Give each of the coming requests its fault, in order."""
         self._faults.extend(faults)
 
+    def script_of(self, path: str, *faults: Fault) -> None:
+        """The same for requests of ``bucket/key``, where several objects are read at a time."""
+        self._faults_of[path].extend(faults)
+
     def forget_script(self) -> None:
         """Drop the faults whose requests never came."""
         self._faults.clear()
@@ -84,8 +89,10 @@ class HostileS3:
         """Let every stalled response continue."""
         self._go_on.set()
 
-    def next_fault(self) -> Fault:
+    def next_fault(self, path: str) -> Fault:
         """The fault of the request that is being answered."""
+        if self._faults_of[path]:
+            return self._faults_of[path].popleft()
         return self._faults.popleft() if self._faults else self.always
 
     def find(self, asked: Asked) -> StoredObject | None:
@@ -116,7 +123,7 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         asked = Asked(unquote(url.path).removeprefix("/"), version, headers, url.query)
         self.server.s3.asked.append(asked)
-        fault = self.server.s3.next_fault()
+        fault = self.server.s3.next_fault(asked.path)
         if fault.hang_up:
             self._cut(gently=False)
             return

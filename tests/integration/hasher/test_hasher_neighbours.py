@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from tests.integration.hasher.hostile_values import THROTTLED, TRIES, Fault
-from tests.integration.hasher.lambda_says import Context, message_of
+from tests.integration.hasher.lambda_says import BUCKET, Context, message_of
 from tests.integration.hasher.reading import BODY, put_at
 from tests.integration.hasher.refusing_dynamodb import refusing_dynamodb
 from tests.integration.hasher.told import failures_in, metrics_in, outcomes_in
@@ -51,7 +51,7 @@ def test_one_object_does_not_keep_the_others_of_its_message(
 ) -> None:
     """Outcome: the message goes back for the one that failed, the others are recorded."""
     message = message_of(*(put_at(hostile, name) for name in ("a", "b", "c")))
-    hostile.script(Fault(), *[THROTTLED] * TRIES)
+    hostile.script_of(f"{BUCKET}/b", *[THROTTLED] * TRIES)
     assert hostile_stack.deliver(message) == [message]
     assert hostile_stack.digests() == {"a": SHA1, "c": SHA1}
     assert outcomes_in(capsys.readouterr().out) == ["hashed", "hashed"]
@@ -63,7 +63,8 @@ def test_several_objects_of_one_message_tell_each_its_reason(
     """Outcome: one message back, one line in the log that names both errors."""
     message = message_of(*(put_at(hostile, name) for name in ("a", "b", "c")))
     internal = Fault(refuse=(500, "InternalError", "We encountered an internal error."))
-    hostile.script(*[THROTTLED] * TRIES, Fault(), *[internal] * TRIES)
+    hostile.script_of(f"{BUCKET}/a", *[THROTTLED] * TRIES)
+    hostile.script_of(f"{BUCKET}/c", *[internal] * TRIES)
     assert hostile_stack.deliver(message) == [message]
     assert hostile_stack.digests() == {"b": SHA1}
     [line] = failures_in(capsys.readouterr().out)
@@ -76,7 +77,7 @@ def test_one_message_does_not_keep_the_others_of_its_batch(
 ) -> None:
     """Outcome: only the message that failed goes back."""
     messages = [message_of(put_at(hostile, name)) for name in ("a", "b", "c")]
-    hostile.script(Fault(), *[THROTTLED] * TRIES)
+    hostile.script_of(f"{BUCKET}/b", *[THROTTLED] * TRIES)
     assert hostile_stack.deliver(*messages) == [messages[1]]
     assert hostile_stack.digests() == {"a": SHA1, "c": SHA1}
 

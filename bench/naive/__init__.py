@@ -1,0 +1,1 @@
+"""What bucketsum is compared with: the function that one writes first."""

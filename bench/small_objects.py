@@ -1,0 +1,92 @@
+"""A hundred small objects: the sizes of the article's, and the messages that tell of them.
+
+The article's hundred JPEG 2000 files had 112,336 to 10,924,380 bytes and 1,562,048 on average, most
+of them small. Here, sizes fall off exponentially between the same limits to the same average.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import TYPE_CHECKING, Any, Final
+
+from bench.box.objects import BUCKET, KnownObject, make_object
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+COUNT: Final = 100
+SMALLEST_BYTES: Final = 112_336
+LARGEST_BYTES: Final = 10_924_380
+AVERAGE_BYTES: Final = 1_562_048
+
+
+def sizes() -> list[int]:
+    """The same hundred sizes every time; neighbours are not alike."""
+    least, most = 1.0, 50.0  # how steeply they fall, found by halving
+    for _ in range(60):
+        middle = (least + most) / 2
+        if sum(_falling(middle)) > COUNT * AVERAGE_BYTES:
+            least = middle
+        else:
+            most = middle
+    found = _falling(most)
+    found[COUNT // 2] += COUNT * AVERAGE_BYTES - sum(found)
+    return [found[index * 37 % COUNT] for index in range(COUNT)]
+
+
+def _falling(steepness: float) -> list[int]:
+    span = LARGEST_BYTES - SMALLEST_BYTES
+    return [
+        SMALLEST_BYTES
+        + round(span * math.expm1(steepness * rank / (COUNT - 1)) / math.expm1(steepness))
+        for rank in range(COUNT)
+    ]
+
+
+def make(root: Path) -> list[KnownObject]:
+    """Make them under *root*, a folder of buckets."""
+    return [
+        make_object(root, size, name=f"small-{number:03}.jp2", seed=number)
+        for number, size in enumerate(sizes())
+    ]
+
+
+def events(root: Path, objects: Iterable[KnownObject], batch_size: int) -> Iterator[dict[str, Any]]:
+    """What Lambda passes to a function whose event source has this batch size."""
+    messages = [
+        _message(number, one, _etag(root / BUCKET / one.key)) for number, one in enumerate(objects)
+    ]
+    for first in range(0, len(messages), batch_size):
+        yield {"Records": messages[first : first + batch_size]}
+
+
+def _etag(file: Path) -> str:
+    """The entity tag that nginx gives a file."""
+    stat = file.stat()
+    return f"{int(stat.st_mtime):x}-{stat.st_size:x}"
+
+
+def _message(number: int, one: KnownObject, etag: str) -> dict[str, Any]:
+    record = {
+        "eventVersion": "2.1",
+        "eventName": "ObjectCreated:Put",
+        "eventTime": "2026-11-01T00:00:00.000Z",
+        "s3": {
+            "bucket": {"name": BUCKET},
+            "object": {
+                "key": one.key,
+                "size": one.size_bytes,
+                "eTag": etag,
+                "sequencer": f"{number:016X}",
+            },
+        },
+    }
+    return {
+        "messageId": f"message-{number}",
+        "receiptHandle": f"handle-{number}",
+        "body": json.dumps({"Records": [record]}),
+        "attributes": {"ApproximateReceiveCount": "1"},
+        "eventSource": "aws:sqs",
+    }

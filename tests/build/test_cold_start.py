@@ -1,0 +1,76 @@
+"""What the built hasher loads when it starts, and what it does without."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from tests.build.artifacts import RUNTIME
+from tests.build.test_artifacts import _ENVIRONMENT
+
+if TYPE_CHECKING:
+    from tests.build.artifacts import Built
+
+_TELLS: Final = """
+import json, sys
+sys.path[:0] = sys.argv[1:]
+import app
+print(json.dumps({name: getattr(one, "__file__", None) for name, one in sys.modules.items()}))
+"""
+_UNCHECKED_HASH: Final = 0b01  # PEP 552: by hash, and never compared with the source
+
+
+@pytest.fixture(scope="module")
+def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
+    """The modules of a hasher that has just started, traced as on AWS, and their files."""
+    site = built.layer / "lib" / RUNTIME / "site-packages"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-B", "-I", "-S", "-c", _TELLS),
+            *(built.function("HasherFunction"), site, built.layer, lambda_packages),
+        ],
+        check=True,
+        capture_output=True,
+        text=True,
+        env=_ENVIRONMENT | {"LAMBDA_TASK_ROOT": "/var/task"},
+    )
+    modules: dict[str, str | None] = json.loads(done.stdout)
+    return modules
+
+
+@pytest.mark.parametrize(
+    "unwanted",
+    [
+        "boto3", "s3transfer",  # clients are botocore's; nobody asks for resources or transfers
+        "aws_xray_sdk", "wrapt",  # the first invocation that X-Ray samples loads them
+        "aws_lambda_powertools.utilities.batch",  # and with it every data class of Powertools
+        "aws_lambda_powertools.utilities.data_classes",
+        "bucketsum.archives", "bucketsum.sweep",  # off by default; not the hasher's
+        "isal", "inflate64",
+    ],
+)  # fmt: skip
+def test_start_does_without(unwanted: str, loaded: dict[str, str | None]) -> None:
+    """A cold start loads nothing that most invocations do not use."""
+    assert "bucketsum.hashing" in loaded
+    assert unwanted not in loaded
+
+
+def test_start_compiles_nothing_of_the_layer(built: Built, loaded: dict[str, str | None]) -> None:
+    """Every module of the layer comes with bytecode that counts whatever time its file has.
+
+    /opt is read-only and SAM's archives carry no times, so any other bytecode is made anew by each
+    cold start.
+    """
+    ours = [Path(file) for file in loaded.values() if file and file.startswith(str(built.layer))]
+    sources = [file for file in ours if file.suffix == ".py"]
+    assert built.layer / "bucketsum" / "hashing.py" in sources
+    for source in sources:
+        bytecode = Path(importlib.util.cache_from_source(source)).read_bytes()
+        assert bytecode[:4] == importlib.util.MAGIC_NUMBER, source
+        assert int.from_bytes(bytecode[4:8], "little") == _UNCHECKED_HASH, source
+        assert bytecode[8:16] == importlib.util.source_hash(source.read_bytes()), source

@@ -1,0 +1,79 @@
+"""Connecting over TLS: whom clients trust, and what it costs them."""
+
+from __future__ import annotations
+
+import ssl
+import time
+from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from botocore.config import Config
+from botocore.exceptions import SSLError
+from tests.integration.hasher.hostile_s3 import hostile_s3
+from tests.integration.hasher.hostile_values import Fault
+from tests.integration.hasher.own_tls import own_tls
+
+from bucketsum.clients import client_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from mypy_boto3_s3 import S3Client
+
+ONCE: Final = Config(retries={"mode": "standard", "total_max_attempts": 1})
+CONNECTIONS: Final = 4
+
+
+def client_at(endpoint_url: str, trusted: Path, monkeypatch: pytest.MonkeyPatch) -> S3Client:
+    """A client of the hasher's kind that trusts an authority of ours."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", endpoint_url)
+    monkeypatch.setenv("AWS_CA_BUNDLE", str(trusted))
+    return client_of("s3", ONCE)
+
+
+def test_authorities_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Connections that are opened at the same time have one reading of them between them.
+
+    Not so, each takes 12 ms of processor more; this fails where botocore names its contexts anew.
+    """
+    context, trusted = own_tls(tmp_path)
+    read = []
+
+    def counted(self: ssl.SSLContext, *asked: Any, **named: Any) -> None:  # noqa: ANN401 - as ssl's
+        read.append(asked)
+        time.sleep(0.05)  # the others are here by then
+        super(ssl.SSLContext, self).load_verify_locations(*asked, **named)
+
+    monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", counted, raising=False)
+    together = Barrier(CONNECTIONS, timeout=10)
+    with hostile_s3(context) as server, ThreadPoolExecutor(CONNECTIONS) as pool:
+        server.put("inbox/a", b"content")
+        server.always = Fault(pause=lambda _: together.wait())
+        client = client_at(server.endpoint_url, trusted, monkeypatch)
+        asked = [
+            pool.submit(client.get_object, Bucket="inbox", Key="a") for _ in range(CONNECTIONS)
+        ]
+        assert [one.result()["Body"].read() for one in asked] == [b"content"] * CONNECTIONS
+        assert server.connections == CONNECTIONS
+        client.close()
+    assert len(read) == 1
+
+
+def test_others_are_still_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server whose authority is another one is refused, after one that was trusted too."""
+    (tmp_path / "own").mkdir()
+    (tmp_path / "other").mkdir()
+    context, trusted = own_tls(tmp_path / "own")
+    other, _ = own_tls(tmp_path / "other")
+    with hostile_s3(context) as server, hostile_s3(other) as impostor:
+        for one in (server, impostor):
+            one.put("inbox/a", b"content")
+        client = client_at(server.endpoint_url, trusted, monkeypatch)
+        assert client.get_object(Bucket="inbox", Key="a")["Body"].read() == b"content"
+        client.close()
+        client = client_at(impostor.endpoint_url, trusted, monkeypatch)
+        with pytest.raises(SSLError, match="certificate verify failed"):
+            client.get_object(Bucket="inbox", Key="a")
+        client.close()

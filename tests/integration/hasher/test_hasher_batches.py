@@ -1,0 +1,119 @@
+"""The hasher through its handler: batches of small objects, of large ones, and of both."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from threading import Barrier
+from typing import TYPE_CHECKING
+
+from tests.integration.hasher.hostile_values import Fault
+from tests.integration.hasher.lambda_says import Context, message_of
+from tests.integration.hasher.reading import put_at
+from tests.integration.hasher.told import failures_in, lines_in, metrics_in, objects_in, outcomes_in
+
+from bucketsum.batch import LARGE_BYTES
+
+if TYPE_CHECKING:
+    import pytest
+    from tests.integration.hasher.hasher_stack import HasherStack
+    from tests.integration.hasher.hostile_s3 import HostileS3
+
+KEYS = [f"small-{number}" for number in range(10)]
+
+
+def body_of(key: str) -> bytes:
+    """What is put at *key*."""
+    return key.encode() * 1000
+
+
+def sha1_of(key: str) -> str:
+    """The oracle."""
+    return hashlib.sha1(body_of(key)).hexdigest()
+
+
+def test_a_new_small_object_is_one_get_and_one_write(
+    hostile_stack: HasherStack, hostile: HostileS3
+) -> None:
+    """Neither S3 nor DynamoDB is asked for anything that is not needed, and SQS for nothing."""
+    messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS]
+    assert hostile_stack.deliver(*messages) == []
+    assert sorted(one.path for one in hostile.asked) == [f"inbox/{key}" for key in KEYS]
+    assert hostile_stack.requests == ("PutItem",) * len(KEYS)
+    assert hostile_stack.digests() == {key: sha1_of(key) for key in KEYS}
+
+
+def test_connections_are_used_again(hostile_stack: HasherStack, hostile: HostileS3) -> None:
+    """A second batch finds open what the first has opened, and opens none."""
+    together = Barrier(8, timeout=10)
+    hostile.script(*[Fault(pause=lambda _: together.wait())] * 8)
+    for _ in range(2):
+        messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS]
+        assert hostile_stack.deliver(*messages) == []
+    assert hostile.connections == 8
+
+
+def test_small_objects_of_a_batch_wait_for_s3_together(
+    hostile_stack: HasherStack, hostile: HostileS3
+) -> None:
+    """No answer is sent before four were asked for: one after the other would never end."""
+    together = Barrier(4, timeout=10)
+    hostile.always = Fault(pause=lambda _: together.wait())
+    messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS[:4]]
+    assert hostile_stack.deliver(*messages) == []
+    assert len(hostile_stack.digests()) == 4
+
+
+def test_each_object_has_its_line_and_its_share_of_the_metrics(
+    hostile_stack: HasherStack, hostile: HostileS3, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Threads mix nothing up: lines in the messages' order, each with its own digest and size."""
+    messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS]
+    hostile_stack.deliver(*messages)
+    output = capsys.readouterr().out
+    told = [(line["key"], line["sha1"], line["size_bytes"]) for line in objects_in(output)]
+    assert told == [(key, sha1_of(key), len(body_of(key))) for key in KEYS]
+    invocations = {line["function_request_id"] for line in objects_in(output)}
+    assert invocations == {Context().aws_request_id}
+    metrics = metrics_in(output)
+    assert metrics["Messages"] == metrics["ObjectsHashed"] == [1] * len(KEYS)
+    assert sorted(metrics["BytesHashed"]) == sorted(len(body_of(key)) for key in KEYS)
+
+
+def test_events_of_one_key_in_one_batch_end_with_the_newest(stack: HasherStack) -> None:
+    """Whichever thread writes last, the row is the newest event's."""
+    stack.keep_versions()
+    bodies = [f"{number}".encode() for number in range(8)]
+    arrivals = [replace(stack.put("a", body), version_id=None, etag=None) for body in bodies]
+    assert stack.deliver(*(message_of(one) for one in arrivals)) == []
+    assert stack.rows()["a", "null"]["sequencer"].startswith(arrivals[-1].sequencer)
+
+
+def test_large_messages_that_come_together_part(
+    stack: HasherStack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """One is hashed; the others are visible again at once, a second apart, and nothing failed."""
+    arrivals = [replace(stack.put(key, b"!"), size_bytes=LARGE_BYTES) for key in "abc"]
+    messages = [message_of(one) for one in arrivals]
+    back = stack.deliver(*messages)
+    assert len(back) == 2
+    assert stack.set_aside() == {}
+    output = capsys.readouterr().out
+    assert outcomes_in(output) == ["hashed"]
+    assert failures_in(output) == []
+    told = [line for line in lines_in(output) if "another invocation" in line.get("message", "")]
+    assert [(line["level"], line["seconds"]) for line in told] == [("INFO", 0), ("INFO", 1)]
+    metrics = metrics_in(output)
+    assert (metrics["Messages"], metrics["MessagesDeferred"]) == ([1] * 3, [1] * 2)
+    assert "MessagesRetried" not in metrics
+    assert stack.after(0) == [back[0]]
+    assert stack.after(1) == [back[1]]
+
+
+def test_a_message_that_was_left_is_hashed_when_it_comes_again(stack: HasherStack) -> None:
+    """Left once, it has its turn: no message parts for ever."""
+    arrivals = [replace(stack.put(key, b"!"), size_bytes=LARGE_BYTES) for key in "abcd"]
+    stack.deliver(*(message_of(one) for one in arrivals))
+    stack.pass_seconds(10)
+    assert stack.deliver() == []
+    assert len(stack.digests()) == 4

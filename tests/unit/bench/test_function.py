@@ -1,0 +1,59 @@
+"""bench.function: what is sent, and what its JSON says."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bench import small_objects
+from bench.box.objects import BUCKET, KnownObject
+from bench.function import WAYS, summed_up
+from bench.function_runs import Sample
+
+from bucketsum.arrivals import arrivals_in
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def test_sizes_are_those_of_the_article() -> None:
+    """A hundred, with its smallest, its largest and its average."""
+    sizes = small_objects.sizes()
+    assert len(sizes) == 100
+    assert (min(sizes), max(sizes), sum(sizes)) == (112_336, 10_924_380, 156_204_800)
+
+
+def test_events_name_every_object_once(tmp_path: Path) -> None:
+    """In batches of the size that was asked for, as S3 and Lambda write them."""
+    known = [KnownObject(f"{number}", number, "") for number in range(7)]
+    (tmp_path / BUCKET).mkdir()
+    for one in known:
+        (tmp_path / BUCKET / one.key).write_bytes(bytes(one.size_bytes))
+    events = list(small_objects.events(tmp_path, known, 3))
+    assert [len(event["Records"]) for event in events] == [3, 3, 1]
+    arrivals = [a for event in events for one in event["Records"] for a in arrivals_in(one["body"])]
+    assert [(one.key, one.size_bytes) for one in arrivals] == [
+        (one.key, one.size_bytes) for one in known
+    ]
+    assert all(one.etag for one in arrivals)
+
+
+def test_medians_are_of_objects() -> None:
+    """Rates and processor time are per object, of a hundred in each run."""
+    runs = [(4.0, 0.5), (2.0, 0.4), (5.0, 0.9)]
+    samples = [
+        Sample("hasher, batches of 10", wall, cpu, 76_000_000, 100, 100, [], {"get": cpu / 2})
+        for wall, cpu in runs
+    ]
+    [line] = summed_up(samples)
+    assert (line["objects_per_s"], line["from"], line["to"]) == (25.0, 20.0, 50.0)
+    assert (line["cpu_ms_per_object"], line["cpu_ms_by_part"]) == (5.0, {"get": 2.5})
+    assert (line["gets"], line["writes"], line["peak_mb"]) == (100, 100, 76.0)
+
+
+def test_ways_have_the_names_that_prices_are_made_of() -> None:
+    """`bench cost` knows the hasher's ways by them."""
+    assert [way.name for way in WAYS] == [
+        "naive, batches of 10",
+        "hasher, batches of 1",
+        "hasher, batches of 10",
+    ]

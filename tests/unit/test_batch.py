@@ -1,0 +1,312 @@
+"""A batch of messages, with a hasher that is a function."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.integration.hasher.lambda_says import TEST_EVENT, message_of
+
+from bucketsum.archives.archive import Limits
+from bucketsum.archives.reading import ArchiveReader, Mode
+from bucketsum.arrivals import Arrival
+from bucketsum.batch import LARGE_BYTES, SMALL_BYTES, BatchHasher, Work
+from bucketsum.errors import Deferred, MalformedMessage, SourceUnavailable
+from bucketsum.hashing import STOP_BEFORE_END_SECONDS, Outcome, Report
+from bucketsum.reading.streams import Streams
+from bucketsum.redelivery import Delivery
+from bucketsum.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+PLENTY: Final = 900.0
+SETTINGS: Final = Settings(
+    digests_table="digests",
+    arrivals_queue_url="arrivals",
+    dead_letter_queue_url="dead-letters",
+    max_receives=5,
+    chunk_bytes=65_536,
+    extra_algorithms=(),
+    memory_mb=512,
+    streams=Streams(None, 65_536, 512),
+    threads=4,
+)
+WAIT_SECONDS: Final = 10.0
+
+
+def arrival(key: str, size_bytes: int = 1) -> Arrival:
+    """An object that landed."""
+    moment = "2026-11-01T00:00:00.000Z"
+    return Arrival("inbox", key, None, "an-etag", size_bytes, sequencer="00AB", event_time=moment)
+
+
+def delivery(*arrivals: Arrival, receives: int = 1, name: str = "") -> Delivery:
+    """A message of them."""
+    return Delivery(message_of(*arrivals), "handle", receives, name or arrivals[0].key)
+
+
+@dataclass(slots=True)
+class Hasher:
+    """Hashes nothing, and notes what it was asked.
+
+    Attributes:
+        fails: Keys that cannot be hashed.
+        meanwhile: Called with the key while an object is being hashed.
+        asked: Keys, in the order of their beginnings.
+        at_once: How many were hashed at the same time, at most.
+        threads: Where they were.
+    """
+
+    fails: frozenset[str] = frozenset()
+    meanwhile: Callable[[str], object] = str
+    asked: list[str] = field(default_factory=list)
+    at_once: int = 0
+    threads: set[int] = field(default_factory=set)
+    _now: list[str] = field(default_factory=list)
+
+    def hash(self, arrival: Arrival, remaining_seconds: Callable[[], float]) -> Report:
+        """See `ArrivalHasher.hash`."""
+        assert remaining_seconds() > 0
+        self.asked.append(arrival.key)
+        self.threads.add(threading.get_ident())
+        self._now.append(arrival.key)
+        self.at_once = max(self.at_once, len(self._now))
+        try:
+            self.meanwhile(arrival.key)
+            if arrival.key in self.fails:
+                raise SourceUnavailable(arrival.key)
+            return Report(arrival, Outcome.HASHED)
+        finally:
+            self._now.remove(arrival.key)
+
+
+def handled(
+    hasher: Hasher,
+    *deliveries: Delivery,
+    settings: Settings = SETTINGS,
+    left: Callable[[], float] = lambda: PLENTY,
+) -> dict[str, Work]:
+    """Handle a batch; message ids → works, in the order they came."""
+    batch = BatchHasher(hasher.hash, settings, lambda work: work)
+    works = list(batch.handle(deliveries, left))
+    found = {work.delivery.message_id: work for work in works}
+    assert len(found) == len(works)
+    return found
+
+
+def deferred(works: dict[str, Work]) -> dict[str, int]:
+    """Those left to other environments, and for how long."""
+    return {
+        name: work.failure.seconds
+        for name, work in works.items()
+        if isinstance(work.failure, Deferred)
+    }
+
+
+def test_small_objects_are_hashed_side_by_side() -> None:
+    """Each waits for the others, so one after the other would never end."""
+    together = threading.Barrier(4, timeout=WAIT_SECONDS)
+    hasher = Hasher(meanwhile=lambda _: together.wait())
+    works = handled(hasher, *(delivery(arrival(key, SMALL_BYTES - 1)) for key in "abcd"))
+    assert list(works) == ["a", "b", "c", "d"]
+    assert all(work.failure is None for work in works.values())
+
+
+def test_objects_of_one_message_are_too() -> None:
+    """It is the objects of a batch that count, not its messages."""
+    together = threading.Barrier(3, timeout=WAIT_SECONDS)
+    hasher = Hasher(meanwhile=lambda _: together.wait())
+    works = handled(hasher, delivery(*map(arrival, "abc")))
+    assert [report.arrival.key for report in works["a"].reports] == ["a", "b", "c"]
+
+
+def test_there_are_no_more_threads_than_set() -> None:
+    """Memory is bounded by their number."""
+    hasher = Hasher(meanwhile=lambda _: time.sleep(0.002))
+    handled(hasher, *(delivery(arrival(f"{n}")) for n in range(30)))
+    assert hasher.at_once <= SETTINGS.threads
+    assert len(hasher.asked) == 30
+
+
+@pytest.mark.parametrize(
+    ("arrivals", "threads"),
+    [("a", 4), ("abc", 1)],
+    ids=["one object", "room for one thread"],
+)
+def test_without_company_no_thread_is_made(arrivals: str, threads: int) -> None:
+    """The usual batch of one message costs no more than it did."""
+    hasher = Hasher()
+    handled(
+        hasher, *map(delivery, map(arrival, arrivals)), settings=replace(SETTINGS, threads=threads)
+    )
+    assert hasher.threads == {threading.get_ident()}
+
+
+def test_nothing_runs_on_when_a_batch_is_done() -> None:
+    """Lambda freezes a function after its answer, and what still ran would end in the next."""
+    before = threading.active_count()
+    handled(Hasher(), *map(delivery, map(arrival, "abcd")))
+    assert threading.active_count() == before
+
+
+def test_others_wait_for_their_turn() -> None:
+    """What is not small is read alone, after everything small."""
+    hasher = Hasher(meanwhile=lambda _: time.sleep(0.002))
+    big = [delivery(arrival(key, SMALL_BYTES)) for key in "AB"]
+    works = handled(hasher, big[0], delivery(arrival("c")), big[1])
+    assert hasher.asked == ["c", "A", "B"]
+    assert hasher.at_once == 1
+    assert list(works) == ["c", "A", "B"]
+
+
+def test_an_archive_waits_for_its_turn() -> None:
+    """Its members take more time and memory than its size tells."""
+    limits = Limits(1, 1, 1, 1, 0, 1)
+    archives = ArchiveReader(Mode.STREAM, limits, (".zip",), threads=1)
+    hasher = Hasher()
+    settings = replace(SETTINGS, archives=archives)
+    handled(hasher, *(delivery(arrival(k)) for k in ("a.zip", "b", "c")), settings=settings)
+    assert hasher.asked[-1] == "a.zip"
+
+
+def test_a_failure_is_its_messages_alone() -> None:
+    """The others have their reports; several of one message are a group."""
+    hasher = Hasher(fails=frozenset("bde"))
+    works = handled(hasher, *map(delivery, map(arrival, "abc")), delivery(*map(arrival, "def")))
+    assert {name: bool(work.failure) for name, work in works.items()} == {
+        "a": False, "b": True, "c": False, "d": True,
+    }  # fmt: skip
+    assert isinstance(works["b"].failure, SourceUnavailable)
+    group = works["d"].failure
+    assert isinstance(group, ExceptionGroup)
+    assert [str(one) for one in group.exceptions] == ["d", "e"]
+    assert [report.arrival.key for report in works["d"].reports] == ["f"]
+
+
+def test_a_malformed_message_keeps_no_other_from_its_turn() -> None:
+    """It fails by itself, and names no objects."""
+    hasher = Hasher()
+    malformed = Delivery("hello", "handle", 1, "malformed")
+    works = handled(hasher, malformed, delivery(arrival("a")))
+    assert isinstance(works["malformed"].failure, MalformedMessage)
+    assert hasher.asked == ["a"]
+
+
+def test_a_message_that_names_nothing_is_done() -> None:
+    """S3's test event."""
+    works = handled(Hasher(), Delivery(TEST_EVENT, "handle", 1, "test"))
+    assert (works["test"].failure, works["test"].reports) == (None, [])
+
+
+def test_large_messages_that_come_together_part() -> None:
+    """All but one are left to other environments at once, a second apart; small ones are not."""
+    hasher = Hasher()
+    large = [delivery(arrival(key, LARGE_BYTES)) for key in "ABC"]
+    works = handled(hasher, *large, delivery(arrival("d")), delivery(arrival("E", LARGE_BYTES - 1)))
+    assert deferred(works) == {"B": 0, "C": 1}
+    assert list(works)[:2] == ["B", "C"]  # before anything is read
+    assert hasher.asked == ["d", "A", "E"]
+
+
+def test_a_message_of_many_objects_is_as_large_as_they_are() -> None:
+    """Together they take as long as one of their size."""
+    halves = [arrival(key, LARGE_BYTES // 2) for key in "AB"]
+    works = handled(Hasher(), delivery(arrival("c", LARGE_BYTES)), delivery(*halves))
+    assert deferred(works) == {"A": 0}
+
+
+def test_large_messages_part_but_once() -> None:
+    """Every time costs a receive; from the second on they are read in turn, the oldest first."""
+    hasher = Hasher()
+    works = handled(
+        hasher,
+        delivery(arrival("new", LARGE_BYTES)),
+        delivery(arrival("second", LARGE_BYTES), receives=2),
+        delivery(arrival("third", LARGE_BYTES), receives=3),
+    )
+    assert deferred(works) == {"new": 0}
+    assert hasher.asked == ["third", "second"]
+
+
+def test_what_does_not_fit_into_the_time_is_left() -> None:
+    """At 512 MB 60 MB/s are reckoned with, so 6 GB take 100 s; the first is tried in any case."""
+    left = [STOP_BEFORE_END_SECONDS + 99.0]
+    hasher = Hasher()
+    works = handled(
+        hasher,
+        delivery(arrival("huge", 90 * 10**9), receives=4),
+        delivery(arrival("too large", 6 * 10**9), receives=3),
+        delivery(arrival("fits", 5 * 10**9), receives=2),
+        delivery(arrival("neither", 6 * 10**9), receives=2),
+        left=lambda: left[0],
+    )
+    assert hasher.asked == ["huge", "fits"]
+    assert deferred(works) == {"too large": 0, "neither": 1}
+
+
+def test_slow_functions_are_reckoned_slow() -> None:
+    """At 128 MB 20 MB/s are reckoned with."""
+    works = handled(
+        Hasher(),
+        *(delivery(arrival(key, 10**9), receives=2) for key in "ab"),
+        settings=replace(SETTINGS, memory_mb=128),
+        left=lambda: STOP_BEFORE_END_SECONDS + 48,
+    )
+    assert deferred(works) == {"b": 0}
+
+
+def test_on_its_last_receive_a_message_is_tried() -> None:
+    """Left once more, the queue would move it to the dead letters without a reason."""
+    hasher = Hasher()
+    huge = [delivery(arrival(key, 90 * 10**9), receives=5) for key in "AB"]
+    assert deferred(handled(hasher, *huge)) == {}
+    assert hasher.asked == ["A", "B"]
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.lists(
+                st.sampled_from([0, SMALL_BYTES - 1, SMALL_BYTES, LARGE_BYTES]),
+                min_size=1,
+                max_size=3,
+            ),
+            st.integers(1, 5),
+        ),
+        max_size=10,
+    ),
+    st.integers(1, 8),
+    st.sets(st.integers(0, 30)),
+)
+def test_every_message_is_accounted_for(
+    messages: list[tuple[list[int], int]], threads: int, failing: set[int]
+) -> None:
+    """Each comes back once; each of its objects was hashed, or failed, or all are left."""
+    numbers = iter(range(100))
+    batch = [
+        Delivery(
+            message_of(*(arrival(f"{next(numbers)}", size) for size in sizes)),
+            "",
+            receives,
+            f"m{n}",
+        )
+        for n, (sizes, receives) in enumerate(messages)
+    ]
+    hasher = Hasher(fails=frozenset(map(str, failing)))
+    works = handled(hasher, *batch, settings=replace(SETTINGS, threads=threads))
+    assert set(works) == {one.message_id for one in batch}
+    assert len(hasher.asked) == len(set(hasher.asked))
+    for work in works.values():
+        keys = {one.key for one in work.arrivals}
+        if isinstance(work.failure, Deferred):
+            assert keys.isdisjoint(hasher.asked)
+        else:
+            assert keys <= set(hasher.asked)
+            assert {one.arrival.key for one in work.reports} == keys - hasher.fails
+            assert bool(work.failure) == bool(keys & hasher.fails)
