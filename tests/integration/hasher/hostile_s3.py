@@ -136,7 +136,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _refuse(self, status: int, code: str, text: str, fault: Fault) -> None:
         body = f"<Error><Code>{code}</Code><Message>{text}</Message></Error>" if code else ""
-        self._send(status, {"Content-Type": "application/xml"}, memoryview(body.encode()), fault)
+        headers = {"Content-Type": "application/xml", "Location": "/elsewhere"}
+        self._send(status, headers, memoryview(body.encode()), fault)
 
     def _send_object(self, asked: Asked, stored: StoredObject, fault: Fault) -> None:
         body = memoryview(stored.body)  # slices of it copy nothing: a test measures memory

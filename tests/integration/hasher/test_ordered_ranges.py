@@ -17,6 +17,7 @@ from tests.integration.hasher.hostile_values import Fault
 from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, s3_client
 
 from bucketsum.errors import ObjectGone, ObjectSuperseded, ObjectUnreadable, SourceInterrupted
+from bucketsum.reading.connections import HELD_BYTES
 from bucketsum.reading.streams import Plan
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from tests.integration.hasher.hostile_values import StoredObject
 
+    from bucketsum.arrivals import Arrival
     from bucketsum.reading.source import OpenObject
 
 MIB: Final = 1024 * 1024
@@ -63,6 +65,18 @@ def ranges_asked(hostile: HostileS3) -> list[str]:
     """The ranges that were asked for, in the object's order; empty for a request of all of it."""
     asked = [one.headers.get("range", "") for one in hostile.asked]
     return sorted(asked, key=lambda text: int(text.removeprefix("bytes=").partition("-")[0] or 0))
+
+
+def stall_the_first(hostile: HostileS3, body: bytes) -> Arrival:
+    """An object whose first part stops after 100,000 bytes, and goes on half a second later.
+
+    Its event names no entity tag, so that the first part is asked for alone, and first.
+    """
+    hostile.script(
+        Fault(piece_bytes=100_000, pause=lambda sent: hostile.stall(sent) if sent else None)
+    )
+    threading.Timer(0.5, hostile.resume).start()
+    return replace(arrival_of(hostile.put(PATH, body)), etag=None)
 
 
 @given(
@@ -127,25 +141,21 @@ def test_what_is_beyond_the_burst_comes_in_one_request(
 
 def test_parts_wait_for_their_turn_within_bounds(hostile: HostileS3, client: S3Client) -> None:
     """While the first part stalls, no more than streams + 1 parts are asked for and held."""
-    stored = hostile.put(PATH, bytes(32 * MIB))
-    hostile.script(
-        Fault(piece_bytes=100_000, pause=lambda sent: hostile.stall(sent) if sent else None)
-    )
+    arrival = stall_the_first(hostile, bytes(32 * MIB))
     plan = Plan(3, MIB)
-    source = RANGES.source(client, plan=plan)
-    chunks = source.open(arrival_of(stored)).chunks
+    chunks = RANGES.source(client, plan=plan).open(arrival).chunks
     tracemalloc.start()
     try:
-        threading.Timer(0.5, hostile.resume).start()
-        first = next(chunks)
-        assert len(next(chunks)) + len(first) > 100_000  # which came only after the stall
+        got = 0
+        while got <= 100_000:  # more came only after the stall
+            asked = len(hostile.asked)
+            got += len(next(chunks))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
-    assert len(hostile.asked) <= plan.streams + 2  # the next, as soon as the first went on
-    assert peak <= (plan.streams + 1) * plan.part_bytes + MIB // 2
-    assert len(first) + sum(map(len, chunks)) < len(stored.body)
-    chunks.close()
+        chunks.close()
+    assert asked <= plan.streams + 1
+    assert 2 * MIB < peak <= (plan.streams + 1) * plan.part_bytes + HELD_BYTES
 
 
 def test_without_an_etag_the_first_answer_s_is_asked_for(
@@ -209,8 +219,7 @@ def test_a_refused_part_is_explained_by_botocore(hostile: HostileS3, client: S3C
     got: list[bytes] = []
     with pytest.raises(ObjectUnreadable, match="Access Denied"):
         got.extend(chunks)
-    last = hostile.asked[-1]
-    assert not last.by_libcurl
+    [last] = [one for one in hostile.asked if not one.by_libcurl]
     assert last.headers["range"] == f"bytes={len(b''.join(got))}-"
 
 
@@ -230,6 +239,51 @@ def test_a_part_resumes_where_it_broke(hostile: HostileS3, client: S3Client) -> 
         ["bytes=0-5999", "bytes=6000-", "bytes=6300-"],
         ["bytes=0-5999", "bytes=300-5999", "bytes=6000-"],  # the second request came in first
     )
+
+
+def peak_of(client: S3Client, arrival: Arrival, plan: Plan) -> int:
+    """The most memory that reading *arrival* to its end takes."""
+    tracemalloc.start()
+    try:
+        size = sum(map(len, RANGES.source(client, plan=plan).open(arrival).chunks))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert size == arrival.size_bytes
+    return peak
+
+
+def test_the_last_request_waits_for_its_turn(hostile: HostileS3, client: S3Client) -> None:
+    """One request for all the rest comes when nothing is left to hold it back for."""
+    arrival = stall_the_first(hostile, bytes(48 * MIB))
+    peak = peak_of(client, arrival, Plan(2, MIB, split_bytes=2 * MIB))
+    assert peak <= 3 * MIB + HELD_BYTES
+
+
+def test_answers_that_are_too_long_are_given_up(hostile: HostileS3, client: S3Client) -> None:
+    """Where ranges are ignored, one answer is read and the others are not held beside it."""
+    hostile.always = Fault(ignore_range=True)
+    arrival = arrival_of(hostile.put(PATH, bytes(48 * MIB)))
+    assert peak_of(client, arrival, Plan(3, MIB)) <= 4 * MIB + HELD_BYTES
+
+
+def test_stopping_early_lets_go_of_what_came(hostile: HostileS3, client: S3Client) -> None:
+    """Who closes the chunks has the memory back, though the connections wait for another object."""
+    arrival = stall_the_first(hostile, bytes(32 * MIB))
+    source = RANGES.source(client, plan=Plan(3, 4 * MIB))
+    tracemalloc.start()
+    try:
+        before, _ = tracemalloc.get_traced_memory()
+        chunks = source.open(arrival).chunks
+        got = 0
+        while got <= 100_000:
+            got += len(next(chunks))
+        chunks.close()
+        after, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak - before > 2 * MIB
+    assert after - before < MIB
 
 
 def test_stopping_early_asks_for_nothing_more(hostile: HostileS3, client: S3Client) -> None:

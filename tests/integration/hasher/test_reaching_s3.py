@@ -13,6 +13,7 @@ from urllib.parse import parse_qs
 import boto3
 import botocore.session
 import pytest
+from botocore.config import Config
 from botocore.credentials import RefreshableCredentials
 from tests.integration.hasher.connect_proxy import connect_proxy
 from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
@@ -30,6 +31,7 @@ from tests.integration.hasher.reading import (
 from bucketsum.errors import BucketsumError, SourceUnavailable
 from bucketsum.reading.reaching import access_of
 from bucketsum.reading.reader import reader as best_reader
+from bucketsum.reading.single_stream import SingleStream
 from bucketsum.reading.source import CLIENT_CONFIG
 from bucketsum.reading.streams import Plan
 
@@ -82,6 +84,29 @@ def test_authorities_are_named_as_botocore_has_them_named(client: S3Client, name
     assert plain.ca_bundle.endswith(".pem")
 
 
+def test_patience_is_botocore_s(hostile: HostileS3) -> None:
+    """How long to connect, and how long to bear silence, is what the client is told."""
+    with s3_client(hostile.endpoint_url, Config(connect_timeout=3, read_timeout=0.3)) as client:
+        access = access_of(client, {})
+    assert access
+    assert (access.connect_seconds, access.silent_seconds) == (3.0, 0.3)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        Config(client_cert="certificate.pem"),
+        Config(proxies={"http": NOWHERE}, proxies_config={"proxy_use_forwarding_for_https": True}),
+    ],
+    ids=["client", "proxy"],
+)
+def test_certificates_of_our_own_are_shown_by_botocore(hostile: HostileS3, config: Config) -> None:
+    """Where the client shows a certificate, or a proxy is special, libcurl is left out of it."""
+    with s3_client(hostile.endpoint_url, config) as client:
+        source = best_reader(client, 4096, lambda _size: Plan(), {})
+        assert isinstance(source, SingleStream)
+
+
 @every_reader
 def test_a_proxy_is_used_as_botocore_uses_it(
     hostile: HostileS3, monkeypatch: pytest.MonkeyPatch, reader: Reader
@@ -103,6 +128,18 @@ def test_hosts_that_need_no_proxy_are_asked_directly(
     monkeypatch.setenv("HTTP_PROXY", NOWHERE)
     monkeypatch.setenv("NO_PROXY", exceptions)
     with s3_client(hostile.endpoint_url) as client:
+        assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
+    assert {one.by_libcurl for one in hostile.asked} == {reader.streams > 0}
+
+
+@every_reader
+def test_exceptions_that_botocore_does_not_know_are_none(
+    hostile: HostileS3, monkeypatch: pytest.MonkeyPatch, reader: Reader
+) -> None:
+    """Networks in `NO_PROXY` mean nothing to botocore, and so nothing to us."""
+    monkeypatch.setenv("HTTP_PROXY", hostile.endpoint_url)
+    monkeypatch.setenv("NO_PROXY", "127.0.0.0/8")
+    with s3_client(NOWHERE) as client:
         assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
     assert {one.by_libcurl for one in hostile.asked} == {reader.streams > 0}
 
@@ -179,7 +216,7 @@ def test_a_redirect_is_for_botocore(
     with pytest.raises(SourceUnavailable, match="Redirect"):
         reader.content_of(client, hostile.put(PATH, BODY))
     assert len(hostile.asked) <= reader.streams + 1
-    assert not hostile.asked[-1].by_libcurl
+    assert not all(one.by_libcurl for one in hostile.asked)
 
 
 def expiring_client(endpoint_url: str) -> S3Client:

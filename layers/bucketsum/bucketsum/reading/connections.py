@@ -104,6 +104,8 @@ class Connections:
             del self._running[handle]
             self._multi.remove_handle(handle)
             transfer.ended = True
+            handle.setopt(pycurl.HEADERFUNCTION, _ignore)  # an idle handle is to hold nothing of
+            handle.setopt(pycurl.WRITEFUNCTION, _ignore)  # what it brought
             self._idle.append(handle)
 
     def advance(self) -> None:
@@ -135,10 +137,9 @@ class Connections:
         transfer.waited_seconds += time.monotonic() - started
 
     def drop_all(self) -> None:
-        """Forget every transfer and what came of it."""
+        """Forget every transfer."""
         for transfer in list(self._running.values()):
             self.drop(transfer)
-            transfer.pieces.clear()  # the idle handle still refers to them
 
     def close(self) -> None:
         """Close all connections."""
@@ -171,3 +172,7 @@ class Connections:
         handle.setopt(pycurl.TCP_KEEPALIVE, 1)
         handle.setopt(pycurl.BUFFERSIZE, READ_BYTES)
         return handle
+
+
+def _ignore(_data: bytes) -> None:
+    """What comes when nobody asks."""
