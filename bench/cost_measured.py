@@ -11,20 +11,22 @@ from dataclasses import dataclass
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
+from bench.box.entries import ARTICLE, AS_DEPLOYED
+from bucketsum.reading.streams import Streams
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-ARTICLE: Final = "article, 20 MB chunks"
-"""What `python -m bench readers` calls the article's reader."""
-
 PART_BYTES: Final = 8 * 1024 * 1024
 """What a reader in ranges is taken to ask for at a time, where its file does not say."""
 
 OURS: Final = "bucketsum"
 """What the names of our readers begin with."""
+
+_CHUNK_BYTES: Final = 1024 * 1024
+"""The template's, of which the rule for streams makes no use."""
 
 SMALL_BYTES: Final = 1_562_048
 """The average size of what `python -m bench.function` reads, that of the transfers' article."""
@@ -105,8 +107,10 @@ class Measured:
     cold_starts: tuple[ColdStart, ...] = ()
 
     def ours(self) -> tuple[Speed, ...]:
-        """The fastest of ours in each shape; of all but the article's where none is ours."""
-        ours = [one for one in self.speeds if one.reader.startswith(OURS)]
+        """Ours in each shape: as it is deployed, or the fastest; of all others where none is."""
+        ours = [one for one in self.speeds if one.reader == AS_DEPLOYED] or [
+            one for one in self.speeds if one.reader.startswith(OURS)
+        ]
         candidates = ours or [one for one in self.speeds if not one.reader.startswith("article")]
         best: dict[tuple[object, ...], Speed] = {}
         for one in candidates:
@@ -210,7 +214,7 @@ def _speeds(profiles: Iterable[dict[str, Any]]) -> Iterable[Speed]:
                 object_bytes=profile["object_bytes"],
                 reader=summary["reader"],
                 mb_per_s=summary["mb_per_s"]["median"],
-                gets=summary.get("gets") or _gets(summary["reader"], profile["object_bytes"]),
+                gets=_gets(summary["reader"], profile["memory_mb"], profile["object_bytes"]),
             )
 
 
@@ -223,6 +227,8 @@ def _smalls(shapes: Iterable[dict[str, Any]]) -> Iterable[Small]:
                 )
 
 
-def _gets(reader: str, object_bytes: int) -> int:
-    """Where the file does not say: one, or as many as there are parts of the usual size."""
+def _gets(reader: str, memory_mb: int, object_bytes: int) -> int:
+    """Requests: by our rule; one; or, in ranges, as many as there are parts of the usual size."""
+    if reader == AS_DEPLOYED:
+        return Streams(None, _CHUNK_BYTES, memory_mb).plan_for(object_bytes).requests(object_bytes)
     return ceil(object_bytes / PART_BYTES) if "range" in reader else 1

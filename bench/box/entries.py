@@ -10,6 +10,9 @@ MIB: Final = 1024 * 1024
 ARTICLE: Final = "article, 20 MB chunks"
 """What every ratio is against."""
 
+AS_DEPLOYED: Final = "bucketsum, as deployed"
+"""Ours, with as many streams as its rule says."""
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:
@@ -54,9 +57,9 @@ ENTRIES: Final = (
     Entry("s5cmd cat | sha1sum", "programs:piped", {"argv": _S5CMD}, ("s5cmd",)),
     Entry("rclone cat | sha1sum", "programs:piped", {"argv": _RCLONE}, ("rclone",)),
     Entry("libcurl, the limit of one stream", "curl:easy", needs=_CURL),
+    Entry(AS_DEPLOYED, "ours:as_deployed", needs=_CURL),
     Entry("bucketsum, 1 stream", "ours:planned", needs=_CURL),
     Entry("bucketsum, 4 × 8 MiB", "ours:planned", {"streams": 4, **_PARTS}, _CURL),
-    Entry("bucketsum, 8 × 8 MiB", "ours:planned", {"streams": 8, **_PARTS}, _CURL),
     Entry("bucketsum, one boto3 stream", "ours:single_stream", {"chunk_bytes": MIB}),
 )
 """Peers first, ours last. A reader more is a line more."""

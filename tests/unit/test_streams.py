@@ -70,3 +70,23 @@ def test_auto_pays_no_requests_for_speed_that_the_link_has_not(memory_mb: int, s
     """Below 2 GB of memory the link is fast for some 300 MB; what comes after is one request."""
     plan = Streams(None, MIB, memory_mb).plan_for(size)
     assert plan.streams == 1 or plan.split_bytes == 256 * MIB
+
+
+@given(
+    count=st.none() | st.integers(1, STREAMS_MAX), chunk_bytes=CHUNKS, memory_mb=MEMORY,
+    size=st.integers(0, 10**10),
+)  # fmt: skip
+def test_requests_cover_the_object_once(
+    count: int | None, chunk_bytes: int, memory_mb: int, size: int
+) -> None:
+    """So many parts, and the rest in one, are the object: one request fewer would not reach."""
+    plan = Streams(count, chunk_bytes, memory_mb).plan_for(size)
+    requests = plan.requests(size)
+    if not plan.splits(size):
+        assert requests == 1
+    elif size > plan.split_bytes:
+        assert (
+            (requests - 2) * plan.part_bytes < plan.split_bytes <= (requests - 1) * plan.part_bytes
+        )
+    else:
+        assert (requests - 1) * plan.part_bytes < size <= requests * plan.part_bytes

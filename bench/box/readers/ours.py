@@ -12,7 +12,7 @@ from bucketsum.digest import digest_of
 from bucketsum.reading.reader import reader
 from bucketsum.reading.single_stream import SingleStream
 from bucketsum.reading.source import CLIENT_CONFIG
-from bucketsum.reading.streams import Plan
+from bucketsum.reading.streams import Plan, Streams
 
 _CHUNK_BYTES: Final = 1024 * 1024
 
@@ -30,11 +30,20 @@ def single_stream(target: Target, chunk_bytes: int) -> Read:
     return reading(SingleStream(boto3.client("s3", config=CLIENT_CONFIG), chunk_bytes), target)
 
 
+def as_deployed(target: Target) -> Read:
+    """What the hasher reads with where nobody says otherwise: streams by its rule."""
+    return _over_libcurl(target, Streams(None, _CHUNK_BYTES, target.memory_mb).plan_for)
+
+
 def planned(target: Target, streams: int = 1, part_bytes: int = 0) -> Read:
     """What the hasher reads with, by a fixed plan."""
     plan = Plan(streams, part_bytes)
+    return _over_libcurl(target, lambda _size_bytes: plan)
+
+
+def _over_libcurl(target: Target, plan_of: Callable[[int], Plan]) -> Read:
     s3 = boto3.client("s3", config=CLIENT_CONFIG)
-    return reading(reader(s3, _CHUNK_BYTES, lambda _size_bytes: plan, os.environ), target)
+    return reading(reader(s3, _CHUNK_BYTES, plan_of, os.environ), target)
 
 
 def reading(source: Source, target: Target) -> Read:

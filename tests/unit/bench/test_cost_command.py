@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from bench.box.entries import AS_DEPLOYED
 from bench.cost import DOCUMENT, EXAMPLE, main, written
 from bench.cost_measured import ColdStart, Measured, Small, Speed, measured_in
 from bench.cost_model import Handling, cost_of
@@ -78,6 +79,12 @@ def test_the_fastest_of_ours_counts(tmp_path: Path) -> None:
     assert [row[3] for row in per_tb(measured).rows] == ["bucketsum, two", "article, 20 MB chunks"]
 
 
+def test_ours_as_deployed_counts_first(tmp_path: Path) -> None:
+    """What a person gets is what is priced, also where another of ours was faster."""
+    measured = read(tmp_path, readers((AS_DEPLOYED, 60), ("bucketsum, one", 70)))
+    assert [one.reader for one in measured.ours()] == [AS_DEPLOYED]
+
+
 def test_without_ours_the_fastest_of_the_others_counts(tmp_path: Path) -> None:
     """Prototypes can be priced too; the article's reader is never taken for ours."""
     measured = read(tmp_path, readers(("article, 20 MB chunks", 99), ("a", 60), ("b", 70)))
@@ -100,18 +107,18 @@ def test_a_reader_that_always_failed_is_left_out(tmp_path: Path) -> None:
 
 
 def test_ranges_are_paid_for(tmp_path: Path) -> None:
-    """A reader in ranges makes a request per 8 MiB, unless its file says how many."""
-    document = readers(("ordered ranges", 70), ("one stream", 60), ("told", 50))
-    document["profiles"][0]["summaries"][2]["gets"] = 7
+    """A reader in ranges makes a request per 8 MiB; ours as many as its rule says."""
+    document = readers(("ordered ranges", 70), ("one stream", 60), (AS_DEPLOYED, 50))
+    document["profiles"][0]["profile"]["memory_mb"] = 3008
     measured = read(tmp_path, document)
     gets = {one.reader: one.gets for one in measured.speeds}
-    assert gets == {"ordered ranges": 120, "one stream": 1, "told": 7}
+    assert gets == {"ordered ranges": 120, "one stream": 1, AS_DEPLOYED: 60}
     row = dict(
         zip((head.name for head in per_tb(measured).heads), per_tb(measured).rows[0], strict=True)
     )
-    assert row["reader"] == "ordered ranges"
+    assert row["reader"] == AS_DEPLOYED
     one_get = cost_of(Handling(512, "arm64", 10**9, 1)).requests
-    assert row["requests_usd_per_tb"] == pytest.approx(1000 * (one_get + 119 * 0.0004e-3))
+    assert row["requests_usd_per_tb"] == pytest.approx(1000 * (one_get + 59 * 0.0004e-3))
 
 
 def test_a_terabyte_by_hand(tmp_path: Path) -> None:

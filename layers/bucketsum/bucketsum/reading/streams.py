@@ -30,6 +30,13 @@ class Plan:
         """Whether an object of this size is read in several requests."""
         return self.streams > 1 and size_bytes > self.part_bytes
 
+    def requests(self, size_bytes: int) -> int:
+        """How many GETs an object of this size takes, where nothing breaks."""
+        if not self.splits(size_bytes):
+            return 1
+        in_parts = min(size_bytes, self.split_bytes)
+        return -(-in_parts // self.part_bytes) + (size_bytes > in_parts)
+
 
 @dataclass(frozen=True, slots=True)
 class _Step:
