@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from bench import cost, scaling, scaling_check
+from bench import cold_start, cost, function, scaling, scaling_check
 from bench.box.command import readers
 from bench.unzip import unzip
 
@@ -31,6 +31,8 @@ def promises() -> None:
 
 bench.add_command(readers)
 bench.add_command(unzip)
+bench.add_command(function.main)
+bench.add_command(cold_start.main)
 bench.add_command(cost.main, "cost")
 bench.add_command(scaling.main, "scaling")
 bench.add_command(scaling_check.main, "scaling-check")

@@ -1,4 +1,4 @@
-"""What a cold start costs, beside a naive function's: ``python -m bench.cold_start [--json]``.
+"""What a cold start costs, beside a naive function's: ``python -m bench cold-start``.
 
 A cold start is what a function does before its first event: imports, and clients made. Each is a
 process of its own, of the interpreter that the embedded AWS runs its functions with; the variants
@@ -8,7 +8,6 @@ Lambda gives this phase a whole processor whatever the function's memory.
 
 from __future__ import annotations
 
-import argparse
 import platform
 import statistics
 import subprocess
@@ -16,6 +15,8 @@ import sys
 from collections import defaultdict
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+import click
 
 from bench import built
 from bucketsum_cli import output
@@ -153,26 +154,30 @@ def ratio_of(starts: list[ColdStart]) -> float:
     return starts[-1].cpu_ms / starts[0].cpu_ms
 
 
-def main() -> int:
-    """Build, measure, print; 1 where the target is missed."""
-    parser = argparse.ArgumentParser(prog="python -m bench.cold_start", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    parser.add_argument("--runs", type=int, default=RUNS, help="cold starts of each variant")
-    arguments = parser.parse_args()
+@click.command("cold-start")
+@click.option(
+    "--runs", type=click.IntRange(1), default=RUNS, show_default=True, help="Of each variant."
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def main(runs: int, *, as_json: bool) -> None:
+    """Start the built hasher anew, and a naive function beside it.
+
+    Exits with 1 where the promise is missed.
+    """
     output.note("sam build, and an interpreter as Lambda has it")
     artefacts = built.make()
-    starts = measure(artefacts, arguments.runs)
+    starts = measure(artefacts, runs)
     document: dict[str, Any] = {
         "runtime": artefacts.runtime,
         "machine": f"{platform.platform()}, {platform.processor() or platform.machine()}",
-        "runs": arguments.runs,
+        "runs": runs,
         "starts": [asdict(one) for one in starts],
         "ratio": round(ratio_of(starts), 3),
         "target": TARGET,
         "imports": [asdict(one) for one in imports(artefacts)],
     }
-    (output.print_json if arguments.json else _print)(document)
-    return 0 if ratio_of(starts) <= TARGET else 1
+    (output.print_json if as_json else _print)(document)
+    sys.exit(0 if ratio_of(starts) <= TARGET else 1)
 
 
 def _print(document: dict[str, Any]) -> None:
@@ -213,7 +218,3 @@ def _print(document: dict[str, Any]) -> None:
     kept = "kept" if document["ratio"] <= TARGET else "missed"
     output.say(f"{document['ratio']:.0%} of the naive function's; promised {TARGET:.0%}: {kept}")
     output.say(f"{document['runtime']}, {document['runs']} starts of each, {document['machine']}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

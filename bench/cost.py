@@ -1,4 +1,4 @@
-"""What hashing costs: ``python -m bench.cost``."""
+"""What hashing costs: ``python -m bench cost``."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NO_ROWS: Final = "Not measured yet."
     "files",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="JSON of `bench readers`, `bench.function` or `bench.cold_start`; can be given more than "
+    help="JSON of `bench readers`, `bench function` or `bench cold-start`; can be given more than "
     "once. Without it, bench/cost_example.json.",
 )
 @click.option(
@@ -41,7 +41,7 @@ def main(files: tuple[Path, ...], reader: str, *, as_json: bool, write_docs: boo
 
     Nothing is measured and nothing is called. List prices of us-east-1, no free tier.
 
-    Example: python -m bench.cost --measured .bucketsum/bench/readers.json --write-docs
+    Example: python -m bench cost --measured .bucketsum/bench/readers.json --write-docs
     """
     try:
         measured = measured_in(files or (EXAMPLE,))
@@ -81,7 +81,3 @@ def written(document: str, measured: Measured) -> str:
         text = table.markdown() if table.rows else _NO_ROWS
         document = written_between(document, table.name, text)
     return document
-
-
-if __name__ == "__main__":
-    main(prog_name="python -m bench.cost")

@@ -29,10 +29,10 @@ _CHUNK_BYTES: Final = 1024 * 1024
 """The template's, of which the rule for streams makes no use."""
 
 SMALL_BYTES: Final = 1_562_048
-"""The average size of what `python -m bench.function` reads, that of the transfers' article."""
+"""The average size of what `python -m bench function` reads, that of the transfers' article."""
 
 _OUR_WAY: Final = re.compile(r"hasher, batches of (\d+)")
-"""What `python -m bench.function` calls the hasher as it is deployed."""
+"""What `python -m bench function` calls the hasher as it is deployed."""
 
 _KINDS: Final = frozenset({"profiles", "shapes", "starts"})
 
@@ -143,7 +143,7 @@ def _shape(speed: Speed) -> tuple[object, ...]:
 
 
 def measured_in(files: Iterable[Path]) -> Measured:
-    """What the JSON of `bench readers`, `bench.function` and `bench.cold_start` holds together.
+    """What the JSON of `bench readers`, `bench function` and `bench cold-start` holds together.
 
     A file is known by what it has: ``profiles``, ``shapes`` or ``starts``.
 
@@ -167,8 +167,8 @@ def _read(file: Path) -> Measured:
     if not isinstance(document, dict) or not _KINDS & document.keys():
         raise CannotDoError(
             f"{file} has none of `profiles`, `shapes` and `starts`; make it with `python -m bench "
-            "readers --json FILE`, `python -m bench.function --json` or `python -m "
-            "bench.cold_start --json`"
+            "readers --json FILE`, `python -m bench function --json` or `python -m "
+            "bench cold-start --json`"
         )
     try:
         return Measured(

@@ -1,4 +1,4 @@
-"""Small objects through the whole function, beside a naive one: ``python -m bench.function``.
+"""Small objects through the whole function, beside a naive one: ``python -m bench function``.
 
 Each run is a fresh process in a box of Lambda's shape: it initialises with a whole processor, as
 Lambda lets it, and then handles batches of messages with its share. S3 is nginx with TLS behind
@@ -8,13 +8,14 @@ Every digest that was written is compared.
 
 from __future__ import annotations
 
-import argparse
 import platform
 import statistics
 import sys
 from collections import defaultdict
 from dataclasses import asdict
 from typing import Any, Final
+
+import click
 
 from bench import built, small_objects
 from bench.box.requirements import CannotMakeBoxError
@@ -68,39 +69,52 @@ def summed_up(samples: list[Sample]) -> list[dict[str, Any]]:
     return lines
 
 
-def main() -> int:
-    """Build, measure, print; 1 where the target is missed, 2 where the box cannot be made."""
-    parser = argparse.ArgumentParser(prog="python -m bench.function", description=__doc__)
-    parser.add_argument("--json", action="store_true", help="one JSON document on stdout")
-    parser.add_argument("--runs", type=int, default=5, help="runs of each way")
-    parser.add_argument("--memory", type=int, action="append", help="memory sizes in MB; 512")
-    parser.add_argument(
-        "--compare",
-        choices=["threads", "batches", "split"],
-        help="numbers of threads; sizes of batches; the processor time of the hasher's parts",
-    )
-    arguments = parser.parse_args()
-    chosen = {"threads": THREADS, "batches": BATCHES, "split": SPLIT}
-    ways = (NAIVE, *chosen[arguments.compare]) if arguments.compare else WAYS
+COMPARED: Final = {"threads": THREADS, "batches": BATCHES, "split": SPLIT}
+
+
+@click.command("function")
+@click.option("--runs", type=click.IntRange(1), default=5, show_default=True, help="Of each way.")
+@click.option(
+    "--memory",
+    "memory_mb",
+    type=click.IntRange(128, 10_240),
+    multiple=True,
+    default=(TARGET_MEMORY_MB,),
+    show_default=True,
+    help="Memory size in MB; can be given more than once.",
+)
+@click.option(
+    "--compare",
+    type=click.Choice(list(COMPARED)),
+    help="Numbers of threads; sizes of batches; the processor time of the hasher's parts.",
+)
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+def main(runs: int, memory_mb: tuple[int, ...], compare: str | None, *, as_json: bool) -> None:
+    """Hash small objects with the whole function, beside a naive one.
+
+    Each run is a fresh process in a box of Lambda's shape. Needs root. Exits with 1 where the
+    promise is missed, with 2 where the box cannot be made.
+    """
+    ways = (NAIVE, *COMPARED[compare]) if compare else WAYS
     output.note("sam build, and an interpreter as Lambda has it")
     artefacts = built.make()
     document: dict[str, Any] = {
         "runtime": artefacts.runtime,
         "machine": f"{platform.platform()}, {platform.processor() or platform.machine()}",
-        "runs": arguments.runs,
+        "runs": runs,
         "write_delay_ms": WRITE_DELAY_S * 1000,
         "shapes": [],
     }
     try:
-        for memory_mb in arguments.memory or [TARGET_MEMORY_MB]:
-            samples = measure(artefacts, memory_mb, ways, arguments.runs)
-            shape = {"memory_mb": memory_mb, "ways": summed_up(samples)}
+        for size_mb in memory_mb:
+            samples = measure(artefacts, size_mb, ways, runs)
+            shape = {"memory_mb": size_mb, "ways": summed_up(samples)}
             document["shapes"].append(shape | {"samples": [asdict(one) for one in samples]})
     except CannotMakeBoxError as error:
         output.note(str(error))
-        return 2
-    (output.print_json if arguments.json else _print)(document)
-    return 0 if all(map(_kept, document["shapes"])) else 1
+        sys.exit(2)
+    (output.print_json if as_json else _print)(document)
+    sys.exit(0 if all(map(_kept, document["shapes"])) else 1)
 
 
 def _ratio(shape: dict[str, Any]) -> float:
@@ -140,7 +154,3 @@ def _print(document: dict[str, Any]) -> None:
                 output.say(f"CPU ms per object, of {way['cpu_ms_per_object']:g}: {told}")
         output.say(f"the best is {_ratio(shape):.1f} times the naive function's objects per second")
     output.say(f"{document['runtime']}, {document['runs']} runs of each, {document['machine']}")
-
-
-if __name__ == "__main__":
-    sys.exit(main())

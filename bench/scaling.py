@@ -1,4 +1,4 @@
-"""How fast a burst of uploads is hashed, with your own numbers: ``python -m bench.scaling``."""
+"""How fast a burst of uploads is hashed, with your own numbers: ``python -m bench scaling``."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def main(*, as_json: bool, write_docs: bool, **asked: Any) -> None:  # noqa: ANN
 
     Nothing is measured and nothing is called: it is arithmetic on the numbers you give.
 
-    Example: python -m bench.scaling --objects 100000 --size 1.56MB --max-concurrency 1000
+    Example: python -m bench scaling --objects 100000 --size 1.56MB --max-concurrency 1000
     """
     if write_docs:
         write_tables(DOCUMENT)
@@ -227,7 +227,3 @@ def write_tables(document: Path) -> None:
         text = written_between(text, table.name, table.markdown())
     document.write_text(text, "utf-8")
     output.note(f"written into {document.name}")
-
-
-if __name__ == "__main__":
-    main(prog_name="python -m bench.scaling")

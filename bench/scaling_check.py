@@ -1,4 +1,4 @@
-"""The simulator held against a small burst on the embedded AWS: ``python -m bench.scaling_check``.
+"""The simulator held against a small burst on the embedded AWS: ``python -m bench scaling-check``.
 
 It needs `bucketsum local up`; slow functions (``--parameter MemorySize=128``) leave the machine
 to the emulator. What it can check is that objects per second are concurrency divided by duration.
@@ -170,7 +170,3 @@ def main(objects: int, size_bytes: int, turns: int, as_json: bool) -> None:  # n
         output.print_json([asdict(one) | {"ratio": one.ratio} for one in checks])
     else:
         _show(checks)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,4 +1,4 @@
-"""How fast archives are unzipped here, beside the articles' ways: ``python -m bench.unzip``.
+"""How fast archives are unzipped here, beside the articles' ways: ``python -m bench unzip``.
 
 Every way runs in a process of its own, on one core except where two are named, in turns. MB/s are
 of wall time; how many times as fast one is as another is of processor time, which is hardly
@@ -106,7 +106,3 @@ def unzip(turns: int, *, as_json: bool, write_docs: bool, scratch: Path) -> None
             show(table)
     if write_docs:
         written_into(PAGE, report)
-
-
-if __name__ == "__main__":
-    unzip(prog_name="python -m bench.unzip")

@@ -22,7 +22,7 @@ BASE_MEMORY_BYTES: Final = 90_000_000
 """What the runtime, boto3 and Powertools take before the first chunk; measured by `make bench`."""
 
 THREADS_MAX: Final = 8
-"""Small objects of a batch that are read side by side at most; chosen by `bench.function`."""
+"""Small objects of a batch that are read side by side at most; chosen by `bench function`."""
 
 THREAD_BYTES: Final = 2_000_000
 """What a thread takes in memory besides what it holds of its object: connections, its stack."""

@@ -47,7 +47,7 @@ def readers(*summaries: tuple[str, float | None], **profile: int) -> dict[str, A
 
 
 def function(**objects_per_s: float) -> dict[str, Any]:
-    """What `bench.function` writes of batches (``batches_of_10``) at 512 MB."""
+    """What `bench function` writes of batches (``batches_of_10``) at 512 MB."""
     ways = [
         {"way": f"hasher, {name.replace('_', ' ')}", "objects_per_s": speed}
         for name, speed in objects_per_s.items()

@@ -15,9 +15,9 @@ from click.testing import CliRunner
 from tests.sam_template import load_template
 
 COMMANDS = [
-    line.split()[3:]
+    line.split()[4:]
     for line in DOCUMENT.read_text("utf-8").splitlines()
-    if line.startswith("python -m bench.scaling ")
+    if line.startswith("python -m bench scaling ")
 ]
 
 
