@@ -49,8 +49,8 @@ class _Step:
 _BURST_BYTES: Final = 256 * _MIB
 _SPLIT_FROM_BYTES: Final = 16 * _MIB
 _STEPS: Final = (
-    _Step(2048, Plan(8, 16 * _MIB)),
-    _Step(1024, Plan(8, 8 * _MIB, _BURST_BYTES)),
+    _Step(2048, Plan(12, 16 * _MIB)),
+    _Step(1024, Plan(12, 8 * _MIB, _BURST_BYTES)),
     _Step(512, Plan(4, 8 * _MIB, _BURST_BYTES)),
 )
 
@@ -71,8 +71,8 @@ class Streams:
     - below 512 MB one stream: further requests cost more than the time that they save;
     - below 2 GB several streams for the first 256 MiB, and one for the rest, where it is as fast;
     - from 2 GB on several streams, in parts of 16 MiB, which are half as many requests;
-    - as many streams as the share of a processor can hash: 4, and 8 from 1 GB on, which is also
-      what a link of 3,000 Mbit/s takes;
+    - as many streams as the share of a processor can hash: 4, and 12 from 1 GB on, which is more
+      than a link of 3,000 Mbit/s takes;
     - an object below 16 MiB in one request, whatever the memory.
     """
 
