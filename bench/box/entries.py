@@ -40,7 +40,6 @@ _RCLONE: Final = [
 ]
 
 _CURL: Final = ("boto3", "pycurl")
-_PARTS: Final = {"part_bytes": 8 * MIB}
 
 ENTRIES: Final = (
     Entry(ARTICLE, "boto:article", {"chunk_bytes": 20_000_000}),
@@ -59,7 +58,6 @@ ENTRIES: Final = (
     Entry("libcurl, the limit of one stream", "curl:easy", needs=_CURL),
     Entry(AS_DEPLOYED, "ours:as_deployed", needs=_CURL),
     Entry("bucketsum, 1 stream", "ours:planned", needs=_CURL),
-    Entry("bucketsum, 4 × 8 MiB", "ours:planned", {"streams": 4, **_PARTS}, _CURL),
     Entry("bucketsum, one boto3 stream", "ours:single_stream", {"chunk_bytes": MIB}),
 )
 """Peers first, ours last. A reader more is a line more."""
