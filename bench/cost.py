@@ -15,7 +15,8 @@ from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError
 
 DOCUMENT: Final = Path(__file__).parents[1] / "docs" / "cost.md"
-EXAMPLE: Final = Path(__file__).with_name("cost_example.json")
+MEASURED: Final = tuple(sorted(Path(__file__).parent.glob("measured/*.json")))
+"""What the benches wrote on the machine that docs/benchmarking.md names."""
 
 _NO_ROWS: Final = "Not measured yet."
 
@@ -27,12 +28,12 @@ _NO_ROWS: Final = "Not measured yet."
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
     help="JSON of `bench readers`, `bench function` or `bench cold-start`; can be given more than "
-    "once. Without it, bench/cost_example.json.",
+    "once. Without it, those in bench/measured.",
 )
 @click.option(
     "--reader",
     default="",
-    help="Only readers with this in their name, and the article's; else the fastest of ours.",
+    help="Only readers with this in their name, and the article's; else ours as it is deployed.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
 @click.option("--write-docs", is_flag=True, help="Write docs/cost.md's tables instead.")
@@ -44,7 +45,7 @@ def main(files: tuple[Path, ...], reader: str, *, as_json: bool, write_docs: boo
     Example: python -m bench cost --measured .bucketsum/bench/readers.json --write-docs
     """
     try:
-        measured = measured_in(files or (EXAMPLE,))
+        measured = measured_in(files or MEASURED)
         measured = measured.only(reader) if reader else measured
     except CannotDoError as error:
         raise click.UsageError(str(error)) from None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench.box.entries import AS_DEPLOYED
-from bench.cost import DOCUMENT, EXAMPLE, main, written
+from bench.cost import DOCUMENT, MEASURED, main, written
 from bench.cost_measured import ColdStart, Measured, Small, Speed, measured_in
 from bench.cost_model import Handling, cost_of
 from bench.cost_tables import (
@@ -189,15 +189,10 @@ def test_other_files_are_refused(tmp_path: Path, content: str, told: str) -> Non
     assert told in " ".join(done.output.split())
 
 
-def test_the_document_has_the_examples_tables() -> None:
-    """docs/cost.md is what the command writes from the shipped example.
-
-    Where its origin says that it was made from other measurements, these are not here to compare.
-    """
+def test_the_document_has_the_tables_of_what_was_measured() -> None:
+    """docs/cost.md is what the command writes from the measurements that ship with it."""
     text = DOCUMENT.read_text("utf-8")
-    example = measured_in([EXAMPLE])
-    if example.origins[0] in text:
-        assert written(text, example) == text
+    assert written(text, measured_in(MEASURED)) == text
 
 
 def test_the_document_has_todays_prices() -> None:
@@ -207,11 +202,11 @@ def test_the_document_has_todays_prices() -> None:
         assert f"<!-- bench {table.name} -->\n{table.markdown()}\n<!--" in text, table.name
 
 
-def test_the_example_says_that_it_is_one() -> None:
-    """Nobody can take it for a result, or for AWS's."""
-    (origin,) = measured_in([EXAMPLE]).origins
-    assert origin.startswith("An example, not a result")
-    assert "not AWS" in origin
+def test_what_was_measured_says_where() -> None:
+    """Nobody can take it for AWS's."""
+    assert MEASURED
+    for origin in measured_in(MEASURED).origins:
+        assert "not AWS" in origin
 
 
 def test_the_json_has_every_table() -> None:
@@ -223,12 +218,12 @@ def test_the_json_has_every_table() -> None:
 
 
 def test_people_see_every_table() -> None:
-    """Without options the example is priced and shown."""
+    """Without options what ships is priced and shown."""
     done = CliRunner().invoke(main, [], catch_exceptions=False)
     assert done.exit_code == 0
     for name in ("cost-tb", "cost-article", "cost-small", "cost-alternatives", "cost-prices"):
         assert name in done.output
-    assert "An example, not a result" in done.output
+    assert "not AWS" in done.output
 
 
 def test_the_defaults_explained_are_the_templates() -> None:
