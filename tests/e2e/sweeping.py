@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from tests.sam_template import load_template
 
 from bucketsum.sweep.measurements import Measurements, Run, RunStatus, run_id_of
 
@@ -25,7 +26,9 @@ if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
 
 SOURCES: Final = Path(__file__).parents[2] / "src"
-ORIGINAL_MEMORY_MB: Final = 512
+ORIGINAL_MEMORY_MB: Final[int] = load_template()["Parameters"]["MemorySize"]["Default"]
+"""The prober's, between sweeps: what the stack is deployed with."""
+
 _SECONDS: Final = 180
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.e2e.sweeping import Sweeps, until
+from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps, until
 
 from bucketsum.sweep.measurements import RunStatus, SampleStatus
 
@@ -144,4 +144,4 @@ def test_a_sweep_that_is_stopped_is_cleaned_up_after(sweeps: Sweeps) -> None:
     assert run.cause is not None
     assert "ABORTED" in run.cause
     assert run.summary is not None
-    assert sweeps.memory_mb() == 512
+    assert sweeps.memory_mb() == ORIGINAL_MEMORY_MB

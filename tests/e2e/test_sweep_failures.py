@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.e2e.sweeping import Sweeps
+from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps
 
 from bucketsum.sweep.measurements import RunStatus, Sample, SampleStatus
 
@@ -175,7 +175,7 @@ def test_versions_that_cannot_be_removed_are_named_and_the_next_sweep_removes_th
     assert ended.output["status"] == "PARTIAL"
     assert cause is not None
     assert f"version {left}" in cause
-    assert sweeps.memory_mb() == 512
+    assert sweeps.memory_mb() == ORIGINAL_MEMORY_MB
     assert sweeps.run(sweep(OK)).output["status"] == "SUCCEEDED"
     sweeps.assert_nothing_is_left()
 
