@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Final
 
 from bench import naive
+from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import state
 from bucketsum_cli.local.interpreter import newest_interpreter
 from bucketsum_cli.local.runtime import make_runtime
 
@@ -65,10 +65,10 @@ def make() -> Artefacts:
     Raises:
         CannotDoError: `sam build` failed; the text is what it said.
     """
-    project = state.project_folder()
+    project = emulator.project_folder()
     interpreter = newest_interpreter()
     python = make_runtime(project, interpreter)
-    folder = project / state.FOLDER / "bench-build"
+    folder = project / emulator.FOLDER / "bench-build"
     _run(
         *(sys.executable, "-m", "samcli", "build", "--no-cached", "--build-dir", folder),
         *("--parameter-overrides", f"PythonRuntime={interpreter.runtime}"),
@@ -92,7 +92,7 @@ def _run(*command: str | Path, path: Path | None = None) -> None:
         capture_output=True,
         text=True,
         check=False,
-        cwd=state.project_folder(),
+        cwd=emulator.project_folder(),
         env=os.environ | {"PATH": os.pathsep.join(filter(None, tools)), "SAM_CLI_TELEMETRY": "0"},
     )
     if done.returncode:

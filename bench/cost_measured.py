@@ -12,7 +12,7 @@ from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.box.entries import ARTICLE, AS_DEPLOYED
-from bucketsum.reading.streams import Streams
+from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -230,5 +230,7 @@ def _smalls(shapes: Iterable[dict[str, Any]]) -> Iterable[Small]:
 def _gets(reader: str, memory_mb: int, object_bytes: int) -> int:
     """Requests: by our rule; one; or, in ranges, as many as there are parts of the usual size."""
     if reader == AS_DEPLOYED:
-        return Streams(None, _CHUNK_BYTES, memory_mb).plan_for(object_bytes).requests(object_bytes)
+        return (
+            ReadPolicy(None, _CHUNK_BYTES, memory_mb).plan_for(object_bytes).requests(object_bytes)
+        )
     return ceil(object_bytes / PART_BYTES) if "range" in reader else 1

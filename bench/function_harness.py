@@ -69,9 +69,9 @@ class Clocks:
         hashing = importlib.import_module("bucketsum.hashing")
         digest_of = hashing.digest_of
         parts = (
-            ("get", importlib.import_module("bucketsum.reading.curl_reader").CurlReader, "open"),
-            ("sign", importlib.import_module("bucketsum.reading.signing").SignedUrls, "url_of"),
-            ("write", importlib.import_module("bucketsum.ledger").Ledger, "record"),
+            ("get", importlib.import_module("bucketsum.s3.curl_reader").CurlReader, "open"),
+            ("sign", importlib.import_module("bucketsum.s3.signed_urls").SignedUrls, "url_of"),
+            ("write", importlib.import_module("bucketsum.digests_table").Ledger, "record"),
             ("log", importlib.import_module("app"), "_publish"),
         )
         for name, owner, function in parts:

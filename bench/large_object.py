@@ -10,8 +10,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from bench.result import Result
+from bucketsum_cli import emulator
 from bucketsum_cli.files import files_under
-from bucketsum_cli.local import state
 from bucketsum_cli.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ def measure(project: Path, stack: Stack) -> Result:
         RuntimeError: The machine has no control groups to make the function's box with, the
             object was not hashed, or wrongly.
     """
-    with TemporaryDirectory(dir=project / state.FOLDER) as folder:
+    with TemporaryDirectory(dir=project / emulator.FOLDER) as folder:
         expected = _write(Path(folder, "large"))
         uploads = put_files(stack, files_under([Path(folder, "large")], "bench/").files).uploads
         rows = wait_for_rows(stack.ledger(), uploads, _TIMEOUT_SECONDS)
@@ -61,7 +61,7 @@ def _write(path: Path) -> str:
 
 
 def _memory_boxes(project: Path) -> list[Path]:
-    roots = json.loads((project / state.FOLDER / "worker.json").read_text())["cgroup_roots"]
+    roots = json.loads((project / emulator.FOLDER / "worker.json").read_text())["cgroup_roots"]
     if roots is None:
         raise RuntimeError(
             "this machine does not let us write control groups, so there is no 128 MB box; run as "

@@ -7,8 +7,8 @@ import platform
 from typing import TYPE_CHECKING
 
 from bench import burst, large_object, row_latency
-from bucketsum_cli import output
-from bucketsum_cli.local import launcher, state
+from bucketsum_cli import emulator, output
+from bucketsum_cli.local import launcher
 from bucketsum_cli.local.commands import bring_up
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def results(project: Path) -> Iterator[Result]:
 
 def main() -> int:
     """Measure on a fresh embedded AWS, and stop it."""
-    project = state.project_folder()
+    project = emulator.project_folder()
     launcher.stop(project)
     measured = []
     try:
@@ -56,7 +56,7 @@ def main() -> int:
         ),
     )
     output.say(f"{platform.platform()}, {platform.processor() or platform.machine()}")
-    file = project / state.FOLDER / "bench.json"
+    file = project / emulator.FOLDER / "bench.json"
     file.write_text(json.dumps([one.as_json() for one in measured], indent=2))
     output.note(f"the same as JSON: {file}")
     return 0 if all(one.kept for one in measured) else 1

@@ -8,7 +8,7 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from bench.result import Result
-from bucketsum.ledger import Place
+from bucketsum.digests_table import RowKey
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
@@ -27,7 +27,7 @@ def measure(stack: Stack) -> Result:
         key = f"bench/latency/{number}"
         started = time.perf_counter()
         put = s3.put_object(Bucket=stack.bucket, Key=key, Body=os.urandom(_SIZE_BYTES))
-        while ledger.row_at(Place(stack.bucket, key, put["VersionId"])) is None:
+        while ledger.row_at(RowKey(stack.bucket, key, put["VersionId"])) is None:
             time.sleep(_PAUSE_SECONDS)
         times_ms.append((time.perf_counter() - started) * 1000)
     warm = sorted(times_ms[_WARM_UP_PUTS:])

@@ -26,7 +26,7 @@ from bench.scaling_tables import (
     tables,
 )
 from bucketsum_cli import output
-from bucketsum_cli.tune.asking import Size
+from bucketsum_cli.tune.sweep_input import Size
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli import output
-from bucketsum_cli.local.shape import cgroup_roots, remove_roots
-from bucketsum_cli.local.worker import Box
+from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
+from bucketsum_cli.local.worker import Cgroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +65,7 @@ def measured(way: str, archive: Path, scratch: Path, roots: dict[str, str]) -> l
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     ) as child:
-        box = Box(roots, str(child.pid), MEMORY_MB)
+        box = Cgroup(roots, str(child.pid), MEMORY_MB)
         box.limit_memory(child.pid)
         told = child.communicate(b"go\n")[0]
     box.remove()

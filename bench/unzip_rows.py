@@ -24,11 +24,11 @@ from botocore.config import Config
 from bench.unzip_archives import OTHERS, archives
 from bench.unzip_turns import Spread
 from bench.unzip_ways import WAYS
-from bucketsum.archives.archive import Member, MemberDigest
-from bucketsum.archives.hashing import member_row
+from bucketsum.archives.archive_hasher import member_row
 from bucketsum.archives.member_rows import WRITERS, MemberRows
-from bucketsum.archives.reading import FoundMember
-from bucketsum.arrivals import Arrival
+from bucketsum.archives.model import Member, MemberDigest
+from bucketsum.archives.reader import MemberResult
+from bucketsum.notifications import ObjectCreated
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 ROWS: Final = 10_000
 LATENCY_SECONDS: Final = 0.01
 FOLDER: Final = Path(".bucketsum", "bench-unzip")
-_ARRIVAL: Final = Arrival(
+_ARRIVAL: Final = ObjectCreated(
     bucket="inbox", key="archives/backup.zip", version_id="v" * 32, etag="e" * 32, size_bytes=1,
     sequencer="0055AED6DCD90281E5", event_time="2026-11-21T00:00:00.000Z",
 )  # fmt: skip
@@ -91,13 +91,13 @@ def answering_server() -> Iterator[str]:
             server.terminate()
 
 
-def found_members() -> list[FoundMember]:
+def found_members() -> list[MemberResult]:
     """As an archive of source files has them."""
     members = []
     for number in range(ROWS):
         name = f"lib/python3.13/site-packages/package/module_{number:05}.py"
         member = Member(name, name.encode(), number, 8, 0, number, 1000, 3000, 3, 0)
-        members.append(FoundMember(name, MemberDigest(member, 3000, f"{number:040x}")))
+        members.append(MemberResult(name, MemberDigest(member, 3000, f"{number:040x}")))
     return members
 
 
@@ -114,7 +114,7 @@ def costs(turns: int) -> Iterator[Cost]:
         yield _cost("hashing 10,000 small members", turns, hashed)
 
 
-def _send(rows: MemberRows, found: list[FoundMember]) -> None:
+def _send(rows: MemberRows, found: list[MemberResult]) -> None:
     with rows.writer() as writer:
         for one in found:
             writer.put(member_row(_ARRIVAL, one))

@@ -18,15 +18,15 @@ from typing import TYPE_CHECKING, Final
 
 from bench.unzip_turns import output_of
 from bench.unzip_ways import CHUNK_BYTES, WAYS
-from bucketsum.archives.archive import Limits
+from bucketsum.archives.central_directory import LOCAL_BYTES, read_directory
 from bucketsum.archives.decoders import crc32, decoder_for
-from bucketsum.archives.directory import LOCAL_BYTES, read_directory
-from bucketsum.archives.member_digest import FEED_BYTES
+from bucketsum.archives.member import FEED_BYTES
+from bucketsum.archives.model import Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bucketsum.archives.archive import Member
+    from bucketsum.archives.model import Member
 
     Bytes = bytes | memoryview
 

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.archive import Limits
-from bucketsum.archives.reading import ArchiveReader, Mode
+from bucketsum.archives.model import Limits
+from bucketsum.archives.reader import ArchiveReader, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from botocore.httpsession import URLLib3Session
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 
-from bucketsum.reading.connections import Connections, Transfer
+from bucketsum.s3.curl_connections import Connections, Transfer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from bucketsum.arrivals import Arrival
+from bucketsum.notifications import ObjectCreated
 
 TEST_EVENT = {
     "Service": "Amazon S3",
@@ -16,7 +16,7 @@ TEST_EVENT = {
     "HostId": "8cLeGAmw098X5cv4Zkwcmo8vvZa3eH3eKxsPzbB9wrR",
 }
 
-LANDED = Arrival(
+LANDED = ObjectCreated(
     bucket="inbox",
     key="photos/a b.jpg",
     version_id="096fKKXTRTtl3on89fVO.nfljtsv6qko",

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from bench.box.profiles import Profile
-    from bucketsum_cli.local.worker import Box as Group
+    from bucketsum_cli.local.worker import Cgroup as Group
 
 _NUMBERS: Final = itertools.count(1)
 

@@ -8,8 +8,8 @@ from typing import Final
 
 from bench.box.network import PREFIX
 from bench.box.requirements import CONTROL_GROUPS, refusal
-from bucketsum_cli.local.shape import cgroup_roots, remove_roots
-from bucketsum_cli.local.worker import Box as Group
+from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
+from bucketsum_cli.local.worker import Cgroup as Group
 
 _OURS: Final = re.compile(rf"{PREFIX}-(\d+)-\d+$")
 

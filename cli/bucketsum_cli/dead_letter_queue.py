@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.redelivery import REASON_ATTRIBUTE
+from bucketsum.dead_letters import REASON_ATTRIBUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -23,7 +23,7 @@ _POLL_SECONDS: Final = 1  # a long poll asks every server of the queue, a short 
 
 
 @dataclass(frozen=True, slots=True)
-class SetAside:
+class DeadLetter:
     """A message in the dead-letter queue, received.
 
     Attributes:
@@ -55,13 +55,13 @@ class SentBack:
         undeleted: They are in the arrivals queue, and still in the dead-letter queue too.
     """
 
-    sent: list[SetAside]
-    refused: list[tuple[SetAside, str]]
-    undeleted: list[SetAside]
+    sent: list[DeadLetter]
+    refused: list[tuple[DeadLetter, str]]
+    undeleted: list[DeadLetter]
 
 
 @contextmanager
-def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[SetAside]]:
+def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[DeadLetter]]:
     """Up to *limit* messages of the dead-letter queue, oldest first.
 
     Nobody else sees them meanwhile, for *hold_seconds* at the longest. Whatever happens, those
@@ -72,7 +72,7 @@ def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[SetAs
         ClientError: AWS refused.
     """
     sqs = stack.client("sqs")
-    held: dict[str, SetAside] = {}
+    held: dict[str, DeadLetter] = {}
     try:
         while len(held) < limit:
             answer = sqs.receive_message(
@@ -93,11 +93,11 @@ def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[SetAs
         _release(sqs, stack.dead_letter_queue_url, held.values())
 
 
-def _set_aside(message: MessageTypeDef) -> SetAside:
+def _set_aside(message: MessageTypeDef) -> DeadLetter:
     attributes: dict[str, Any] = dict(message.get("MessageAttributes", {}))
     reason = attributes.pop(REASON_ATTRIBUTE, {}).get("StringValue")
     sent = int(message["Attributes"]["SentTimestamp"]) / 1000
-    return SetAside(
+    return DeadLetter(
         message_id=message["MessageId"],
         body=message["Body"],
         reason=reason,
@@ -108,7 +108,7 @@ def _set_aside(message: MessageTypeDef) -> SetAside:
     )
 
 
-def _release(sqs: SQSClient, queue_url: str, messages: Iterable[SetAside]) -> None:
+def _release(sqs: SQSClient, queue_url: str, messages: Iterable[DeadLetter]) -> None:
     """Show them to everybody again; the deleted ones are refused one by one, which is right."""
     for batch in _batches(messages):
         sqs.change_message_visibility_batch(
@@ -120,7 +120,7 @@ def _release(sqs: SQSClient, queue_url: str, messages: Iterable[SetAside]) -> No
         )
 
 
-def send_back(stack: Stack, messages: Sequence[SetAside]) -> SentBack:
+def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> SentBack:
     """Send *messages* to the arrivals queue, then delete them from the dead-letter queue.
 
     Interrupted anywhere, a message is in at least one of the two; being in both only means that
@@ -144,7 +144,7 @@ def send_back(stack: Stack, messages: Sequence[SetAside]) -> SentBack:
     return result
 
 
-def _send(sqs: SQSClient, queue_url: str, batch: Sequence[SetAside]) -> dict[str, str]:
+def _send(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> dict[str, str]:
     """Message id → why, of those that SQS did not take."""
     answer = sqs.send_message_batch(
         QueueUrl=queue_url,
@@ -159,7 +159,7 @@ def _send(sqs: SQSClient, queue_url: str, batch: Sequence[SetAside]) -> dict[str
     }
 
 
-def _delete(sqs: SQSClient, queue_url: str, batch: Sequence[SetAside]) -> set[str]:
+def _delete(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> set[str]:
     """The message ids of those that SQS did not delete."""
     answer = sqs.delete_message_batch(
         QueueUrl=queue_url,
@@ -170,9 +170,9 @@ def _delete(sqs: SQSClient, queue_url: str, batch: Sequence[SetAside]) -> set[st
     return {batch[int(one["Id"])].message_id for one in answer.get("Failed", ())}
 
 
-def _batches(messages: Iterable[SetAside]) -> Iterator[list[SetAside]]:
+def _batches(messages: Iterable[DeadLetter]) -> Iterator[list[DeadLetter]]:
     """In order, as many at a time as one request may carry."""
-    batch: list[SetAside] = []
+    batch: list[DeadLetter] = []
     batch_bytes = 0
     for one in messages:
         size = len(one.body.encode())

@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.arrivals import KEY_MAX_BYTES
 from bucketsum.digest import digest_of
+from bucketsum.notifications import KEY_MAX_BYTES
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import note
 

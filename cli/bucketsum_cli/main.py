@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import click
 
 from bucketsum import __version__
-from bucketsum_cli.check import check
-from bucketsum_cli.failures import failures
-from bucketsum_cli.find import find
+from bucketsum_cli.aws_errors import AWS_ERRORS, explained
+from bucketsum_cli.commands.check import check
+from bucketsum_cli.commands.failures import failures
+from bucketsum_cli.commands.find import find
+from bucketsum_cli.commands.ls import ls
+from bucketsum_cli.commands.put import put
+from bucketsum_cli.commands.redrive import redrive
+from bucketsum_cli.commands.show import show
 from bucketsum_cli.local.commands import local
-from bucketsum_cli.ls import ls
 from bucketsum_cli.output import printable
-from bucketsum_cli.put import put
-from bucketsum_cli.redrive import redrive
-from bucketsum_cli.refusals import AWS_ERRORS, explained
-from bucketsum_cli.show import show
 from bucketsum_cli.tune.commands import tune
 
 if TYPE_CHECKING:

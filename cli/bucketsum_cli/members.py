@@ -6,9 +6,9 @@ import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.archives.archive import ArchiveStatus
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, member_entry
-from bucketsum.ledger import Place
+from bucketsum.archives.model import ArchiveStatus
+from bucketsum.digests_table import RowKey
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.files import Found, files_under
 from bucketsum_cli.output import (
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from bucketsum.ledger import Row
+    from bucketsum.digests_table import Row
     from bucketsum_cli.stack import Stack
 
 MEMBER = Column("member")
@@ -106,7 +106,7 @@ def versions_of_member(stack: Stack, key: str) -> list[Row]:
     ledger = stack.ledger()
     found = []
     for version in ledger.versions_of(stack.bucket, archive):
-        row = ledger.row_at(Place(stack.bucket, archive, member_entry(version.entry, path)))
+        row = ledger.row_at(RowKey(stack.bucket, archive, member_entry(version.entry, path)))
         if row and row.sequencer == version.sequencer:
             found.append(row)
     return found

@@ -10,7 +10,7 @@ from bucketsum.archives.member_rows import MEMBER_MARK
 from bucketsum_cli.output import Cell
 
 if TYPE_CHECKING:
-    from bucketsum.ledger import Row
+    from bucketsum.digests_table import Row
 
 
 class State(StrEnum):

@@ -10,9 +10,9 @@ from botocore.config import Config
 from botocore.exceptions import ClientError
 
 from bucketsum import __version__
-from bucketsum.ledger import Ledger
+from bucketsum.digests_table import DigestsTable
+from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import state
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -120,9 +120,9 @@ class Stack:
         """A client for *service*; making one takes some 20 ms, so keep it."""
         return self.connection.client(service)
 
-    def ledger(self) -> Ledger:
+    def ledger(self) -> DigestsTable:
         """Its table of digests."""
-        return Ledger(self.client("dynamodb"), self.table)
+        return DigestsTable(self.client("dynamodb"), self.table)
 
 
 def find_stack(
@@ -145,7 +145,7 @@ def find_local_stack(project: Path | None = None) -> Stack:
     Raises:
         CannotDoError: It is not running, or nothing is deployed on it.
     """
-    aws = state.running(project or state.project_folder())
+    aws = emulator.running(project or emulator.project_folder())
     return _stack_at(Connection(aws.session(), aws.endpoint, aws.ca_bundle), aws.stack)
 
 

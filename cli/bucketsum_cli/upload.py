@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from boto3.s3.transfer import S3Transfer, TransferConfig
 
-from bucketsum.ledger import NULL_VERSION, Place, Row
+from bucketsum.digests_table import NULL_VERSION, Row, RowKey
 from bucketsum_cli.files import LocalFile, Skipped
 from bucketsum_cli.stack import CONNECTIONS
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.ledger import Ledger
+    from bucketsum.digests_table import DigestsTable
     from bucketsum_cli.stack import Stack
 
 MULTIPART_FROM_BYTES: Final = 64 * 1024 * 1024
@@ -50,10 +50,10 @@ class Upload:
     """
 
     file: LocalFile
-    place: Place
+    place: RowKey
     etag: str
 
-    def is_told_by(self, rows: Mapping[Place, Row]) -> bool:
+    def is_told_by(self, rows: Mapping[RowKey, Row]) -> bool:
         """Whether *rows* hold one of these bytes.
 
         In a bucket without versions a place is taken over by the next object with the same key.
@@ -141,18 +141,18 @@ def _answers_by_key(s3: S3Client) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _upload(bucket: str, file: LocalFile, answer: Mapping[str, Any]) -> Upload:
-    place = Place(bucket, file.key, answer.get("VersionId", NULL_VERSION))
+    place = RowKey(bucket, file.key, answer.get("VersionId", NULL_VERSION))
     return Upload(file, place, answer["ETag"].strip('"'))
 
 
 def wait_for_rows(
-    ledger: Ledger,
+    ledger: DigestsTable,
     uploads: Iterable[Upload],
     timeout_seconds: float,
     on_row: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], None] = time.sleep,
-) -> dict[Place, Row]:
+) -> dict[RowKey, Row]:
     """Wait until the row of each of *uploads* is there, or *timeout_seconds* are over.
 
     Calls *on_row* for each row that has come. Those that did not come are left out.
@@ -160,7 +160,7 @@ def wait_for_rows(
     deadline = clock() + timeout_seconds
     pause_seconds = _FIRST_PAUSE_SECONDS
     waiting = deque(uploads)
-    rows: dict[Place, Row] = {}
+    rows: dict[RowKey, Row] = {}
     while waiting:
         asked = [waiting.popleft() for _ in range(min(len(waiting), _ASKED_AT_A_TIME))]
         found = ledger.rows_at(one.place for one in asked)

@@ -11,9 +11,9 @@ from aws_lambda_powertools import Logger
 
 from bucketsum.settings import needed
 from bucketsum.sweep.causes import plain_cause
-from bucketsum.sweep.concluding import Ending, conclude
-from bucketsum.sweep.measurements import Measurements, RunStatus, run_id_of
+from bucketsum.sweep.measurements_table import MeasurementsTable, RunStatus, run_id_of
 from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.summary import ExecutionEnd, summarize
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 
 logger = Logger()
 
-_MEASUREMENTS: Final = Measurements(boto3.client("dynamodb"), _TABLE)
+_MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
 
 
-def sum_up(run_id: str, ending: Ending) -> dict[str, Any]:
+def sum_up(run_id: str, ending: ExecutionEnd) -> dict[str, Any]:
     """Write the cells' statistics and how the run ended; returns the summary.
 
     Raises:
@@ -34,7 +34,7 @@ def sum_up(run_id: str, ending: Ending) -> dict[str, Any]:
     run = _MEASUREMENTS.run(run_id)
     if run is None or run.region is None or run.architecture is None:
         raise LookupError(f"there is no run {run_id}")
-    conclusion = conclude(
+    conclusion = summarize(
         run,
         _MEASUREMENTS.cells(run_id),
         _MEASUREMENTS.samples(run_id),
@@ -60,7 +60,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     if "detail" in event:
         return _broken_off(event["detail"])
     failure = plain_cause(event["failure"].get("error"), event["failure"].get("cause"))
-    return sum_up(event["run_id"], Ending(failure=failure, left=tuple(event["clean_up"]["left"])))
+    return sum_up(
+        event["run_id"], ExecutionEnd(failure=failure, left=tuple(event["clean_up"]["left"]))
+    )
 
 
 def _broken_off(detail: dict[str, Any]) -> dict[str, Any]:
@@ -72,4 +74,4 @@ def _broken_off(detail: dict[str, Any]) -> dict[str, Any]:
     status = RunStatus.FAILED if detail["status"] == "FAILED" else RunStatus.STOPPED
     told = plain_cause(detail.get("error"), detail.get("cause"))
     failure = f"the execution is {detail['status']}{': ' if told else ''}{told}"
-    return sum_up(run.run_id, Ending(status, failure))
+    return sum_up(run.run_id, ExecutionEnd(status, failure))

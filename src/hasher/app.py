@@ -11,21 +11,21 @@ from aws_lambda_powertools.metrics import MetricUnit
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.batch import BatchHasher, Work
+from bucketsum.batch import BatchHasher, MessageResult
 from bucketsum.clients import client_of
+from bucketsum.dead_letters import DeadLetters, ReceivedMessage
+from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import Deferred
-from bucketsum.hashing import ArrivalHasher, Outcome, Report
-from bucketsum.ledger import Ledger
-from bucketsum.reading.reader import reader
-from bucketsum.reading.source import CLIENT_CONFIG
-from bucketsum.redelivery import Delivery, Redelivery
+from bucketsum.hashing import HashResult, ObjectHasher, Outcome
+from bucketsum.s3.reader import reader
+from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings
 from bucketsum.tracing import carried, traced_when_sampled
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.archives.hashing import ArchiveHasher
+    from bucketsum.archives.archive_hasher import ArchiveHasher
 
 SETTINGS: Final = Settings.from_env(os.environ)
 
@@ -48,9 +48,9 @@ def _archive_hasher() -> ArchiveHasher | None:
     if SETTINGS.archives is None:
         return None
     # Imported here: with archives off, which is the default, a cold start does without them.
-    from bucketsum.archives.hashing import ArchiveHasher  # noqa: PLC0415 - as said
+    from bucketsum.archives.archive_hasher import ArchiveHasher  # noqa: PLC0415 - as said
     from bucketsum.archives.member_rows import MemberRows  # noqa: PLC0415 - as said
-    from bucketsum.reading.ranges import RangedReads  # noqa: PLC0415 - as said
+    from bucketsum.s3.range_reads import RangedReads  # noqa: PLC0415 - as said
 
     return ArchiveHasher(
         reader=SETTINGS.archives,
@@ -60,9 +60,9 @@ def _archive_hasher() -> ArchiveHasher | None:
     )
 
 
-_HASHER: Final = ArrivalHasher(
+_HASHER: Final = ObjectHasher(
     source=reader(_S3, SETTINGS.chunk_bytes, SETTINGS.streams.plan_for, os.environ),
-    ledger=Ledger(_DYNAMODB, SETTINGS.digests_table),
+    ledger=DigestsTable(_DYNAMODB, SETTINGS.digests_table),
     settings=SETTINGS,
     archives=_archive_hasher(),
 )
@@ -70,12 +70,12 @@ _BATCH: Final = BatchHasher(_HASHER.hash, SETTINGS, carried)
 
 
 @functools.cache
-def _redelivery() -> Redelivery:
+def _redelivery() -> DeadLetters:
     """Made when the first message fails: where none does, SQS is never spoken to."""
-    return Redelivery(client_of("sqs", _PROMPT), SETTINGS)
+    return DeadLetters(client_of("sqs", _PROMPT), SETTINGS)
 
 
-def _publish(report: Report) -> None:
+def _publish(report: HashResult) -> None:
     """One log line and the metrics of one arrival."""
     measurement = report.measurement
     logger.info(
@@ -100,7 +100,7 @@ def _publish(report: Report) -> None:
         metrics.add_metric("MemberBytes", MetricUnit.Bytes, report.contents.member_bytes)
 
 
-def _of_members(report: Report) -> dict[str, Any]:
+def _of_members(report: HashResult) -> dict[str, Any]:
     """What the log line says of an archive's members; nothing of other objects."""
     contents = report.contents
     if contents is None:
@@ -114,7 +114,7 @@ def _of_members(report: Report) -> dict[str, Any]:
     }
 
 
-def _tell(work: Work) -> bool:
+def _tell(work: MessageResult) -> bool:
     """Log and count what became of a message; whether it is done with, or goes back."""
     metrics.add_metric("Messages", MetricUnit.Count, 1)
     for report in work.reports:
@@ -122,7 +122,7 @@ def _tell(work: Work) -> bool:
     return work.failure is None or _given_back(work.delivery, work.failure)
 
 
-def _given_back(delivery: Delivery, failure: Exception) -> bool:
+def _given_back(delivery: ReceivedMessage, failure: Exception) -> bool:
     """See to a message that is not done with; whether it is after all, being set aside."""
     settled = _settled(delivery, failure)
     told: dict[str, Any] = {
@@ -143,7 +143,7 @@ def _given_back(delivery: Delivery, failure: Exception) -> bool:
     return settled
 
 
-def _settled(delivery: Delivery, error: Exception) -> bool:
+def _settled(delivery: ReceivedMessage, error: Exception) -> bool:
     """Whether the message is set aside. Where SQS refuses to be told, its time-outs decide."""
     try:
         return _redelivery().settle(delivery, error)
@@ -167,9 +167,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in back]}
 
 
-def _delivery_of(message: dict[str, Any]) -> Delivery:
+def _delivery_of(message: dict[str, Any]) -> ReceivedMessage:
     """What Lambda passes on of a message."""
-    return Delivery(
+    return ReceivedMessage(
         body=message["body"],
         receipt_handle=message["receiptHandle"],
         receive_count=int(message["attributes"]["ApproximateReceiveCount"]),

@@ -14,11 +14,11 @@ from aws_lambda_powertools import Logger
 from bucketsum.errors import BadSweep
 from bucketsum.settings import needed
 from bucketsum.sweep.axes import Workload
-from bucketsum.sweep.measurements import CellRow, Measurements, Run, RunStatus
+from bucketsum.sweep.generated_objects import GeneratedObjects
+from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.measurements_table import CellRow, MeasurementsTable, Run, RunStatus
 from bucketsum.sweep.plan import Plan, check_limits, plan_of
 from bucketsum.sweep.prices import Prices, prices_in
-from bucketsum.sweep.request import SweepInput
-from bucketsum.sweep.testobject import TestObjects
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -36,8 +36,8 @@ _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(
 
 logger = Logger()
 
-_MEASUREMENTS: Final = Measurements(boto3.client("dynamodb"), _TABLE)
-_OBJECTS: Final = TestObjects(boto3.client("s3"), _BUCKET)
+_MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
+_OBJECTS: Final = GeneratedObjects(boto3.client("s3"), _BUCKET)
 
 
 def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:

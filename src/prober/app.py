@@ -16,15 +16,15 @@ import boto3
 from aws_lambda_powertools import Logger, Metrics  # noqa: F401
 
 from bucketsum import __version__
-from bucketsum.reading.reader import reader
-from bucketsum.reading.source import CLIENT_CONFIG
-from bucketsum.sweep.probing import Prober
+from bucketsum.s3.reader import reader
+from bucketsum.s3.source import CLIENT_CONFIG
+from bucketsum.sweep.probe import Prober
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.reading.source import Source
-    from bucketsum.reading.streams import Streams
+    from bucketsum.s3.read_plan import ReadPolicy
+    from bucketsum.s3.source import Source
 
 logger = Logger()
 
@@ -48,7 +48,7 @@ _environment: Final = {"is_new": True}
 
 
 @cache
-def _source(streams: Streams) -> Source:
+def _source(streams: ReadPolicy) -> Source:
     """The hasher's reader with these settings; its connections stay open for the next run."""
     return reader(_S3, streams.chunk_bytes, streams.plan_for, os.environ)
 

@@ -12,8 +12,8 @@ from aws_lambda_powertools import Logger
 
 from bucketsum.errors import MemoryRefused
 from bucketsum.settings import needed
-from bucketsum.sweep.liveness import Liveness
-from bucketsum.sweep.measurements import Measurements, run_id_of
+from bucketsum.sweep.measurements_table import MeasurementsTable, run_id_of
+from bucketsum.sweep.run_status import Liveness
 from bucketsum.sweep.versions import Original, ProberVersions
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _TABLE, _PROBER, _MEMORY_MB, _DESCRIPTION = needed(
 
 logger = Logger()
 
-_MEASUREMENTS: Final = Measurements(boto3.client("dynamodb"), _TABLE)
+_MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
 _LIVENESS: Final = Liveness(_MEASUREMENTS, boto3.client("stepfunctions"))
 _VERSIONS: Final = ProberVersions(
     boto3.client("lambda"), _PROBER, Original(int(_MEMORY_MB), _DESCRIPTION)

@@ -18,8 +18,8 @@ from events.generate import write_events
 if TYPE_CHECKING:
     from tests.build.local_aws import LocalAws
 
-from bucketsum.arrivals import arrivals_in
 from bucketsum.errors import MalformedMessage
+from bucketsum.notifications import created_objects_in
 
 EVENTS: Final = Path(objects.__file__).parent
 NAMES: Final = sorted(path.name for path in EVENTS.glob("sqs-*.json"))
@@ -63,7 +63,7 @@ def test_events_tell_the_objects_as_they_are() -> None:
         try:
             told |= {
                 (one.bucket, one.key, one.size_bytes, one.etag, one.version_id)
-                for one in arrivals_in(message["body"])
+                for one in created_objects_in(message["body"])
             }
         except MalformedMessage:
             assert message == messages_of("sqs-malformed.json")[0]
@@ -109,7 +109,7 @@ def test_events_can_be_made_for_any_bucket(local_aws: LocalAws, tmp_path: Path) 
         with contextlib.suppress(MalformedMessage):
             told |= {
                 (one.key, one.version_id, one.etag, one.size_bytes)
-                for one in arrivals_in(message["body"])
+                for one in created_objects_in(message["body"])
                 if one.bucket == "mine"
             }
     assert told == stored

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from tests.sam_template import load_template
 
-from bucketsum.ledger import Ledger, Place, Row, Status
-from bucketsum.redelivery import REASON_ATTRIBUTE
+from bucketsum.dead_letters import REASON_ATTRIBUTE
+from bucketsum.digests_table import DigestsTable, Row, RowKey, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,13 +60,13 @@ def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
     )
 
 
-def put_object(stack: Stack, key: str, content: bytes) -> Place:
+def put_object(stack: Stack, key: str, content: bytes) -> RowKey:
     """Put an object that nothing is recorded of yet."""
     answer = stack.client("s3").put_object(Bucket=stack.bucket, Key=key, Body=content)
-    return Place(stack.bucket, key, answer.get("VersionId", "null"))
+    return RowKey(stack.bucket, key, answer.get("VersionId", "null"))
 
 
-def hashed(place: Place, content: bytes, sequencer: str = "01", **facts: Any) -> Row:  # noqa: ANN401 - fields of Row
+def hashed(place: RowKey, content: bytes, sequencer: str = "01", **facts: Any) -> Row:  # noqa: ANN401 - fields of Row
     """What the hasher records of *content*."""
     known: dict[str, Any] = {
         "status": Status.HASHED,
@@ -77,13 +77,13 @@ def hashed(place: Place, content: bytes, sequencer: str = "01", **facts: Any) ->
     return _row(place, content, sequencer, known | facts)
 
 
-def unreadable(place: Place, content: bytes, reason: str, sequencer: str = "01") -> Row:
+def unreadable(place: RowKey, content: bytes, reason: str, sequencer: str = "01") -> Row:
     """What the hasher records of an object that S3 does not let it read."""
     known = {"status": Status.UNREADABLE, "reason": reason}
     return _row(place, content, sequencer, {**known, "etag": hashlib.md5(content).hexdigest()})
 
 
-def _row(place: Place, content: bytes, sequencer: str, facts: dict[str, Any]) -> Row:
+def _row(place: RowKey, content: bytes, sequencer: str, facts: dict[str, Any]) -> Row:
     return Row(
         bucket=place.bucket,
         key=place.key,
@@ -103,14 +103,14 @@ def put_and_record(stack: Stack, key: str, content: bytes, sequencer: str = "01"
     return row
 
 
-class PromptLedger(Ledger):
+class PromptLedger(DigestsTable):
     """A ledger behind which a hasher works that has always just finished what one asks for."""
 
     def __init__(self, stack: Stack) -> None:
         super().__init__(stack.client("dynamodb"), stack.table)
         self._s3 = stack.client("s3")
 
-    def rows_at(self, places: Iterable[Place]) -> dict[Place, Row]:
+    def rows_at(self, places: Iterable[RowKey]) -> dict[RowKey, Row]:
         """Hash what is in the bucket at *places*, then look."""
         asked = list(places)
         for place in asked:
@@ -120,7 +120,7 @@ class PromptLedger(Ledger):
         return super().rows_at(asked)
 
 
-def prompt_ledger(stack: Stack) -> Ledger:
+def prompt_ledger(stack: Stack) -> DigestsTable:
     """A `PromptLedger` in the place of `Stack.ledger`."""
     return PromptLedger(stack)
 

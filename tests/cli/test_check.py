@@ -95,7 +95,7 @@ def test_file_that_cannot_be_read_is_no_equal_file(
             raise PermissionError(13, "Permission denied")
         return sha1_of_file(path, on_bytes)
 
-    monkeypatch.setattr("bucketsum_cli.check.sha1_of_file", refuse_b)
+    monkeypatch.setattr("bucketsum_cli.commands.check.sha1_of_file", refuse_b)
     (folder / "broken").symlink_to("nowhere")
     ended = run("check", folder)
     assert ended.status == 1

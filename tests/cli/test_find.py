@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, hashed, put_and_record
 
-from bucketsum.ledger import Place
+from bucketsum.digests_table import RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,7 +77,7 @@ def test_what_is_neither_digest_nor_file_is_refused(run: Run, content: str) -> N
 
 def test_objects_of_another_bucket_are_told_apart(run: Run, stack: Stack) -> None:
     """A stack can have had another bucket before; keys alone would mislead."""
-    stack.ledger().record(hashed(Place("former", HOSTILE, "v1"), CONTENT))
+    stack.ledger().record(hashed(RowKey("former", HOSTILE, "v1"), CONTENT))
     assert f"s3://former/{HOSTILE_SHOWN}" in run("find", SHA1).out
 
 

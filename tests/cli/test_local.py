@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import pytest
 from moto.server import ThreadedMotoServer
 
+from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import commands, demo, deploy, launcher, lock, process, state
+from bucketsum_cli.local import commands, demo, deploy, launcher, lock, process
 from bucketsum_cli.local.interpreter import Interpreter
 from bucketsum_cli.local.runtime import make_runtime
 from bucketsum_cli.stack import Connection
@@ -90,32 +91,32 @@ def test_one_of_another_version_must_be_stopped_first(
 ) -> None:
     """A state that this version does not understand is said to be that."""
     monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
-    home = project / state.FOLDER
+    home = project / emulator.FOLDER
     home.mkdir()
     (home / "local.json").write_text(json.dumps({"pid": os.getpid(), "colour": "blue"}))
 
     with pytest.raises(CannotDoError, match="another version"):
-        state.running(project)
+        emulator.running(project)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "half a docum"])
 def test_a_broken_state_is_nothing_running(project: Path, text: str) -> None:
     """A file that was cut off while it was written keeps nobody from starting anew."""
-    home = project / state.FOLDER
+    home = project / emulator.FOLDER
     home.mkdir()
     (home / "local.json").write_text(text)
 
     with pytest.raises(CannotDoError, match="not running"):
-        state.running(project)
+        emulator.running(project)
 
 
 def test_without_lambda_s_shape_the_status_says_so(
     project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Numbers of unlimited workers carry a label."""
-    aws = state.LocalAws(os.getpid(), "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem")
-    state.save(project, aws)
-    (project / state.FOLDER / "worker.json").write_text('{"cgroup_roots": null}')
+    aws = emulator.LocalAws(os.getpid(), "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem")
+    emulator.save(project, aws)
+    (project / emulator.FOLDER / "worker.json").write_text('{"cgroup_roots": null}')
     monkeypatch.setattr(commands, "find_local_stack", lambda _project: _stack())
     monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
 
@@ -235,10 +236,10 @@ def test_where_nothing_tells_the_error_names_what_is_missing(
 
 def test_another_s_process_of_that_number_is_nothing_running(project: Path) -> None:
     """A number that the system gave to somebody else does not make the embedded AWS run."""
-    state.save(project, an_embedded_aws("https://127.0.0.1:1"))
+    emulator.save(project, an_embedded_aws("https://127.0.0.1:1"))
 
     with pytest.raises(CannotDoError, match="not running"):
-        state.running(project)
+        emulator.running(project)
 
 
 def test_no_worker_outlives_the_embedded_aws(tmp_path: Path) -> None:
@@ -264,9 +265,9 @@ def test_no_worker_outlives_the_embedded_aws(tmp_path: Path) -> None:
         assert held.read() == b""
 
 
-def an_embedded_aws(endpoint: str) -> state.LocalAws:
+def an_embedded_aws(endpoint: str) -> emulator.LocalAws:
     """One that this test process plays."""
-    return state.LocalAws(os.getpid(), endpoint, "us-east-1", "bucketsum", os.devnull)
+    return emulator.LocalAws(os.getpid(), endpoint, "us-east-1", "bucketsum", os.devnull)
 
 
 @pytest.fixture
@@ -368,14 +369,14 @@ def test_sigterm_ends_sam_and_its_children(project: Path) -> None:
     sam = project / "python"
     sam.write_text(f"#!/bin/sh\nexec 3>{fifo}\nsleep 600 &\necho building >&3\nwait\n")
     sam.chmod(0o755)
-    (project / state.FOLDER).mkdir()
+    (project / emulator.FOLDER).mkdir()
     program = f"""
         import sys
         from pathlib import Path
         from bucketsum_cli.local import commands, deploy, interpreter, state
         from bucketsum_cli.main import main
 
-        aws = state.LocalAws(1, "https://127.0.0.1:1", "us-east-1", "s", "ca.pem")
+        aws = emulator.LocalAws(1, "https://127.0.0.1:1", "us-east-1", "s", "ca.pem")
         own = interpreter.Interpreter(Path(sys.executable), 13)
         commands.bring_up = lambda project, _: deploy.build(project, own, aws, {{}})
         sys.executable = {str(sam)!r}

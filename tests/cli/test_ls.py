@@ -16,7 +16,7 @@ from tests.cli.deployed import (
     unreadable,
 )
 
-from bucketsum.ledger import Place
+from bucketsum.digests_table import RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -98,9 +98,9 @@ def test_bucket_without_versions_shows_no_digest_of_what_was_there_before(
     stack.client("s3").delete_bucket(Bucket=BUCKET)
     stack.client("s3").create_bucket(Bucket=BUCKET)
     put_object(stack, "key", b"now")
-    stack.ledger().record(hashed(Place(BUCKET, "key", "null"), b"before", "01"))
+    stack.ledger().record(hashed(RowKey(BUCKET, "key", "null"), b"before", "01"))
     assert [one["state"] for one in run("ls", "--json").document] == ["waiting"]
-    stack.ledger().record(hashed(Place(BUCKET, "key", "null"), b"now", "02"))
+    stack.ledger().record(hashed(RowKey(BUCKET, "key", "null"), b"now", "02"))
     assert [one["state"] for one in run("ls", "--json").document] == ["hashed"]
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed
 
-from bucketsum.archives.archive import ArchiveStatus
 from bucketsum.archives.member_rows import MemberRows, member_entry
-from bucketsum.ledger import Place, Row
+from bucketsum.archives.model import ArchiveStatus
+from bucketsum.digests_table import Row, RowKey
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,10 +26,10 @@ def record_archive(
     stack: Stack, members: dict[str, bytes], version: str = "v1", sequencer: str = "01"
 ) -> None:
     """What the hasher records of an archive a.zip."""
-    row = hashed(Place(BUCKET, "a.zip", version), b"zip", sequencer, **READ)
+    row = hashed(RowKey(BUCKET, "a.zip", version), b"zip", sequencer, **READ)
     with MemberRows(stack.client("dynamodb"), stack.table).writer() as writer:
         for path, content in members.items():
-            place = Place(BUCKET, "a.zip", member_entry(version, path))
+            place = RowKey(BUCKET, "a.zip", member_entry(version, path))
             writer.put(hashed(place, content, sequencer, member=path, method="deflate"))
     stack.ledger().record(row)
 
@@ -94,7 +94,7 @@ def test_folder_is_checked_against_an_archive(run: Run, stack: Stack, tmp_path: 
 @pytest.mark.parametrize("command", [["ls", "--members"], ["check", ".", "--archive"]])
 def test_what_is_no_archive_is_refused(run: Run, stack: Stack, command: list[str]) -> None:
     """The text says what to do: status 2, it could not be done."""
-    stack.ledger().record(hashed(Place(BUCKET, "plain", "v1"), b"1"))
+    stack.ledger().record(hashed(RowKey(BUCKET, "plain", "v1"), b"1"))
     for key, told in (("plain", "ArchiveSuffixes"), ("none", "nothing is recorded")):
         ended = run(*command, key)
         assert ended.status == 2
@@ -104,7 +104,7 @@ def test_what_is_no_archive_is_refused(run: Run, stack: Stack, command: list[str
 def test_members_that_are_not_known_are_told(run: Run, stack: Stack) -> None:
     """An archive that could not be read to its end says why beside what there is."""
     row: Row = hashed(
-        Place(BUCKET, "a.zip", "v1"), b"zip", archive_status="too-dense", archive_reason="a bomb"
+        RowKey(BUCKET, "a.zip", "v1"), b"zip", archive_status="too-dense", archive_reason="a bomb"
     )
     stack.ledger().record(row)
     assert "a bomb" in run("ls", "--members", "a.zip").err

@@ -12,7 +12,7 @@ from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed, unreadable
 
-from bucketsum.ledger import Ledger, Place
+from bucketsum.digests_table import DigestsTable, RowKey
 from bucketsum_cli import upload
 from bucketsum_cli.files import LocalFile
 from bucketsum_cli.stack import Stack
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum.ledger import Row
+    from bucketsum.digests_table import Row
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_the_version_waited_for_is_the_one_that_was_put(
     """A row of an earlier version, even of the same bytes, is not this upload's digest."""
     run("put", folder / "a.bin", "--no-wait")
     (version,) = stack.client("s3").list_object_versions(Bucket=BUCKET)["Versions"]
-    place = Place(BUCKET, "a.bin", version["VersionId"])
+    place = RowKey(BUCKET, "a.bin", version["VersionId"])
     stack.ledger().record(hashed(place, b"a" * 1500))
     ended = run("put", folder / "a.bin", "--timeout", 0, "--json")
     (one,) = ended.document["objects"]
@@ -111,7 +111,7 @@ def test_in_a_bucket_without_versions_another_objects_row_does_not_count(
     """The place is the same for all objects of a key; the entity tag tells them apart."""
     stack.client("s3").delete_bucket(Bucket=BUCKET)
     stack.client("s3").create_bucket(Bucket=BUCKET)
-    place = Place(BUCKET, "a.bin", "null")
+    place = RowKey(BUCKET, "a.bin", "null")
     stack.ledger().record(hashed(place, b"before", "01"))
     assert run("put", folder / "a.bin", "--timeout", 0).status == 1
     stack.ledger().record(hashed(place, b"a" * 1500, "02"))
@@ -135,10 +135,10 @@ def test_no_wait_ends_well_as_soon_as_all_is_sent(run: Run, folder: Path) -> Non
     assert {one["state"] for one in ended.document["objects"]} == {"waiting"}
 
 
-class RefusedLedger(Ledger):
+class RefusedLedger(DigestsTable):
     """Behind it works a hasher that S3 lets read nothing."""
 
-    def rows_at(self, places: Iterable[Place]) -> dict[Place, Row]:
+    def rows_at(self, places: Iterable[RowKey]) -> dict[RowKey, Row]:
         """Every object is unreadable."""
         return {
             place: unreadable(place, b"a" * 1500, "access denied; [b]ask[/b]") for place in places
@@ -151,7 +151,7 @@ def test_unreadable_object_is_told_with_its_reason(
 ) -> None:
     """A row without a digest ends the wait, and badly."""
 
-    def refused_ledger(stack: Stack) -> Ledger:
+    def refused_ledger(stack: Stack) -> DigestsTable:
         return RefusedLedger(stack.client("dynamodb"), stack.table)
 
     monkeypatch.setattr(Stack, "ledger", refused_ledger)
@@ -212,7 +212,7 @@ def test_ledger_that_refuses_is_told(
     def refuse(_: object, __: object) -> None:
         raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "BatchGetItem")
 
-    monkeypatch.setattr(Ledger, "rows_at", refuse)
+    monkeypatch.setattr(DigestsTable, "rows_at", refuse)
     ended = run("put", folder)
     assert ended.status == 2
     assert "do not allow BatchGetItem" in ended.err

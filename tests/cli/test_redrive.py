@@ -9,9 +9,9 @@ from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from tests.cli.deployed import BUCKET, HOSTILE, bodies_in, hashed, set_aside, unreadable
 
-from bucketsum.arrivals import Arrival, arrivals_in
-from bucketsum.ledger import Place, Recorded
-from bucketsum.redelivery import REASON_ATTRIBUTE
+from bucketsum.dead_letters import REASON_ATTRIBUTE
+from bucketsum.digests_table import RowKey, WriteResult
+from bucketsum.notifications import ObjectCreated, created_objects_in
 from bucketsum_cli import dead_letter_queue
 from bucketsum_cli.dead_letter_queue import received, send_back
 
@@ -218,9 +218,9 @@ def test_large_messages_go_in_smaller_batches(
 
 def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack: Stack) -> None:
     """The hasher understands it as the same arrival, and may then overwrite the row."""
-    locked = Place(BUCKET, HOSTILE, "v2")
+    locked = RowKey(BUCKET, HOSTILE, "v2")
     row = unreadable(locked, b"12345", "archived in Glacier", "00AB")
-    stack.ledger().record(hashed(Place(BUCKET, HOSTILE, "v1"), b"fine", "0001"))
+    stack.ledger().record(hashed(RowKey(BUCKET, HOSTILE, "v1"), b"fine", "0001"))
     stack.ledger().record(row)
     ended = run("redrive", "--key", HOSTILE, "--json")
     assert ended.status == 0
@@ -229,8 +229,8 @@ def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack:
         "not_unreadable": [],
     }
     (body,) = sent_back(stack)
-    (arrival,) = arrivals_in(body)
-    assert arrival == Arrival(
+    (arrival,) = created_objects_in(body)
+    assert arrival == ObjectCreated(
         bucket=BUCKET,
         key=HOSTILE,
         version_id="v2",
@@ -240,21 +240,21 @@ def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack:
         event_time=row.arrived_at,
     )
     again = hashed(locked, b"12345", arrival.sequencer)
-    assert stack.ledger().record(again) is Recorded.WRITTEN
+    assert stack.ledger().record(again) is WriteResult.WRITTEN
 
 
 def test_object_without_versions_is_queued_without_one(run: Run, stack: Stack) -> None:
     """`null` is the ledger's word; events of such buckets have no version."""
-    stack.ledger().record(unreadable(Place(BUCKET, "key", "null"), b"", "access denied"))
+    stack.ledger().record(unreadable(RowKey(BUCKET, "key", "null"), b"", "access denied"))
     ended = run("redrive", "--key", "key")
     assert ended.out == "queued  key  version null\n"
-    (arrival,) = arrivals_in(sent_back(stack)[0])
+    (arrival,) = created_objects_in(sent_back(stack)[0])
     assert arrival.version_id is None
 
 
 def test_key_that_is_not_unreadable_is_a_no(run: Run, failed: Stack) -> None:
     """Hashed or unknown, there is nothing to queue; what is set aside stays so."""
-    failed.ledger().record(hashed(Place(BUCKET, "fine", "v1"), b""))
+    failed.ledger().record(hashed(RowKey(BUCKET, "fine", "v1"), b""))
     ended = run("redrive", "--key", "fine", "--key", "unknown\x1b[2J", "--yes")
     assert (ended.status, ended.out) == (1, "")
     assert "nothing of fine is recorded as unreadable" in ended.err

@@ -15,7 +15,7 @@ from tests.cli.deployed import (
     unreadable,
 )
 
-from bucketsum.ledger import Place, comparable_sequencer
+from bucketsum.digests_table import RowKey, comparable_sequencer
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -27,8 +27,8 @@ def test_every_version_is_shown_with_all_that_is_known_the_newest_first(
     run: Run, stack: Stack
 ) -> None:
     """JSON has every attribute of every row, units in their names."""
-    old = hashed(Place(BUCKET, "key", "v1"), b"old", "01", digests={"sha256": "ab"}, streams=1)
-    new = unreadable(Place(BUCKET, "key", "v2"), b"new", "access denied", "02")
+    old = hashed(RowKey(BUCKET, "key", "v1"), b"old", "01", digests={"sha256": "ab"}, streams=1)
+    new = unreadable(RowKey(BUCKET, "key", "v2"), b"new", "access denied", "02")
     for row in (old, new):
         stack.ledger().record(row)
     ended = run("show", "key", "--json")
@@ -44,7 +44,7 @@ def test_every_version_is_shown_with_all_that_is_known_the_newest_first(
 
 def test_text_names_what_is_known_and_leaves_out_what_is_not(run: Run, stack: Stack) -> None:
     """A reader sees version, digests and reason, not a list of empty names."""
-    stack.ledger().record(hashed(Place(BUCKET, "key", "v1"), b"1", digests={"sha256": "abcd"}))
+    stack.ledger().record(hashed(RowKey(BUCKET, "key", "v1"), b"1", digests={"sha256": "abcd"}))
     lines = [line.split() for line in run("show", "key").out.splitlines()]
     assert lines[0] == ["key"]
     assert ["version", "v1"] in lines

@@ -23,9 +23,9 @@ from tests.cli.deployed import BUCKET, NAME, deploy, publish
 from tests.sam_template import load_template
 
 from bucketsum_cli import stack as stack_module
+from bucketsum_cli.aws_errors import AWS_ERRORS, explained
+from bucketsum_cli.emulator import LocalAws, save
 from bucketsum_cli.local import process
-from bucketsum_cli.local.state import LocalAws, save
-from bucketsum_cli.refusals import AWS_ERRORS, explained
 from bucketsum_cli.stack import find_stack
 
 if TYPE_CHECKING:

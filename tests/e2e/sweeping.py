@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from tests.sam_template import load_template
 
-from bucketsum.sweep.measurements import Measurements, Run, RunStatus, run_id_of
+from bucketsum.sweep.measurements_table import MeasurementsTable, Run, RunStatus, run_id_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -58,7 +58,7 @@ class Sweeps:
         self.executions: SFNClient = stack.client("stepfunctions")
         self.bucket = stack.outputs["SweepBucketName"]
         self.prober = stack.outputs["ProberFunctionName"]
-        self.measurements = Measurements(
+        self.measurements = MeasurementsTable(
             stack.client("dynamodb"), stack.outputs["MeasurementsTableName"]
         )
 

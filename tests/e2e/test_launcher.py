@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import commands, demo, demo_files, deploy, gateway, launcher, state
+from bucketsum_cli.local import commands, demo, demo_files, deploy, gateway, launcher
 from bucketsum_cli.local.commands import bring_up
 from bucketsum_cli.local.interpreter import Interpreter
 from bucketsum_cli.main import cli
@@ -29,7 +30,7 @@ HERE = Interpreter(Path(sys.executable), sys.version_info.minor)
 @pytest.fixture
 def empty_project(tmp_path: Path, project: Path) -> Path:
     """A project of its own, with a workers' runtime that is made already."""
-    shutil.copytree(project / state.FOLDER / "runtime", tmp_path / state.FOLDER / "runtime")
+    shutil.copytree(project / emulator.FOLDER / "runtime", tmp_path / emulator.FOLDER / "runtime")
     for part in ("template.yaml", "samconfig.toml", "requirements.lock"):
         shutil.copyfile(project / part, tmp_path / part)
     shutil.copytree(project / "layers", tmp_path / "layers")
@@ -39,7 +40,7 @@ def empty_project(tmp_path: Path, project: Path) -> Path:
 
 def left_behind(project: Path) -> list[str]:
     """What an embedded AWS that has ended should have taken away."""
-    home = project / state.FOLDER
+    home = project / emulator.FOLDER
     roots = json.loads((home / "worker.json").read_text())["cgroup_roots"] or {}
     return [str(path) for path in (home / "tmp", home / "local.json") if path.exists()] + [
         root for root in roots.values() if Path(root).exists()
@@ -50,7 +51,7 @@ def left_behind(project: Path) -> list[str]:
 def test_it_starts_and_stops_without_a_trace(empty_project: Path) -> None:
     """After `down` there is no process, no port, no temporary file and no control group."""
     started = launcher.start(empty_project, "bucketsum", HERE)
-    assert state.running(empty_project) == started
+    assert emulator.running(empty_project) == started
 
     assert launcher.stop(empty_project) is True
 
@@ -116,7 +117,7 @@ def test_one_that_does_not_start_says_why(
 def test_a_number_that_is_another_s_process_now_is_left_alone(empty_project: Path) -> None:
     """A process is only ended where it is the one that was started."""
     launcher.start(empty_project, "bucketsum", HERE)
-    file = empty_project / state.FOLDER / "local.json"
+    file = empty_project / emulator.FOLDER / "local.json"
     remembered = json.loads(file.read_text())
     file.write_text(json.dumps({**remembered, "pid": os.getpid()}))
 
@@ -138,7 +139,7 @@ def test_a_stack_that_hashes_nothing_is_not_called_up(
 
 def test_up_deploys_again_where_it_runs(at_project: Path, stack: Stack) -> None:
     """A second `up` keeps the embedded AWS and what is in it, and takes new parameters."""
-    before = state.running(at_project)
+    before = emulator.running(at_project)
 
     done = CliRunner(mix_stderr=False).invoke(
         cli, ["local", "up", "--json", "--parameter", "ExtraAlgorithms=sha256,crc32"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from click.testing import CliRunner, Result
 
-from bucketsum_cli.local import state
+from bucketsum_cli import emulator
 from bucketsum_cli.local.demo import sha1sum
 from bucketsum_cli.main import cli
 
@@ -278,7 +278,7 @@ def test_following_the_logs_shows_each_line_once(
 
 def test_sam_s_own_tools_see_the_stack(stack: Stack, project: Path) -> None:
     """What was deployed is a stack like any other: `sam list` names its outputs."""
-    aws = state.running(project)
+    aws = emulator.running(project)
     done = subprocess.run(
         [
             sys.executable,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps, until
 
-from bucketsum.sweep.measurements import RunStatus, SampleStatus
+from bucketsum.sweep.measurements_table import RunStatus, SampleStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps
 
-from bucketsum.sweep.measurements import RunStatus, Sample, SampleStatus
+from bucketsum.sweep.measurements_table import RunStatus, Sample, SampleStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack

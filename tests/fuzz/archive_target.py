@@ -7,12 +7,12 @@ import io
 import zipfile
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.archive import ArchiveStatus, Limits
-from bucketsum.archives.reading import ArchiveReader, Mode
+from bucketsum.archives.model import ArchiveStatus, Limits
+from bucketsum.archives.reader import ArchiveReader, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
-    from bucketsum.archives.reading import Contents, FoundMember
+    from bucketsum.archives.reader import ArchiveSummary, MemberResult
 
 LIMITS: Final = Limits(members=200, total_bytes=1 << 20, ratio=50, window_bytes=1 << 20, depth=1)
 _READER: Final = ArchiveReader(Mode.STREAM, LIMITS, (".zip", "z"))
@@ -20,11 +20,11 @@ _READER: Final = ArchiveReader(Mode.STREAM, LIMITS, (".zip", "z"))
 
 def read_stream(
     data: bytes, chunk_bytes: int, reader: ArchiveReader = _READER
-) -> tuple[Contents, list[FoundMember], str]:
+) -> tuple[ArchiveSummary, list[MemberResult], str]:
     """Read *data* as an archive; also its own SHA-1."""
     chunks = (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes))
     digest = RunningDigest()
-    found: list[FoundMember] = []
+    found: list[MemberResult] = []
     contents = reader.read(
         lambda offset, length: data[offset : offset + length],
         len(data),
@@ -56,7 +56,7 @@ def check(data: bytes) -> None:
         _agree_with_zipfile(data, found)
 
 
-def _agree_with_zipfile(data: bytes, found: list[FoundMember]) -> None:
+def _agree_with_zipfile(data: bytes, found: list[MemberResult]) -> None:
     """What `zipfile` can read of an archive that we took, we read the same."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))

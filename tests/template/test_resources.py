@@ -7,7 +7,7 @@ from typing import Any, Final
 import pytest
 from tests.sam_template import load_template
 
-from bucketsum.ledger import BY_SHA1_INDEX
+from bucketsum.digests_table import BY_SHA1_INDEX
 
 RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]
 OUTPUTS: Final[dict[str, dict[str, Any]]] = load_template()["Outputs"]

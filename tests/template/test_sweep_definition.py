@@ -15,7 +15,7 @@ import yaml
 from tests.sam_template import TEMPLATE, load_template
 from tests.template.sweep_definition import DEFINITION, load_definition, states, targets
 
-from bucketsum.sweep.request import CONCURRENCY_MAX
+from bucketsum.sweep.input import CONCURRENCY_MAX
 
 MACHINE: Final = load_definition()
 STATES: Final = {one.name: one for one in states(MACHINE)}

@@ -9,7 +9,13 @@ import jsonata
 import pytest
 from tests.template.sweep_definition import load_definition, states
 
-from bucketsum.sweep.measurements import Sample, SampleStatus, run_id_of, sample_item, sample_of
+from bucketsum.sweep.measurements_table import (
+    Sample,
+    SampleStatus,
+    run_id_of,
+    sample_item,
+    sample_of,
+)
 
 MACHINE: Final = load_definition()
 STATES: Final = {one.name: one.body for one in states(MACHINE)}

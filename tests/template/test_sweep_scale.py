@@ -12,8 +12,8 @@ from tests.template.sweep_definition import events, load_definition
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.axes import Setting
 from bucketsum.sweep.estimate import PAYLOAD_BYTES_MAX
+from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import Plan, plan_of
-from bucketsum.sweep.request import SweepInput
 
 HISTORY_LIMIT: Final = 25_000
 PAYLOAD_LIMIT: Final = 256 * 1024

@@ -12,14 +12,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.integration.hasher.lambda_says import TEST_EVENT, message_of
 
-from bucketsum.archives.archive import Limits
-from bucketsum.archives.reading import ArchiveReader, Mode
-from bucketsum.arrivals import Arrival
-from bucketsum.batch import LARGE_BYTES, SMALL_BYTES, BatchHasher, Work
+from bucketsum.archives.model import Limits
+from bucketsum.archives.reader import ArchiveReader, Mode
+from bucketsum.batch import LARGE_BYTES, SMALL_BYTES, BatchHasher, MessageResult
+from bucketsum.dead_letters import ReceivedMessage
 from bucketsum.errors import Deferred, MalformedMessage, SourceUnavailable
-from bucketsum.hashing import STOP_BEFORE_END_SECONDS, Outcome, Report
-from bucketsum.reading.streams import Streams
-from bucketsum.redelivery import Delivery
+from bucketsum.hashing import STOP_BEFORE_END_SECONDS, HashResult, Outcome
+from bucketsum.notifications import ObjectCreated
+from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.settings import Settings
 
 if TYPE_CHECKING:
@@ -34,21 +34,23 @@ SETTINGS: Final = Settings(
     chunk_bytes=65_536,
     extra_algorithms=(),
     memory_mb=512,
-    streams=Streams(None, 65_536, 512),
+    streams=ReadPolicy(None, 65_536, 512),
     threads=4,
 )
 WAIT_SECONDS: Final = 10.0
 
 
-def arrival(key: str, size_bytes: int = 1) -> Arrival:
+def arrival(key: str, size_bytes: int = 1) -> ObjectCreated:
     """An object that landed."""
     moment = "2026-11-01T00:00:00.000Z"
-    return Arrival("inbox", key, None, "an-etag", size_bytes, sequencer="00AB", event_time=moment)
+    return ObjectCreated(
+        "inbox", key, None, "an-etag", size_bytes, sequencer="00AB", event_time=moment
+    )
 
 
-def delivery(*arrivals: Arrival, receives: int = 1, name: str = "") -> Delivery:
+def delivery(*arrivals: ObjectCreated, receives: int = 1, name: str = "") -> ReceivedMessage:
     """A message of them."""
-    return Delivery(message_of(*arrivals), "handle", receives, name or arrivals[0].key)
+    return ReceivedMessage(message_of(*arrivals), "handle", receives, name or arrivals[0].key)
 
 
 @dataclass(slots=True)
@@ -70,7 +72,7 @@ class Hasher:
     threads: set[int] = field(default_factory=set)
     _now: list[str] = field(default_factory=list)
 
-    def hash(self, arrival: Arrival, remaining_seconds: Callable[[], float]) -> Report:
+    def hash(self, arrival: ObjectCreated, remaining_seconds: Callable[[], float]) -> HashResult:
         """See `ArrivalHasher.hash`."""
         assert remaining_seconds() > 0
         self.asked.append(arrival.key)
@@ -81,17 +83,17 @@ class Hasher:
             self.meanwhile(arrival.key)
             if arrival.key in self.fails:
                 raise SourceUnavailable(arrival.key)
-            return Report(arrival, Outcome.HASHED)
+            return HashResult(arrival, Outcome.HASHED)
         finally:
             self._now.remove(arrival.key)
 
 
 def handled(
     hasher: Hasher,
-    *deliveries: Delivery,
+    *deliveries: ReceivedMessage,
     settings: Settings = SETTINGS,
     left: Callable[[], float] = lambda: PLENTY,
-) -> dict[str, Work]:
+) -> dict[str, MessageResult]:
     """Handle a batch; message ids → works, in the order they came."""
     batch = BatchHasher(hasher.hash, settings, lambda work: work)
     works = list(batch.handle(deliveries, left))
@@ -100,7 +102,7 @@ def handled(
     return found
 
 
-def deferred(works: dict[str, Work]) -> dict[str, int]:
+def deferred(works: dict[str, MessageResult]) -> dict[str, int]:
     """Those left to other environments, and for how long."""
     return {
         name: work.failure.seconds
@@ -192,7 +194,7 @@ def test_a_failure_is_its_messages_alone() -> None:
 def test_a_malformed_message_keeps_no_other_from_its_turn() -> None:
     """It fails by itself, and names no objects."""
     hasher = Hasher()
-    malformed = Delivery("hello", "handle", 1, "malformed")
+    malformed = ReceivedMessage("hello", "handle", 1, "malformed")
     works = handled(hasher, malformed, delivery(arrival("a")))
     assert isinstance(works["malformed"].failure, MalformedMessage)
     assert hasher.asked == ["a"]
@@ -200,7 +202,7 @@ def test_a_malformed_message_keeps_no_other_from_its_turn() -> None:
 
 def test_a_message_that_names_nothing_is_done() -> None:
     """S3's test event."""
-    works = handled(Hasher(), Delivery(TEST_EVENT, "handle", 1, "test"))
+    works = handled(Hasher(), ReceivedMessage(TEST_EVENT, "handle", 1, "test"))
     assert (works["test"].failure, works["test"].reports) == (None, [])
 
 
@@ -290,7 +292,7 @@ def test_every_message_is_accounted_for(
     """Each comes back once; each of its objects was hashed, or failed, or all are left."""
     numbers = iter(range(100))
     batch = [
-        Delivery(
+        ReceivedMessage(
             message_of(*(arrival(f"{next(numbers)}", size) for size in sizes)),
             "",
             receives,

@@ -8,10 +8,17 @@ import re
 import pytest
 
 from bucketsum import errors
-from bucketsum.errors import BadSettings, BadSweep, BucketsumError, KeepAside, NotHashed, RetryLater
+from bucketsum.errors import (
+    BadSettings,
+    BadSweep,
+    BucketsumError,
+    NotHashed,
+    NotRetryable,
+    Retryable,
+)
 
 CLASSES = [one for _, one in inspect.getmembers(errors, inspect.isclass)]
-BRANCHES = {RetryLater, KeepAside, NotHashed, BadSettings, BadSweep}
+BRANCHES = {Retryable, NotRetryable, NotHashed, BadSettings, BadSweep}
 
 
 @pytest.mark.parametrize("error", CLASSES)

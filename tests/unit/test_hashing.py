@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from bucketsum.arrivals import Arrival
+from bucketsum.digests_table import (
+    DigestsTable,
+    Row,
+    RowKey,
+    Status,
+    WriteResult,
+    comparable_sequencer,
+)
 from bucketsum.errors import (
     BucketsumError,
     NotHashed,
@@ -17,18 +24,13 @@ from bucketsum.errors import (
     ObjectSuperseded,
     ObjectUnreadable,
     OutOfTime,
-    RetryLater,
+    Retryable,
     SourceInterrupted,
 )
-from bucketsum.hashing import (
-    LOOK_UP_FROM_BYTES,
-    STOP_BEFORE_END_SECONDS,
-    ArrivalHasher,
-    Outcome,
-)
-from bucketsum.ledger import Ledger, Place, Recorded, Row, Status, comparable_sequencer
-from bucketsum.reading.source import OpenObject
-from bucketsum.reading.streams import Streams
+from bucketsum.hashing import LOOK_UP_FROM_BYTES, STOP_BEFORE_END_SECONDS, ObjectHasher, Outcome
+from bucketsum.notifications import ObjectCreated
+from bucketsum.s3.read_plan import ReadPolicy
+from bucketsum.s3.source import OpenObject
 from bucketsum.settings import Settings
 
 if TYPE_CHECKING:
@@ -44,9 +46,9 @@ SETTINGS: Final = Settings(
     chunk_bytes=65_536,
     extra_algorithms=("md5",),
     memory_mb=512,
-    streams=Streams(1, 65_536, 512),
+    streams=ReadPolicy(1, 65_536, 512),
 )
-SMALL: Final = Arrival(
+SMALL: Final = ObjectCreated(
     bucket="inbox",
     key="a",
     version_id=None,
@@ -71,10 +73,10 @@ class FakeSource:
 
     refusal: BucketsumError | None = None
     break_off: BucketsumError | None = None
-    opened: list[Arrival] = field(default_factory=list)
+    opened: list[ObjectCreated] = field(default_factory=list)
     closed: int = 0
 
-    def open(self, arrival: Arrival) -> OpenObject:
+    def open(self, arrival: ObjectCreated) -> OpenObject:
         """See `Source.open`."""
         self.opened.append(arrival)
         if self.refusal:
@@ -90,27 +92,27 @@ class FakeSource:
             self.closed += 1
 
 
-class FakeLedger(Ledger):
-    """Keeps rows in a dict, by the rules of `Ledger.record`."""
+class FakeLedger(DigestsTable):
+    """Keeps rows in a dict, by the rules of `DigestsTable.record`."""
 
     def __init__(self, *rows: Row) -> None:
-        self.rows = {Place(row.bucket, row.key, row.entry): row for row in rows}
+        self.rows = {RowKey(row.bucket, row.key, row.entry): row for row in rows}
 
-    def record(self, row: Row) -> Recorded:
-        """See `Ledger.record`."""
-        place = Place(row.bucket, row.key, row.entry)
+    def record(self, row: Row) -> WriteResult:
+        """See `DigestsTable.record`."""
+        place = RowKey(row.bucket, row.key, row.entry)
         held = self.row_at(place)
         mine = comparable_sequencer(row.sequencer)
         if held and comparable_sequencer(held.sequencer) > mine:
-            return Recorded.OUTDATED
+            return WriteResult.STALE
         same = held is not None and comparable_sequencer(held.sequencer) == mine
         if held and same and held.status is Status.HASHED:
-            return Recorded.KNOWN
+            return WriteResult.DUPLICATE
         self.rows[place] = row
-        return Recorded.WRITTEN
+        return WriteResult.WRITTEN
 
-    def row_at(self, place: Place) -> Row | None:
-        """See `Ledger.row_at`; like it, with the sequencer padded."""
+    def row_at(self, place: RowKey) -> Row | None:
+        """See `DigestsTable.row_at`; like it, with the sequencer padded."""
         row = self.rows.get(place)
         return row and replace(row, sequencer=comparable_sequencer(row.sequencer))
 
@@ -131,10 +133,10 @@ def row_with(sequencer: str, status: Status = Status.HASHED) -> Row:
 
 def hasher(
     source: FakeSource, ledger: FakeLedger, clock: Callable[[], float] | None = None
-) -> ArrivalHasher:
+) -> ObjectHasher:
     """A hasher whose clock gains half a second each time it is asked."""
     ticks = iter(range(1000))
-    return ArrivalHasher(source, ledger, SETTINGS, clock or (lambda: next(ticks) / 2))
+    return ObjectHasher(source, ledger, SETTINGS, clock or (lambda: next(ticks) / 2))
 
 
 def plenty() -> float:
@@ -147,7 +149,7 @@ def test_a_hashed_row_tells_everything() -> None:
     ledger = FakeLedger()
     report = hasher(FakeSource(), ledger).hash(replace(SMALL, version_id="v1"), plenty)
     [(place, row)] = ledger.rows.items()
-    assert place == Place("inbox", "a", "v1")
+    assert place == RowKey("inbox", "a", "v1")
     assert (report.outcome, report.sha1) == (Outcome.HASHED, hashlib.sha1(CONTENT).hexdigest())
     assert (row.status, row.sha1, row.size_bytes) == (Status.HASHED, report.sha1, len(CONTENT))
     assert row.digests == {"md5": hashlib.md5(CONTENT).hexdigest()}
@@ -217,7 +219,7 @@ def test_an_unreadable_row_never_replaces_what_is_known(held: Row, outcome: Outc
     ],
 )
 @pytest.mark.parametrize("arrival", [SMALL, BIG], ids=["small", "big"])
-def test_the_sequencer_decides(arrival: Arrival, held: Row, outcome: Outcome) -> None:
+def test_the_sequencer_decides(arrival: ObjectCreated, held: Row, outcome: Outcome) -> None:
     """A look-up before reading and the condition when writing come to the same outcome."""
     ledger = FakeLedger(held)
     assert hasher(FakeSource(), ledger).hash(arrival, plenty).outcome is outcome
@@ -271,6 +273,6 @@ def test_time_is_kept_for_a_chunk_as_slow_as_the_slowest() -> None:
 def test_what_goes_back_leaves_no_row() -> None:
     """An error that time can heal passes through, and nothing is recorded of it."""
     source, ledger = FakeSource(break_off=SourceInterrupted("broke")), FakeLedger()
-    with pytest.raises(RetryLater, match="broke"):
+    with pytest.raises(Retryable, match="broke"):
         hasher(source, ledger).hash(SMALL, plenty)
     assert (source.closed, ledger.rows) == (1, {})

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.sam_template import load_template
 
 from bucketsum.errors import BadSettings
-from bucketsum.reading.streams import STREAMS_MAX, Streams
+from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
 from bucketsum.settings import (
     AUTO_STREAMS,
     BASE_MEMORY_BYTES,
@@ -49,7 +49,7 @@ def test_good_environment_is_read() -> None:
         chunk_bytes=1_048_576,
         extra_algorithms=(),
         memory_mb=512,
-        streams=Streams(None, 1_048_576, 512),
+        streams=ReadPolicy(None, 1_048_576, 512),
         threads=THREADS_MAX,
     )
 
@@ -123,7 +123,7 @@ def test_what_is_held_must_fit_beside_the_runtime(memory_mb: int, streams: str) 
 def test_streams_are_a_number_or_auto(text: str, count: int | None) -> None:
     """Who gives a number gets it; the rule is for who does not."""
     streams = Settings.from_env(GOOD | {"STREAMS": text}).streams
-    assert streams == Streams(count, 1_048_576, 512)
+    assert streams == ReadPolicy(count, 1_048_576, 512)
 
 
 @pytest.mark.parametrize("text", ["0", "17", "Auto", "many", "1.0"])
@@ -248,7 +248,7 @@ def test_bad_archive_settings_are_named(name: str, value: str) -> None:
         Settings.from_env(ARCHIVES | {name: value})
 
 
-@pytest.mark.parametrize("module", ["settings", "hashing", "reading.source", "redelivery"])
+@pytest.mark.parametrize("module", ["settings", "hashing", "s3.source", "dead_letters"])
 def test_a_cold_start_without_archives_does_without_their_modules(module: str) -> None:
     """What reads archives is imported only where `ARCHIVE_SUFFIXES` asks for it."""
     program = f"import sys, bucketsum.{module}; print(*sys.modules)"

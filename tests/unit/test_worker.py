@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from bucketsum_cli.local import shape, worker
-from bucketsum_cli.local.worker import Box, lambda_environment, quota_us
+from bucketsum_cli.local import cgroups, worker
+from bucketsum_cli.local.worker import Cgroup, lambda_environment, quota_us
 
 
 @pytest.fixture(params=["v1", "v2"])
@@ -35,7 +35,7 @@ def test_quota_is_lambda_s_share(memory_mb: int, microseconds: int) -> None:
 
 def test_a_box_limits_memory_and_processor(roots: dict[str, str]) -> None:
     """The kernel is told the function's memory, its share, and the process that they are for."""
-    box = Box(roots, "one", 512)
+    box = Cgroup(roots, "one", 512)
 
     box.limit_memory(4711)
     box.limit_cpu(4711)
@@ -66,7 +66,7 @@ def test_boxes_of_living_processes_stay(roots: dict[str, str]) -> None:
     Path(roots["cpu"], "in-use").mkdir()
     Path(roots["cpu"], "in-use", "held").touch()
 
-    worker.remove_empty_boxes(roots)
+    worker.remove_empty_cgroups(roots)
 
     assert [path.name for path in Path(roots["cpu"]).iterdir()] == ["in-use"]
 
@@ -78,7 +78,7 @@ def test_a_box_whose_process_has_not_entered_yet_stays(roots: dict[str, str]) ->
     for pid in (os.getpid(), ended.pid):
         Path(roots["memory"], str(pid)).mkdir()
 
-    worker.remove_empty_boxes(roots)
+    worker.remove_empty_cgroups(roots)
 
     assert [path.name for path in Path(roots["memory"]).iterdir()] == [str(os.getpid())]
 
@@ -196,7 +196,7 @@ def test_version_1_of_the_interface_is_used(tmp_path: Path) -> None:
     """Each controller has a place of its own."""
     for name in ("cpu", "memory"):
         (tmp_path / name).mkdir()
-    found = shape.cgroup_roots(
+    found = cgroups.cgroup_roots(
         "ours",
         mounts(
             tmp_path,
@@ -212,7 +212,7 @@ def test_version_2_of_the_interface_is_used(tmp_path: Path) -> None:
     """All controllers share a place, and pass on to children what is written down for them."""
     (tmp_path / "cgroup.subtree_control").write_text("cpu memory pids\n")
 
-    found = shape.cgroup_roots("ours", mounts(tmp_path, f"cgroup2 {tmp_path} cgroup2 rw 0 0"))
+    found = cgroups.cgroup_roots("ours", mounts(tmp_path, f"cgroup2 {tmp_path} cgroup2 rw 0 0"))
 
     assert found == {"cpu": f"{tmp_path}/ours", "memory": f"{tmp_path}/ours"}
     assert (tmp_path / "ours" / "cgroup.subtree_control").read_text() == "+cpu +memory"
@@ -223,10 +223,10 @@ def test_a_controller_that_is_not_there_means_no_boxes(tmp_path: Path) -> None:
     only_cpu = mounts(
         tmp_path, f"cgroup {tmp_path}/cpu cgroup rw,cpu 0 0", "proc /proc proc rw 0 0"
     )
-    assert shape.cgroup_roots("ours", only_cpu) is None
-    assert shape.cgroup_roots("ours", tmp_path / "absent") is None
+    assert cgroups.cgroup_roots("ours", only_cpu) is None
+    assert cgroups.cgroup_roots("ours", tmp_path / "absent") is None
     not_delegated = mounts(tmp_path, f"cgroup2 {tmp_path}/two cgroup2 rw 0 0")
-    assert shape.cgroup_roots("ours", not_delegated) is None
+    assert cgroups.cgroup_roots("ours", not_delegated) is None
 
 
 def test_what_cannot_be_written_means_no_boxes(tmp_path: Path) -> None:
@@ -239,7 +239,7 @@ def test_what_cannot_be_written_means_no_boxes(tmp_path: Path) -> None:
         f"cgroup {tmp_path}/memory cgroup rw,memory 0 0",
     )
 
-    assert shape.cgroup_roots("ours", refused) is None
+    assert cgroups.cgroup_roots("ours", refused) is None
 
 
 def test_what_is_left_in_a_box_ends_with_it(tmp_path: Path) -> None:
@@ -250,7 +250,7 @@ def test_what_is_left_in_a_box_ends_with_it(tmp_path: Path) -> None:
     with subprocess.Popen(waiting, stdin=subprocess.PIPE) as left:
         (box / "cgroup.procs").write_text(f"{left.pid}\n0\n")
 
-        shape.remove_roots({"cpu": str(tmp_path / "groups"), "memory": str(tmp_path / "groups")})
+        cgroups.remove_roots({"cpu": str(tmp_path / "groups"), "memory": str(tmp_path / "groups")})
 
         assert left.wait(timeout=60) == -signal.SIGKILL
 
@@ -261,6 +261,6 @@ def test_groups_are_given_back(tmp_path: Path) -> None:
     for root in roots.values():
         Path(root, "box").mkdir(parents=True)
 
-    shape.remove_roots(roots)
+    cgroups.remove_roots(roots)
 
     assert list(tmp_path.iterdir()) == []

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 import click
 from rich.console import Console
 
-from bucketsum_cli import output
+from bucketsum_cli import emulator, output
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import deploy, launcher, lock, state
+from bucketsum_cli.local import deploy, launcher, lock
 from bucketsum_cli.local.demo import run_demo
+from bucketsum_cli.local.demo_sweep import demonstrate_sweep
 from bucketsum_cli.local.interpreter import newest_interpreter
 from bucketsum_cli.options import json_option
 from bucketsum_cli.stack import Stack, find_local_stack
-from bucketsum_cli.tune.demonstration import demonstrate_sweep
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +51,7 @@ def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - cl
 
     Example: bucketsum local up --parameter MemorySize=1024
     """
-    project = state.project_folder()
+    project = emulator.project_folder()
     with lock.held(project):
         stack = bring_up(project, _chosen(parameters))
     _print_status(project, stack, as_json=as_json)
@@ -63,19 +63,24 @@ def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - cl
 @json_option
 def status(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Say what runs, and where. Exits with 2 where nothing does."""
-    project = state.project_folder()
+    project = emulator.project_folder()
     _print_status(project, find_local_stack(project), as_json=as_json)
 
 
 @local.command()
 @click.option("--follow", is_flag=True, help="Go on showing what comes; Ctrl-C ends it.")
-@click.option("--emulator", is_flag=True, help="The emulator's own log instead of the function's.")
-def logs(follow: bool, emulator: bool) -> None:  # noqa: FBT001 - click passes by name
+@click.option(
+    "--emulator",
+    "emulator_log",
+    is_flag=True,
+    help="The emulator's own log instead of the function's.",
+)
+def logs(follow: bool, emulator_log: bool) -> None:  # noqa: FBT001 - click passes by name
     """Show what the hasher wrote."""
-    project = state.project_folder()
+    project = emulator.project_folder()
     stack = find_local_stack(project)
-    if emulator:
-        click.echo(launcher.log_end(project / state.FOLDER / "gateway.log", 200))
+    if emulator_log:
+        click.echo(launcher.log_end(project / emulator.FOLDER / "gateway.log", 200))
         return
     for line in _log_lines(stack, follow=follow):
         click.echo(line)
@@ -85,7 +90,7 @@ def logs(follow: bool, emulator: bool) -> None:  # noqa: FBT001 - click passes b
 @json_option
 def down(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Stop it and forget all that is in it."""
-    project = state.project_folder()
+    project = emulator.project_folder()
     with lock.held(project):
         stopped = _stop(project)
     if as_json:
@@ -105,7 +110,7 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:  # noqa: FBT001 - clic
 
     Exits with 1 where a digest differs or is missing, or something was not measured.
     """
-    project = state.project_folder()
+    project = emulator.project_folder()
     with lock.held(project):
         stack = bring_up(project, {})
         try:
@@ -133,7 +138,7 @@ def bring_up(project: Path, chosen: dict[str, str]) -> Stack:
     interpreter = newest_interpreter()
     parameters = deploy.parameters_for(interpreter, chosen)
     try:
-        aws = state.running(project)
+        aws = emulator.running(project)
         started_here = False
     except CannotDoError:
         started_here = True
@@ -182,7 +187,7 @@ def _chosen(parameters: tuple[str, ...]) -> dict[str, str]:
 
 
 def _print_status(project: Path, stack: Stack, *, as_json: bool) -> None:
-    aws = state.running(project)
+    aws = emulator.running(project)
     facts = {
         "endpoint": aws.endpoint,
         "pid": aws.pid,
@@ -192,7 +197,7 @@ def _print_status(project: Path, stack: Stack, *, as_json: bool) -> None:
         "table": stack.table,
         "function": stack.function,
         "lambda_shape": launcher.shaped(project),
-        "folder": str(project / state.FOLDER),
+        "folder": str(project / emulator.FOLDER),
     }
     if as_json:
         click.echo(json.dumps(facts, indent=2))

@@ -8,17 +8,16 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli import output
+from bucketsum_cli import emulator, output
+from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.files import LocalFile, files_under
-from bucketsum_cli.local import state
 from bucketsum_cli.local.demo_files import gather
-from bucketsum_cli.put import put_and_wait
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum.ledger import Row
+    from bucketsum.digests_table import Row
     from bucketsum_cli.stack import Stack
 
 _WAIT_SECONDS: Final = 180
@@ -59,7 +58,7 @@ class Verdict:
 
 def run_demo(project: Path, stack: Stack, *, as_json: bool) -> Verdict:
     """Put the files, wait for their rows and compare."""
-    folder = project / state.FOLDER / "demo"
+    folder = project / emulator.FOLDER / "demo"
     with output.notes().status("gathering files ..."):
         gather(folder)
     started = time.monotonic()

@@ -14,9 +14,9 @@ import uuid
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.ledger import Place
+from bucketsum.digests_table import RowKey
+from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import state
 from bucketsum_cli.local.launcher import log_end
 from bucketsum_cli.local.process import end_group
 
@@ -44,7 +44,7 @@ def parameters_for(interpreter: Interpreter, chosen: Mapping[str, str]) -> dict[
 def build(
     project: Path,
     interpreter: Interpreter,
-    aws: state.LocalAws,
+    aws: emulator.LocalAws,
     parameters: Mapping[str, str],
 ) -> None:
     """`sam build` into a folder of its own, apart from the builds for AWS.
@@ -52,7 +52,7 @@ def build(
     Raises:
         CannotDoError: It failed; the text shows what SAM said.
     """
-    home = project / state.FOLDER
+    home = project / emulator.FOLDER
     folders = ["--build-dir", str(home / "build"), "--cache-dir", str(home / "build-cache")]
     _sam(project, interpreter, aws, ["build", *folders, *_overrides(parameters)])
     definitions_as_json(home / "build" / "template.yaml")
@@ -78,7 +78,7 @@ def definitions_as_json(template: Path) -> None:
 def deploy(
     project: Path,
     interpreter: Interpreter,
-    aws: state.LocalAws,
+    aws: emulator.LocalAws,
     parameters: Mapping[str, str],
 ) -> None:
     """`sam deploy` what `build` made.
@@ -86,7 +86,7 @@ def deploy(
     Raises:
         CannotDoError: It failed; the text shows what SAM said.
     """
-    template = str(project / state.FOLDER / "build" / "template.yaml")
+    template = str(project / emulator.FOLDER / "build" / "template.yaml")
     arguments = ["deploy", "--template-file", template, "--stack-name", aws.stack]
     _sam(project, interpreter, aws, [*arguments, *_overrides(parameters)])
 
@@ -117,7 +117,7 @@ def prove(stack: Stack, seconds: float = PROOF_SECONDS) -> float:
     key = f".bucketsum-proof-{uuid.uuid4().hex}"
     started = time.monotonic()
     version = s3.put_object(Bucket=stack.bucket, Key=key, Body=content).get("VersionId", "null")
-    place = Place(stack.bucket, key, version)
+    place = RowKey(stack.bucket, key, version)
     try:
         while (row := ledger.row_at(place)) is None:
             if time.monotonic() - started > seconds:
@@ -142,7 +142,7 @@ def _overrides(parameters: Mapping[str, str]) -> list[str]:
     return ["--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items())]
 
 
-def sam_environment(aws: state.LocalAws, interpreter: Interpreter) -> dict[str, str]:
+def sam_environment(aws: emulator.LocalAws, interpreter: Interpreter) -> dict[str, str]:
     """This process's environment without the person's own AWS, and past every proxy to ours.
 
     The workers' Python is on its PATH.
@@ -163,10 +163,10 @@ def sam_environment(aws: state.LocalAws, interpreter: Interpreter) -> dict[str, 
 
 
 def _sam(
-    project: Path, interpreter: Interpreter, aws: state.LocalAws, arguments: list[str]
+    project: Path, interpreter: Interpreter, aws: emulator.LocalAws, arguments: list[str]
 ) -> None:
     """Run the SAM CLI that is installed beside us."""
-    log = project / state.FOLDER / f"sam-{arguments[0]}.log"
+    log = project / emulator.FOLDER / f"sam-{arguments[0]}.log"
     # SAM looks for its configuration beside the template, which for a deploy is the built one.
     config = ["--config-file", str(project / "samconfig.toml"), "--config-env", "local"]
     command = [sys.executable, "-m", "samcli", *arguments, *config]

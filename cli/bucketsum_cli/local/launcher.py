@@ -18,10 +18,11 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Final
 
+from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import gateway, process, state, worker
+from bucketsum_cli.local import gateway, process, worker
+from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
 from bucketsum_cli.local.runtime import make_runtime
-from bucketsum_cli.local.shape import cgroup_roots, remove_roots
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,7 +62,7 @@ def require_parts() -> None:
         )
 
 
-def start(project: Path, stack: str, interpreter: Interpreter) -> state.LocalAws:
+def start(project: Path, stack: str, interpreter: Interpreter) -> emulator.LocalAws:
     """Start the embedded AWS and wait until it answers.
 
     A port that was free when we looked may be another's when it is bound; then the next is tried.
@@ -84,8 +85,8 @@ def start(project: Path, stack: str, interpreter: Interpreter) -> state.LocalAws
     raise failure
 
 
-def _start_at(port: int, project: Path, stack: str, runtime: Path) -> state.LocalAws:
-    home = project / state.FOLDER
+def _start_at(port: int, project: Path, stack: str, runtime: Path) -> emulator.LocalAws:
+    home = project / emulator.FOLDER
     (home / "tmp").mkdir(parents=True, exist_ok=True)
     _issue_certificate(home)
     hidden = _settings(home, port)
@@ -102,7 +103,7 @@ def _start_at(port: int, project: Path, stack: str, runtime: Path) -> state.Loca
             start_new_session=True,  # it outlives this command and its terminal
         )
     _OUTLIVING.append(server)
-    started = state.LocalAws(
+    started = emulator.LocalAws(
         pid=server.pid,
         endpoint=f"https://127.0.0.1:{port}",
         region=REGION,
@@ -110,7 +111,7 @@ def _start_at(port: int, project: Path, stack: str, runtime: Path) -> state.Loca
         ca_bundle=str(home / _CA_FILE),
     )
     try:
-        state.save(project, started)
+        emulator.save(project, started)
         _wait_until_ready(project, started, server)
     except BaseException:
         _end(server.pid, home)
@@ -121,12 +122,12 @@ def _start_at(port: int, project: Path, stack: str, runtime: Path) -> state.Loca
 
 def stop(project: Path) -> bool:
     """Stop the embedded AWS and take away what it left; returns whether it was running."""
-    home = project / state.FOLDER
-    pid = state.remembered_pid(project)
+    home = project / emulator.FOLDER
+    pid = emulator.remembered_pid(project)
     was_running = pid is not None and process.lives(pid, home)
     if pid is not None and was_running:
         _end(pid, home)
-    state.forget(project)
+    emulator.forget(project)
     shutil.rmtree(home / "tmp", ignore_errors=True)
     with contextlib.suppress(FileNotFoundError):
         roots = json.loads((home / "worker.json").read_text())["cgroup_roots"]
@@ -137,7 +138,7 @@ def stop(project: Path) -> bool:
 
 def shaped(project: Path) -> bool:
     """Whether local workers have Lambda's CPU share and memory limit."""
-    config = json.loads((project / state.FOLDER / "worker.json").read_text())
+    config = json.loads((project / emulator.FOLDER / "worker.json").read_text())
     return config["cgroup_roots"] is not None
 
 
@@ -211,7 +212,7 @@ def _free_port(wanted: int) -> int | None:
 
 
 def _wait_until_ready(
-    project: Path, started: state.LocalAws, server: subprocess.Popen[bytes]
+    project: Path, started: emulator.LocalAws, server: subprocess.Popen[bytes]
 ) -> None:
     deadline = time.monotonic() + _START_SECONDS
     tls = ssl.create_default_context(cafile=started.ca_bundle)
@@ -225,7 +226,7 @@ def _wait_until_ready(
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
-    log = project / state.FOLDER / "gateway.log"
+    log = project / emulator.FOLDER / "gateway.log"
     raise CannotDoError(f"the embedded AWS did not start; the end of {log}:\n{log_end(log)}")
 
 

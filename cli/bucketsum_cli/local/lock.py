@@ -6,8 +6,8 @@ import fcntl
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from bucketsum_cli.emulator import FOLDER
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local.state import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

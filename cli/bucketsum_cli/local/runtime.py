@@ -10,8 +10,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import state
 
 if TYPE_CHECKING:
     from bucketsum_cli.local.interpreter import Interpreter
@@ -23,7 +23,7 @@ def make_runtime(project: Path, interpreter: Interpreter) -> Path:
     boto3 and what it needs are those of the project's lock. Returns the program; made once.
     """
     version = metadata.version("boto3")
-    folder = project / state.FOLDER / "runtime" / f"{interpreter.runtime}-boto3-{version}"
+    folder = project / emulator.FOLDER / "runtime" / f"{interpreter.runtime}-boto3-{version}"
     program = folder / "bin" / "python"
     ready = folder / ".ready"
     if not ready.exists():

@@ -30,7 +30,7 @@ def quota_us(memory_mb: int) -> int:
     return PERIOD_US * memory_mb // MEMORY_MB_PER_CPU
 
 
-class Box:
+class Cgroup:
     """A control group with Lambda's limits, of kernel interface version 1 or 2.
 
     Attributes of *roots*: ``{"cpu": folder, "memory": folder}``; the same folder twice is v2.
@@ -73,7 +73,7 @@ class Box:
         path.write_text(str(value))
 
 
-def remove_empty_boxes(roots: dict[str, str]) -> None:
+def remove_empty_cgroups(roots: dict[str, str]) -> None:
     """Give back the boxes whose process has ended.
 
     A neighbour's box is empty between its making and its owner's entering: while a process of
@@ -83,7 +83,7 @@ def remove_empty_boxes(roots: dict[str, str]) -> None:
         for folder in Path(root).glob("*/"):
             if folder.name.isdecimal() and Path("/proc", folder.name).exists():
                 continue
-            Box({"cpu": root, "memory": root}, folder.name, 0).remove()
+            Cgroup({"cpu": root, "memory": root}, folder.name, 0).remove()
 
 
 class _InitEnds:
@@ -140,8 +140,8 @@ def main(config_path: str, script: str) -> None:
     os.environ.clear()
     os.environ.update(environment)
     if roots:
-        remove_empty_boxes(roots)
-        box = Box(roots, str(os.getpid()), memory_mb)
+        remove_empty_cgroups(roots)
+        box = Cgroup(roots, str(os.getpid()), memory_mb)
         box.limit_memory(os.getpid())
         sys.stdout = _InitEnds(sys.stdout, lambda: box.limit_cpu(os.getpid()))
     search_own_wheels_alone()

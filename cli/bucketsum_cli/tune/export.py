@@ -8,12 +8,12 @@ import json
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.sweep.measurements import Sample
+from bucketsum.sweep.measurements_table import Sample
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.sweep.measurements import CellRow, Run
+    from bucketsum.sweep.measurements_table import CellRow, Run
     from bucketsum_cli.tune.results import Results
 
 _OF_RUN: Final = ("run_id", "label", "region")

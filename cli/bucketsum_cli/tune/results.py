@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.measure import mb_per_s
 from bucketsum.sweep.axes import Setting, Workload
-from bucketsum.sweep.measurements import RunStatus, SampleStatus
+from bucketsum.sweep.measurements_table import RunStatus, SampleStatus
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.tune.naming import Naming
+from bucketsum_cli.tune.labels import Naming
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from bucketsum.sweep.measurements import CellRow, Measurements, Run, Sample
+    from bucketsum.sweep.measurements_table import CellRow, MeasurementsTable, Run, Sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +127,7 @@ class Results:
         )
 
 
-def results_of(measurements: Measurements, run_id: str) -> Results:
+def results_of(measurements: MeasurementsTable, run_id: str) -> Results:
     """All that *measurements* hold of *run_id*; ``last`` is the newest run.
 
     Raises:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.sweep.measurements import Measurements
+from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.results import results_of
@@ -69,7 +69,7 @@ class Sweeper:
             )
         self._stack = stack
         self._states: SFNClient = stack.client("stepfunctions")
-        self.measurements = Measurements(stack.client("dynamodb"), stack.outputs[_TABLE])
+        self.measurements = MeasurementsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
 
     @property
     def is_local(self) -> bool:

@@ -8,18 +8,18 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.arrivals import arrivals_in
 from bucketsum.errors import Deferred, MalformedMessage
-from bucketsum.hashing import STOP_BEFORE_END_SECONDS, Report
+from bucketsum.hashing import STOP_BEFORE_END_SECONDS, HashResult
+from bucketsum.notifications import created_objects_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from bucketsum.arrivals import Arrival
-    from bucketsum.redelivery import Delivery
+    from bucketsum.dead_letters import ReceivedMessage
+    from bucketsum.notifications import ObjectCreated
     from bucketsum.settings import Settings
 
-    Result = Report | Exception
+    Result = HashResult | Exception
 
 SMALL_BYTES: Final = 16 * 1024 * 1024
 """Below this size waiting for S3 takes most of an object's time, so others are read meanwhile.
@@ -38,7 +38,7 @@ reader measured in Lambda's shape at 512, 256 and 128 MB."""
 
 
 @dataclass(slots=True, eq=False)
-class Work:
+class MessageResult:
     """One message, and what has become of it.
 
     Attributes:
@@ -47,8 +47,8 @@ class Work:
         results: A report or an error for each that was dealt with, and the message's own error.
     """
 
-    delivery: Delivery
-    arrivals: Sequence[Arrival] = ()
+    delivery: ReceivedMessage
+    arrivals: Sequence[ObjectCreated] = ()
     results: list[Result] = field(default_factory=list)
 
     @property
@@ -57,9 +57,9 @@ class Work:
         return sum(arrival.size_bytes for arrival in self.arrivals)
 
     @property
-    def reports(self) -> list[Report]:
+    def reports(self) -> list[HashResult]:
         """Of the objects that could be dealt with."""
-        return [one for one in self.results if isinstance(one, Report)]
+        return [one for one in self.results if isinstance(one, HashResult)]
 
     @property
     def failure(self) -> Exception | None:
@@ -78,9 +78,9 @@ class BatchHasher:
 
     def __init__(
         self,
-        hash_one: Callable[[Arrival, Callable[[], float]], Report],
+        hash_one: Callable[[ObjectCreated, Callable[[], float]], HashResult],
         settings: Settings,
-        carried: Callable[[Callable[[Arrival], Result]], Callable[[Arrival], Result]],
+        carried: Callable[[Callable[[ObjectCreated], Result]], Callable[[ObjectCreated], Result]],
     ) -> None:
         """Hash with *hash_one*; *carried* makes of a function one for other threads."""
         self._hash_one = hash_one
@@ -88,8 +88,8 @@ class BatchHasher:
         self._carried = carried
 
     def handle(
-        self, deliveries: Iterable[Delivery], remaining_seconds: Callable[[], float]
-    ) -> Iterator[Work]:
+        self, deliveries: Iterable[ReceivedMessage], remaining_seconds: Callable[[], float]
+    ) -> Iterator[MessageResult]:
         """Hash every object of every message; one that fails keeps no other from its turn.
 
         Yields each message once, as it is done: those that another environment is to take, whose
@@ -100,7 +100,7 @@ class BatchHasher:
             remaining_seconds: How long this invocation may still take; every thread asks.
         """
 
-        def hashed(arrival: Arrival) -> Result:
+        def hashed(arrival: ObjectCreated) -> Result:
             try:
                 return self._hash_one(arrival, remaining_seconds)
             except Exception as error:  # noqa: BLE001 - whatever it is, the next has its turn
@@ -115,7 +115,9 @@ class BatchHasher:
             [one for one in kept if self._waiting(one)], hashed, remaining_seconds
         )
 
-    def _spread(self, works: list[Work]) -> tuple[list[Work], list[Work]]:
+    def _spread(
+        self, works: list[MessageResult]
+    ) -> tuple[list[MessageResult], list[MessageResult]]:
         """Which are left to others at once: all large ones but one, when they come first.
 
         Later they are not: each time costs one of the receives that SQS allows.
@@ -127,8 +129,8 @@ class BatchHasher:
         return left, [one for one in works if one not in left]
 
     def _side_by_side(
-        self, works: list[Work], hashed: Callable[[Arrival], Result]
-    ) -> Iterator[Work]:
+        self, works: list[MessageResult], hashed: Callable[[ObjectCreated], Result]
+    ) -> Iterator[MessageResult]:
         small = [one for work in works for one in work.arrivals if self._is_small(one)]
         with _threads(min(self._settings.threads, len(small))) as pool:
             results = pool.map(self._carried(hashed), small) if pool else map(hashed, small)
@@ -139,10 +141,10 @@ class BatchHasher:
 
     def _in_turn(
         self,
-        works: list[Work],
-        hashed: Callable[[Arrival], Result],
+        works: list[MessageResult],
+        hashed: Callable[[ObjectCreated], Result],
         remaining_seconds: Callable[[], float],
-    ) -> Iterator[Work]:
+    ) -> Iterator[MessageResult]:
         put_off = 0
         for number, work in enumerate(_first_served(works)):
             waiting = self._waiting(work)
@@ -155,28 +157,28 @@ class BatchHasher:
                 work.results += map(hashed, waiting)
             yield work
 
-    def _slow_seconds(self, arrivals: Iterable[Arrival]) -> float:
+    def _slow_seconds(self, arrivals: Iterable[ObjectCreated]) -> float:
         memory_mb = self._settings.memory_mb
         speed = min(_SLOW_MB_PER_S, _SLOW_MB_PER_S_PER_MB * memory_mb)
         return sum(arrival.size_bytes for arrival in arrivals) / 1e6 / speed
 
-    def _waiting(self, work: Work) -> list[Arrival]:
+    def _waiting(self, work: MessageResult) -> list[ObjectCreated]:
         """Those of its objects that have to wait for their turn."""
         return [one for one in work.arrivals if not self._is_small(one)]
 
-    def _is_small(self, arrival: Arrival) -> bool:
+    def _is_small(self, arrival: ObjectCreated) -> bool:
         archives = self._settings.archives  # what is read as one takes more than its size tells
         return arrival.size_bytes < SMALL_BYTES and not (archives and archives.takes(arrival.key))
 
 
-def _work_of(delivery: Delivery) -> Work:
+def _work_of(delivery: ReceivedMessage) -> MessageResult:
     try:
-        return Work(delivery, arrivals_in(delivery.body))
+        return MessageResult(delivery, created_objects_in(delivery.body))
     except MalformedMessage as error:
-        return Work(delivery, results=[error])
+        return MessageResult(delivery, results=[error])
 
 
-def _first_served(works: Iterable[Work]) -> list[Work]:
+def _first_served(works: Iterable[MessageResult]) -> list[MessageResult]:
     """Who was received most often comes first."""
     return sorted(works, key=lambda one: one.delivery.receive_count, reverse=True)
 

@@ -3,13 +3,13 @@
 ::
 
     BucketsumError
-    ├── RetryLater            time can: the message goes back to the queue
+    ├── Retryable             time can: the message goes back to the queue
     │   ├── SourceInterrupted     the object's bytes stopped coming, resuming did not help
     │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
     │   ├── OutOfTime             this invocation ends before the object does
     │   ├── Deferred              nothing failed: another environment is to take the message
-    │   └── Overtaken             other sweeps kept changing the prober that this one published
-    ├── KeepAside             a person must look: the message goes to the dead-letter queue
+    │   └── ConcurrentUpdate      other sweeps kept changing the prober
+    ├── NotRetryable          a person must look: the message goes to the dead-letter queue
     │   └── MalformedMessage      not a message that names objects
     ├── NotHashed             nobody needs to: a fact about the object, and an outcome of its own
     │   ├── ObjectGone            deleted before it was read
@@ -25,23 +25,23 @@ class BucketsumError(Exception):
     """Anything that bucketsum raises on purpose."""
 
 
-class RetryLater(BucketsumError):
+class Retryable(BucketsumError):
     """Trying the same thing again later may work."""
 
 
-class SourceInterrupted(RetryLater):
+class SourceInterrupted(Retryable):
     """The object's bytes stopped coming and resuming did not help."""
 
 
-class SourceUnavailable(RetryLater):
+class SourceUnavailable(Retryable):
     """S3 throttled the request, failed, or could not be reached."""
 
 
-class OutOfTime(RetryLater):
+class OutOfTime(Retryable):
     """The invocation would have ended before the object did."""
 
 
-class Deferred(RetryLater):
+class Deferred(Retryable):
     """Another environment is to take the message, so many seconds from now."""
 
     def __init__(self, seconds: int) -> None:
@@ -49,15 +49,15 @@ class Deferred(RetryLater):
         self.seconds = seconds
 
 
-class Overtaken(RetryLater):
+class ConcurrentUpdate(Retryable):
     """The prober was changed by somebody else each time, between setting and publishing it."""
 
 
-class KeepAside(BucketsumError):
+class NotRetryable(BucketsumError):
     """Trying again cannot work, and the message must not be lost."""
 
 
-class MalformedMessage(KeepAside):
+class MalformedMessage(NotRetryable):
     """The message is not a notification that names created objects."""
 
 

@@ -10,23 +10,24 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import Digest, digest_of
-from bucketsum.errors import (
-    NotHashed,
-    ObjectGone,
-    ObjectSuperseded,
-    ObjectUnreadable,
-    OutOfTime,
+from bucketsum.digests_table import (
+    DigestsTable,
+    Row,
+    Status,
+    WriteResult,
+    comparable_sequencer,
+    row_key_of,
 )
-from bucketsum.ledger import Ledger, Recorded, Row, Status, comparable_sequencer, place_of
+from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable, OutOfTime
 from bucketsum.measure import Measurement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
 
-    from bucketsum.archives.hashing import ArchiveHasher
-    from bucketsum.archives.reading import Contents
-    from bucketsum.arrivals import Arrival
-    from bucketsum.reading.source import OpenObject, Source
+    from bucketsum.archives.archive_hasher import ArchiveHasher
+    from bucketsum.archives.reader import ArchiveSummary
+    from bucketsum.notifications import ObjectCreated
+    from bucketsum.s3.source import OpenObject, Source
     from bucketsum.settings import Settings
 
 LOOK_UP_FROM_BYTES: Final = 16 * 1024 * 1024
@@ -52,7 +53,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class HashResult:
     """What was done for one arrival.
 
     Attributes:
@@ -64,21 +65,21 @@ class Report:
         contents: What became of its members, where it was read as an archive.
     """
 
-    arrival: Arrival
+    arrival: ObjectCreated
     outcome: Outcome
     sha1: str | None = None
     measurement: Measurement | None = None
     reason: str | None = None
-    contents: Contents | None = None
+    contents: ArchiveSummary | None = None
 
 
-class ArrivalHasher:
+class ObjectHasher:
     """Hashes arrivals one after the other."""
 
     def __init__(
         self,
         source: Source,
-        ledger: Ledger,
+        ledger: DigestsTable,
         settings: Settings,
         clock: Callable[[], float] = time.perf_counter,
         archives: ArchiveHasher | None = None,
@@ -89,7 +90,7 @@ class ArrivalHasher:
         self._clock = clock
         self._archives = archives
 
-    def hash(self, arrival: Arrival, remaining_seconds: Callable[[], float]) -> Report:
+    def hash(self, arrival: ObjectCreated, remaining_seconds: Callable[[], float]) -> HashResult:
         """Read *arrival* once, if need be, and record its digest.
 
         Args:
@@ -110,25 +111,25 @@ class ArrivalHasher:
         except ObjectUnreadable as error:
             row = self._row(arrival, Status.UNREADABLE, reason=str(error))
             recorded = self._ledger.record(row)  # what was hashed before is not forgotten for it
-            outcome = Outcome.UNREADABLE if recorded is Recorded.WRITTEN else _RECORDED[recorded]
-            return Report(arrival, outcome, reason=str(error))
+            outcome = Outcome.UNREADABLE if recorded is WriteResult.WRITTEN else _RECORDED[recorded]
+            return HashResult(arrival, outcome, reason=str(error))
         except NotHashed as error:
-            return Report(arrival, _OUTCOMES[type(error)], reason=str(error))
+            return HashResult(arrival, _OUTCOMES[type(error)], reason=str(error))
 
-    def _known(self, arrival: Arrival) -> Report | None:
+    def _known(self, arrival: ObjectCreated) -> HashResult | None:
         if arrival.size_bytes < LOOK_UP_FROM_BYTES and not self._as_archive(arrival):
             return None
-        row = self._ledger.row_at(place_of(arrival))
+        row = self._ledger.row_at(row_key_of(arrival))
         if row is None or row.sequencer < comparable_sequencer(arrival.sequencer):
             return None
         if row.sequencer > comparable_sequencer(arrival.sequencer):
             raise ObjectSuperseded("a newer event of this key is recorded")
-        return Report(arrival, Outcome.UNCHANGED) if row.status is Status.HASHED else None
+        return HashResult(arrival, Outcome.UNCHANGED) if row.status is Status.HASHED else None
 
-    def _as_archive(self, arrival: Arrival) -> ArchiveHasher | None:
+    def _as_archive(self, arrival: ObjectCreated) -> ArchiveHasher | None:
         return self._archives if self._archives and self._archives.takes(arrival) else None
 
-    def _hashed(self, arrival: Arrival, remaining_seconds: Callable[[], float]) -> Report:
+    def _hashed(self, arrival: ObjectCreated, remaining_seconds: Callable[[], float]) -> HashResult:
         if archives := self._as_archive(arrival):
             return self._hashed_with_members(archives, arrival, remaining_seconds)
         started = self._clock()
@@ -139,12 +140,15 @@ class ArrivalHasher:
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         row = self._row(arrival, Status.HASHED, digest, measurement, opened)
         outcome = _RECORDED[self._ledger.record(row)]
-        return Report(arrival, outcome, digest.sha1, measurement)
+        return HashResult(arrival, outcome, digest.sha1, measurement)
 
     def _hashed_with_members(
-        self, archives: ArchiveHasher, arrival: Arrival, remaining_seconds: Callable[[], float]
-    ) -> Report:
-        from bucketsum.archives.hashing import contents_fields  # noqa: PLC0415 - see `settings`
+        self,
+        archives: ArchiveHasher,
+        arrival: ObjectCreated,
+        remaining_seconds: Callable[[], float],
+    ) -> HashResult:
+        from bucketsum.archives.archive_hasher import summary_fields  # noqa: PLC0415 - see `settings`
 
         started = self._clock()
         opened: list[OpenObject] = []
@@ -158,24 +162,24 @@ class ArrivalHasher:
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         plain = self._row(arrival, Status.HASHED, digest, measurement, opened[0])
         row = replace(
-            plain, remarks=", ".join(contents.remarks) or None, **contents_fields(contents)
+            plain, remarks=", ".join(contents.remarks) or None, **summary_fields(contents)
         )
         recorded = self._ledger.record(row)
-        if recorded is Recorded.WRITTEN:
+        if recorded is WriteResult.WRITTEN:
             archives.rows.remove_stale(row)
         outcome = _RECORDED[recorded]
-        return Report(arrival, outcome, digest.sha1, measurement, contents=contents)
+        return HashResult(arrival, outcome, digest.sha1, measurement, contents=contents)
 
     def _row(
         self,
-        arrival: Arrival,
+        arrival: ObjectCreated,
         status: Status,
         digest: Digest | None = None,
         measurement: Measurement | None = None,
         opened: OpenObject | None = None,
         reason: str | None = None,
     ) -> Row:
-        place = place_of(arrival)
+        place = row_key_of(arrival)
         return Row(
             bucket=place.bucket,
             key=place.key,
@@ -202,9 +206,9 @@ STOP_BEFORE_END_SECONDS: Final = 3.0
 
 _OUTCOMES: Final = {ObjectGone: Outcome.GONE, ObjectSuperseded: Outcome.SUPERSEDED}
 _RECORDED: Final = {
-    Recorded.WRITTEN: Outcome.HASHED,
-    Recorded.KNOWN: Outcome.UNCHANGED,
-    Recorded.OUTDATED: Outcome.SUPERSEDED,
+    WriteResult.WRITTEN: Outcome.HASHED,
+    WriteResult.DUPLICATE: Outcome.UNCHANGED,
+    WriteResult.STALE: Outcome.SUPERSEDED,
 }
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import BadSettings
-from bucketsum.reading.streams import STREAMS_MAX, Streams
+from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.archives.reading import ArchiveReader
+    from bucketsum.archives.reader import ArchiveReader
 
 CHUNK_BYTES_MIN: Final = 16 * 1024
 CHUNK_BYTES_MAX: Final = 512 * 1024 * 1024
@@ -35,7 +35,7 @@ set above the start). The rest is for longer names and for rows on their way.
 """
 
 AUTO_STREAMS: Final = "auto"
-"""The value of `STREAMS` that leaves the number of connections to `Streams`."""
+"""The value of `STREAMS` that leaves the number of connections to `ReadPolicy`."""
 
 MEMORY_MB_PER_CPU: Final = 1769
 """A function of this memory has one processor."""
@@ -70,7 +70,7 @@ class Settings:
     chunk_bytes: int
     extra_algorithms: tuple[str, ...]
     memory_mb: int
-    streams: Streams
+    streams: ReadPolicy
     threads: int = 1
     archives: ArchiveReader | None = None
 
@@ -84,7 +84,7 @@ class Settings:
         """
         memory_mb = _whole(env, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE", 128, 32_768)
         chunk_bytes = _whole(env, "CHUNK_BYTES", CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
-        streams = Streams(_streams(env, "STREAMS"), chunk_bytes, memory_mb)
+        streams = ReadPolicy(_streams(env, "STREAMS"), chunk_bytes, memory_mb)
         room = memory_mb * _MIB - BASE_MEMORY_BYTES
         if streams.held_bytes > room:
             parts = streams.held_bytes // chunk_bytes
@@ -107,7 +107,7 @@ class Settings:
         )
 
 
-def _threads(streams: Streams, room: int) -> int:
+def _threads(streams: ReadPolicy, room: int) -> int:
     """How many small objects fit beside each other; `auto` reads each of them in one request."""
     each = 2 * streams.chunk_bytes if streams.count is None else streams.held_bytes
     return max(1, min(THREADS_MAX, room // (each + THREAD_BYTES)))
@@ -164,8 +164,8 @@ def _archives(
     if not suffixes:
         return None
     # Imported here: with archives off, which is the default, a cold start does without them.
-    from bucketsum.archives.archive import Limits  # noqa: PLC0415 - as said
-    from bucketsum.archives.reading import ArchiveReader, Mode  # noqa: PLC0415 - as said
+    from bucketsum.archives.model import Limits  # noqa: PLC0415 - as said
+    from bucketsum.archives.reader import ArchiveReader, Mode  # noqa: PLC0415 - as said
 
     mode = _present(env, "ARCHIVE_MODE")
     if mode not in (Mode.STREAM, Mode.TMP):

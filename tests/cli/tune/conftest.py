@@ -10,14 +10,14 @@ from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import a_run, analysed
 from tests.sam_template import load_template
 
-from bucketsum.sweep.measurements import Measurements
+from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum_cli.stack import Connection
-from bucketsum_cli.tune import following
+from bucketsum_cli.tune import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bucketsum.sweep.measurements import CellRow, Run, Sample
+    from bucketsum.sweep.measurements_table import CellRow, Run, Sample
     from bucketsum_cli.stack import Stack
 
 TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names
@@ -35,18 +35,18 @@ class _Prober:
 
 
 @pytest.fixture
-def measurements(stack: Stack) -> Measurements:
+def measurements(stack: Stack) -> MeasurementsTable:
     """The table of the deployed stack, as template.yaml makes it."""
     assert stack.outputs[TABLE] == TABLE
     properties = load_template()["Resources"]["MeasurementsTable"]["Properties"]
     dynamodb = boto3.client("dynamodb")
     fields = {name: value for name, value in properties.items() if name != _LEFT_OUT}
     dynamodb.create_table(TableName=TABLE, **fields)
-    return Measurements(dynamodb, TABLE)
+    return MeasurementsTable(dynamodb, TABLE)
 
 
 @pytest.fixture
-def state_machine(measurements: Measurements, monkeypatch: pytest.MonkeyPatch) -> StateMachine:
+def state_machine(measurements: MeasurementsTable, monkeypatch: pytest.MonkeyPatch) -> StateMachine:
     """What the stack's clients of Step Functions and Lambda lead to."""
     machine, make_client = StateMachine(measurements), Connection.client
 
@@ -55,8 +55,8 @@ def state_machine(measurements: Measurements, monkeypatch: pytest.MonkeyPatch) -
         return made_up.get(service) or make_client(connection, service)
 
     monkeypatch.setattr(Connection, "client", client)
-    monkeypatch.setattr(following, "_PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(following, "_SAMPLES_PER_SECOND", 1e9)
+    monkeypatch.setattr(progress, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "_SAMPLES_PER_SECOND", 1e9)
     return machine
 
 
@@ -70,7 +70,7 @@ def sweep_bucket(stack: Stack) -> str:
 
 @pytest.fixture
 def record(
-    measurements: Measurements,
+    measurements: MeasurementsTable,
 ) -> Callable[[Sequence[CellRow], Sequence[Sample], Run | None], Run]:
     """Writes a run that has ended, as the stack would have."""
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 from botocore.exceptions import ClientError
 from tests.cli.tune.sweeps import PRICES, a_sample, failed_samples
 
-from bucketsum.sweep.concluding import Ending, conclude
-from bucketsum.sweep.measurements import CellRow, Measurements, Run, RunStatus, Sample
+from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.measurements_table import CellRow, MeasurementsTable, Run, RunStatus, Sample
 from bucketsum.sweep.plan import plan_of
-from bucketsum.sweep.request import SweepInput
+from bucketsum.sweep.summary import ExecutionEnd, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,7 +30,7 @@ class StateMachine:
         on_question: Called when somebody asks how the execution stands.
     """
 
-    def __init__(self, measurements: Measurements) -> None:
+    def __init__(self, measurements: MeasurementsTable) -> None:
         self.measurements = measurements
         self.asked: list[dict[str, Any]] = []
         self.stopped = False
@@ -69,7 +69,7 @@ class StateMachine:
         assert cause
         self.stopped = True
         if self.judges:
-            self._end(Ending(RunStatus.STOPPED, "the execution is ABORTED"))
+            self._end(ExecutionEnd(RunStatus.STOPPED, "the execution is ABORTED"))
 
     def _sweep(self, run_id: str, asked: dict[str, Any]) -> Iterator[None]:
         if self.refuses:
@@ -107,17 +107,17 @@ class StateMachine:
             for sample in self._samples(cells[number], run):
                 self.measurements.record_sample(run_id, sample)
             yield
-        self._end(Ending())
+        self._end(ExecutionEnd())
 
     def _samples(self, cell: CellRow, run: int) -> list[Sample]:
         if self.fails(cell):
             return [replace(failed_samples(cell, "it timed out", 1)[0], run=run)]
         return [a_sample(cell, run, one) for one in range(1, cell.concurrency + 1)]
 
-    def _end(self, ending: Ending) -> None:
+    def _end(self, ending: ExecutionEnd) -> None:
         if self._run is None:
             return
-        conclusion = conclude(
+        conclusion = summarize(
             self._run,
             self.measurements.cells(self._run.run_id),
             self.measurements.samples(self._run.run_id),

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.analysis import cell_rows
 from bucketsum.sweep.axes import ENGINES, MODES
-from bucketsum.sweep.choosing import choose
-from bucketsum.sweep.measurements import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.measurements_table import CellRow, Run, RunStatus, Sample, SampleStatus
 from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.recommend import recommend
 from bucketsum.sweep.strategy import Strategy, StrategyName
 from bucketsum_cli.tune.results import Results, assembled
 
@@ -136,7 +136,7 @@ def analysed(
     """What the table would hold of a run with *samples*."""
     rows = cell_rows(cells, samples, PRICES)
     strategy = strategy or Strategy(StrategyName.BALANCED)
-    summary = {"recommendation": choose(rows, strategy, PRICES).to_json()}
+    summary = {"recommendation": recommend(rows, strategy, PRICES).to_json()}
     kept = run or a_run()
     fields = {name: getattr(kept, name) for name in kept.__slots__}
     whole = fields | {

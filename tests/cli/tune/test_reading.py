@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum.sweep.measurements import CellRow, Sample
-    from bucketsum.sweep.measurements import Run as Recorded
+    from bucketsum.sweep.measurements_table import CellRow, Sample
+    from bucketsum.sweep.measurements_table import Run as Recorded
 
     Record = Callable[[Sequence[CellRow], Sequence[Sample], Recorded | None], Recorded]
 

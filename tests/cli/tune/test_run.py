@@ -9,7 +9,7 @@ import pytest
 from tests.cli.tune.conftest import TABLE
 from tests.cli.tune.state_machine import missing_execution
 
-from bucketsum_cli.tune import following
+from bucketsum_cli.tune import progress
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -99,7 +99,7 @@ def test_a_run_that_is_not_judged_in_time_is_said_to_be_open(
     run: Run, state_machine: StateMachine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where the stack has not answered, the command does not make an ending up."""
-    monkeypatch.setattr(following, "SETTLING_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "SETTLING_SECONDS", 0.0)
     questions = iter(range(100))
     state_machine.judges = False
 

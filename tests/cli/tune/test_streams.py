@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from tests.cli.tune.state_machine import StateMachine
     from tests.cli.tune.test_reading import Record
 
-    from bucketsum.sweep.measurements import CellRow, Sample
+    from bucketsum.sweep.measurements_table import CellRow, Sample
 
 
 def streams_grid(

@@ -15,8 +15,8 @@ import pytest
 from tests.integration.archives.archivers import ARCHIVERS
 from tests.unit.archives.reading import Read
 
-from bucketsum.archives.archive import ArchiveStatus, Problem
-from bucketsum.archives.reading import Mode
+from bucketsum.archives.model import ArchiveStatus, Problem
+from bucketsum.archives.reader import Mode
 
 if TYPE_CHECKING:
     from pathlib import Path

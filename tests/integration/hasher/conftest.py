@@ -35,7 +35,7 @@ def client(hostile: HostileS3) -> Iterator[S3Client]:
 def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[HasherStack]:
     """The hasher with everything around it in moto, its retries without their pauses."""
     monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
-    monkeypatch.setattr("bucketsum.reading.source._LONGEST_PAUSE_SECONDS", 0)
+    monkeypatch.setattr("bucketsum.s3.source._LONGEST_PAUSE_SECONDS", 0)
     monkeypatch.setenv("AWS_RETRY_MODE", "standard")
     keep_session: DefaultConfig = {"core": {"reset_boto3_session": False}}  # slow to make
     with mock_aws(config=keep_session):

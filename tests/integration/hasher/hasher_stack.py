@@ -14,8 +14,8 @@ from moto.sqs import models as sqs_models
 from tests.integration.hasher.lambda_says import BUCKET, Context
 from tests.sam_template import load_template
 
-from bucketsum.arrivals import Arrival
-from bucketsum.redelivery import REASON_ATTRIBUTE
+from bucketsum.dead_letters import REASON_ATTRIBUTE
+from bucketsum.notifications import ObjectCreated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -112,11 +112,11 @@ class HasherStack:
         variables: dict[str, Any] = self._of("HasherFunction")["Environment"]["Variables"]
         return variables
 
-    def put(self, key: str, body: bytes) -> Arrival:
+    def put(self, key: str, body: bytes) -> ObjectCreated:
         """Put an object; returns the event that S3 would send of it."""
         answer = self.s3.put_object(Bucket=BUCKET, Key=key, Body=body)
         self._sequencer += 1
-        return Arrival(
+        return ObjectCreated(
             bucket=BUCKET,
             key=key,
             version_id=answer.get("VersionId"),

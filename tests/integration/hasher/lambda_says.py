@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
 
 if TYPE_CHECKING:
-    from bucketsum.arrivals import Arrival
+    from bucketsum.notifications import ObjectCreated
 
 BUCKET: Final = "inbox"
 TEST_EVENT: Final = json.dumps({"Service": "Amazon S3", "Event": "s3:TestEvent", "Bucket": BUCKET})
@@ -31,12 +31,12 @@ class Context:
         return self.remaining_ms
 
 
-def message_of(*arrivals: Arrival) -> str:
+def message_of(*arrivals: ObjectCreated) -> str:
     """The notification that S3 sends of *arrivals*."""
     return json.dumps({"Records": [_record_of(arrival) for arrival in arrivals]})
 
 
-def _record_of(arrival: Arrival) -> dict[str, Any]:
+def _record_of(arrival: ObjectCreated) -> dict[str, Any]:
     thing = {
         "key": quote_plus(arrival.key),
         "size": arrival.size_bytes,

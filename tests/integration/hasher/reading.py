@@ -10,13 +10,13 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from bucketsum.arrivals import Arrival
-from bucketsum.reading.curl_reader import CurlReader
-from bucketsum.reading.reaching import access_of
-from bucketsum.reading.signing import SignedUrls
-from bucketsum.reading.single_stream import SingleStream
-from bucketsum.reading.source import CLIENT_CONFIG
-from bucketsum.reading.streams import Plan
+from bucketsum.notifications import ObjectCreated
+from bucketsum.s3.botocore_reader import BotocoreReader
+from bucketsum.s3.curl_reader import CurlReader
+from bucketsum.s3.curl_setup import transport_config
+from bucketsum.s3.read_plan import ReadPlan
+from bucketsum.s3.signed_urls import SignedUrls
+from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.integration.hasher.hostile_s3 import HostileS3
     from tests.integration.hasher.hostile_values import StoredObject
 
-    from bucketsum.reading.source import Source
+    from bucketsum.s3.source import Source
 
 PATH: Final = "inbox/dir/a file+1%.bin"
 BODY: Final = bytes(range(256)) * 40
@@ -35,10 +35,10 @@ _IMPATIENT: Final = Config(
 )
 
 
-def arrival_of(stored: StoredObject, path: str = PATH) -> Arrival:
+def arrival_of(stored: StoredObject, path: str = PATH) -> ObjectCreated:
     """The event that S3 sends when *stored* lands at *path*."""
     bucket, _, key = path.partition("/")
-    return Arrival(
+    return ObjectCreated(
         bucket=bucket,
         key=key,
         version_id=stored.version_id,
@@ -49,7 +49,7 @@ def arrival_of(stored: StoredObject, path: str = PATH) -> Arrival:
     )
 
 
-def put_at(hostile: HostileS3, key: str, body: bytes = BODY) -> Arrival:
+def put_at(hostile: HostileS3, key: str, body: bytes = BODY) -> ObjectCreated:
     """Put an object into the hostile S3's inbox; returns the event that S3 would send."""
     path = f"inbox/{key}"
     return arrival_of(hostile.put(path, body), path)
@@ -90,15 +90,15 @@ class Reader:
         client: S3Client,
         chunk_bytes: int = 4096,
         pause: Callable[[float], None] = _no_pause,
-        plan: Plan | None = None,
+        plan: ReadPlan | None = None,
     ) -> Source:
         """A source that reads so from where *client* reads."""
-        single = SingleStream(client, chunk_bytes, pause)
+        single = BotocoreReader(client, chunk_bytes, pause)
         if not self.streams:
             return single
-        access = access_of(client, {"AWS_CA_BUNDLE": self.verify})
+        access = transport_config(client, {"AWS_CA_BUNDLE": self.verify})
         assert access is not None
-        plan = plan or Plan(self.streams, max(chunk_bytes, 1000))
+        plan = plan or ReadPlan(self.streams, max(chunk_bytes, 1000))
         return CurlReader(SignedUrls(client), access, lambda _size: plan, single, pause)
 
     def content_of(

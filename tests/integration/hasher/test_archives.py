@@ -15,15 +15,15 @@ from tests.unit.archives.zip_making import Part, archive_of, named
 
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.archives.workload import unzip, unzip_reader
+from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import BadSettings
-from bucketsum.ledger import Ledger
-from bucketsum.reading.ranges import RangedReads
-from bucketsum.reading.single_stream import SingleStream
+from bucketsum.s3.botocore_reader import BotocoreReader
+from bucketsum.s3.range_reads import RangedReads
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
 
-    from bucketsum.archives.reading import FoundMember
+    from bucketsum.archives.reader import MemberResult
 
 ARCHIVES = {
     "ARCHIVE_SUFFIXES": ".zip,.JAR",
@@ -172,7 +172,7 @@ def test_every_version_keeps_its_members(stack: HasherStack) -> None:
     stack.load(**ARCHIVES)
     for content in (b"1", b"2"):
         stack.deliver(message_of(stack.put("a.zip", zip_of({"d/x": content, "e": content}))))
-    ledger = Ledger(stack.dynamodb, "digests")
+    ledger = DigestsTable(stack.dynamodb, "digests")
     members = MemberRows(stack.dynamodb, "digests")
     newest, oldest = ledger.versions_of(BUCKET, "a.zip")
     assert [row.member for row in members.of(newest)] == ["d/x", "e"]
@@ -213,9 +213,9 @@ def test_sweep_can_unzip(stack: HasherStack, mode: str, inflate: str) -> None:
     """Every mode and engine is a cell that gives the same digest, members and directories."""
     body = zip_of({"d/x": b"x" * 10_000, "y": b"y"})
     arrival = stack.put("a.zip", body)
-    found: list[FoundMember] = []
+    found: list[MemberResult] = []
     digest, contents = unzip(
-        SingleStream(stack.s3, 65_536),
+        BotocoreReader(stack.s3, 65_536),
         RangedReads(stack.s3),
         arrival,
         unzip_reader(mode, inflate, 3538),

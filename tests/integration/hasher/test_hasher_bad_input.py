@@ -15,8 +15,8 @@ from tests.integration.hasher.lambda_says import message_of
 from tests.integration.hasher.reading import BODY, put_at
 from tests.integration.hasher.told import failures_in, metrics_in, outcomes_in
 
-from bucketsum.reading.source import MAX_RESUMES
-from bucketsum.redelivery import FIRST_DELAY_SECONDS
+from bucketsum.dead_letters import FIRST_DELAY_SECONDS
+from bucketsum.s3.source import MAX_RESUMES
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack

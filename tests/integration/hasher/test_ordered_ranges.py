@@ -17,8 +17,8 @@ from tests.integration.hasher.hostile_values import Fault
 from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, s3_client
 
 from bucketsum.errors import ObjectGone, ObjectSuperseded, ObjectUnreadable, SourceInterrupted
-from bucketsum.reading.connections import HELD_BYTES
-from bucketsum.reading.streams import Plan
+from bucketsum.s3.curl_connections import HELD_BYTES
+from bucketsum.s3.read_plan import ReadPlan
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from tests.integration.hasher.hostile_values import StoredObject
 
-    from bucketsum.arrivals import Arrival
-    from bucketsum.reading.source import OpenObject
+    from bucketsum.notifications import ObjectCreated
+    from bucketsum.s3.source import OpenObject
 
 MIB: Final = 1024 * 1024
 RANGES: Final = Reader(3)
@@ -56,7 +56,7 @@ def running() -> Iterator[tuple[HostileS3, S3Client]]:
         yield s3, client
 
 
-def opened(client: S3Client, stored: StoredObject, plan: Plan) -> OpenObject:
+def opened(client: S3Client, stored: StoredObject, plan: ReadPlan) -> OpenObject:
     """The object, opened by *plan*."""
     return RANGES.source(client, plan=plan).open(arrival_of(stored))
 
@@ -67,7 +67,7 @@ def ranges_asked(hostile: HostileS3) -> list[str]:
     return sorted(asked, key=lambda text: int(text.removeprefix("bytes=").partition("-")[0] or 0))
 
 
-def stall_the_first(hostile: HostileS3, body: bytes) -> Arrival:
+def stall_the_first(hostile: HostileS3, body: bytes) -> ObjectCreated:
     """An object whose first part stops after 100,000 bytes, and goes on half a second later.
 
     Its event names no entity tag, so that the first part is asked for alone, and first.
@@ -82,7 +82,7 @@ def stall_the_first(hostile: HostileS3, body: bytes) -> Arrival:
 @given(
     size=st.integers(0, 60_000),
     plan=st.builds(
-        Plan,
+        ReadPlan,
         streams=st.integers(1, 6),
         part_bytes=st.integers(1000, 20_000),
         split_bytes=st.integers(1, 80_000),
@@ -91,7 +91,7 @@ def stall_the_first(hostile: HostileS3, body: bytes) -> Arrival:
 )
 @hypothesis_settings(max_examples=150)
 def test_whatever_breaks_every_byte_comes_once_and_in_order(
-    running: tuple[HostileS3, S3Client], size: int, plan: Plan, faults: list[Fault]
+    running: tuple[HostileS3, S3Client], size: int, plan: ReadPlan, faults: list[Fault]
 ) -> None:
     """Whatever the size, the parts, the streams and what breaks where: the same bytes."""
     s3, client = running
@@ -103,7 +103,7 @@ def test_whatever_breaks_every_byte_comes_once_and_in_order(
 
 def test_parts_cover_the_object_once(hostile: HostileS3, client: S3Client) -> None:
     """Each byte is asked for once, in parts of the size that was asked for."""
-    reading = opened(client, hostile.put(PATH, BODY), Plan(3, 4000))
+    reading = opened(client, hostile.put(PATH, BODY), ReadPlan(3, 4000))
     assert b"".join(reading.chunks) == BODY
     assert ranges_asked(hostile) == ["bytes=0-3999", "bytes=4000-7999", "bytes=8000-"]
     assert reading.streams == 3
@@ -111,21 +111,21 @@ def test_parts_cover_the_object_once(hostile: HostileS3, client: S3Client) -> No
 
 def test_no_more_connections_than_streams(hostile: HostileS3, client: S3Client) -> None:
     """A part takes the connection that another has left."""
-    reading = opened(client, hostile.put(PATH, BODY), Plan(2, 1000))
+    reading = opened(client, hostile.put(PATH, BODY), ReadPlan(2, 1000))
     assert b"".join(reading.chunks) == BODY
     assert (len(hostile.asked), hostile.connections, reading.streams) == (11, 2, 2)
 
 
 def test_no_more_connections_than_parts(hostile: HostileS3, client: S3Client) -> None:
     """An object of two parts is read by two connections, however many there may be."""
-    reading = opened(client, hostile.put(PATH, BODY), Plan(16, 8000))
+    reading = opened(client, hostile.put(PATH, BODY), ReadPlan(16, 8000))
     assert b"".join(reading.chunks) == BODY
     assert (len(hostile.asked), hostile.connections, reading.streams) == (2, 2, 2)
 
 
 def test_an_object_of_one_part_is_read_in_one_request(hostile: HostileS3, client: S3Client) -> None:
     """A range that is all of the object is not asked for as a range: an empty one has none."""
-    reading = opened(client, hostile.put(PATH, BODY), Plan(16, len(BODY)))
+    reading = opened(client, hostile.put(PATH, BODY), ReadPlan(16, len(BODY)))
     assert b"".join(reading.chunks) == BODY
     assert (ranges_asked(hostile), reading.streams) == ([""], 1)
 
@@ -134,7 +134,7 @@ def test_what_is_beyond_the_burst_comes_in_one_request(
     hostile: HostileS3, client: S3Client
 ) -> None:
     """Parts are asked for as far as they pay; one request brings the rest."""
-    reading = opened(client, hostile.put(PATH, BODY), Plan(2, 1000, split_bytes=3500))
+    reading = opened(client, hostile.put(PATH, BODY), ReadPlan(2, 1000, split_bytes=3500))
     assert b"".join(reading.chunks) == BODY
     assert ranges_asked(hostile)[-2:] == ["bytes=3000-3999", "bytes=4000-"]
 
@@ -142,7 +142,7 @@ def test_what_is_beyond_the_burst_comes_in_one_request(
 def test_parts_wait_for_their_turn_within_bounds(hostile: HostileS3, client: S3Client) -> None:
     """While the first part stalls, no more than streams + 1 parts are asked for and held."""
     arrival = stall_the_first(hostile, bytes(32 * MIB))
-    plan = Plan(3, MIB)
+    plan = ReadPlan(3, MIB)
     chunks = RANGES.source(client, plan=plan).open(arrival).chunks
     tracemalloc.start()
     try:
@@ -163,7 +163,7 @@ def test_without_an_etag_the_first_answer_s_is_asked_for(
 ) -> None:
     """An event that names no entity tag still gets all its parts from one object."""
     arrival = replace(arrival_of(hostile.put(PATH, BODY)), etag=None)
-    source = RANGES.source(client, plan=Plan(3, 1000))
+    source = RANGES.source(client, plan=ReadPlan(3, 1000))
     assert b"".join(source.open(arrival).chunks) == BODY
     conditions = [asked.headers.get("if-match") for asked in hostile.asked]
     assert conditions == [None, *[f'"{hostile.put(PATH, BODY).etag}"'] * 10]
@@ -174,7 +174,7 @@ def test_overwritten_between_parts(hostile: HostileS3, client: S3Client) -> None
     stored = hostile.put(PATH, BODY)
     hostile.script(Fault(), Fault(afterwards=lambda: hostile.put(PATH, BODY[::-1])))
     with pytest.raises(ObjectSuperseded):
-        b"".join(opened(client, stored, Plan(2, 1000)).chunks)
+        b"".join(opened(client, stored, ReadPlan(2, 1000)).chunks)
 
 
 def test_deleted_between_parts(hostile: HostileS3, client: S3Client) -> None:
@@ -182,7 +182,7 @@ def test_deleted_between_parts(hostile: HostileS3, client: S3Client) -> None:
     stored = hostile.put(PATH, BODY)
     hostile.script(Fault(), Fault(afterwards=lambda: hostile.delete(PATH)))
     with pytest.raises(ObjectGone):
-        b"".join(opened(client, stored, Plan(2, 1000)).chunks)
+        b"".join(opened(client, stored, ReadPlan(2, 1000)).chunks)
 
 
 def test_a_store_that_ignores_ranges_is_read_in_one_stream(
@@ -191,7 +191,7 @@ def test_a_store_that_ignores_ranges_is_read_in_one_stream(
     """The embedded AWS sends all of an object where a version is named: then that is read."""
     stored = hostile.put(PATH, BODY, "v1")
     hostile.always = Fault(ignore_range=True)
-    reading = opened(client, stored, Plan(3, 1000))
+    reading = opened(client, stored, ReadPlan(3, 1000))
     assert b"".join(reading.chunks) == BODY
     assert reading.streams == 1
     assert all(asked.by_libcurl for asked in hostile.asked)
@@ -201,7 +201,7 @@ def test_a_throttled_part_is_asked_for_again(hostile: HostileS3, client: S3Clien
     """One SlowDown costs one request, not the other parts and not the object."""
     slow_down = Fault(refuse=(503, "SlowDown", "Please reduce your request rate."))
     hostile.script(Fault(), Fault(), slow_down)
-    reading = opened(client, hostile.put(PATH, BODY), Plan(2, 1000))
+    reading = opened(client, hostile.put(PATH, BODY), ReadPlan(2, 1000))
     assert b"".join(reading.chunks) == BODY
     assert len(hostile.asked) == 12
     assert all(asked.by_libcurl for asked in hostile.asked)
@@ -215,7 +215,7 @@ def test_a_refused_part_is_explained_by_botocore(hostile: HostileS3, client: S3C
         hostile.always = Fault(refuse=(403, "AccessDenied", "Access Denied"))
 
     hostile.script(Fault(afterwards=close_up), Fault())
-    chunks = opened(client, stored, Plan(2, 1000)).chunks
+    chunks = opened(client, stored, ReadPlan(2, 1000)).chunks
     got: list[bytes] = []
     with pytest.raises(ObjectUnreadable, match="Access Denied"):
         got.extend(chunks)
@@ -227,13 +227,13 @@ def test_parts_resume_within_bounds(hostile: HostileS3, client: S3Client) -> Non
     """However many parts there are, an object is continued ten times and no more."""
     hostile.always = Fault(cut_after=5, gently=True)
     with pytest.raises(SourceInterrupted, match=r"broke 11 times, last at byte \d+ of 10240"):
-        b"".join(opened(client, hostile.put(PATH, BODY), Plan(3, 1000)).chunks)
+        b"".join(opened(client, hostile.put(PATH, BODY), ReadPlan(3, 1000)).chunks)
 
 
 def test_a_part_resumes_where_it_broke(hostile: HostileS3, client: S3Client) -> None:
     """What had come of the part is not asked for again."""
     hostile.script(Fault(), Fault(cut_after=300, gently=True))
-    reading = opened(client, hostile.put(PATH, BODY), Plan(2, 6000))
+    reading = opened(client, hostile.put(PATH, BODY), ReadPlan(2, 6000))
     assert b"".join(reading.chunks) == BODY
     assert ranges_asked(hostile) in (
         ["bytes=0-5999", "bytes=6000-", "bytes=6300-"],
@@ -241,7 +241,7 @@ def test_a_part_resumes_where_it_broke(hostile: HostileS3, client: S3Client) -> 
     )
 
 
-def peak_of(client: S3Client, arrival: Arrival, plan: Plan) -> int:
+def peak_of(client: S3Client, arrival: ObjectCreated, plan: ReadPlan) -> int:
     """The most memory that reading *arrival* to its end takes."""
     tracemalloc.start()
     try:
@@ -256,7 +256,7 @@ def peak_of(client: S3Client, arrival: Arrival, plan: Plan) -> int:
 def test_the_last_request_waits_for_its_turn(hostile: HostileS3, client: S3Client) -> None:
     """One request for all the rest comes when nothing is left to hold it back for."""
     arrival = stall_the_first(hostile, bytes(48 * MIB))
-    peak = peak_of(client, arrival, Plan(2, MIB, split_bytes=2 * MIB))
+    peak = peak_of(client, arrival, ReadPlan(2, MIB, split_bytes=2 * MIB))
     assert peak <= 3 * MIB + HELD_BYTES
 
 
@@ -264,13 +264,13 @@ def test_answers_that_are_too_long_are_given_up(hostile: HostileS3, client: S3Cl
     """Where ranges are ignored, one answer is read and the others are not held beside it."""
     hostile.always = Fault(ignore_range=True)
     arrival = arrival_of(hostile.put(PATH, bytes(48 * MIB)))
-    assert peak_of(client, arrival, Plan(3, MIB)) <= 4 * MIB + HELD_BYTES
+    assert peak_of(client, arrival, ReadPlan(3, MIB)) <= 4 * MIB + HELD_BYTES
 
 
 def test_stopping_early_lets_go_of_what_came(hostile: HostileS3, client: S3Client) -> None:
     """Who closes the chunks has the memory back, though the connections wait for another object."""
     arrival = stall_the_first(hostile, bytes(32 * MIB))
-    source = RANGES.source(client, plan=Plan(3, 4 * MIB))
+    source = RANGES.source(client, plan=ReadPlan(3, 4 * MIB))
     tracemalloc.start()
     try:
         before, _ = tracemalloc.get_traced_memory()
@@ -289,7 +289,7 @@ def test_stopping_early_lets_go_of_what_came(hostile: HostileS3, client: S3Clien
 def test_stopping_early_asks_for_nothing_more(hostile: HostileS3, client: S3Client) -> None:
     """Who closes the chunks gives up every part, and the next object finds a clean slate."""
     stored = hostile.put(PATH, bytes(8 * MIB))
-    source = RANGES.source(client, plan=Plan(3, MIB))
+    source = RANGES.source(client, plan=ReadPlan(3, MIB))
     chunks = source.open(arrival_of(stored)).chunks
     next(chunks)
     chunks.close()

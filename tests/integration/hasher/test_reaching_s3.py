@@ -29,11 +29,11 @@ from tests.integration.hasher.reading import (
 )
 
 from bucketsum.errors import BucketsumError, SourceUnavailable
-from bucketsum.reading.reaching import access_of
-from bucketsum.reading.reader import reader as best_reader
-from bucketsum.reading.single_stream import SingleStream
-from bucketsum.reading.source import CLIENT_CONFIG
-from bucketsum.reading.streams import Plan
+from bucketsum.s3.botocore_reader import BotocoreReader
+from bucketsum.s3.curl_setup import transport_config
+from bucketsum.s3.read_plan import ReadPlan
+from bucketsum.s3.reader import reader as best_reader
+from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,9 +74,9 @@ def test_an_authority_that_nobody_trusts(tmp_path: Path, reader: Reader) -> None
 @pytest.mark.parametrize("name", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
 def test_authorities_are_named_as_botocore_has_them_named(client: S3Client, name: str) -> None:
     """AWS's variable comes first, then that of requests, then botocore's own bundle."""
-    access = access_of(client, {name: "/a/bundle"})
-    other = access_of(client, {"REQUESTS_CA_BUNDLE": "/other", name: "/a/bundle"})
-    plain = access_of(client, {})
+    access = transport_config(client, {name: "/a/bundle"})
+    other = transport_config(client, {"REQUESTS_CA_BUNDLE": "/other", name: "/a/bundle"})
+    plain = transport_config(client, {})
     assert access
     assert other
     assert plain
@@ -87,7 +87,7 @@ def test_authorities_are_named_as_botocore_has_them_named(client: S3Client, name
 def test_patience_is_botocore_s(hostile: HostileS3) -> None:
     """How long to connect, and how long to bear silence, is what the client is told."""
     with s3_client(hostile.endpoint_url, Config(connect_timeout=3, read_timeout=0.3)) as client:
-        access = access_of(client, {})
+        access = transport_config(client, {})
     assert access
     assert (access.connect_seconds, access.silent_seconds) == (3.0, 0.3)
 
@@ -103,8 +103,8 @@ def test_patience_is_botocore_s(hostile: HostileS3) -> None:
 def test_certificates_of_our_own_are_shown_by_botocore(hostile: HostileS3, config: Config) -> None:
     """Where the client shows a certificate, or a proxy is special, libcurl is left out of it."""
     with s3_client(hostile.endpoint_url, config) as client:
-        source = best_reader(client, 4096, lambda _size: Plan(), {})
-        assert isinstance(source, SingleStream)
+        source = best_reader(client, 4096, lambda _size: ReadPlan(), {})
+        assert isinstance(source, BotocoreReader)
 
 
 @every_reader
@@ -315,8 +315,8 @@ def test_without_pycurl_botocore_reads_and_it_is_said_once(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     """On python3.11 of Lambda everything works, more slowly, and a line in the log says why."""
-    monkeypatch.setitem(__import__("sys").modules, "bucketsum.reading.curl_reader", None)
-    source = best_reader(client, 4096, lambda _size: Plan(), {})
+    monkeypatch.setitem(__import__("sys").modules, "bucketsum.s3.curl_reader", None)
+    source = best_reader(client, 4096, lambda _size: ReadPlan(), {})
     stored = hostile.put(PATH, BODY)
     for _ in range(2):
         assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
@@ -326,6 +326,6 @@ def test_without_pycurl_botocore_reads_and_it_is_said_once(
 
 def test_with_pycurl_libcurl_reads(hostile: HostileS3, client: S3Client) -> None:
     """The fast way cannot vanish unseen: what the functions ask for is what is used."""
-    source = best_reader(client, 4096, lambda _size: Plan(), {})
+    source = best_reader(client, 4096, lambda _size: ReadPlan(), {})
     assert b"".join(source.open(arrival_of(hostile.put(PATH, BODY))).chunks) == BODY
     assert all(one.by_libcurl for one in hostile.asked)

@@ -25,7 +25,7 @@ from tests.integration.hasher.reading import (
 )
 
 from bucketsum.digest import digest_of
-from bucketsum.reading.connections import HELD_BYTES
+from bucketsum.s3.curl_connections import HELD_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

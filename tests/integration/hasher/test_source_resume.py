@@ -24,7 +24,7 @@ from bucketsum.errors import (
     SourceInterrupted,
     SourceUnavailable,
 )
-from bucketsum.reading.source import MAX_RESUMES
+from bucketsum.s3.source import MAX_RESUMES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,7 +12,7 @@ from moto import mock_aws
 from tests.integration.ledger.dynamodb_local import OracleUnavailableError, fetched, started
 from tests.sam_template import load_template
 
-from bucketsum.ledger import Ledger
+from bucketsum.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,6 +61,6 @@ def digests_table(dynamodb: DynamoDBClient) -> str:
 
 
 @pytest.fixture(scope="module")
-def ledger(dynamodb: DynamoDBClient, digests_table: str) -> Ledger:
+def ledger(dynamodb: DynamoDBClient, digests_table: str) -> DigestsTable:
     """A ledger that a module's tests share; each test keeps to keys of its own."""
-    return Ledger(dynamodb, digests_table)
+    return DigestsTable(dynamodb, digests_table)

@@ -6,7 +6,7 @@ import hashlib
 import uuid
 from typing import Any, Final
 
-from bucketsum.ledger import NULL_VERSION, Place, Row, Status, comparable_sequencer
+from bucketsum.digests_table import NULL_VERSION, Row, RowKey, Status, comparable_sequencer
 
 BUCKET: Final = "inbox"
 
@@ -42,6 +42,6 @@ def unreadable(key: str, sequencer: str, reason: str = "archived") -> Row:
     return row(key, sequencer, status=Status.UNREADABLE, sha1=None, reason=reason)
 
 
-def place(of: Row) -> Place:
+def place(of: Row) -> RowKey:
     """Where a row is kept."""
-    return Place(of.bucket, of.key, of.entry)
+    return RowKey(of.bucket, of.key, of.entry)

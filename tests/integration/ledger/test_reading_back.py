@@ -1,4 +1,4 @@
-"""Ledger: what was recorded is found again, whole, by place, by object and by content."""
+"""DigestsTable: what was recorded is found again, whole, by place, by object and by content."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
 
 from bucketsum.digest import EXTRA_ALGORITHMS
-from bucketsum.ledger import Ledger, Place, Row, Status, comparable_sequencer
+from bucketsum.digests_table import DigestsTable, Row, RowKey, Status, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -48,43 +48,43 @@ ROWS = st.builds(
 )
 
 
-def by_place(rows: list[Row]) -> dict[Place, Row]:
+def by_place(rows: list[Row]) -> dict[RowKey, Row]:
     """Rows under where they are kept."""
     return {place(one): one for one in rows}
 
 
 @given(drawn=ROWS)
-def test_any_row_comes_back_the_same(ledger: Ledger, drawn: Row) -> None:
+def test_any_row_comes_back_the_same(ledger: DigestsTable, drawn: Row) -> None:
     """Whatever a row holds and whatever it lacks survives the table."""
     recorded = replace(drawn, key=f"{drawn.key}{fresh_key()}")
     ledger.record(recorded)
     assert ledger.row_at(place(recorded)) == recorded
 
 
-def test_what_was_not_recorded_is_none(ledger: Ledger) -> None:
+def test_what_was_not_recorded_is_none(ledger: DigestsTable) -> None:
     """An absent row is an answer, not an error."""
-    assert ledger.row_at(Place("inbox", fresh_key(), "null")) is None
+    assert ledger.row_at(RowKey("inbox", fresh_key(), "null")) is None
 
 
 @pytest.mark.parametrize("entry", ["null", "v" * 1024])
-def test_longest_names_are_recorded_and_found(ledger: Ledger, entry: str) -> None:
+def test_longest_names_are_recorded_and_found(ledger: DigestsTable, entry: str) -> None:
     """S3's longest bucket, key and version fit the table's keys and its index."""
     longest = row("k" * 1024, "0A", bucket="b" * 255, entry=entry, sha1=fresh_sha1())
     ledger.record(longest)
     assert ledger.with_sha1(longest.sha1 or "") == [longest]
 
 
-def test_rows_of_more_places_than_one_request_takes(ledger: Ledger) -> None:
+def test_rows_of_more_places_than_one_request_takes(ledger: DigestsTable) -> None:
     """DynamoDB takes 100 keys at a time and refuses doubles; the caller need not know."""
     rows = [row(fresh_key(), "0A", sha1=fresh_sha1()) for _ in range(205)]
     for one in rows:
         ledger.record(one)
-    absent = [Place("inbox", fresh_key(), "null") for _ in range(10)]
+    absent = [RowKey("inbox", fresh_key(), "null") for _ in range(10)]
     twice = [one for one in (*by_place(rows), *absent) for _ in range(2)]
     assert ledger.rows_at(twice) == by_place(rows)
 
 
-def test_rows_of_no_places_are_none(ledger: Ledger) -> None:
+def test_rows_of_no_places_are_none(ledger: DigestsTable) -> None:
     """DynamoDB would refuse an empty request; none is made."""
     assert ledger.rows_at([]) == {}
 
@@ -105,13 +105,13 @@ class BetweenTheLines:
         return getattr(self._dynamodb, name)
 
 
-def bent(dynamodb: DynamoDBClient, table: str, bend: Callable[..., Any]) -> Ledger:
+def bent(dynamodb: DynamoDBClient, table: str, bend: Callable[..., Any]) -> DigestsTable:
     """A ledger on a DynamoDB that *bend* gets in the way of."""
-    return Ledger(cast("DynamoDBClient", BetweenTheLines(dynamodb, bend)), table)
+    return DigestsTable(cast("DynamoDBClient", BetweenTheLines(dynamodb, bend)), table)
 
 
 def test_unprocessed_keys_are_asked_for_again(
-    dynamodb: DynamoDBClient, digests_table: str, ledger: Ledger
+    dynamodb: DynamoDBClient, digests_table: str, ledger: DigestsTable
 ) -> None:
     """DynamoDB may leave keys unprocessed under load; no row may be missing for it."""
     rows = [row(fresh_key(), "0A") for _ in range(110)]
@@ -143,7 +143,7 @@ def pages_of(dynamodb: DynamoDBClient, limit: int) -> Iterator[None]:
         dynamodb.meta.events.unregister(event, limited)
 
 
-def test_versions_come_newest_first(ledger: Ledger, dynamodb: DynamoDBClient) -> None:
+def test_versions_come_newest_first(ledger: DigestsTable, dynamodb: DynamoDBClient) -> None:
     """Version ids say nothing of time; the sequencer does. Every page is read."""
     key = fresh_key()
     rows = [row(key, f"{number:04X}", entry=f"v{number * 7 % 10}") for number in range(10)]
@@ -153,7 +153,7 @@ def test_versions_come_newest_first(ledger: Ledger, dynamodb: DynamoDBClient) ->
         assert ledger.versions_of("inbox", key) == rows[::-1]
 
 
-def test_versions_are_of_one_object_alone(ledger: Ledger) -> None:
+def test_versions_are_of_one_object_alone(ledger: DigestsTable) -> None:
     """Neither a longer key nor the same key in another bucket is this object."""
     one = row(fresh_key(), "0A")
     for other in (replace(one, key=f"{one.key}/x"), replace(one, bucket="inbox-2"), one):
@@ -162,7 +162,7 @@ def test_versions_are_of_one_object_alone(ledger: Ledger) -> None:
     assert ledger.versions_of(one.bucket, "never-seen") == []
 
 
-def test_content_is_found_wherever_it_is(ledger: Ledger, dynamodb: DynamoDBClient) -> None:
+def test_content_is_found_wherever_it_is(ledger: DigestsTable, dynamodb: DynamoDBClient) -> None:
     """Every bucket, key and version with this content, in order; nothing else. All pages."""
     sha1, key = fresh_sha1(), fresh_key()
     expected = [
@@ -178,13 +178,13 @@ def test_content_is_found_wherever_it_is(ledger: Ledger, dynamodb: DynamoDBClien
         assert ledger.with_sha1(sha1) == expected
 
 
-def test_unknown_content_is_nowhere(ledger: Ledger) -> None:
+def test_unknown_content_is_nowhere(ledger: DigestsTable) -> None:
     """Content that never landed has no rows."""
     assert ledger.with_sha1(fresh_sha1()) == []
 
 
 def test_content_that_has_changed_is_not_found(
-    dynamodb: DynamoDBClient, digests_table: str, ledger: Ledger
+    dynamodb: DynamoDBClient, digests_table: str, ledger: DigestsTable
 ) -> None:
     """An index trails its table: what it still names but is no more is left out."""
     sha1 = fresh_sha1()

@@ -1,4 +1,4 @@
-"""Ledger.record: the newest event wins, in whatever order events come."""
+"""DigestsTable.record: the newest event wins, in whatever order events come."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from hypothesis import strategies as st
 from tests.integration.ledger.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
 from tests.messages import LANDED
 
-from bucketsum.ledger import (
+from bucketsum.digests_table import (
     NULL_VERSION,
-    Ledger,
-    Place,
-    Recorded,
+    DigestsTable,
     Row,
+    RowKey,
     Status,
+    WriteResult,
     comparable_sequencer,
-    place_of,
+    row_key_of,
 )
 
 if TYPE_CHECKING:
@@ -35,77 +35,77 @@ def rank(sequencer: str) -> int:
     return int(sequencer.ljust(32, "0"), 16)
 
 
-def test_first_event_is_written(ledger: Ledger) -> None:
+def test_first_event_is_written(ledger: DigestsTable) -> None:
     """What was recorded can be read back."""
     first = row(fresh_key(), "0A")
-    assert ledger.record(first) is Recorded.WRITTEN
+    assert ledger.record(first) is WriteResult.WRITTEN
     assert ledger.row_at(place(first)) == first
 
 
-def test_repeated_event_is_known_and_changes_nothing(ledger: Ledger) -> None:
+def test_repeated_event_is_known_and_changes_nothing(ledger: DigestsTable) -> None:
     """S3 delivers at least once: the second time, the first record stands."""
     first = row(fresh_key(), "0A", recorded_at="first")
     ledger.record(first)
-    assert ledger.record(replace(first, recorded_at="second")) is Recorded.KNOWN
+    assert ledger.record(replace(first, recorded_at="second")) is WriteResult.DUPLICATE
     assert ledger.row_at(place(first)) == first
 
 
 @pytest.mark.parametrize("older", ["09", "09FFFFFFFFFFFFFF", "0"])
-def test_late_event_is_outdated_and_changes_nothing(ledger: Ledger, older: str) -> None:
+def test_late_event_is_outdated_and_changes_nothing(ledger: DigestsTable, older: str) -> None:
     """An event that comes late never overwrites newer truth, however many digits it has."""
     newer = row(fresh_key(), "0A")
     ledger.record(newer)
     late = row(newer.key, older, size_bytes=1, sha1=fresh_sha1())
-    assert ledger.record(late) is Recorded.OUTDATED
+    assert ledger.record(late) is WriteResult.STALE
     assert ledger.row_at(place(newer)) == newer
 
 
 @pytest.mark.parametrize("newer", ["0B", "0A01", "0A000000000000000000000000000001"])
-def test_newer_event_replaces_the_whole_row(ledger: Ledger, newer: str) -> None:
+def test_newer_event_replaces_the_whole_row(ledger: DigestsTable, newer: str) -> None:
     """Nothing of the older row stays behind."""
     older = row(fresh_key(), "0A", digests={"md5": "00"}, duration_ms=1.5)
     ledger.record(older)
     changed = row(older.key, newer, size_bytes=1, sha1=fresh_sha1())
-    assert ledger.record(changed) is Recorded.WRITTEN
+    assert ledger.record(changed) is WriteResult.WRITTEN
     assert ledger.row_at(place(older)) == changed
 
 
-def test_unreadable_row_is_overwritten_by_its_own_event(ledger: Ledger) -> None:
+def test_unreadable_row_is_overwritten_by_its_own_event(ledger: DigestsTable) -> None:
     """An object that was restored from the archive gets its digest."""
     refused = unreadable(fresh_key(), "0A")
-    assert ledger.record(refused) is Recorded.WRITTEN
+    assert ledger.record(refused) is WriteResult.WRITTEN
     hashed = row(refused.key, "0A")
-    assert ledger.record(hashed) is Recorded.WRITTEN
+    assert ledger.record(hashed) is WriteResult.WRITTEN
     assert ledger.row_at(place(refused)) == hashed
 
 
-def test_hashed_row_is_never_overwritten_by_its_own_event(ledger: Ledger) -> None:
+def test_hashed_row_is_never_overwritten_by_its_own_event(ledger: DigestsTable) -> None:
     """A digest that is known stays known, though the object cannot be read any more."""
     hashed = row(fresh_key(), "0A")
     ledger.record(hashed)
-    assert ledger.record(unreadable(hashed.key, "0A")) is Recorded.KNOWN
+    assert ledger.record(unreadable(hashed.key, "0A")) is WriteResult.DUPLICATE
     assert ledger.row_at(place(hashed)) == hashed
 
 
-def test_unreadable_row_tells_its_last_reason(ledger: Ledger) -> None:
+def test_unreadable_row_tells_its_last_reason(ledger: DigestsTable) -> None:
     """Each try that fails replaces the reason of the one before."""
     first = unreadable(fresh_key(), "0A", "archived")
     ledger.record(first)
-    assert ledger.record(replace(first, reason="denied")) is Recorded.WRITTEN
+    assert ledger.record(replace(first, reason="denied")) is WriteResult.WRITTEN
     assert ledger.row_at(place(first)) == replace(first, reason="denied")
 
 
-def expected_of(held: Row | None, event: Row) -> Recorded:
+def expected_of(held: Row | None, event: Row) -> WriteResult:
     """What `record` must answer to *event* while *held* is recorded."""
     if held is None or rank(event.sequencer) > rank(held.sequencer):
-        return Recorded.WRITTEN
+        return WriteResult.WRITTEN
     if rank(event.sequencer) < rank(held.sequencer):
-        return Recorded.OUTDATED
-    return Recorded.KNOWN if held.status is Status.HASHED else Recorded.WRITTEN
+        return WriteResult.STALE
+    return WriteResult.DUPLICATE if held.status is Status.HASHED else WriteResult.WRITTEN
 
 
 @given(events=EVENTS)
-def test_newest_wins_in_any_order(ledger: Ledger, events: list[tuple[str, Status]]) -> None:
+def test_newest_wins_in_any_order(ledger: DigestsTable, events: list[tuple[str, Status]]) -> None:
     """Whatever comes in whatever order, the newest event is what is recorded in the end."""
     key = fresh_key()
     held: Row | None = None
@@ -114,8 +114,8 @@ def test_newest_wins_in_any_order(ledger: Ledger, events: list[tuple[str, Status
         event = replace(make(key, sequencer), size_bytes=number)
         expected = expected_of(held, event)
         assert ledger.record(event) is expected
-        held = event if expected is Recorded.WRITTEN else held
-    recorded = ledger.row_at(Place(BUCKET, key, NULL_VERSION))
+        held = event if expected is WriteResult.WRITTEN else held
+    recorded = ledger.row_at(RowKey(BUCKET, key, NULL_VERSION))
     newest = max(rank(sequencer) for sequencer, _ in events)
     assert recorded == held
     assert recorded is not None
@@ -132,11 +132,11 @@ def test_padded_sequencers_compare_as_s3_says(one: str, other: str) -> None:
     assert (texts[0] == texts[1]) == (rank(one) == rank(other))
 
 
-def test_versions_are_recorded_apart(ledger: Ledger) -> None:
+def test_versions_are_recorded_apart(ledger: DigestsTable) -> None:
     """A late event of another version is no late event of this one."""
     newer = row(fresh_key(), "0B", entry="v2")
     older = row(newer.key, "0A", entry="v1")
-    assert [ledger.record(newer), ledger.record(older)] == [Recorded.WRITTEN] * 2
+    assert [ledger.record(newer), ledger.record(older)] == [WriteResult.WRITTEN] * 2
     assert ledger.row_at(place(older)) == older
 
 
@@ -144,10 +144,10 @@ def test_versions_are_recorded_apart(ledger: Ledger) -> None:
 def test_arrival_s_place_is_its_version(version_id: str | None) -> None:
     """A bucket that keeps no versions has the one that S3 calls null."""
     arrival = replace(LANDED, version_id=version_id)
-    assert place_of(arrival) == Place(LANDED.bucket, LANDED.key, version_id or "null")
+    assert row_key_of(arrival) == RowKey(LANDED.bucket, LANDED.key, version_id or "null")
 
 
 def test_refusal_of_dynamodb_passes_through(dynamodb: DynamoDBClient) -> None:
     """Only a condition that failed is an answer; all else is the caller's to try again."""
     with pytest.raises(ClientError, match="ResourceNotFound"):
-        Ledger(dynamodb, "no-such-table").record(row(fresh_key(), "0A"))
+        DigestsTable(dynamodb, "no-such-table").record(row(fresh_key(), "0A"))

@@ -12,7 +12,7 @@ import pytest
 from moto import mock_aws
 from tests.sam_template import load_template
 
-from bucketsum.sweep.measurements import Measurements
+from bucketsum.sweep.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -44,9 +44,9 @@ class Aws:
     bucket: str = BUCKET
 
     @property
-    def measurements(self) -> Measurements:
+    def measurements(self) -> MeasurementsTable:
         """The table as the template makes it."""
-        return Measurements(self.dynamodb, TABLE)
+        return MeasurementsTable(self.dynamodb, TABLE)
 
 
 @dataclass(frozen=True, slots=True)

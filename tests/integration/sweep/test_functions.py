@@ -11,14 +11,14 @@ import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
-from bucketsum.reading.streams import Streams
-from bucketsum.sweep.measurements import RunStatus, Sample, SampleStatus
+from bucketsum.s3.read_plan import ReadPolicy
+from bucketsum.sweep.measurements_table import RunStatus, Sample, SampleStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
-    from bucketsum.reading.source import Source
+    from bucketsum.s3.source import Source
 
     Function = Callable[[str], ModuleType]
     Invoke = Callable[[str, dict[str, Any]], Any]
@@ -214,14 +214,14 @@ def test_streams_are_the_readers(
     prober, asked = function("prober"), []
     source = prober._source  # noqa: SLF001 - what the handler takes
 
-    def listening(one: Streams) -> Source:
+    def listening(one: ReadPolicy) -> Source:
         asked.append(one)
         made: Source = source(one)
         return made
 
     monkeypatch.setattr(prober, "_source", listening)
     assert prober.lambda_handler(PROBE | {"streams": streams}, Context())["status"] == "ok"
-    assert asked == [Streams(None if streams == "auto" else int(streams), 16_384, 256)]
+    assert asked == [ReadPolicy(None if streams == "auto" else int(streams), 16_384, 256)]
     assert source(asked[0]) is source(asked[0])  # connections are kept
 
 
@@ -352,5 +352,5 @@ def test_a_run_that_was_broken_off_is_cleaned_up_after(
 def aws_execution(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     """What Step Functions says of every execution."""
     monkeypatch.setattr(
-        "bucketsum.sweep.liveness.Liveness._execution_status", lambda *_: status, raising=True
+        "bucketsum.sweep.run_status.Liveness._execution_status", lambda *_: status, raising=True
     )

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bucketsum.sweep.liveness import Liveness
-from bucketsum.sweep.measurements import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.measurements_table import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.run_status import Liveness
 
 if TYPE_CHECKING:
     from tests.integration.sweep.conftest import Aws

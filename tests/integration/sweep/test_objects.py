@@ -10,14 +10,14 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.integration.sweep.conftest import BUCKET, Aws
 
-from bucketsum.sweep import testobject
-from bucketsum.sweep.testobject import FRESH_FOR, PART_BYTES, TestObjects, content
+from bucketsum.sweep import generated_objects
+from bucketsum.sweep.generated_objects import FRESH_FOR, PART_BYTES, GeneratedObjects, content
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.testobject import KnownObject
+    from bucketsum.sweep.generated_objects import GeneratedObject
 
 
-def body_of(aws: Aws, made: KnownObject) -> bytes:
+def body_of(aws: Aws, made: GeneratedObject) -> bytes:
     """What is in the bucket."""
     return aws.s3.get_object(Bucket=BUCKET, Key=made.key)["Body"].read()
 
@@ -27,7 +27,7 @@ def body_of(aws: Aws, made: KnownObject) -> bytes:
 )
 def test_an_object_has_its_size_and_its_sha1(aws: Aws, size_bytes: int) -> None:
     """Whatever the number of parts."""
-    made = TestObjects(aws.s3, BUCKET).ensured("objects/made", size_bytes)
+    made = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", size_bytes)
     body = body_of(aws, made)
     assert len(body) == made.size_bytes == size_bytes
     assert made.sha1 == hashlib.sha1(body, usedforsecurity=False).hexdigest()
@@ -44,7 +44,7 @@ def test_an_object_that_the_lifecycle_may_take_is_made_anew(
     aws: Aws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sweep does not start on an object that expires before it ends."""
-    objects = TestObjects(aws.s3, BUCKET)
+    objects = GeneratedObjects(aws.s3, BUCKET)
     objects.ensured("objects/made", 10)
     etag = aws.s3.head_object(Bucket=BUCKET, Key="objects/made")["ETag"]
     aws.s3.put_object(Bucket=BUCKET, Key="objects/made", Body=b"0123456789", Metadata={"sha1": "x"})
@@ -56,7 +56,7 @@ def test_an_object_that_the_lifecycle_may_take_is_made_anew(
             assert tz is UTC
             return cls.fromtimestamp((datetime.now(UTC) + FRESH_FOR).timestamp() + 1, UTC)
 
-    monkeypatch.setattr(testobject, "datetime", Later)
+    monkeypatch.setattr(generated_objects, "datetime", Later)
     assert objects.ensured("objects/made", 10).sha1 != "x"
     assert aws.s3.head_object(Bucket=BUCKET, Key="objects/made")["ETag"] == etag
 
@@ -66,7 +66,7 @@ def test_what_is_not_the_object_is_replaced(aws: Aws, metadata: dict[str, str]) 
     """Another size, or no digest beside it: not an object of ours."""
     body = b"0123456789" if not metadata else b"short"
     aws.s3.put_object(Bucket=BUCKET, Key="objects/made", Body=body, Metadata=metadata)
-    made = TestObjects(aws.s3, BUCKET).ensured("objects/made", 10)
+    made = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10)
     assert body_of(aws, made) == next(content(10))
 
 
@@ -78,7 +78,7 @@ def test_an_upload_that_fails_leaves_nothing(aws: Aws, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(aws.s3, "upload_part", refuse)
     with pytest.raises(ClientError, match="SlowDown"):
-        TestObjects(aws.s3, BUCKET).ensured("objects/made", 10)
+        GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10)
     assert "Uploads" not in aws.s3.list_multipart_uploads(Bucket=BUCKET)
     assert "Contents" not in aws.s3.list_objects_v2(Bucket=BUCKET)
 
@@ -96,7 +96,7 @@ def test_a_refusal_is_not_taken_for_a_missing_object(
 
     monkeypatch.setattr(aws.s3, "head_object", refuse)
     with pytest.raises(ClientError, match="403"):
-        TestObjects(aws.s3, BUCKET).ensured("objects/made", 10)
+        GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10)
 
 
 def test_objects_stay_fresh_for_less_than_they_live() -> None:

@@ -13,8 +13,8 @@ from tests.integration.sweep.conftest import BUCKET, Aws
 
 from bucketsum.archives import workload
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.request import ARCHIVE_BYTES_MIN
-from bucketsum.sweep.testarchive import FILES, FOLDERS, members_sha1
+from bucketsum.sweep.generated_archive import FILES, FOLDERS, members_sha1
+from bucketsum.sweep.input import ARCHIVE_BYTES_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from bucketsum.archives.archive import Limits
-from bucketsum.archives.reading import ArchiveReader, Contents, FoundMember, Mode
+from bucketsum.archives.model import Limits
+from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ class Read:
         self.contents, self.found, self.sha1 = _read(reader, data, chunk_bytes)
         assert self.sha1 == sha1(data), "an archive's own SHA-1 is always right"
         if mode is Mode.STREAM:
-            with patch("bucketsum.archives.member_digest.ASIDE_FROM_BYTES", 1):
+            with patch("bucketsum.archives.member.ASIDE_FROM_BYTES", 1):
                 beside = _read(replace(reader, aside=True), data, chunk_bytes)
             assert beside == (self.contents, self.found, self.sha1), "a second core changes nothing"
 
@@ -61,9 +61,9 @@ class Read:
 
 def _read(
     reader: ArchiveReader, data: bytes, chunk_bytes: int
-) -> tuple[Contents, list[FoundMember], str]:
+) -> tuple[ArchiveSummary, list[MemberResult], str]:
     digest = RunningDigest()
-    found: list[FoundMember] = []
+    found: list[MemberResult] = []
     contents = reader.read(
         lambda offset, length: data[offset : offset + length],
         len(data),

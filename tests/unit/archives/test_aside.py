@@ -7,13 +7,13 @@ import threading
 
 import pytest
 
-from bucketsum.archives.aside import WAITING_BYTES, Aside
+from bucketsum.archives.background import WAITING_BYTES, BackgroundCalls
 
 
 def test_calls_are_made_in_order() -> None:
     """Whoever they are for; leaving waits for all of them."""
     made: list[object] = []
-    with Aside() as aside:
+    with BackgroundCalls() as aside:
         for number in range(200):
             aside.do(made.append, b"%d" % number)
     assert made == [b"%d" % number for number in range(200)]
@@ -22,7 +22,7 @@ def test_calls_are_made_in_order() -> None:
 def test_waiting_is_until_all_are_made() -> None:
     """What was handed over before has its effect afterwards."""
     sha1 = hashlib.sha1(usedforsecurity=False)
-    with Aside() as aside:
+    with BackgroundCalls() as aside:
         for _ in range(10):
             aside.do(sha1.update, bytes(100_000))
         aside.wait()
@@ -45,7 +45,7 @@ def test_what_waits_is_limited(size: int) -> None:
             aside.do(slow, bytes(size))
             handed += size
 
-    with Aside() as aside:
+    with BackgroundCalls() as aside:
         hand = threading.Thread(target=hand_over)
         hand.start()
         entered.wait()
@@ -65,13 +65,13 @@ def fail(_: object) -> None:
 def test_failure_comes_back_to_who_goes_on() -> None:
     """It is raised where the next piece is handed over or waited for, and at the end."""
     later: list[object] = []
-    aside = Aside()
+    aside = BackgroundCalls()
     with pytest.raises(MemoryError):
         _fail_in(aside, later)
     assert later == ["waited", "handed over"]
 
 
-def _fail_in(aside: Aside, later: list[object]) -> None:
+def _fail_in(aside: BackgroundCalls, later: list[object]) -> None:
     with aside:
         aside.do(fail, b"x")
         try:
@@ -88,11 +88,11 @@ def test_error_of_the_first_core_ends_it() -> None:
     """It is passed on unchanged, and no thread is left behind."""
     threads = threading.active_count()
     with pytest.raises(KeyError):
-        _raise_in(Aside())
+        _raise_in(BackgroundCalls())
     assert threading.active_count() == threads
 
 
-def _raise_in(aside: Aside) -> None:
+def _raise_in(aside: BackgroundCalls) -> None:
     with aside:
         aside.do(len, b"x")
         raise KeyError

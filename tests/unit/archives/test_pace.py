@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.unit.archives.zip_making import archive_of, named
 
-from bucketsum.archives.archive import ArchiveStatus, Limits
+from bucketsum.archives.model import ArchiveStatus, Limits
 from bucketsum.archives.pace import Pace
-from bucketsum.archives.reading import ArchiveReader, Contents, FoundMember, Mode
+from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ class Slow:
         """Let *member* and those behind it take longer."""
         self._member_seconds |= dict.fromkeys(range(member, MEMBERS), member_seconds)
 
-    def read(self) -> Contents:
+    def read(self) -> ArchiveSummary:
         """Read the archive as the hash path does."""
         return ArchiveReader(Mode.STREAM, Limits()).read(
             lambda offset, length: ARCHIVE[offset : offset + length],
@@ -49,7 +49,7 @@ class Slow:
             self.remaining -= 1
             yield ARCHIVE[at : at + CHUNK_BYTES]
 
-    def _take(self, _: FoundMember) -> None:
+    def _take(self, _: MemberResult) -> None:
         self.remaining -= self._member_seconds[self._members]
         self._members += 1
 

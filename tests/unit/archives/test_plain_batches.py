@@ -11,7 +11,7 @@ from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 from botocore.compat import HTTPHeaders
 from botocore.exceptions import ParamValidationError
 
-from bucketsum.archives.plain_batches import send_plainly
+from bucketsum.archives.raw_batch_write import use_raw_batch_write
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -58,7 +58,7 @@ def batch(rows: int) -> dict[str, list[WriteRequestTypeDef]]:
 def test_request_is_what_botocore_would_send(rows: int) -> None:
     """Body for body the same as of a client left alone, which is the oracle."""
     alone, plain = Wire(), Wire()
-    send_plainly(plain.client.meta)
+    use_raw_batch_write(plain.client.meta)
     for wire in (alone, plain):
         wire.client.batch_write_item(RequestItems=batch(rows), ReturnConsumedCapacity="TOTAL")
     assert plain.bodies == alone.bodies
@@ -68,8 +68,8 @@ def test_request_is_what_botocore_would_send(rows: int) -> None:
 def test_what_is_sent_again_is_whole() -> None:
     """A batch that met a failing server goes out once more with all of its rows."""
     wire = Wire(500)
-    send_plainly(wire.client.meta)
-    send_plainly(wire.client.meta)
+    use_raw_batch_write(wire.client.meta)
+    use_raw_batch_write(wire.client.meta)
     wire.client.batch_write_item(RequestItems=batch(3))
     assert wire.bodies == [{"RequestItems": batch(3)}] * 2
 
@@ -77,7 +77,7 @@ def test_what_is_sent_again_is_whole() -> None:
 def test_other_operations_are_left_alone() -> None:
     """Only batches of writes go past botocore."""
     alone, plain = Wire(), Wire()
-    send_plainly(plain.client.meta)
+    use_raw_batch_write(plain.client.meta)
     for wire in (alone, plain):
         wire.client.put_item(TableName="table", Item={"object": {"S": "x"}})
     assert plain.bodies == alone.bodies
@@ -86,7 +86,7 @@ def test_other_operations_are_left_alone() -> None:
 def test_wrong_notation_is_still_noticed() -> None:
     """Rows are all made by the same code, and botocore checks one of each batch."""
     wire = Wire()
-    send_plainly(wire.client.meta)
+    use_raw_batch_write(wire.client.meta)
     with pytest.raises(ParamValidationError):
         wire.client.batch_write_item(
             RequestItems={"table": [{"PutRequest": {"Item": {"n": {"N": 1}}}}]}

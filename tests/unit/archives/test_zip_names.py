@@ -15,8 +15,8 @@ from tests.unit.archives.reading import Read
 from tests.unit.archives.zip_making import archive_of, named
 
 from bucketsum.archives.member_rows import member_entry
-from bucketsum.archives.names import decoded_name, remarks_on, shortened
-from bucketsum.archives.reading import Mode
+from bucketsum.archives.names import decoded_name, name_warnings, shortened
+from bucketsum.archives.reader import Mode
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ HOSTILE = {
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_names_are_remarked(name: str) -> None:
     """Each kind has its word, for whoever uses names after us."""
-    assert HOSTILE[name] in remarks_on(name)
+    assert HOSTILE[name] in name_warnings(name)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +51,7 @@ def test_hostile_names_are_remarked(name: str) -> None:
 )
 def test_ordinary_names_are_not(name: str) -> None:
     """Dots, spaces and letters of any script are nothing special."""
-    assert remarks_on(name) == ()
+    assert name_warnings(name) == ()
 
 
 @pytest.mark.parametrize("name", HOSTILE)

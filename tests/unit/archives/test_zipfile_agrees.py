@@ -18,8 +18,8 @@ from tests.unit.archives.reading import Read, sha1
 from tests.unit.archives.zip_making import Part, archive_of
 
 from bucketsum.archives import decoders
-from bucketsum.archives.archive import ArchiveStatus, Limits, Problem
-from bucketsum.archives.reading import ArchiveReader, FoundMember, Mode
+from bucketsum.archives.model import ArchiveStatus, Limits, Problem
+from bucketsum.archives.reader import ArchiveReader, MemberResult, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def test_what_comes_is_used_as_it_comes() -> None:
             taken = at
             yield data[at : at + 500]
 
-    def on_member(_: FoundMember) -> None:
+    def on_member(_: MemberResult) -> None:
         seen.append(taken)
 
     ArchiveReader(Mode.STREAM, Limits()).read(

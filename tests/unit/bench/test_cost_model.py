@@ -16,7 +16,7 @@ from bench.cost_prices import PRICES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum.ledger import Row, Status, item_of
+from bucketsum.digests_table import Row, Status, item_of
 from bucketsum.sweep.prices import prices_in
 
 HANDLINGS = st.builds(

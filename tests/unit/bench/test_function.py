@@ -9,7 +9,7 @@ from bench.box.objects import BUCKET, KnownObject
 from bench.function import WAYS, summed_up
 from bench.function_runs import Sample
 
-from bucketsum.arrivals import arrivals_in
+from bucketsum.notifications import created_objects_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,7 +30,9 @@ def test_events_name_every_object_once(tmp_path: Path) -> None:
         (tmp_path / BUCKET / one.key).write_bytes(bytes(one.size_bytes))
     events = list(small_objects.events(tmp_path, known, 3))
     assert [len(event["Records"]) for event in events] == [3, 3, 1]
-    arrivals = [a for event in events for one in event["Records"] for a in arrivals_in(one["body"])]
+    arrivals = [
+        a for event in events for one in event["Records"] for a in created_objects_in(one["body"])
+    ]
     assert [(one.key, one.size_bytes) for one in arrivals] == [
         (one.key, one.size_bytes) for one in known
     ]

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bucketsum.sweep.analysis import cell_rows, p_value, percentile
-from bucketsum.sweep.measurements import CellRow, Sample, SampleStatus
+from bucketsum.sweep.measurements_table import CellRow, Sample, SampleStatus
 from bucketsum.sweep.prices import prices_in
 
 PRICES = prices_in("us-east-1", "x86_64")

@@ -7,9 +7,9 @@ from dataclasses import replace
 import pytest
 
 from bucketsum.sweep.axes import Setting
-from bucketsum.sweep.choosing import candidates, choose
-from bucketsum.sweep.measurements import CellRow
+from bucketsum.sweep.measurements_table import CellRow
 from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.recommend import candidates, recommend
 from bucketsum.sweep.strategy import Strategy, StrategyName
 
 PRICES = prices_in("us-east-1", "x86_64")
@@ -44,7 +44,7 @@ CELLS = (cell(128, 20.0), cell(512, 8.0), cell(1769, 4.0))
 )
 def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
     """The recommendation names the parameters to deploy."""
-    choice = choose(CELLS, strategy, PRICES).to_json()
+    choice = recommend(CELLS, strategy, PRICES).to_json()
     assert choice["parameters"] == {
         "MemorySize": memory_mb, "ChunkBytes": 65_536, "Streams": 1,
     }  # fmt: skip
@@ -60,7 +60,7 @@ def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
 )
 def test_what_no_setting_reaches_is_said(strategy: Strategy, told: str) -> None:
     """No setting is recommended that does not fulfil the condition."""
-    choice = choose(CELLS, strategy, PRICES)
+    choice = recommend(CELLS, strategy, PRICES)
     assert choice.best is None
     assert told in choice.reason
     assert "parameters" not in choice.to_json()
@@ -88,12 +88,12 @@ def ways(*measured: tuple[str, str, float]) -> list[CellRow]:
 def test_what_cannot_be_deployed_is_never_recommended() -> None:
     """However fast: discard keeps nothing, and the hasher inflates with ISA-L where it is there."""
     cells = ways(("discard", "isal", 1.0), ("stream", "zlib", 2.0), ("stream", "isal", 3.0))
-    choice = choose(cells, Strategy(StrategyName.FASTEST), PRICES).to_json()
+    choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES).to_json()
     assert choice["parameters"] == {
         "MemorySize": 1769, "ChunkBytes": 65_536, "Streams": 1, "ArchiveMode": "stream",
     }  # fmt: skip
     assert choice["setting"]["inflate"] == "isal"
-    none = choose(cells[:2], Strategy(), PRICES)
+    none = recommend(cells[:2], Strategy(), PRICES)
     assert (none.best, none.reason) == (
         None, "discard and zlib are to compare with and cannot be deployed",
     )  # fmt: skip
@@ -102,7 +102,7 @@ def test_what_cannot_be_deployed_is_never_recommended() -> None:
 def test_a_recommended_disk_comes_with_its_size() -> None:
     """What was measured with it needs it; it costs, too."""
     cells = ways(("tmp", "isal", 1.0), ("stream", "isal", 3.0))
-    choice = choose(cells, Strategy(StrategyName.FASTEST), PRICES)
+    choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES)
     assert choice.to_json()["parameters"] == {
         "MemorySize": 1769, "ChunkBytes": 65_536, "Streams": 1, "ArchiveMode": "tmp",
         "EphemeralStorageSize": 2048,
@@ -114,7 +114,7 @@ def test_a_recommended_disk_comes_with_its_size() -> None:
 
 def test_nothing_measured_recommends_nothing() -> None:
     """The reason is said instead."""
-    choice = choose([replace(CELLS[0], n=0)], Strategy(), PRICES)
+    choice = recommend([replace(CELLS[0], n=0)], Strategy(), PRICES)
     assert choice.best is None
     assert "without a failure" in choice.reason
 
@@ -128,14 +128,14 @@ def test_objects_count_by_their_bytes() -> None:
 def test_settings_as_fast_as_the_chosen_one_are_named() -> None:
     """Where chance alone may decide, the person is told what else would do."""
     alike = [replace(one, indistinguishable_from_best=True) for one in CELLS[1:]]
-    choice = choose([CELLS[0], *alike], Strategy(StrategyName.FASTEST), PRICES)
+    choice = recommend([CELLS[0], *alike], Strategy(StrategyName.FASTEST), PRICES)
     assert choice.also == (Setting(512, 65_536, 1),)
-    assert choose([CELLS[0], *alike], Strategy(StrategyName.CHEAPEST), PRICES).also == ()
+    assert recommend([CELLS[0], *alike], Strategy(StrategyName.CHEAPEST), PRICES).also == ()
 
 
 def test_ties_go_to_the_smaller_setting() -> None:
     """The same answer every time."""
     twins = [cell(512, 8.0), replace(cell(512, 8.0), chunk_bytes=70_000)]
-    best = choose(list(reversed(twins)), Strategy(), PRICES).best
+    best = recommend(list(reversed(twins)), Strategy(), PRICES).best
     assert best is not None
     assert best.setting == Setting(512, 65_536, 1)

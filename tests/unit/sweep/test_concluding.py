@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 
-from bucketsum.sweep.concluding import Conclusion, Ending, conclude
-from bucketsum.sweep.measurements import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.measurements_table import CellRow, Run, RunStatus, Sample, SampleStatus
 from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.summary import ExecutionEnd, RunSummary, summarize
 
 PRICES = prices_in("us-east-1", "arm64")
 RUN = Run(
@@ -27,27 +27,34 @@ OK = [
 FAILED = [replace(one, status=SampleStatus.FAILED, error="X", cause="why") for one in OK]
 
 
-def concluded(samples: list[Sample], ending: Ending | None = None) -> Conclusion:
+def concluded(samples: list[Sample], ending: ExecutionEnd | None = None) -> RunSummary:
     """The end of the run with these samples."""
-    return conclude(RUN, CELLS, samples, PRICES, ending or Ending(), "2026-11-21T04:20:00.000Z")
+    return summarize(
+        RUN, CELLS, samples, PRICES, ending or ExecutionEnd(), "2026-11-21T04:20:00.000Z"
+    )
 
 
 @pytest.mark.parametrize(
     ("samples", "ending", "status", "told"),
     [
-        (OK, Ending(), RunStatus.SUCCEEDED, None),
-        (OK[:3] + FAILED[3:], Ending(), RunStatus.PARTIAL, "1 samples failed"),
-        (OK[:2] + FAILED[2:], Ending(), RunStatus.PARTIAL, "X: why"),
-        (OK[:3], Ending(), RunStatus.PARTIAL, "1 samples are missing"),
-        (OK, Ending(left=("version 7: no",)), RunStatus.PARTIAL, "left behind: version 7: no"),
-        (OK, Ending(failure="it broke"), RunStatus.FAILED, "it broke"),
-        (FAILED, Ending(), RunStatus.FAILED, "4 samples failed"),
-        ([], Ending(), RunStatus.FAILED, "4 samples are missing"),
-        (OK[:1], Ending(RunStatus.STOPPED, "ABORTED"), RunStatus.STOPPED, "ABORTED"),
+        (OK, ExecutionEnd(), RunStatus.SUCCEEDED, None),
+        (OK[:3] + FAILED[3:], ExecutionEnd(), RunStatus.PARTIAL, "1 samples failed"),
+        (OK[:2] + FAILED[2:], ExecutionEnd(), RunStatus.PARTIAL, "X: why"),
+        (OK[:3], ExecutionEnd(), RunStatus.PARTIAL, "1 samples are missing"),
+        (
+            OK,
+            ExecutionEnd(left=("version 7: no",)),
+            RunStatus.PARTIAL,
+            "left behind: version 7: no",
+        ),
+        (OK, ExecutionEnd(failure="it broke"), RunStatus.FAILED, "it broke"),
+        (FAILED, ExecutionEnd(), RunStatus.FAILED, "4 samples failed"),
+        ([], ExecutionEnd(), RunStatus.FAILED, "4 samples are missing"),
+        (OK[:1], ExecutionEnd(RunStatus.STOPPED, "ABORTED"), RunStatus.STOPPED, "ABORTED"),
     ],
 )
 def test_a_run_ends_as_its_samples_and_its_ending_say(
-    samples: list[Sample], ending: Ending, status: RunStatus, told: str | None
+    samples: list[Sample], ending: ExecutionEnd, status: RunStatus, told: str | None
 ) -> None:
     """SUCCEEDED is all of it; what is missing makes PARTIAL, nothing at all FAILED."""
     run = concluded(samples, ending).run
@@ -68,7 +75,7 @@ def test_the_summary_is_what_the_run_holds() -> None:
 def test_many_causes_are_summed_up() -> None:
     """The run names three, the cells hold the rest."""
     cells = [replace(CELLS[0], cell_id=str(one), cause=f"cause {one}") for one in range(9)]
-    run = conclude(RUN, cells, [], PRICES, Ending(), "now").run
+    run = summarize(RUN, cells, [], PRICES, ExecutionEnd(), "now").run
     assert run.cause is not None
     assert "cause 2" in run.cause
     assert "and 6 more causes" in run.cause

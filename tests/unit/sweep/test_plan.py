@@ -9,9 +9,9 @@ import pytest
 from bucketsum.errors import BadSweep
 from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum.sweep.axes import Setting
+from bucketsum.sweep.input import Limits, SweepInput
 from bucketsum.sweep.plan import check_limits, plan_of
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.request import Limits, SweepInput
 
 PRICES = prices_in("us-east-1", "arm64")
 SWEEP = SweepInput(

@@ -10,7 +10,7 @@ from tests.sam_template import TEMPLATE
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.axes import Setting
-from bucketsum.sweep.request import Limits, SweepInput
+from bucketsum.sweep.input import Limits, SweepInput
 from bucketsum.sweep.strategy import Strategy, StrategyName
 
 if TYPE_CHECKING:

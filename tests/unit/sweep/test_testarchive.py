@@ -9,19 +9,19 @@ from pathlib import PurePosixPath
 
 import pytest
 
-from bucketsum.sweep.request import ARCHIVE_BYTES_MIN
-from bucketsum.sweep.testarchive import (
+from bucketsum.sweep.generated_archive import (
     CONTENT_RATIO,
     FILES,
     FOLDERS,
-    TestArchive,
+    GeneratedArchive,
     members_sha1,
 )
+from bucketsum.sweep.input import ARCHIVE_BYTES_MIN
 
 
-def made(size_bytes: int) -> tuple[TestArchive, bytes]:
+def made(size_bytes: int) -> tuple[GeneratedArchive, bytes]:
     """The archive and its bytes."""
-    archive = TestArchive(size_bytes)
+    archive = GeneratedArchive(size_bytes)
     return archive, b"".join(archive.chunks())
 
 

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bucketsum.archives.decoders import ENGINES as HERE
-from bucketsum.archives.reading import Mode
+from bucketsum.archives.reader import Mode
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.axes import ENGINES, MODES, Setting
+from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.request import SweepInput
 
 if TYPE_CHECKING:
     from bucketsum.sweep.plan import Plan

@@ -8,7 +8,7 @@ import pytest
 from botocore.exceptions import ClientError
 from tests.unit.sweep.fake_lambda import FakeLambda
 
-from bucketsum.errors import MemoryRefused, Overtaken
+from bucketsum.errors import ConcurrentUpdate, MemoryRefused
 from bucketsum.sweep.versions import ATTEMPTS, Original, ProberVersions
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def test_a_version_of_another_size_is_never_used(
 def test_being_overtaken_has_an_end(versions: ProberVersions, function: FakeLambda) -> None:
     """A function that never stays as set is an error, not an endless loop."""
     function.meanwhile["before-publish"] = ATTEMPTS
-    with pytest.raises(Overtaken, match=f"given up after {ATTEMPTS} attempts"):
+    with pytest.raises(ConcurrentUpdate, match=f"given up after {ATTEMPTS} attempts"):
         versions.publish("run", 128)
 
 

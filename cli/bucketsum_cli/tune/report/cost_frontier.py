@@ -6,24 +6,16 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from bucketsum_cli.tune.report.plot import (
-    COLOURS,
-    FAINT,
-    HIGHLIGHT,
-    INK,
-    Plot,
-    hint_of,
-    new_figure,
-)
+from bucketsum_cli.tune.formatting import speed_text, usd_text
+from bucketsum_cli.tune.report.plot import COLOURS, FAINT, HIGHLIGHT, INK, Plot, hint_of, new_figure
 from bucketsum_cli.tune.report.ways import Ways
-from bucketsum_cli.tune.texts import speed_text, usd_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from bucketsum.sweep.measurements import CellRow
+    from bucketsum.sweep.measurements_table import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
 _NAME_WIDTH, _NAME_HEIGHT = 0.5, 0.15  # of the fastest, of the dearest

@@ -8,24 +8,16 @@ from typing import TYPE_CHECKING, Any, Final
 from matplotlib.cm import ScalarMappable
 from matplotlib.patches import Rectangle
 
-from bucketsum_cli.tune.report.plot import (
-    COLOURS,
-    FAINT,
-    HIGHLIGHT,
-    INK,
-    Plot,
-    hint_of,
-    new_figure,
-)
+from bucketsum_cli.tune.formatting import MISSING, memory_text, speed_text
+from bucketsum_cli.tune.report.plot import COLOURS, FAINT, HIGHLIGHT, INK, Plot, hint_of, new_figure
 from bucketsum_cli.tune.report.ways import COLUMNS, Ways
 from bucketsum_cli.tune.results import is_measured
-from bucketsum_cli.tune.texts import MISSING, memory_text, speed_text
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Normalize
 
-    from bucketsum.sweep.measurements import CellRow
+    from bucketsum.sweep.measurements_table import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
 _ROW_INCHES: Final = 0.4

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.ticker import NullLocator
 
+from bucketsum_cli.tune.formatting import memory_text, speed_text
 from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_figure
 from bucketsum_cli.tune.report.ways import LINES, Ways
 from bucketsum_cli.tune.results import is_measured, speed_at
-from bucketsum_cli.tune.texts import memory_text, speed_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
 
-    from bucketsum.sweep.measurements import CellRow
+    from bucketsum.sweep.measurements_table import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
 _MARKERS: Final = "osD^vP"

@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.colors import Normalize
 
 from bucketsum_cli.output import moment_text, size_text
+from bucketsum_cli.tune.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.cost_frontier import cost_frontier
 from bucketsum_cli.tune.report.heat_map import heat_map
 from bucketsum_cli.tune.report.markup import document, element
 from bucketsum_cli.tune.report.memory_curve import memory_curve
 from bucketsum_cli.tune.report.svg import style
 from bucketsum_cli.tune.report.table import failures_table, results_table
-from bucketsum_cli.tune.texts import speed_text, usd_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

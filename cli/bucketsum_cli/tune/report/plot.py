@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Final
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from bucketsum_cli.tune.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.svg import svg_of
-from bucketsum_cli.tune.texts import speed_text, usd_text
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
 
-    from bucketsum.sweep.measurements import CellRow
-    from bucketsum_cli.tune.naming import Naming
+    from bucketsum.sweep.measurements_table import CellRow
+    from bucketsum_cli.tune.labels import Naming
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.tune.report.markup import element
 from bucketsum_cli.tune.results import failures_of
-from bucketsum_cli.tune.rows import groups_of
+from bucketsum_cli.tune.table import groups_of
 
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
 
     from bucketsum_cli.tune.results import Results
-    from bucketsum_cli.tune.rows import TableGroup, TableRow
+    from bucketsum_cli.tune.table import TableGroup, TableRow
 
 _MEMBERS: Final = "files in folders"
 _RUNS: Final = "every run (s)"

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.tune.naming import streams_text
+from bucketsum_cli.tune.formatting import chunk_text
+from bucketsum_cli.tune.labels import streams_text
 from bucketsum_cli.tune.results import is_measured
-from bucketsum_cli.tune.texts import chunk_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from bucketsum.sweep.axes import Setting
-    from bucketsum.sweep.measurements import CellRow
+    from bucketsum.sweep.measurements_table import CellRow
 
 COLUMNS: Final = 8
 """More would not be readable on a phone."""

@@ -14,7 +14,7 @@ import zlib
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from bucketsum.archives.archive import Limits, Member, MemberUnreadable, Problem
+from bucketsum.archives.model import Limits, Member, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

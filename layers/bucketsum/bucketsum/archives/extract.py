@@ -12,17 +12,17 @@ from functools import partial
 from threading import get_ident
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.archive import ArchiveStatus, ArchiveStopped, Member, MemberDigest
-from bucketsum.archives.directory import LOCAL_BYTES
-from bucketsum.archives.member_digest import FEED_BYTES, Tally, digest_of_member
+from bucketsum.archives.central_directory import LOCAL_BYTES
+from bucketsum.archives.member import FEED_BYTES, LimitCounter, digest_of_member
+from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Member, MemberDigest
 from bucketsum.archives.stream import check_header, check_name
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
     from pathlib import Path
 
-    from bucketsum.archives.directory import Directory
-    from bucketsum.archives.member_digest import Write
+    from bucketsum.archives.central_directory import Directory
+    from bucketsum.archives.member import Write
 
 BLOCK_BYTES: Final = 4096
 """What a file system gives at least to each file and folder."""
@@ -63,7 +63,7 @@ def check_room(
 class ArchiveFile:
     """An archive in a file, whose members can be read in any order and by several threads."""
 
-    def __init__(self, path: Path, directory: Directory, tally: Tally, engine: str) -> None:
+    def __init__(self, path: Path, directory: Directory, tally: LimitCounter, engine: str) -> None:
         self._path = path
         self._planned = _planned(directory)
         self._tally = tally
@@ -100,7 +100,9 @@ class ArchiveFile:
         planned = next(one for one in self._planned if one.member is member)
         with self._path.open("rb") as file:
             views = _views(file.fileno(), planned)
-            digest_of_member(member, views, Tally(self._tally.limits), content.extend, self._engine)
+            digest_of_member(
+                member, views, LimitCounter(self._tally.limits), content.extend, self._engine
+            )
         return bytes(content)
 
     def _digests(

@@ -11,17 +11,17 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from bucketsum.archives.names import shortened
-from bucketsum.archives.plain_batches import send_plainly
-from bucketsum.errors import RetryLater
-from bucketsum.ledger import (
+from bucketsum.archives.raw_batch_write import use_raw_batch_write
+from bucketsum.digests_table import (
     NULL_VERSION,
-    Place,
     Row,
+    RowKey,
     comparable_sequencer,
     item_of,
     key_of,
     row_of,
 )
+from bucketsum.errors import Retryable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +41,7 @@ _ATTEMPTS: Final = 8
 _LONGEST_PAUSE_SECONDS: Final = 5.0
 
 
-class TableBusy(RetryLater):
+class TableBusy(Retryable):
     """DynamoDB took some rows of a batch and, in many attempts, not the others."""
 
 
@@ -63,7 +63,7 @@ class MemberRows:
         plainly: bool = True,
     ) -> None:
         if plainly:  # only the benchmark wants it otherwise
-            send_plainly(dynamodb.meta)
+            use_raw_batch_write(dynamodb.meta)
         self._dynamodb = dynamodb
         self._table = table
         self._pause = pause
@@ -104,7 +104,7 @@ class MemberRows:
         return removed
 
     def _items(self, archive: Row, beginning: str) -> Iterator[dict[str, Any]]:
-        key = key_of(Place(archive.bucket, archive.key, member_entry(archive.entry, beginning)))
+        key = key_of(RowKey(archive.bucket, archive.key, member_entry(archive.entry, beginning)))
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             KeyConditionExpression="#object = :object AND begins_with(#entry, :entry)",

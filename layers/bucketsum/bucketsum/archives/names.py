@@ -12,13 +12,13 @@ import zlib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.archive import MADE_ON_UNIX
-from bucketsum.archives.extra import extra_field
+from bucketsum.archives.extra_fields import extra_field
+from bucketsum.archives.model import MADE_ON_UNIX
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bucketsum.archives.archive import Member
+    from bucketsum.archives.model import Member
 
 NAME_BYTES_MAX: Final = 900
 """From here on a name is too long: a row's key has 1,024 bytes, with the version id in them."""
@@ -62,7 +62,7 @@ def _unicode_path(raw: bytes, extra: bytes) -> str | None:
         return None
 
 
-def remarks_on(name: str) -> tuple[str, ...]:
+def name_warnings(name: str) -> tuple[str, ...]:
     """What *name* could do to a program that trusts it; nothing for nearly every name."""
     if len(name) <= _COMPONENT_BYTES_MAX and not _PERHAPS_ODD.search(name):
         return ()
@@ -82,7 +82,7 @@ def remarks_on(name: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True)
-class Clash:
+class NameCollision:
     """A member whose name is another's too.
 
     Attributes:
@@ -94,7 +94,7 @@ class Clash:
     remark: str
 
 
-def clashes_among(members: Sequence[Member]) -> dict[int, Clash]:
+def name_collisions(members: Sequence[Member]) -> dict[int, NameCollision]:
     """The members, by where their headers are, that cannot be told from another by name.
 
     Of duplicates the last keeps its name, as it is what extracting leaves; of names that differ
@@ -102,7 +102,7 @@ def clashes_among(members: Sequence[Member]) -> dict[int, Clash]:
     """
     taken: set[str] = set()
     folded: dict[str, str] = {}
-    clashes: dict[int, Clash] = {}
+    clashes: dict[int, NameCollision] = {}
     for member in reversed(members):
         if member.is_directory:
             continue
@@ -113,9 +113,9 @@ def clashes_among(members: Sequence[Member]) -> dict[int, Clash]:
         taken.add(path)
         other = folded.setdefault(member.name.casefold(), member.name)
         if path != member.name:
-            clashes[member.header_offset] = Clash(path, "duplicate")
+            clashes[member.header_offset] = NameCollision(path, "duplicate")
         elif other != member.name:
-            clashes[member.header_offset] = Clash(path, "case-collision")
+            clashes[member.header_offset] = NameCollision(path, "case-collision")
     return clashes
 
 

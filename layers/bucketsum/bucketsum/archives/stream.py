@@ -9,18 +9,18 @@ from __future__ import annotations
 import struct
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.archive import ArchiveStatus, ArchiveStopped, Member, MemberDigest
+from bucketsum.archives.central_directory import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.decoders import ENGINES
-from bucketsum.archives.directory import LOCAL_BYTES, LOCAL_SIGNATURE
-from bucketsum.archives.extra import FULL32, wide_values
-from bucketsum.archives.member_digest import FEED_BYTES, digest_of_member
+from bucketsum.archives.extra_fields import FULL32, zip64_values
+from bucketsum.archives.member import FEED_BYTES, digest_of_member
+from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Member, MemberDigest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bucketsum.archives.aside import Aside
-    from bucketsum.archives.directory import Directory
-    from bucketsum.archives.member_digest import Tally, Write
+    from bucketsum.archives.background import BackgroundCalls
+    from bucketsum.archives.central_directory import Directory
+    from bucketsum.archives.member import LimitCounter, Write
 
 _LOCAL: Final = struct.Struct("<4sHHHHHLLLHH")
 _SIZES_FOLLOW_BIT: Final = 8
@@ -78,10 +78,10 @@ class Cursor:
 def digests_in(
     cursor: Cursor,
     directory: Directory,
-    tally: Tally,
+    tally: LimitCounter,
     write_for: Callable[[Member], Write | None] = lambda _: None,
     engine: str = ENGINES[0],
-    aside: Aside | None = None,
+    aside: BackgroundCalls | None = None,
 ) -> Iterator[MemberDigest]:
     """Read every member that is not a folder, in the order in which they lie in the file.
 
@@ -150,7 +150,7 @@ def check_name(member: Member, header: bytes, raw_name: bytes, extra: bytes) -> 
         raise _contradiction(member, f"its local header calls it {raw_name!r}")
     _, _, flags, _, _, _, crc32, compressed, size, _, _ = _LOCAL.unpack(header)
     if FULL32 in (compressed, size):
-        size, compressed = wide_values(extra, (size, compressed))
+        size, compressed = zip64_values(extra, (size, compressed))
     got = (crc32, compressed, size)
     told = (member.crc32, member.compressed_bytes, member.size_bytes)
     if got == told:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from bucketsum.archives.archive import Limits
 from bucketsum.archives.decoders import ENGINES
-from bucketsum.archives.reading import ArchiveReader, Mode
+from bucketsum.archives.model import Limits
+from bucketsum.archives.reader import ArchiveReader, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings
 from bucketsum.settings import MEMORY_MB_PER_CPU
@@ -15,11 +15,11 @@ from bucketsum.settings import MEMORY_MB_PER_CPU
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bucketsum.archives.reading import Contents, FoundMember
-    from bucketsum.arrivals import Arrival
+    from bucketsum.archives.reader import ArchiveSummary, MemberResult
     from bucketsum.digest import Digest
-    from bucketsum.reading.ranges import RangedReads
-    from bucketsum.reading.source import Source
+    from bucketsum.notifications import ObjectCreated
+    from bucketsum.s3.range_reads import RangedReads
+    from bucketsum.s3.source import Source
 
 
 def unzip_reader(mode: str, inflate: str, memory_mb: int) -> ArchiveReader:
@@ -41,15 +41,15 @@ def unzip_reader(mode: str, inflate: str, memory_mb: int) -> ArchiveReader:
 def unzip(
     source: Source,
     ranges: RangedReads,
-    arrival: Arrival,
+    arrival: ObjectCreated,
     reader: ArchiveReader,
-    on_member: Callable[[FoundMember], None],
-) -> tuple[Digest, Contents]:
+    on_member: Callable[[MemberResult], None],
+) -> tuple[Digest, ArchiveSummary]:
     """Read an archive as the hash path does, the time of which is the caller's to take.
 
     Every member is given to *on_member* as soon as it has been read, in no particular order.
 
-    Contents say what the article reports beside MB/s: members, directories and bytes. Where
+    ArchiveSummary say what the article reports beside MB/s: members, directories and bytes. Where
     their status is not ``read``, the sample has failed.
 
     Raises:

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.measure import mb_per_s, usd_per_gb
 from bucketsum.sweep.causes import plain_cause
-from bucketsum.sweep.request import WEAK_BELOW_RUNS
-from bucketsum.sweep.runs import CellRow, Sample, SampleStatus
+from bucketsum.sweep.input import WEAK_BELOW_RUNS
+from bucketsum.sweep.records import CellRow, Sample, SampleStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

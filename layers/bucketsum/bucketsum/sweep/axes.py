@@ -8,7 +8,7 @@ from itertools import product
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
-from bucketsum.reading.streams import STREAMS_MAX, Streams
+from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
 from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
 from bucketsum.sweep.fields import Fields, among, whole
 
@@ -19,7 +19,7 @@ MEMORY_MB_MIN: Final = 128
 MEMORY_MB_MAX: Final = 10_240
 
 MODES: Final = ("stream", "tmp", "discard")
-"""`bucketsum.archives.reading.Mode`; the planner does without what reads archives."""
+"""`bucketsum.archives.reader.Mode`; the planner does without what reads archives."""
 
 ENGINES: Final = ("isal", "zlib")
 """What can inflate where the layer has all its wheels, the hasher's own first."""
@@ -35,7 +35,7 @@ class Workload(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What is measured; what of it can be deployed says `bucketsum.sweep.choosing`.
+    """What is measured; what of it can be deployed says `bucketsum.sweep.recommend`.
 
     Attributes:
         memory_mb: The function's memory in MiB, as Lambda counts.
@@ -63,10 +63,10 @@ class Setting:
         )
 
     @property
-    def reading(self) -> Streams:
+    def reading(self) -> ReadPolicy:
         """How the function reads an object with it."""
         count = None if self.streams == AUTO_STREAMS else int(self.streams)
-        return Streams(count, self.chunk_bytes, self.memory_mb)
+        return ReadPolicy(count, self.chunk_bytes, self.memory_mb)
 
 
 AXES: Final = ("memory_mb", "chunk_bytes", "pairs", "streams", "mode", "inflate")

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum.sweep import estimate
+from bucketsum.sweep.generated_archive import CONTENT_RATIO
 from bucketsum.sweep.prices import FREE_STORAGE_MB
-from bucketsum.sweep.testarchive import CONTENT_RATIO
 
 if TYPE_CHECKING:
     from bucketsum.sweep.axes import Setting

@@ -16,8 +16,8 @@ from bucketsum.sweep.prices import FREE_STORAGE_MB
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from bucketsum.sweep.input import SweepInput
     from bucketsum.sweep.prices import Prices
-    from bucketsum.sweep.request import SweepInput
 
 _OBJECT_NAMES: Final = {
     Workload.HASH: "objects/{size_bytes}.bin",
@@ -168,7 +168,7 @@ def _used(rounds: Iterable[tuple[int, int]]) -> list[int]:
 
 
 def _cell_json(cell: Cell) -> dict[str, Any]:
-    """What the prober is told of it; `bucketsum.sweep.probing` reads it."""
+    """What the prober is told of it; `bucketsum.sweep.probe` reads it."""
     setting = cell.setting
     way = {"mode": setting.mode, "inflate": setting.inflate} if setting.mode else {}
     return {

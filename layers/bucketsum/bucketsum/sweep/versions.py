@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.errors import MemoryRefused, Overtaken
+from bucketsum.errors import ConcurrentUpdate, MemoryRefused
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -84,7 +84,7 @@ class ProberVersions:
 
         Raises:
             MemoryRefused: The account does not allow this memory size.
-            Overtaken: Others kept changing the function.
+            ConcurrentUpdate: Others kept changing the function.
             ClientError: Lambda refused for another reason.
         """
         description = f"sweep {run_id} at {memory_mb} MB"
@@ -116,7 +116,7 @@ class ProberVersions:
                 left.append(f"version {version}: {error}")
         try:
             self._unless_overtaken(lambda: self._set_back(own))
-        except (BotoCoreError, ClientError, Overtaken) as error:
+        except (BotoCoreError, ClientError, ConcurrentUpdate) as error:
             left.append(f"the memory of {_LATEST}: {error}")
         return CleanedUp(tuple(deleted), tuple(left))
 
@@ -124,7 +124,7 @@ class ProberVersions:
         self._set(memory_mb, description, self._configuration()["RevisionId"])
         ready = self._configuration()
         if (ready["MemorySize"], ready["Description"]) != (memory_mb, description):
-            raise Overtaken(f"the function was set to {ready['MemorySize']} MB meanwhile")
+            raise ConcurrentUpdate(f"the function was set to {ready['MemorySize']} MB meanwhile")
         version = self._lambda.publish_version(
             FunctionName=self._function,
             CodeSha256=ready["CodeSha256"],
@@ -139,7 +139,7 @@ class ProberVersions:
         published = self._configuration(version)
         if published["MemorySize"] != memory_mb:  # belt and braces: the guard should have held
             self._delete(version)
-            raise Overtaken(f"version {version} came out with {published['MemorySize']} MB")
+            raise ConcurrentUpdate(f"version {version} came out with {published['MemorySize']} MB")
         return version
 
     def _set(self, memory_mb: int, description: str, revision: str) -> None:
@@ -192,7 +192,7 @@ class ProberVersions:
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return act()
-            except Overtaken as error:
+            except ConcurrentUpdate as error:
                 why: Exception = error
             except ClientError as error:
                 if error.response["Error"]["Code"] not in _OVERTAKEN:
@@ -200,4 +200,4 @@ class ProberVersions:
                 why = error
             longest = min(2.0 ** (attempt - 2), _LONGEST_PAUSE_SECONDS)
             self._pause(random.uniform(0, longest))  # noqa: S311 - two sweeps must not keep step
-        raise Overtaken(f"given up after {ATTEMPTS} attempts; the last: {why}")
+        raise ConcurrentUpdate(f"given up after {ATTEMPTS} attempts; the last: {why}")

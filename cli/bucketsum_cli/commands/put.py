@@ -1,0 +1,189 @@
+"""`bucketsum put`: files into the bucket, and the digests that they got."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.progress import (
+    DownloadColumn,
+    TextColumn,
+    TransferSpeedColumn,
+)
+
+from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.files import files_under, note_skipped
+from bucketsum_cli.options import Target, json_option, paths_argument, prefix_option, stack_options
+from bucketsum_cli.output import (
+    KEY,
+    SHA1,
+    SIZE,
+    SPEED,
+    Cell,
+    note,
+    print_json,
+    print_table,
+    progress,
+    size_text,
+    speed_text,
+)
+from bucketsum_cli.rows import digest_cell, state_of
+from bucketsum_cli.upload import put_files, wait_for_rows
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from bucketsum.digests_table import Row, RowKey
+    from bucketsum_cli.files import LocalFile, Skipped
+    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.upload import Sent, Upload
+
+DEFAULT_TIMEOUT_SECONDS = 900
+"""As long as one run of the hasher may take."""
+
+
+@dataclass(frozen=True, slots=True)
+class Put:
+    """A file in the bucket and what is recorded of it.
+
+    Attributes:
+        upload: The file, its key, its version.
+        row: Its row; None where it was not there in time, or not waited for.
+    """
+
+    upload: Upload
+    row: Row | None
+
+    @property
+    def sha1(self) -> str | None:
+        """The recorded digest, if there is one."""
+        return self.row.sha1 if self.row else None
+
+
+@click.command("put")
+@paths_argument
+@prefix_option
+@click.option("--no-wait", is_flag=True, help="Do not wait for the digests.")
+@click.option(
+    "--timeout",
+    "timeout_seconds",
+    type=click.FloatRange(min=0),
+    default=DEFAULT_TIMEOUT_SECONDS,
+    show_default=True,
+    metavar="SECONDS",
+    help="How long to wait for the digests.",
+)
+@json_option
+@stack_options
+def put(
+    target: Target,
+    paths: tuple[Path, ...],
+    prefix: str,
+    no_wait: bool,  # noqa: FBT001 - click passes by name
+    timeout_seconds: float,
+    as_json: bool,  # noqa: FBT001 - click passes by name
+) -> None:
+    """Put files into the bucket and wait for their SHA-1.
+
+    A file's key is its name; the files of a folder have the folder's name and their path in it.
+    Links to folders inside a folder are not followed.
+
+    Exits with 1 where a file could not be read, or has no digest in time.
+
+    Example: bucketsum put report.pdf photos --prefix 2026/
+    """
+    found = files_under(paths, prefix)
+    stack = target.find()
+    puts, unsent = put_and_wait(stack, found.files, None if no_wait else timeout_seconds)
+    skipped = [*found.skipped, *unsent]
+    if as_json:
+        print_json(
+            {
+                "bucket": stack.bucket,
+                "objects": [_as_json(one) for one in puts],
+                "skipped": [{"path": str(one.path), "reason": one.reason} for one in skipped],
+            }
+        )
+    else:
+        print_table([KEY, SIZE, SHA1, SPEED], map(_as_cells, puts))
+    note_skipped(skipped)
+    waiting = 0 if no_wait else sum(one.row is None for one in puts)
+    if waiting:
+        note(
+            f"{waiting} of {len(puts)} have no digest after {timeout_seconds:g} s; they may still "
+            "get one: see `bucketsum ls` and `bucketsum failures`"
+        )
+    if skipped or not (no_wait or all(one.sha1 for one in puts)):
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def put_and_wait(
+    stack: Stack, files: Sequence[LocalFile], timeout_seconds: float | None
+) -> tuple[list[Put], list[Skipped]]:
+    """Send *files* and wait for their rows, with live progress on stderr.
+
+    *timeout_seconds* of None does not wait. Returns what was sent, in the order of *files*, and
+    what could not be read.
+
+    Raises:
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+        Boto3Error: AWS refused in a transfer.
+    """
+    sent = _send(stack, files)
+    if timeout_seconds is None:
+        rows: Mapping[RowKey, Row] = {}
+    else:
+        rows = _await_rows(stack, sent.uploads, timeout_seconds)
+    return [Put(upload, rows.get(upload.place)) for upload in sent.uploads], sent.skipped
+
+
+def _send(stack: Stack, files: Sequence[LocalFile]) -> Sent:
+    counts = TextColumn("{task.fields[ended]} of {task.fields[files]} files")
+    with progress(DownloadColumn(), TransferSpeedColumn(), counts) as shown:
+        total_bytes = sum(file.size_bytes for file in files)
+        task = shown.add_task("sending", total=total_bytes, ended=0, files=len(files))
+        ended = count(1)
+        return put_files(
+            stack,
+            files,
+            on_bytes=lambda size_bytes: shown.advance(task, size_bytes),
+            on_file=lambda: shown.update(task, ended=next(ended)),
+        )
+
+
+def _await_rows(
+    stack: Stack, uploads: Sequence[Upload], timeout_seconds: float
+) -> dict[RowKey, Row]:
+    with progress(TextColumn("{task.completed} of {task.total} recorded")) as shown:
+        task = shown.add_task("hashing", total=len(uploads))
+        return wait_for_rows(
+            stack.ledger(), uploads, timeout_seconds, on_row=lambda: shown.advance(task)
+        )
+
+
+def _as_cells(put: Put) -> list[str | Cell]:
+    return [
+        put.upload.file.key,
+        size_text(put.upload.file.size_bytes),
+        digest_cell(put.row),
+        speed_text(put.row.mb_per_s if put.row else None),
+    ]
+
+
+def _as_json(put: Put) -> dict[str, Any]:
+    row = put.row
+    return {
+        "key": put.upload.file.key,
+        "version": put.upload.place.entry,
+        "path": str(put.upload.file.path),
+        "size_bytes": put.upload.file.size_bytes,
+        "etag": put.upload.etag,
+        "state": state_of(row),
+        "sha1": put.sha1,
+        "mb_per_s": row.mb_per_s if row else None,
+        "reason": row.reason if row else None,
+    }

@@ -1,0 +1,55 @@
+"""`bucketsum show`: all that is recorded of one key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.members import versions_of_member
+from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.output import note, print_json, say
+from bucketsum_cli.rows import named, row_as_json, version_of
+
+if TYPE_CHECKING:
+    from bucketsum.digests_table import Row
+    from bucketsum_cli.options import Target
+
+
+@click.command("show")
+@click.argument("key")
+@json_option
+@stack_options
+def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Show all that is recorded of KEY.
+
+    Every version of it is shown, the newest first. KEY!/PATH is a member of an archive.
+
+    Exits with 1 where nothing is recorded.
+
+    Example: bucketsum show photos/cat.jpg
+    """
+    stack = target.find()
+    rows = stack.ledger().versions_of(stack.bucket, key) or versions_of_member(stack, key)
+    if as_json:
+        print_json(
+            {"bucket": stack.bucket, "key": key, "versions": [row_as_json(row) for row in rows]}
+        )
+    else:
+        for row in rows:
+            _show_row(row)
+    if not rows:
+        note(f"nothing is recorded of {key}; `bucketsum ls` lists what is in the bucket")
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _show_row(row: Row) -> None:
+    say(named(row), "bold")
+    facts = row_as_json(row)
+    del facts["key"]
+    version, digests = version_of(row), facts.pop("digests")
+    del facts["entry"]
+    for name, value in {"version": version, **facts, **digests}.items():
+        if value is not None:
+            say(f"  {name:<12}  {value}")

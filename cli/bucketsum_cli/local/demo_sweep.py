@@ -1,0 +1,53 @@
+"""The demonstration's sweep: small, on the embedded AWS, with a report to look at."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bucketsum.sweep.measurements_table import RunStatus
+from bucketsum_cli.emulator import FOLDER
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.output import note, say
+from bucketsum_cli.tune.commands.run import new_run_id, watched
+from bucketsum_cli.tune.plan_view import priced_plan, print_plan
+from bucketsum_cli.tune.progress import settled
+from bucketsum_cli.tune.results import results_of
+from bucketsum_cli.tune.sweep_input import sweep_asked_for
+from bucketsum_cli.tune.sweeper import Sweeper
+from bucketsum_cli.tune.table_view import print_results
+from bucketsum_cli.tune.writing import write_report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bucketsum_cli.stack import Stack
+
+
+def demonstrate_sweep(project: Path, stack: Stack, *, as_json: bool) -> bool:
+    """Run the quick sweep, show its table and write its report; whether all was measured.
+
+    With *as_json* the table stays away: stdout has another document.
+
+    Raises:
+        CannotDoError: It could not start.
+        BotoCoreError: The embedded AWS cannot be reached.
+        ClientError: It refused.
+    """
+    asked = sweep_asked_for(project / "events" / "sweep-quick.json", {})
+    sweeper, run_id = Sweeper(stack), new_run_id()
+    priced = priced_plan(sweeper, asked)
+    print_plan(priced)
+    execution = watched(sweeper, sweeper.start(run_id, asked), run_id, priced)
+    if settled(sweeper, run_id) is None:
+        raise CannotDoError(f"the sweep ended before it began: {execution.cause}")
+    results = results_of(sweeper.measurements, run_id)
+    report = project / FOLDER / "sweep.html"
+    report.parent.mkdir(exist_ok=True)
+    write_report(results, report)
+    if as_json:
+        note(f"report: {report}")
+    else:
+        say("")
+        print_results(results)
+        say(f"report: {report}")
+    return results.run.status is RunStatus.SUCCEEDED

@@ -1,0 +1,120 @@
+"""What a sweep will do, take and cost: shown before it starts, by the planner's own code."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.axes import Workload
+from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.plan import Plan, check_limits, plan_of
+from bucketsum_cli import output
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.output import size_text
+from bucketsum_cli.tune.formatting import chunk_text, duration_text, memory_text, usd_text
+from bucketsum_cli.tune.labels import tells_streams
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bucketsum.sweep.prices import Prices
+    from bucketsum_cli.tune.sweeper import Sweeper
+
+
+@dataclass(frozen=True, slots=True)
+class Priced:
+    """A plan and the prices that hold where it will run.
+
+    Attributes:
+        plan: The plan.
+        prices: The prices.
+        is_local: Whether it will run on an embedded AWS, which charges nothing.
+    """
+
+    plan: Plan
+    prices: Prices
+    is_local: bool
+
+    def to_json(self) -> dict[str, Any]:
+        """Its numbers."""
+        plan = self.plan
+        return {
+            "cells": len(plan.cells),
+            "runs": plan.sweep.runs,
+            "samples": plan.samples,
+            "estimated_seconds": round(plan.estimated_seconds, 1),
+            "estimated_usd": plan.estimated_usd(self.prices),
+            "price_date": self.prices.date,
+            "history_events": plan.history_events,
+            "weak": plan.sweep.weak,
+            "refused": {cell.cell_id: cell.refused for cell in plan.cells if cell.refused},
+        }
+
+
+def priced_plan(sweeper: Sweeper, asked: Mapping[str, Any]) -> Priced:
+    """Plan what is *asked* as the stack would.
+
+    Raises:
+        CannotDoError: It cannot be done; the text names the field to change.
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    try:
+        sweep = SweepInput.from_json(asked)
+        plan = plan_of(sweep, sweeper.key_sizes(sweep.keys), sweeper.storage_mb())
+        prices = sweeper.prices()
+        check_limits(plan, prices)
+    except BadSweep as error:
+        raise CannotDoError(f"this sweep cannot run: {error}") from error
+    return Priced(plan, prices, sweeper.is_local)
+
+
+def print_plan(priced: Priced) -> None:
+    """Show it on stderr: it is not yet an answer."""
+    plan = priced.plan
+    runs = f"{plan.sweep.runs} {'run' if plan.sweep.runs == 1 else 'runs'}"
+    output.note(f"{len(plan.cells)} cells × {runs}: {plan.samples} samples")
+    for name, text in _facts(priced):
+        output.note(f"  {name:<10}  {text}")
+
+
+def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
+    plan, sweep = priced.plan, priced.plan.sweep
+    yield "memory", ", ".join(map(memory_text, sorted(sweep.memory_mb)))
+    yield "chunk size", ", ".join(map(chunk_text, sorted({s.chunk_bytes for s in sweep.settings})))
+    if tells_streams(sweep.settings):
+        yield "streams", ", ".join(dict.fromkeys(str(one.streams) for one in sweep.settings))
+    if sweep.workload is Workload.UNZIP:
+        yield "mode", ", ".join(dict.fromkeys(str(one.mode) for one in sweep.settings))
+        yield "inflate", ", ".join(dict.fromkeys(str(one.inflate) for one in sweep.settings))
+    yield (
+        "archives" if sweep.workload is Workload.UNZIP else "objects",
+        ", ".join(_object_text(one.key, one.size_bytes, one.made) for one in plan.objects),
+    )
+    if sweep.concurrency != (1,):
+        yield "at once", ", ".join(map(str, sweep.concurrency))
+    yield "strategy", sweep.strategy.name
+    yield "takes", _time_text(priced)
+    yield "costs", _cost_text(priced)
+    if sweep.weak:
+        yield "weak", "fewer than 5 runs say little about the spread"
+    for reason in dict.fromkeys(cell.refused for cell in plan.cells if cell.refused):
+        yield "not run", reason
+
+
+def _object_text(key: str, size_bytes: int, made: bool) -> str:  # noqa: FBT001 - a plan's field
+    return size_text(size_bytes) if made else f"{key} ({size_text(size_bytes)})"
+
+
+def _time_text(priced: Priced) -> str:
+    told = f"about {duration_text(priced.plan.estimated_seconds)}"
+    return f"{told} on AWS; here it is mostly less" if priced.is_local else told
+
+
+def _cost_text(priced: Priced) -> str:
+    usd, prices = usd_text(priced.plan.estimated_usd(priced.prices)), priced.prices
+    source = f"Lambda in {prices.region} on {prices.architecture}, prices of {prices.date}"
+    if priced.is_local:
+        return f"nothing here; on AWS about {usd} USD ({source})"
+    return f"about {usd} USD ({source})"

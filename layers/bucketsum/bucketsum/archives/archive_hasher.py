@@ -1,0 +1,114 @@
+"""An archive that arrived → its digest, a row for each member, and what became of them."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.archives.decoders import METHODS
+from bucketsum.archives.member_rows import member_entry
+from bucketsum.archives.pace import Pace
+from bucketsum.digest import RunningDigest
+from bucketsum.digests_table import Row, Status, row_key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator
+
+    from bucketsum.archives.member_rows import MemberRows
+    from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult
+    from bucketsum.digest import Digest
+    from bucketsum.notifications import ObjectCreated
+    from bucketsum.s3.range_reads import RangedReads
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveHasher:
+    """Hashes archives and all that is in them.
+
+    Attributes:
+        reader: How.
+        ranges: Reads their directories.
+        rows: Where members are recorded.
+        extra_algorithms: Digests of the archive besides SHA-1.
+    """
+
+    reader: ArchiveReader
+    ranges: RangedReads
+    rows: MemberRows
+    extra_algorithms: tuple[str, ...] = ()
+
+    def takes(self, arrival: ObjectCreated) -> bool:
+        """Whether *arrival* is to be treated as an archive."""
+        return self.reader.takes(arrival.key)
+
+    def hash(
+        self,
+        arrival: ObjectCreated,
+        chunks: Generator[bytes],
+        remaining_seconds: Callable[[], float],
+    ) -> tuple[Digest, ArchiveSummary]:
+        """Read the directory, then all of *chunks* once; members' rows are written meanwhile.
+
+        When this returns all of them are in the table. The archive's own row is not: it is to be
+        written after them, so that a row of an archive means that its members' are there.
+
+        Raises:
+            RetryLater: It could not be read to its end, or DynamoDB is too busy.
+            NotHashed: It is gone, superseded or not readable.
+            ClientError: DynamoDB refused.
+        """
+        digest = RunningDigest(self.extra_algorithms)
+        pace = Pace(arrival.size_bytes, remaining_seconds)
+        with closing(chunks), self.rows.writer() as writer:
+            contents = self.reader.read(
+                self.ranges.of(arrival),
+                arrival.size_bytes,
+                pace.counting(chunks),
+                digest,
+                lambda member: writer.put(member_row(arrival, member)),
+                pace.allows_members,
+            )
+        return digest.digest(), contents
+
+
+def summary_fields(contents: ArchiveSummary) -> dict[str, Any]:
+    """What became of an archive's members, as a row's fields."""
+    return {
+        "archive_status": contents.status,
+        "archive_mode": contents.mode,
+        "archive_reason": contents.reason,
+        "member_count": contents.members,
+        "members_unreadable": contents.unreadable,
+        "directory_count": contents.directories,
+        "member_bytes": contents.member_bytes,
+        "ratio": contents.ratio,
+    }
+
+
+def member_row(arrival: ObjectCreated, found: MemberResult) -> Row:
+    """The row of a member of the archive *arrival*."""
+    place = row_key_of(arrival)
+    member = found.digest.member
+    remarks = found.remarks
+    if found.inside:
+        remarks += found.inside.remarks
+    return Row(
+        bucket=place.bucket,
+        key=place.key,
+        entry=member_entry(place.entry, found.path),
+        status=Status.HASHED if found.digest.sha1 else Status.UNREADABLE,
+        size_bytes=found.digest.size_bytes,
+        sequencer=arrival.sequencer,
+        arrived_at=arrival.event_time,
+        recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        sha1=found.digest.sha1,
+        reason=found.digest.reason,
+        member=found.path,
+        method=METHODS.get(member.method, str(member.method)),
+        crc32=f"{member.crc32:08x}",
+        compressed_bytes=member.compressed_bytes,
+        remarks=", ".join(remarks) or None,
+        **(summary_fields(found.inside) if found.inside else {}),
+    )

@@ -1,0 +1,45 @@
+"""The extra fields of a zip header."""
+
+from __future__ import annotations
+
+import struct
+from typing import Final
+
+from bucketsum.archives.model import ArchiveStatus, ArchiveStopped
+
+FULL32: Final = 0xFFFF_FFFF
+"""A 32-bit value that stands for a 64-bit one in the Zip64 extra field."""
+
+_ZIP64: Final = 0x0001
+
+
+def zip64_values(extra: bytes, narrow: tuple[int, ...]) -> tuple[int, ...]:
+    """*narrow* with each full 32-bit value replaced by its 64-bit one from the Zip64 extra field.
+
+    Raises:
+        ArchiveStopped: The extra field is shorter than that.
+    """
+    field = extra_field(extra, _ZIP64)
+    if field is None:
+        return narrow  # then they are what they say: 4 GiB less one byte is a size as any other
+    values, at = [], 0
+    for value in narrow:
+        if value != FULL32:
+            values.append(value)
+            continue
+        if at + 8 > len(field):
+            raise ArchiveStopped(ArchiveStatus.BROKEN, "a Zip64 field is too short for its values")
+        values.append(int.from_bytes(field[at : at + 8], "little"))
+        at += 8
+    return tuple(values)
+
+
+def extra_field(extra: bytes, wanted: int) -> bytes | None:
+    """The content of one extra field; damaged ones hide those behind them."""
+    at = 0
+    while at + 4 <= len(extra):
+        kind, length = struct.unpack_from("<HH", extra, at)
+        if kind == wanted:
+            return extra[at + 4 : at + 4 + length]
+        at += 4 + length
+    return None

@@ -1,0 +1,152 @@
+"""Runs, cells and samples ↔ DynamoDB items. The only file that knows MeasurementsTable."""
+
+from __future__ import annotations
+
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus, run_id_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from enum import StrEnum
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+__all__ = [  # the values that the table holds come with it
+    "BY_TIME_INDEX",
+    "RUN_KIND",
+    "CellRow",
+    "MeasurementsTable",
+    "Run",
+    "RunStatus",
+    "Sample",
+    "SampleStatus",
+    "run_id_of",
+    "sample_item",
+    "sample_of",
+]
+
+BY_TIME_INDEX: Final = "by-time"
+RUN_KIND: Final = "run"
+"""The partition of `BY_TIME_INDEX`; only items of runs have the attribute."""
+
+_RUN_ITEM: Final = "run"
+_CELL: Final = "cell#"
+_SAMPLE: Final = "sample#"
+_STATUSES: Final[Mapping[type, type[StrEnum]]] = {Run: RunStatus, Sample: SampleStatus}
+
+T = TypeVar("T", Run, Sample, CellRow)
+
+
+class MeasurementsTable:
+    """The measurements table."""
+
+    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
+        self._dynamodb = dynamodb
+        self._table = table
+
+    def runs(self) -> Iterator[Run]:
+        """Every run, the newest first."""
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            IndexName=BY_TIME_INDEX,
+            KeyConditionExpression="kind = :run",
+            ExpressionAttributeValues={":run": {"S": RUN_KIND}},
+            ScanIndexForward=False,
+        )
+        for page in pages:
+            yield from (_value_of(Run, item) for item in page["Items"])
+
+    def run(self, run_id: str) -> Run | None:
+        """The run, or None; consistent."""
+        key = {"run_id": {"S": run_id}, "item": {"S": _RUN_ITEM}}
+        answer = self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True)
+        return _value_of(Run, answer["Item"]) if "Item" in answer else None
+
+    def cells(self, run_id: str) -> list[CellRow]:
+        """The cells of a run, ordered by id; consistent."""
+        return [_value_of(CellRow, item) for item in self._items(run_id, _CELL)]
+
+    def samples(self, run_id: str) -> list[Sample]:
+        """The samples of a run, ordered by cell, run and invocation; consistent."""
+        return [sample_of(item) for item in self._items(run_id, _SAMPLE)]
+
+    def record_run(self, run: Run) -> None:
+        """Write a run as it stands. Repeating it changes nothing."""
+        self._put(run.run_id, _RUN_ITEM, run, {"kind": {"S": RUN_KIND}})
+
+    def record_sample(self, run_id: str, sample: Sample) -> None:
+        """Write one sample."""
+        self._put(run_id, sample_item(sample.cell_id, sample.run, sample.invocation), sample)
+
+    def record_cell(self, run_id: str, cell: CellRow) -> None:
+        """Write one cell."""
+        self._put(run_id, f"{_CELL}{cell.cell_id}", cell)
+
+    def refuse_cells(self, run_id: str, memory_mb: int, cause: str) -> None:
+        """Write *cause* to the cells of one memory size."""
+        for cell in self.cells(run_id):
+            if cell.memory_mb == memory_mb and cell.cause is None:
+                self.record_cell(run_id, replace(cell, cause=cause))
+
+    def _put(
+        self,
+        run_id: str,
+        item: str,
+        value: Run | Sample | CellRow,
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
+        key = {"run_id": {"S": run_id}, "item": {"S": item}}
+        self._dynamodb.put_item(
+            TableName=self._table, Item={**_attributes_of(value), **(more or {}), **key}
+        )
+
+    def _items(self, run_id: str, prefix: str) -> Iterator[Mapping[str, Any]]:
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            KeyConditionExpression="run_id = :run AND begins_with(#item, :prefix)",
+            ExpressionAttributeNames={"#item": "item"},
+            ExpressionAttributeValues={":run": {"S": run_id}, ":prefix": {"S": prefix}},
+            ConsistentRead=True,
+        )
+        for page in pages:
+            yield from page["Items"]
+
+
+def sample_item(cell_id: str, run: int, invocation: int) -> str:
+    """The range key of a sample. The state machine composes the same."""
+    return f"{_SAMPLE}{cell_id}#{run:04d}#{invocation:04d}"
+
+
+def sample_of(item: Mapping[str, Any]) -> Sample:
+    """A sample as the state machine wrote it."""
+    return _value_of(Sample, item)
+
+
+def _attributes_of(value: Run | Sample | CellRow) -> dict[str, Any]:
+    present = ((one.name, getattr(value, one.name)) for one in fields(value))
+    return {name: _attribute(one) for name, one in present if one is not None}
+
+
+def _attribute(value: object) -> dict[str, Any]:
+    if isinstance(value, bool):
+        return {"BOOL": value}
+    if isinstance(value, str):
+        return {"S": str(value)}
+    return {"N": f"{value:.9g}" if isinstance(value, float) else str(value)}
+
+
+def _value_of(kind: type[T], item: Mapping[str, Any]) -> T:
+    known = {one.name for one in fields(kind)}
+    values = {name: _plain(one) for name, one in item.items() if name in known}
+    if kind in _STATUSES:
+        values["status"] = _STATUSES[kind](values["status"])
+    return kind(**values)
+
+
+def _plain(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of DynamoDB's types
+    if "N" not in attribute:
+        return attribute.get("S", attribute.get("BOOL"))
+    text: str = attribute["N"]
+    return int(text) if text.lstrip("-").isdigit() else float(text)
