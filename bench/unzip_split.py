@@ -21,7 +21,7 @@ from bench.unzip_ways import CHUNK_BYTES, WAYS
 from bucketsum.archives.central_directory import LOCAL_BYTES, read_directory
 from bucketsum.archives.decoders import crc32, decoder_for
 from bucketsum.archives.member import FEED_BYTES
-from bucketsum.archives.model import Limits
+from bucketsum.archives.model import Engine, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,8 +80,8 @@ def split_of(archive: Path) -> Split:
 def _measured(archive: Path) -> Split:
     data = archive.read_bytes()
     members = list(_compressed(data))
-    ours = [_parts(members, "isal", crc32) for _ in range(_TURNS)]
-    theirs = [_parts(members, "zlib", zlib.crc32) for _ in range(_TURNS)]
+    ours = [_parts(members, Engine.ISAL, crc32) for _ in range(_TURNS)]
+    theirs = [_parts(members, Engine.ZLIB, zlib.crc32) for _ in range(_TURNS)]
     return Split(
         inflate=min(inflate for inflate, _, _ in ours),
         crc32=min(crc for _, crc, _ in ours),
@@ -113,7 +113,7 @@ def _compressed(data: bytes) -> Iterator[tuple[Member, memoryview]]:
 
 
 def _parts(
-    members: list[tuple[Member, memoryview]], engine: str, crc: Callable[[Bytes, int], int]
+    members: list[tuple[Member, memoryview]], engine: Engine, crc: Callable[[Bytes, int], int]
 ) -> tuple[float, float, float]:
     """Processor seconds of decoding, of CRC-32 and of SHA-1, one piece after the other."""
     clock = time.thread_time_ns

@@ -18,8 +18,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.model import Limits
-from bucketsum.archives.reader import ArchiveReader, Mode
+from bucketsum.archives.model import Engine, Limits, Mode
+from bucketsum.archives.reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def _chunks(archive: Path) -> Iterator[bytes]:
             yield chunk
 
 
-def _bucketsum(mode: Mode, engine: str, threads: int, archive: Path, folder: Path) -> None:
+def _bucketsum(mode: Mode, engine: Engine, threads: int, archive: Path, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
 
     def read(offset: int, length: int) -> bytes:
@@ -100,13 +100,13 @@ WAYS: Final[Mapping[str, Callable[[Path, Path], None]]] = {
     "unzip": _unzip,
     "unzip to /dev/null": _unzip_devnull,
     "stream-unzip, discarded": _stream_unzip,
-    "bucketsum stream": partial(_bucketsum, Mode.STREAM, "isal", 1),
-    "bucketsum stream, 2 threads": partial(_bucketsum, Mode.STREAM, "isal", 2),
-    "bucketsum stream, zlib": partial(_bucketsum, Mode.STREAM, "zlib", 1),
-    "bucketsum tmp": partial(_bucketsum, Mode.TMP, "isal", 1),
-    "bucketsum tmp, 2 threads": partial(_bucketsum, Mode.TMP, "isal", 2),
-    "bucketsum discard": partial(_bucketsum, Mode.DISCARD, "isal", 1),
-    "bucketsum discard, 2 threads": partial(_bucketsum, Mode.DISCARD, "isal", 2),
+    "bucketsum stream": partial(_bucketsum, Mode.STREAM, Engine.ISAL, 1),
+    "bucketsum stream, 2 threads": partial(_bucketsum, Mode.STREAM, Engine.ISAL, 2),
+    "bucketsum stream, zlib": partial(_bucketsum, Mode.STREAM, Engine.ZLIB, 1),
+    "bucketsum tmp": partial(_bucketsum, Mode.TMP, Engine.ISAL, 1),
+    "bucketsum tmp, 2 threads": partial(_bucketsum, Mode.TMP, Engine.ISAL, 2),
+    "bucketsum discard": partial(_bucketsum, Mode.DISCARD, Engine.ISAL, 1),
+    "bucketsum discard, 2 threads": partial(_bucketsum, Mode.DISCARD, Engine.ISAL, 2),
 }
 """Each takes an archive and a folder that does not exist; whatever bucketsum does, it hashes."""
 

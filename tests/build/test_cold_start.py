@@ -50,7 +50,9 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
         "aws_xray_sdk", "wrapt",  # the first invocation that X-Ray samples loads them
         "aws_lambda_powertools.utilities.batch",  # and with it every data class of Powertools
         "aws_lambda_powertools.utilities.data_classes",
-        "bucketsum.archives", "bucketsum.sweep",  # off by default; not the hasher's
+        "bucketsum.archives.reader", "bucketsum.archives.archive_hasher",  # off by default
+        "bucketsum.archives.decoders", "bucketsum.s3.range_reads",
+        "bucketsum.sweep",  # not the hasher's
         "isal", "inflate64",
     ],
 )  # fmt: skip

@@ -7,8 +7,8 @@ import io
 import zipfile
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.model import ArchiveStatus, Limits
-from bucketsum.archives.reader import ArchiveReader, Mode
+from bucketsum.archives.model import ArchiveStatus, Limits, Mode
+from bucketsum.archives.reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

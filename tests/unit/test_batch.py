@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.integration.hasher.lambda_says import TEST_EVENT, message_of
 
-from bucketsum.archives.model import Limits
-from bucketsum.archives.reader import ArchiveReader, Mode
+from bucketsum.archives.model import Limits, Mode
+from bucketsum.archives.reader import ArchiveReader
 from bucketsum.batch import LARGE_BYTES, SMALL_BYTES, BatchHasher, MessageResult
 from bucketsum.dead_letters import ReceivedMessage
 from bucketsum.errors import Deferred, MalformedMessage, SourceUnavailable

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.archives.model import Limits, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import BadSettings
 from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
@@ -164,8 +165,7 @@ def _archives(
     if not suffixes:
         return None
     # Imported here: with archives off, which is the default, a cold start does without them.
-    from bucketsum.archives.model import Limits  # noqa: PLC0415 - as said
-    from bucketsum.archives.reader import ArchiveReader, Mode  # noqa: PLC0415 - as said
+    from bucketsum.archives.reader import ArchiveReader  # noqa: PLC0415 - as said
 
     mode = _present(env, "ARCHIVE_MODE")
     if mode not in (Mode.STREAM, Mode.TMP):

@@ -15,8 +15,7 @@ import pytest
 from tests.integration.archives.archivers import ARCHIVERS
 from tests.unit.archives.reading import Read
 
-from bucketsum.archives.model import ArchiveStatus, Problem
-from bucketsum.archives.reader import Mode
+from bucketsum.archives.model import ArchiveStatus, Mode, Problem
 
 if TYPE_CHECKING:
     from pathlib import Path

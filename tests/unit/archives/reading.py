@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
-from bucketsum.archives.model import Limits
-from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult, Mode
+from bucketsum.archives.model import Engine, Limits, Mode
+from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Read:
         limits: Limits | None = None,
         chunk_bytes: int = 65_536,
         root: Path | None = None,
-        engine: str = "isal",
+        engine: Engine = Engine.ISAL,
     ) -> None:
         limits = limits or Limits()
         reader = ArchiveReader(mode, limits, (".zip", ".jar"), 2, root, engine)

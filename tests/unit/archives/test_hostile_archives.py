@@ -11,8 +11,8 @@ import pytest
 from tests.unit.archives.reading import Read, sha1
 from tests.unit.archives.zip_making import Part, archive_of, deflated, named
 
-from bucketsum.archives.model import ArchiveStatus, Limits, Problem
-from bucketsum.archives.reader import ArchiveReader, Mode
+from bucketsum.archives.model import ArchiveStatus, Limits, Mode, Problem
+from bucketsum.archives.reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.unit.archives.zip_making import archive_of, named
 
-from bucketsum.archives.model import ArchiveStatus, Limits
+from bucketsum.archives.model import ArchiveStatus, Limits, Mode
 from bucketsum.archives.pace import Pace
-from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult, Mode
+from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

@@ -14,8 +14,7 @@ import pytest
 from tests.unit.archives.reading import Read
 from tests.unit.archives.zip_making import Part, archive_of, named
 
-from bucketsum.archives.model import ArchiveStatus
-from bucketsum.archives.reader import Mode
+from bucketsum.archives.model import ArchiveStatus, Mode
 from bucketsum.archives.workspace import workspace
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from tests.unit.archives.reading import Read
 from tests.unit.archives.zip_making import archive_of, named
 
 from bucketsum.archives.member_rows import member_entry
+from bucketsum.archives.model import Mode
 from bucketsum.archives.names import decoded_name, name_warnings, shortened
-from bucketsum.archives.reader import Mode
 
 if TYPE_CHECKING:
     from pathlib import Path

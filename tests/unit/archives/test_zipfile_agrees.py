@@ -18,8 +18,8 @@ from tests.unit.archives.reading import Read, sha1
 from tests.unit.archives.zip_making import Part, archive_of
 
 from bucketsum.archives import decoders
-from bucketsum.archives.model import ArchiveStatus, Limits, Problem
-from bucketsum.archives.reader import ArchiveReader, MemberResult, Mode
+from bucketsum.archives.model import ArchiveStatus, Engine, Limits, Mode, Problem
+from bucketsum.archives.reader import ArchiveReader, MemberResult
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ def written(members: dict[str, tuple[int, bytes]], *, streamed: bool = False) ->
     members=st.dictionaries(NAMES, st.tuples(st.sampled_from(METHODS), CONTENTS), max_size=6),
     streamed=st.booleans(),
     chunk_bytes=st.sampled_from([1, 7, 4096, 65_536, 1 << 20]),
-    engine=st.sampled_from(["isal", "zlib"]),
+    engine=st.sampled_from(Engine),
 )
 @examples(max_examples=60)
 def test_members_are_what_went_in(
-    members: dict[str, tuple[int, bytes]], *, streamed: bool, chunk_bytes: int, engine: str
+    members: dict[str, tuple[int, bytes]], *, streamed: bool, chunk_bytes: int, engine: Engine
 ) -> None:
     """Neither chunk size, method, data descriptors nor the engine change a digest."""
     data = written(members, streamed=streamed)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bucketsum.archives.decoders import ENGINES as HERE
-from bucketsum.archives.reader import Mode
+from bucketsum.archives.model import Mode
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.axes import ENGINES, MODES, Setting
 from bucketsum.sweep.input import SweepInput

@@ -14,7 +14,7 @@ import zlib
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final, Protocol
 
-from bucketsum.archives.model import Limits, Member, MemberUnreadable, Problem
+from bucketsum.archives.model import Engine, Limits, Member, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -40,7 +40,7 @@ def _optional(name: str) -> Any:  # noqa: ANN401 - a module, whose stubs may be 
 _ISAL: Final = _optional("isal.igzip_lib")
 _ISAL_CRC: Final = _optional("isal.isal_zlib")
 
-ENGINES: Final = ("isal", "zlib") if _ISAL else ("zlib",)
+ENGINES: Final = (Engine.ISAL, Engine.ZLIB) if _ISAL else (Engine.ZLIB,)
 """What can inflate here, the fastest first."""
 
 crc32: Final[Callable[[ReadableBuffer, int], int]] = _ISAL_CRC.crc32 if _ISAL_CRC else zlib.crc32
@@ -200,8 +200,8 @@ class _Zstandard:
             ) from None
 
 
-def _inflate(engine: str) -> Decoder:
-    if engine == "isal" and _ISAL:
+def _inflate(engine: Engine) -> Decoder:
+    if engine is Engine.ISAL and _ISAL:
         return _Bounded(_ISAL.IgzipDecompressor(flag=_ISAL.DECOMP_DEFLATE))
     return _Zlib()
 
@@ -241,7 +241,7 @@ DAMAGES: Final[tuple[type[Exception], ...]] = (
 """What decoders raise of bytes that are not theirs."""
 
 
-def decoder_for(member: Member, limits: Limits, engine: str = ENGINES[0]) -> Decoder:
+def decoder_for(member: Member, limits: Limits, engine: Engine = ENGINES[0]) -> Decoder:
     """A decoder for *member*; *engine* inflates, one of `ENGINES`.
 
     Raises:
@@ -258,7 +258,7 @@ def decoder_for(member: Member, limits: Limits, engine: str = ENGINES[0]) -> Dec
     return _MAKERS[method](member, limits, engine)
 
 
-_MAKERS: Final[Mapping[str, Callable[[Member, Limits, str], Decoder]]] = {
+_MAKERS: Final[Mapping[str, Callable[[Member, Limits, Engine], Decoder]]] = {
     "stored": lambda *_: _Stored(),
     "deflate": lambda _member, _limits, engine: _inflate(engine),
     "deflate64": lambda *_: _deflate64(),

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.central_directory import LOCAL_BYTES
 from bucketsum.archives.member import FEED_BYTES, LimitCounter, digest_of_member
-from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Member, MemberDigest
+from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Engine, Member, MemberDigest
 from bucketsum.archives.stream import check_header, check_name
 
 if TYPE_CHECKING:
@@ -63,7 +63,9 @@ def check_room(
 class ArchiveFile:
     """An archive in a file, whose members can be read in any order and by several threads."""
 
-    def __init__(self, path: Path, directory: Directory, tally: LimitCounter, engine: str) -> None:
+    def __init__(
+        self, path: Path, directory: Directory, tally: LimitCounter, engine: Engine
+    ) -> None:
         self._path = path
         self._planned = _planned(directory)
         self._tally = tally

@@ -11,6 +11,7 @@ from bucketsum.archives.model import (
     RATIO_FREE_BYTES,
     ArchiveStatus,
     ArchiveStopped,
+    Engine,
     Limits,
     Member,
     MemberDigest,
@@ -176,7 +177,7 @@ def digest_of_member(
     compressed: Iterable[memoryview],
     tally: LimitCounter,
     write: Write | None = None,
-    engine: str = ENGINES[0],
+    engine: Engine = ENGINES[0],
     aside: BackgroundCalls | None = None,
 ) -> MemberDigest:
     """Decode and hash *compressed*, holding one piece at a time.

@@ -18,6 +18,24 @@ MADE_ON_UNIX: Final = frozenset({3, 19})
 _ENCRYPTED_BITS: Final = 0x2041  # bit 0: encrypted, 6: strongly, 13: with its header masked
 
 
+class Mode(StrEnum):
+    """How an archive is read."""
+
+    STREAM = "stream"
+    """Members are decompressed while the object arrives."""
+    TMP = "tmp"
+    """The object and its members are written to /tmp, and several threads read them."""
+    DISCARD = "discard"
+    """The object is written to /tmp, its members are not; only sweeps and benchmarks do this."""
+
+
+class Engine(StrEnum):
+    """The decompression library for Deflate."""
+
+    ISAL = "isal"
+    ZLIB = "zlib"
+
+
 class ArchiveStatus(StrEnum):
     """What became of an archive as such; its own SHA-1 is recorded in each case."""
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections import Counter
 from contextlib import closing
 from dataclasses import dataclass
-from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -18,7 +17,15 @@ from bucketsum.archives.central_directory import Directory, read_directory
 from bucketsum.archives.decoders import ENGINES
 from bucketsum.archives.extract import ArchiveFile, check_room
 from bucketsum.archives.member import LimitCounter
-from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Limits, Member, MemberDigest
+from bucketsum.archives.model import (
+    ArchiveStatus,
+    ArchiveStopped,
+    Engine,
+    Limits,
+    Member,
+    MemberDigest,
+    Mode,
+)
 from bucketsum.archives.names import NameCollision, name_collisions, name_warnings
 from bucketsum.archives.stream import Cursor, digests_in
 from bucketsum.archives.workspace import workspace
@@ -33,14 +40,6 @@ if TYPE_CHECKING:
 
 NESTED_SEPARATOR: Final = "!/"
 """Between an archive's path and that of a member in it."""
-
-
-class Mode(StrEnum):
-    """How an archive is read."""
-
-    STREAM = "stream"
-    TMP = "tmp"
-    DISCARD = "discard"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +105,7 @@ class ArchiveReader:
     suffixes: tuple[str, ...] = ()
     threads: int = 2
     root: Path | None = None
-    engine: str = ENGINES[0]
+    engine: Engine = ENGINES[0]
     aside: bool = False
 
     def takes(self, key: str) -> bool:

@@ -13,7 +13,7 @@ from bucketsum.archives.central_directory import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.decoders import ENGINES
 from bucketsum.archives.extra_fields import FULL32, zip64_values
 from bucketsum.archives.member import FEED_BYTES, digest_of_member
-from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Member, MemberDigest
+from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Engine, Member, MemberDigest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,7 +80,7 @@ def digests_in(
     directory: Directory,
     tally: LimitCounter,
     write_for: Callable[[Member], Write | None] = lambda _: None,
-    engine: str = ENGINES[0],
+    engine: Engine = ENGINES[0],
     aside: BackgroundCalls | None = None,
 ) -> Iterator[MemberDigest]:
     """Read every member that is not a folder, in the order in which they lie in the file.

@@ -6,8 +6,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from bucketsum.archives.decoders import ENGINES
-from bucketsum.archives.model import Limits
-from bucketsum.archives.reader import ArchiveReader, Mode
+from bucketsum.archives.model import Engine, Limits, Mode
+from bucketsum.archives.reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings
 from bucketsum.settings import MEMORY_MB_PER_CPU
@@ -35,7 +35,7 @@ def unzip_reader(mode: str, inflate: str, memory_mb: int) -> ArchiveReader:
     threads = max(2, -(-memory_mb // MEMORY_MB_PER_CPU))
     limits = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)
     aside = memory_mb > MEMORY_MB_PER_CPU
-    return ArchiveReader(Mode(mode), limits, (), threads, engine=inflate, aside=aside)
+    return ArchiveReader(Mode(mode), limits, (), threads, engine=Engine(inflate), aside=aside)
 
 
 def unzip(

@@ -19,7 +19,7 @@ MEMORY_MB_MIN: Final = 128
 MEMORY_MB_MAX: Final = 10_240
 
 MODES: Final = ("stream", "tmp", "discard")
-"""`bucketsum.archives.reader.Mode`; the planner does without what reads archives."""
+"""`bucketsum.archives.model.Mode`; the planner does without what reads archives."""
 
 ENGINES: Final = ("isal", "zlib")
 """What can inflate where the layer has all its wheels, the hasher's own first."""
