@@ -1,7 +1,7 @@
-"""What the command says when it cannot do what it was asked.
+"""Exit statuses, and the error that the command shows.
 
-Exit statuses: 0, done and the answer is yes; 1, done and the answer is no (a file differs, a key
-is not recorded); 2, it could not be done, and the text says what to do.
+0: success. 1: the command ran, but the result is negative (a file differs, a key is not recorded,
+a question was answered with no). 2: the command could not run; the message says why. 130: Ctrl-C.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from typing import Final
 import click
 
 ANSWER_IS_NO: Final = 1
+CANNOT_DO: Final = 2
+INTERRUPTED: Final = 130
+"""Exit status after Ctrl-C, as in shells."""
 
 
 class CannotDoError(click.ClickException):
-    """It could not be done; the text says what was got, what is allowed and what to do."""
+    """The command cannot run; the message has the value, what is allowed and what to do."""
 
-    exit_code = 2
+    exit_code = CANNOT_DO

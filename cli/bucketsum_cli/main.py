@@ -17,18 +17,17 @@ from bucketsum_cli.commands.ls import ls
 from bucketsum_cli.commands.put import put
 from bucketsum_cli.commands.redrive import redrive
 from bucketsum_cli.commands.show import show
+from bucketsum_cli.errors import INTERRUPTED
 from bucketsum_cli.local.commands import local
+from bucketsum_cli.options import OrderedGroup
 from bucketsum_cli.output import printable
 from bucketsum_cli.tune.commands import tune
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-INTERRUPTED = 130
-"""Exit status after Ctrl-C, as shells have it."""
 
-
-class Commands(click.Group):
+class Commands(OrderedGroup):
     """A group in which no error of AWS and no untrusted text reaches the terminal raw."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - as click has it
@@ -47,10 +46,6 @@ class Commands(click.Group):
             return super().invoke(ctx)
         except AWS_ERRORS as error:
             raise explained(error) from error
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click has it
-        """In the order in which they are added below, not of the alphabet."""
-        return list(self.commands)
 
 
 @click.group(cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})

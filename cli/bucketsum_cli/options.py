@@ -26,6 +26,17 @@ prefix_option = click.option(
 )
 
 
+yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+
+
+class OrderedGroup(click.Group):
+    """A group that lists its commands in the order in which they are added."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """List the commands in that order; click sorts them by name."""
+        return list(self.commands)
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """Which stack a command is about, as its options say.

@@ -98,6 +98,21 @@ def note(text: str) -> None:
     notes().print(Text(printable(text)), soft_wrap=True)
 
 
+def confirmed(question: str, *, yes: bool) -> bool:
+    """Whether *yes* was given, or a person answers *question* with yes.
+
+    The question goes to stderr alone: click's own writes a blank to stdout, where there may be
+    JSON. The end of the input is a no.
+    """
+    if yes:
+        return True
+    click.echo(f"{question} [y/N]: ", nl=False, err=True)
+    answer = click.get_text_stream("stdin").readline()
+    if not answer.endswith("\n"):  # nobody typed the end of the line
+        click.echo("\nno answer; use --yes to skip the question", err=True)
+    return answer.strip().lower() in ("y", "yes")
+
+
 def progress(*columns: ProgressColumn, passing: bool = False) -> Progress:
     """Live progress on stderr: what is done, a bar, *columns*, the time it took.
 

@@ -66,11 +66,11 @@ def test_reason_stays_behind_and_other_attributes_go_along(run: Run, stack: Stac
     assert message["MessageAttributes"] == kept
 
 
-@pytest.mark.parametrize(("answer", "status"), [("n\n", 1), ("\n", 1), ("", 2)])
-def test_without_a_yes_nothing_is_sent(run: Run, failed: Stack, answer: str, status: int) -> None:
+@pytest.mark.parametrize("answer", ["n\n", "\n", ""])
+def test_without_a_yes_nothing_is_sent(run: Run, failed: Stack, answer: str) -> None:
     """No, nothing and nobody are not yes; the messages are there for everyone at once."""
     ended = run("redrive", answer=answer)
-    assert ended.status == status
+    assert ended.status == 1
     assert "25 messages" in ended.err
     assert ended.out == ""
     assert sent_back(failed) == []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -11,9 +10,9 @@ import click
 from bucketsum.digests_table import NULL_VERSION, Status
 from bucketsum_cli.commands.failures import document_of, named
 from bucketsum_cli.dead_letter_queue import received, send_back
-from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import note, print_json, say
+from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.output import confirmed, note, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum.digests_table import Row
@@ -33,7 +32,7 @@ _HOLD_SECONDS: Final = 600
     metavar="KEY",
     help="Instead, try this key's unreadable versions again; may be given more than once.",
 )
-@click.option("--yes", is_flag=True, help="Do not ask.")
+@yes_option
 @click.option(
     "--limit",
     type=click.IntRange(1, 100_000),
@@ -67,25 +66,15 @@ def redrive(
         _requeue(stack, keys, as_json=as_json)
         return
     with received(stack, limit, _HOLD_SECONDS) as messages:
-        if messages and not yes:
-            _confirm(len(messages), stack)
+        question = f"Send {len(messages)} messages back to the arrivals queue of {stack.name}?"
+        if messages and not confirmed(question, yes=yes):
+            note("nothing was sent")
+            raise SystemExit(ANSWER_IS_NO)
         result = send_back(stack, messages)
     _report(result, as_json=as_json)
     if len(messages) == limit:
         note(f"there may be more than these {limit}: run it again")
     if result.refused:
-        raise SystemExit(ANSWER_IS_NO)
-
-
-def _confirm(count: int, stack: Stack) -> None:
-    """Ask on stderr: click's own question leaves a space on stdout."""
-    question = f"Send {count} messages back to the arrivals queue of {stack.name}? [y/N] "
-    click.echo(question, nl=False, err=True)
-    answer = sys.stdin.readline()
-    if not answer:
-        raise CannotDoError("nobody answered, so nothing was sent; --yes does not ask")
-    if answer.strip().lower() not in ("y", "yes"):
-        note("nothing was sent")
         raise SystemExit(ANSWER_IS_NO)
 
 

@@ -16,7 +16,7 @@ from bucketsum_cli.local import deploy, launcher, lock
 from bucketsum_cli.local.demo import run_demo
 from bucketsum_cli.local.demo_sweep import demonstrate_sweep
 from bucketsum_cli.local.interpreter import newest_interpreter
-from bucketsum_cli.options import json_option
+from bucketsum_cli.options import OrderedGroup, json_option
 from bucketsum_cli.stack import Stack, find_local_stack
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _STACK: Final = "bucketsum"
 _FOLLOW_PAUSE_SECONDS: Final = 1.0
 
 
-@click.group()
+@click.group(cls=OrderedGroup)
 def local() -> None:
     """The embedded AWS on this machine.
 

@@ -27,7 +27,7 @@ def test_plan_price_and_time_come_first_and_no_starts_nothing(
 ) -> None:
     """Whoever is asked knows cells, samples, seconds and dollars, and may say no."""
     ended = run("tune", "run", *AXES, answer="n\n")
-    assert (ended.status, ended.out, state_machine.asked) == (2, "", [])
+    assert (ended.status, ended.out, state_machine.asked) == (1, "", [])
     assert "4 cells × 5 runs: 22 samples" in ended.err
     assert "takes       about" in ended.err
     assert "USD (Lambda in us-east-1 on arm64, prices of 2" in ended.err

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import OrderedGroup, json_option, stack_options
 from bucketsum_cli.output import note, print_json, print_table, say
 from bucketsum_cli.tune import comparison as comparing
 from bucketsum_cli.tune.commands.apply import apply
@@ -26,15 +26,7 @@ if TYPE_CHECKING:
 _RUNS_SHOWN: Final = 20
 
 
-class InOrder(click.Group):
-    """A group that lists its commands in the order in which they are added."""
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - as click has it
-        """Not of the alphabet."""
-        return list(self.commands)
-
-
-@click.group("tune", cls=InOrder)
+@click.group("tune", cls=OrderedGroup)
 def tune() -> None:
     """Measure memory, chunk sizes and ways to unzip, and deploy what is best.
 

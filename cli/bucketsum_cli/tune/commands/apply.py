@@ -10,9 +10,8 @@ import click
 
 from bucketsum_cli.emulator import project_folder
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import note, notes, print_json, printable
-from bucketsum_cli.tune.confirming import confirmed
+from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.output import confirmed, note, notes, print_json, printable
 from bucketsum_cli.tune.samconfig import with_parameters
 from bucketsum_cli.tune.sweeper import found_run
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
@@ -34,7 +33,7 @@ _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
               help="The project's samconfig.toml otherwise.")  # fmt: skip
 @click.option("--config-env", "environment", default="default", show_default=True, metavar="NAME",
               help="Environment in the file.")  # fmt: skip
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@yes_option
 @json_option
 @stack_options
 def apply(
@@ -63,7 +62,7 @@ def apply(
     changed = after != before
     if changed:
         _show_difference(file, before, after)
-        if not yes and not confirmed("Write it?"):
+        if not confirmed("Write it?", yes=yes):
             note("nothing was written")
             raise SystemExit(ANSWER_IS_NO)
         write(file, after)

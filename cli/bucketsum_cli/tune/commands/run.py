@@ -12,10 +12,9 @@ import click
 from bucketsum.sweep.axes import Workload
 from bucketsum.sweep.measurements_table import RunStatus
 from bucketsum.sweep.strategy import StrategyName
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import note, print_json, say
-from bucketsum_cli.tune.confirming import confirmed
+from bucketsum_cli.errors import ANSWER_IS_NO, INTERRUPTED, CannotDoError
+from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.output import confirmed, note, print_json, say
 from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.plan_view import Priced, priced_plan, print_plan
 from bucketsum_cli.tune.progress import follow, settled
@@ -29,9 +28,6 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.options import Target
     from bucketsum_cli.tune.sweeper import Execution
-
-INTERRUPTED: Final = 130
-"""Exit status after Ctrl-C, as shells have it."""
 
 EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStatus.PARTIAL: 1}
 _EXIT_OTHERWISE: Final = 2
@@ -85,7 +81,7 @@ def axis_options(command: Callable[..., None]) -> Callable[..., None]:
 @click.command("run")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @axis_options
-@click.option("--yes", "-y", is_flag=True, help="Do not ask.")
+@yes_option
 @click.option("--dry-run", is_flag=True, help="Show plan, price and time; start nothing.")
 @click.option("--no-wait", is_flag=True, help="Start it, print its name and leave it alone.")
 @json_option
@@ -116,8 +112,9 @@ def run(
         if as_json:
             print_json(priced.to_json())
         return
-    if not yes and not confirmed("Start it?"):
-        raise CannotDoError("not started: it was not confirmed; --yes does not ask")
+    if not confirmed("Start it?", yes=yes):
+        note("nothing was started")
+        raise SystemExit(ANSWER_IS_NO)
     run_id = new_run_id()
     arn = sweeper.start(run_id, asked)
     if no_wait:
