@@ -113,7 +113,7 @@ def run(
             print_json(priced.to_json())
         return
     if not confirmed("Start it?", yes=yes):
-        note("nothing was started")
+        note("not started")
         raise SystemExit(ANSWER_IS_NO)
     run_id = new_run_id()
     arn = sweeper.start(run_id, asked)
