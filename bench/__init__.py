@@ -1,1 +1,1 @@
-"""What is promised about speed and memory, measured. `make bench` runs all of it."""
+"""Benchmarks of bucketsum; every benchmark is a sub-command of ``python -m bench``."""

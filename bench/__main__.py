@@ -6,9 +6,12 @@ import sys
 
 import click
 
-from bench import cold_start, cost, function, scaling, scaling_check
-from bench.box.command import readers
-from bench.unzip import unzip
+from bench.cost import command as cost
+from bench.function import cold_start
+from bench.function import command as function
+from bench.readers.command import readers
+from bench.scaling import command as scaling
+from bench.unzip.command import unzip
 
 
 @click.group(invoke_without_command=True)
@@ -24,7 +27,7 @@ def bench(context: click.Context) -> None:
 
 def promises() -> None:
     """Measure the whole system; the modules are imported when they are needed."""
-    from bench.promises import main  # noqa: PLC0415 - the embedded AWS is for this alone
+    from bench.targets.command import main  # noqa: PLC0415 - the embedded AWS is for this alone
 
     sys.exit(main())
 
@@ -35,7 +38,6 @@ bench.add_command(function.main)
 bench.add_command(cold_start.main)
 bench.add_command(cost.main, "cost")
 bench.add_command(scaling.main, "scaling")
-bench.add_command(scaling_check.main, "scaling-check")
 bench.command("promises", help="What is promised of the whole system, on the embedded AWS.")(
     promises
 )

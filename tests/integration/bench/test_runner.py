@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from bench.box import calibration
 from bench.box.box import Box
-from bench.box.entries import ARTICLE, ENTRIES, Entry
 from bench.box.objects import make_object
-from bench.box.peers import Peers
 from bench.box.profiles import BURST_BYTES, Profile
 from bench.box.requirements import CannotMakeBoxError
-from bench.box.running import Runner
-from bench.box.samples import FAILED, GOOD, OUT_OF_MEMORY, WRONG
 from bench.box.server import start_server
+from bench.readers.registry import ARTICLE, ENTRIES, Entry
+from bench.readers.rivals import Peers
+from bench.readers.runner import Runner
+from bench.readers.samples import FAILED, GOOD, OUT_OF_MEMORY, WRONG
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

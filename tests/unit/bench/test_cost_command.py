@@ -6,11 +6,10 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from bench.box.entries import AS_DEPLOYED
-from bench.cost import DOCUMENT, MEASURED, main, written
-from bench.cost_measured import ColdStart, Measured, Small, Speed, measured_in
-from bench.cost_model import Handling, cost_of
-from bench.cost_tables import (
+from bench.cost.command import DOCUMENT, MEASURED, main, written
+from bench.cost.measured import ColdStart, Measured, Small, Speed, measured_in
+from bench.cost.model import Handling, cost_of
+from bench.cost.tables import (
     alternatives_table,
     article_table,
     cold_starts,
@@ -18,6 +17,7 @@ from bench.cost_tables import (
     prices_table,
     small_objects,
 )
+from bench.readers.registry import AS_DEPLOYED
 from click.testing import CliRunner
 from tests.sam_template import load_template
 from tests.template.documents import Document

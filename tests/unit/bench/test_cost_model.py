@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from bench.cost_alternatives import alternatives, article_usd_per_tb
-from bench.cost_model import (
+from bench.cost.alternatives import alternatives, article_usd_per_tb
+from bench.cost.model import (
     ROW_WRITE_UNITS,
     Handling,
     cost_of,
     usd_per_tb,
 )
-from bench.cost_prices import PRICES
+from bench.cost.prices import PRICES
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,13 +1,13 @@
-"""bench.function: what is sent, and what its JSON says."""
+"""bench.function.command: what is sent, and what its JSON says."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench import small_objects
 from bench.box.objects import BUCKET, KnownObject
-from bench.function import WAYS, summed_up
-from bench.function_runs import Sample
+from bench.function import small_objects
+from bench.function.command import WAYS, summed_up
+from bench.function.runs import Sample
 
 from bucketsum.notifications import created_objects_in
 

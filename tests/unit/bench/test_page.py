@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from bench.page import Head, Table, written_between
+from bench.tables.table import Head, Table, written_between
 
 HEADS = (Head("a thing", "thing"), Head("USD", "usd", "{:.2f}".format))
 TABLE = Table("t", HEADS, (("x", 1.234), ("y", None)))

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Final
 
 import boto3
 import pytest
-from bench.box.harness import Target
 from bench.box.objects import content
-from bench.box.readers import boto, ours, programs
+from bench.readers.harness import Target
+from bench.readers.ways import boto, ours, programs
 from moto import mock_aws
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def test_a_program_that_fails_is_no_measurement(tmp_path: Path) -> None:
 def run_harness(job: dict[str, object], after: str) -> list[dict[str, object]]:
     """What the harness answers to *job*, and then to *after*."""
     done = subprocess.run(
-        [sys.executable, "-m", "bench.box.harness"],
+        [sys.executable, "-m", "bench.readers.harness"],
         input=f"{json.dumps(job)}\n{after}",
         cwd=ROOT,
         capture_output=True,
@@ -93,7 +93,7 @@ def test_the_harness_measures_one_reading(tmp_path: Path) -> None:
     """It says when it is ready, waits, and tells size, digest, seconds and memory."""
     (tmp_path / "one").write_bytes(CONTENT)
     job: dict[str, object] = {
-        "reader": "bench.box.readers.programs:piped",
+        "reader": "bench.readers.ways.programs:piped",
         "options": {"argv": ["cat", f"{tmp_path}/{{key}}"]},
         "target": FIELDS,
         "warm": True,
@@ -109,7 +109,7 @@ def test_the_harness_measures_one_reading(tmp_path: Path) -> None:
 def test_the_harness_ends_when_nobody_waits_for_it(tmp_path: Path) -> None:
     """A runner that was killed leaves no reader behind."""
     job: dict[str, object] = {
-        "reader": "bench.box.readers.programs:piped",
+        "reader": "bench.readers.ways.programs:piped",
         "options": {"argv": ["cat", str(tmp_path)]},
         "target": FIELDS,
         "warm": False,

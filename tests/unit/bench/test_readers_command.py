@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 from bench.__main__ import bench
-from bench.box import command
-from bench.box.entries import ENTRIES
 from bench.box.profiles import PROFILES
 from bench.box.requirements import Missing
+from bench.readers import command
+from bench.readers.registry import ENTRIES
 from click.testing import CliRunner
 
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 from bench.box.calibration import Calibration
-from bench.box.entries import ARTICLE, ENTRIES, chosen
-from bench.box.peers import Peers
 from bench.box.profiles import Profile
-from bench.box.report import BEGIN, END, Measured, Occasion, as_json, markdown, written_between
 from bench.box.requirements import Missing
-from bench.box.running import filled, turned
-from bench.box.samples import FAILED, GOOD, OUT_OF_MEMORY, Sample
-from bench.box.summary import Spread, summaries
+from bench.readers.registry import ARTICLE, ENTRIES, chosen
+from bench.readers.report import BEGIN, END, Measured, Occasion, as_json, markdown, written_between
+from bench.readers.rivals import Peers
+from bench.readers.runner import filled, turned
+from bench.readers.samples import FAILED, GOOD, OUT_OF_MEMORY, Sample
+from bench.readers.summary import Spread, summaries
 
 OCCASION = Occasion("2026-01-02", 0.25)
 PROFILE = Profile("plain", 512, 800, 100_000_000)  # 100 MB/s: the object takes a second

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 import shlex
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
-from bench.scaling import DOCUMENT, main
-from bench.scaling_check import compared
-from bench.scaling_tables import DEFAULT, duration_text, napkin, tables
+from bench.scaling.command import DOCUMENT, main
+from bench.scaling.tables import DEFAULT, duration_text, napkin, tables
 from click.testing import CliRunner
 from tests.sam_template import load_template
 
@@ -99,13 +97,3 @@ def test_what_cannot_be_is_refused(arguments: list[str], told: str) -> None:
 def test_durations_for_people(seconds: float, text: str) -> None:
     """Seconds, minutes or hours, as they are read most easily."""
     assert duration_text(seconds) == text
-
-
-@pytest.mark.parametrize("concurrency", [2, 3, 4])
-def test_a_burst_as_simulated_has_the_ratio_one(concurrency: int) -> None:
-    """Rows that come as the model says, an invocation's duration apart, compare as 1."""
-    start = datetime(2026, 11, 21, tzinfo=UTC)
-    rounds = [start + timedelta(seconds=0.5 * (number // concurrency)) for number in range(12)]
-    check = compared(concurrency, [0.5] * 12, (moment.isoformat() for moment in rounds))
-    assert check.ratio == pytest.approx(1)
-    assert check.simulated_seconds == pytest.approx(0.5 * 12 / concurrency)

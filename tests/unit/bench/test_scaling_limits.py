@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from bench import scaling_limits
-from bench.scaling_limits import Setting, tightest, uses
-from bench.scaling_model import Burst
+from bench.scaling import limits as scaling_limits
+from bench.scaling.limits import Setting, tightest, uses
+from bench.scaling.model import Burst
 from botocore.session import Session
 from tests.sam_template import load_template
 

@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import replace
 
 import pytest
-from bench.scaling_model import (
+from bench.scaling.model import (
     SCALE_UP,
     US_PER_SECOND,
     Burst,

@@ -10,12 +10,12 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.unzip_archives import Made
-from bench.unzip_report import BEGIN, END, Report, written_into
-from bench.unzip_side_by_side import SideBySide
-from bench.unzip_split import Split
-from bench.unzip_turns import OURS, Spread, Timing, Turns, slowdown
-from bench.unzip_ways import WAYS
+from bench.unzip.archives import Made
+from bench.unzip.side_by_side import SideBySide
+from bench.unzip.split import Split
+from bench.unzip.tables import BEGIN, END, Report, written_into
+from bench.unzip.turns import OURS, Spread, Timing, Turns, slowdown
+from bench.unzip.ways import WAYS
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -43,7 +43,7 @@ def test_every_way_unzips(way: str, small: Path, tmp_path: Path) -> None:
     """Each tells its time, processor time and memory; those that write leave files behind."""
     if way.startswith("unzip") and shutil.which("unzip") is None:
         pytest.skip("unzip is not installed")
-    told = Timing(**json.loads(output_of("-m", "bench.unzip_ways", way, small, tmp_path / "out")))
+    told = Timing(**json.loads(output_of("-m", "bench.unzip.ways", way, small, tmp_path / "out")))
     assert told.seconds > 0
     assert told.peak_bytes > 5_000_000
     extracts = way in ("zipfile.extractall", "unzip")
@@ -55,7 +55,7 @@ def test_archives_are_unzipped_side_by_side(at_a_time: int, small: Path, tmp_pat
     """All of them, in folders of their own."""
     other = tmp_path / "other.zip"
     shutil.copy(small, other)
-    module = ("-m", "bench.unzip_side_by_side")
+    module = ("-m", "bench.unzip.side_by_side")
     seconds = output_of(*module, "zipfile.extractall", at_a_time, tmp_path / "out", small, other)
     assert float(seconds) > 0
     assert (tmp_path / "out" / "small" / "y").exists()
@@ -64,7 +64,7 @@ def test_archives_are_unzipped_side_by_side(at_a_time: int, small: Path, tmp_pat
 
 def test_split_is_of_the_whole_time(small: Path) -> None:
     """Every part takes some, and what all parts leave of the reader's time is its overhead."""
-    split = Split(**json.loads(output_of("-m", "bench.unzip_split", small)))
+    split = Split(**json.loads(output_of("-m", "bench.unzip.split", small)))
     assert min(split.inflate, split.crc32, split.sha1_members, split.sha1_archive) > 0
     assert split.overhead + split.parts == pytest.approx(split.stream)
 

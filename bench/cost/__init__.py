@@ -1,0 +1,1 @@
+"""Prices of what other benchmarks measured."""

@@ -1,0 +1,116 @@
+"""What hashing one object costs, item by item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from math import ceil
+from typing import Final
+
+from bench.cost.prices import (
+    LOG_BYTE,
+    READ_UNIT,
+    REGION,
+    S3_GET,
+    SQS_REQUEST,
+    TRACE,
+    WRITE_UNIT,
+)
+from bucketsum.hashing import LOOK_UP_FROM_BYTES
+from bucketsum.sweep.prices import prices_in
+
+BYTES_PER_TB: Final = 10**12
+
+ROW_WRITE_UNITS: Final = 2
+"""The row of up to 1 KB, and its entry in the index by-sha1."""
+
+LOOK_UP_READ_UNITS: Final = 0.5
+"""GetItem, eventually consistent."""
+
+LOG_BYTES_PER_OBJECT: Final = 710
+"""The line ``object``, counted on the embedded AWS; a longer key makes it longer."""
+
+LOG_BYTES_PER_INVOCATION: Final = 1_100
+"""The metrics, 394 bytes there, and about 700 of Lambda's own lines about an invocation."""
+
+TRACED_SHARE: Final = 0.05
+"""Lambda traces one request a second and 5 % of all others; at many a second that is 5 %."""
+
+
+@dataclass(frozen=True, slots=True)
+class Handling:
+    """How one object is hashed.
+
+    Attributes:
+        memory_mb: The function's memory.
+        architecture: arm64 or x86_64.
+        object_bytes: Its size.
+        seconds: What it takes of its invocation.
+        batch_size: Objects per invocation.
+        gets: Requests to S3.
+    """
+
+    memory_mb: int
+    architecture: str
+    object_bytes: int
+    seconds: float
+    batch_size: int = 1
+    gets: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """US dollars for one object.
+
+    Attributes:
+        lambda_time: Memory × time, billed by the millisecond.
+        lambda_requests: The invocation, or its share of one.
+        sqs: S3's message, and shares of the receiving and deleting of a batch.
+        s3: The GETs.
+        dynamodb: The row, its entry in the index, the look-up of a large object.
+        logs: CloudWatch Logs and X-Ray.
+    """
+
+    lambda_time: float
+    lambda_requests: float
+    sqs: float
+    s3: float
+    dynamodb: float
+    logs: float
+
+    @property
+    def total(self) -> float:
+        """All of it."""
+        amounts: list[float] = [getattr(self, field.name) for field in fields(self)]
+        return sum(amounts)
+
+    @property
+    def requests(self) -> float:
+        """All but Lambda's time: what an object costs whatever its size."""
+        return self.total - self.lambda_time
+
+
+def cost_of(handling: Handling) -> Cost:
+    """What *handling* costs, at list prices: no free tier, no savings plan, no retry.
+
+    Raises:
+        BadSweep: The architecture has no price.
+    """
+    prices = prices_in(REGION, handling.architecture)
+    batch = handling.batch_size
+    billed_ms = ceil(round(batch * handling.seconds * 1000, 6))
+    invocation = prices.invocation_usd(billed_ms, handling.memory_mb)
+    look_up = LOOK_UP_READ_UNITS if handling.object_bytes >= LOOK_UP_FROM_BYTES else 0
+    log_bytes = LOG_BYTES_PER_OBJECT + LOG_BYTES_PER_INVOCATION / batch
+    return Cost(
+        lambda_time=(invocation - prices.request) / batch,
+        lambda_requests=prices.request / batch,
+        sqs=SQS_REQUEST.each * (1 + 2 / batch),
+        s3=S3_GET.each * handling.gets,
+        dynamodb=WRITE_UNIT.each * ROW_WRITE_UNITS + READ_UNIT.each * look_up,
+        logs=LOG_BYTE.each * log_bytes + TRACE.each * TRACED_SHARE / batch,
+    )
+
+
+def usd_per_tb(usd: float, object_bytes: int) -> float:
+    """Dollars per 10¹² bytes, where an object of *object_bytes* costs *usd*."""
+    return usd * BYTES_PER_TB / object_bytes

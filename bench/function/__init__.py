@@ -1,0 +1,1 @@
+"""The whole hasher function on small objects, and its cold start."""

@@ -1,0 +1,99 @@
+"""What `sam build` makes, and an interpreter with what Lambda's runtime brings, for benchmarks."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from bench.function import baseline
+from bucketsum_cli import emulator
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.local.interpreter import newest_interpreter
+from bucketsum_cli.local.runtime import make_runtime
+
+VARIABLES: Final = {
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_REGION": "us-east-1",
+    "AWS_ACCESS_KEY_ID": "benchmark",
+    "AWS_SECRET_ACCESS_KEY": "benchmark",
+    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
+    "LAMBDA_TASK_ROOT": "/var/task",  # makes Powertools trace, as it does in Lambda
+    "DIGESTS_TABLE": "digests",
+    "ARRIVALS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/arrivals",
+    "DEAD_LETTER_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters",
+    "MAX_RECEIVES": "5",
+    "CHUNK_BYTES": "1048576",
+    "STREAMS": "auto",
+    "POWERTOOLS_SERVICE_NAME": "benchmark",
+    "POWERTOOLS_METRICS_NAMESPACE": "bucketsum",
+}
+"""What a function finds in its environment, and nothing of this machine's."""
+
+
+@dataclass(frozen=True, slots=True)
+class Artefacts:
+    """What a function consists of in Lambda.
+
+    Attributes:
+        python: An interpreter with the standard library, boto3 and what it needs, compiled.
+        runtime: What Lambda calls it.
+        functions: Folders of handlers by name: ``hasher`` and ``naive``.
+        layer: What is /opt/python, as `sam build` made it.
+        uncompiled: The same without bytecode.
+    """
+
+    python: Path
+    runtime: str
+    functions: dict[str, Path]
+    layer: Path
+    uncompiled: Path
+
+    def search(self, function: str, layer: Path) -> list[str]:
+        """Where *function* looks for modules before the interpreter's own, in Lambda's order."""
+        site = layer / "lib" / self.runtime / "site-packages"
+        return [str(self.functions[function]), str(site), str(layer)]
+
+
+def make() -> Artefacts:
+    """Build the project as it is, into the folder of the embedded AWS.
+
+    Raises:
+        CannotDoError: `sam build` failed; the text is what it said.
+    """
+    project = emulator.project_folder()
+    interpreter = newest_interpreter()
+    python = make_runtime(project, interpreter)
+    folder = project / emulator.FOLDER / "bench-build"
+    _run(
+        *(sys.executable, "-m", "samcli", "build", "--no-cached", "--build-dir", folder),
+        *("--parameter-overrides", f"PythonRuntime={interpreter.runtime}"),
+        path=interpreter.path.parent,
+    )
+    _run(python, "-m", "compileall", "-q", python.parents[1] / "lib")
+    layer = folder / "BucketsumLayer" / "python"
+    uncompiled = folder / "uncompiled"
+    shutil.copytree(layer, uncompiled, ignore=shutil.ignore_patterns("__pycache__"))
+    functions = {"hasher": folder / "HasherFunction", "naive": folder / "naive"}
+    functions["naive"].mkdir()
+    shutil.copy(Path(*baseline.__path__) / "app.py", functions["naive"])
+    return Artefacts(python, interpreter.runtime, functions, layer, uncompiled)
+
+
+def _run(*command: str | Path, path: Path | None = None) -> None:
+    """Run a program with our own tools, and *path*, first on its PATH."""
+    tools = [str(Path(sys.executable).parent), str(path or ""), os.environ.get("PATH", os.defpath)]
+    done = subprocess.run(  # noqa: S603 - SAM, and the interpreter that was made
+        command,
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=emulator.project_folder(),
+        env=os.environ | {"PATH": os.pathsep.join(filter(None, tools)), "SAM_CLI_TELEMETRY": "0"},
+    )
+    if done.returncode:
+        raise CannotDoError(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")

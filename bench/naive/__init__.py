@@ -1,1 +1,0 @@
-"""What bucketsum is compared with: the function that one writes first."""

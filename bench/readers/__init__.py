@@ -1,0 +1,1 @@
+"""S3 readers compared in the benchmark sandbox."""

@@ -1,0 +1,80 @@
+"""The readers, one line each: what runs, in which environment, with which settings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+MIB: Final = 1024 * 1024
+
+ARTICLE: Final = "article, 20 MB chunks"
+"""What every ratio is against."""
+
+AS_DEPLOYED: Final = "bucketsum, as deployed"
+"""Ours, with as many streams as its rule says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One reader.
+
+    Attributes:
+        name: What the table and the command line call it.
+        reader: ``module:function`` below `bench.readers.ways`, given to the harness.
+        options: Keyword arguments of the function; ``{name}`` in texts is the path of that program.
+        needs: Distributions or programs that it does not run without.
+    """
+
+    name: str
+    reader: str
+    options: dict[str, Any] = field(default_factory=dict)
+    needs: tuple[str, ...] = ("boto3",)
+
+
+_AWS: Final = ["{aws}", "s3", "cp", "--only-show-errors", "s3://{{bucket}}/{{key}}", "-"]
+_S5CMD: Final = ["{s5cmd}", "--endpoint-url", "{{endpoint}}", "cat", "s3://{{bucket}}/{{key}}"]
+# With that variable set, rclone's SDK refuses rclone's own HTTP client; SSL_CERT_FILE does it too.
+_RCLONE: Final = [
+    *("env", "--unset=AWS_CA_BUNDLE"),
+    *("{rclone}", "--config", "/dev/null", "cat", ":s3:{{bucket}}/{{key}}"),
+]
+
+_CURL: Final = ("boto3", "pycurl")
+
+ENTRIES: Final = (
+    Entry(ARTICLE, "boto:article", {"chunk_bytes": 20_000_000}),
+    Entry("article, 1 MB chunks", "boto:article", {"chunk_bytes": 1_000_000}),
+    Entry("boto3 iter_chunks(1 MiB)", "boto:iter_chunks", {"chunk_bytes": MIB}),
+    Entry("boto3 download_fileobj", "boto:download_fileobj"),
+    Entry(
+        "AWS CRT, 8 MiB parts",
+        "crt:get_object",
+        {"part_bytes": 8 * MIB, "gbit_per_s": 5.0},
+        ("awscrt",),
+    ),
+    Entry("aws s3 cp - | sha1sum", "programs:piped", {"argv": _AWS}, ("aws",)),
+    Entry("s5cmd cat | sha1sum", "programs:piped", {"argv": _S5CMD}, ("s5cmd",)),
+    Entry("rclone cat | sha1sum", "programs:piped", {"argv": _RCLONE}, ("rclone",)),
+    Entry("libcurl, the limit of one stream", "curl:easy", needs=_CURL),
+    Entry(AS_DEPLOYED, "ours:as_deployed", needs=_CURL),
+    Entry("bucketsum, 1 stream", "ours:planned", needs=_CURL),
+    Entry("bucketsum, one boto3 stream", "ours:single_stream", {"chunk_bytes": MIB}),
+)
+"""Peers first, ours last. A reader more is a line more."""
+
+
+def chosen(names: tuple[str, ...]) -> tuple[Entry, ...]:
+    """The entries whose name contains one of *names*, and always the article's; all for none.
+
+    Raises:
+        ValueError: One of *names* is in no entry's name.
+    """
+    for name in names:
+        if not any(name in entry.name for entry in ENTRIES):
+            known = ", ".join(repr(entry.name) for entry in ENTRIES)
+            raise ValueError(f"no reader's name contains {name!r}; there are {known}")
+    return tuple(
+        entry
+        for entry in ENTRIES
+        if not names or entry.name == ARTICLE or any(name in entry.name for name in names)
+    )

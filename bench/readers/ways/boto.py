@@ -1,0 +1,73 @@
+"""What people read with: boto3, as the article does and as its documentation says."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+import boto3
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.readers.harness import Target
+
+    Read = Callable[[], tuple[int, str]]
+
+
+def article(target: Target, chunk_bytes: int) -> Read:
+    """The article's reader: the resource's body, its raw stream, chunk by chunk."""
+    s3 = boto3.resource("s3")
+
+    def read() -> tuple[int, str]:
+        sha1, size_bytes = hashlib.sha1(usedforsecurity=False), 0
+        body = s3.Object(target.bucket, target.key).get()["Body"]
+        while chunk := body._raw_stream.read(chunk_bytes):  # type: ignore[attr-defined]  # noqa: SLF001 - the article's way
+            sha1.update(chunk)
+            size_bytes += len(chunk)
+        return size_bytes, sha1.hexdigest()
+
+    return read
+
+
+def iter_chunks(target: Target, chunk_bytes: int) -> Read:
+    """`StreamingBody.iter_chunks`, botocore's own way of streaming."""
+    s3 = boto3.client("s3")
+
+    def read() -> tuple[int, str]:
+        sha1, size_bytes = hashlib.sha1(usedforsecurity=False), 0
+        body = s3.get_object(Bucket=target.bucket, Key=target.key)["Body"]
+        for chunk in body.iter_chunks(chunk_bytes):
+            sha1.update(chunk)
+            size_bytes += len(chunk)
+        return size_bytes, sha1.hexdigest()
+
+    return read
+
+
+class _Hashing:
+    """A file that can only be written to, so s3transfer writes to it in order."""
+
+    def __init__(self) -> None:
+        self._sha1 = hashlib.sha1(usedforsecurity=False)
+        self._size_bytes = 0
+
+    def write(self, data: bytes) -> int:
+        self._sha1.update(data)
+        self._size_bytes += len(data)
+        return len(data)
+
+    def result(self) -> tuple[int, str]:
+        return self._size_bytes, self._sha1.hexdigest()
+
+
+def download_fileobj(target: Target) -> Read:
+    """s3transfer with its defaults, parts of 8 MiB in 10 threads, into a hash."""
+    s3 = boto3.client("s3")
+
+    def read() -> tuple[int, str]:
+        hashing = _Hashing()
+        s3.download_fileobj(target.bucket, target.key, hashing)  # type: ignore[arg-type]
+        return hashing.result()
+
+    return read

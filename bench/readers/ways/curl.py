@@ -1,0 +1,31 @@
+"""The known limit of one stream: libcurl that calls nothing but the hash."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Final
+
+import pycurl
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.readers.harness import Target
+
+_BUFFER_BYTES: Final = 512 * 1024
+
+
+def easy(target: Target) -> Callable[[], tuple[int, str]]:
+    """One GET, not signed, with nothing checked: no product, but what a product can come near."""
+    handle = pycurl.Curl()
+    handle.setopt(pycurl.URL, f"{target.endpoint}/{target.bucket}/{target.key}")
+    handle.setopt(pycurl.CAINFO, target.certificates)
+    handle.setopt(pycurl.BUFFERSIZE, _BUFFER_BYTES)
+
+    def read() -> tuple[int, str]:
+        sha1 = hashlib.sha1(usedforsecurity=False)
+        handle.setopt(pycurl.WRITEFUNCTION, sha1.update)
+        handle.perform()
+        return int(handle.getinfo(pycurl.SIZE_DOWNLOAD_T)), sha1.hexdigest()
+
+    return read

@@ -1,0 +1,57 @@
+"""What bucketsum reads with, through its own interface."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Final
+
+import boto3
+
+from bucketsum.digest import digest_of
+from bucketsum.notifications import ObjectCreated
+from bucketsum.s3.botocore_reader import BotocoreReader
+from bucketsum.s3.read_plan import ReadPlan, ReadPolicy
+from bucketsum.s3.reader import reader
+from bucketsum.s3.source import CLIENT_CONFIG
+
+_CHUNK_BYTES: Final = 1024 * 1024
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bench.readers.harness import Target
+    from bucketsum.s3.source import Source
+
+    Read = Callable[[], tuple[int, str]]
+
+
+def single_stream(target: Target, chunk_bytes: int) -> Read:
+    """One boto3 stream that resumes and verifies: what is read with where libcurl is not."""
+    return reading(BotocoreReader(boto3.client("s3", config=CLIENT_CONFIG), chunk_bytes), target)
+
+
+def as_deployed(target: Target) -> Read:
+    """What the hasher reads with where nobody says otherwise: streams by its rule."""
+    return _over_libcurl(target, ReadPolicy(None, _CHUNK_BYTES, target.memory_mb).plan_for)
+
+
+def planned(target: Target, streams: int = 1, part_bytes: int = 0) -> Read:
+    """What the hasher reads with, by a fixed plan."""
+    plan = ReadPlan(streams, part_bytes)
+    return _over_libcurl(target, lambda _size_bytes: plan)
+
+
+def _over_libcurl(target: Target, plan_of: Callable[[int], ReadPlan]) -> Read:
+    s3 = boto3.client("s3", config=CLIENT_CONFIG)
+    return reading(reader(s3, _CHUNK_BYTES, plan_of, os.environ), target)
+
+
+def reading(source: Source, target: Target) -> Read:
+    """Any source of the library as a reader."""
+    arrival = ObjectCreated(target.bucket, target.key, None, None, target.size_bytes, "00", "")
+
+    def read() -> tuple[int, str]:
+        digest = digest_of(source.open(arrival).chunks)
+        return digest.size_bytes, digest.sha1
+
+    return read

@@ -1,0 +1,1 @@
+"""Arithmetic on AWS's published limits: bursts and constant loads."""

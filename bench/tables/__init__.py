@@ -1,0 +1,1 @@
+"""Tables, spreads, the machine and process meters of all benchmarks."""

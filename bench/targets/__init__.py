@@ -1,0 +1,1 @@
+"""Targets for speed and memory, measured on the local emulator."""

@@ -1,0 +1,92 @@
+"""A 2 GB object through a function of 128 MB: what it holds in memory, and that it lives."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from bench.targets.result import Result
+from bucketsum_cli import emulator
+from bucketsum_cli.files import files_under
+from bucketsum_cli.upload import put_files, wait_for_rows
+
+if TYPE_CHECKING:
+    from bucketsum_cli.stack import Stack
+
+SIZE_BYTES: Final = 2_000_000_000
+MEMORY_MB: Final = 128
+_BLOCK_BYTES: Final = 1_000_000
+_TIMEOUT_SECONDS: Final = 900
+
+
+def measure(project: Path, stack: Stack) -> Result:
+    """Hash it once and read the worker's highest resident set from the kernel.
+
+    Raises:
+        RuntimeError: The machine has no control groups to make the function's box with, the
+            object was not hashed, or wrongly.
+    """
+    with TemporaryDirectory(dir=project / emulator.FOLDER) as folder:
+        expected = _write(Path(folder, "large"))
+        uploads = put_files(stack, files_under([Path(folder, "large")], "bench/").files).uploads
+        rows = wait_for_rows(stack.ledger(), uploads, _TIMEOUT_SECONDS)
+    recorded = [row.sha1 for row in rows.values()]
+    if recorded != [expected]:
+        raise RuntimeError(f"recorded {recorded} for an object with SHA-1 {expected}")
+    (row,) = rows.values()
+    return Result(
+        what=f"peak memory of a {MEMORY_MB} MB function hashing 2 GB",
+        value=_highest_rss_bytes(project) / 1e6,
+        unit="MB",
+        promised=100,
+        detail=f"{row.mb_per_s:.0f} MB/s, chunks of {row.chunk_bytes} bytes, "
+        f"{_out_of_memory_kills(project)} kills",
+    )
+
+
+def _write(path: Path) -> str:
+    """Fill *path* and return its SHA-1."""
+    block = os.urandom(_BLOCK_BYTES)
+    sha1 = hashlib.sha1(usedforsecurity=False)
+    with path.open("wb") as file:
+        for number in range(SIZE_BYTES // _BLOCK_BYTES):
+            content = number.to_bytes(8, "big") + block[8:]
+            sha1.update(content)
+            file.write(content)
+    return sha1.hexdigest()
+
+
+def _memory_boxes(project: Path) -> list[Path]:
+    roots = json.loads((project / emulator.FOLDER / "worker.json").read_text())["cgroup_roots"]
+    if roots is None:
+        raise RuntimeError(
+            "this machine does not let us write control groups, so there is no 128 MB box; run as "
+            "root, or where cgroup v2 is delegated to you"
+        )
+    return [box for box in Path(roots["memory"]).iterdir() if box.is_dir()]
+
+
+def _highest_rss_bytes(project: Path) -> int:
+    """The highest VmHWM of the workers that live, in bytes."""
+    highest = [
+        int(line.split()[1]) * 1024
+        for box in _memory_boxes(project)
+        for pid in (box / "cgroup.procs").read_text().split()
+        for line in Path("/proc", pid, "status").read_text().splitlines()
+        if line.startswith("VmHWM:")
+    ]
+    return max(highest)
+
+
+def _out_of_memory_kills(project: Path) -> int:
+    kills = 0
+    for box in _memory_boxes(project):
+        for name in ("memory.oom_control", "memory.events"):
+            if (box / name).exists():
+                words = (box / name).read_text().split()
+                kills += int(words[words.index("oom_kill") + 1])
+    return kills

@@ -1,0 +1,1 @@
+"""Unzipping compared with zipfile, unzip and stream-unzip."""

@@ -1,0 +1,148 @@
+"""Where the time of reading an archive goes: ``python -m bench.unzip.split ARCHIVE``.
+
+The parts are timed piece by piece, in pieces of the sizes that the reader has, the best of some
+turns. What is left of the reader's own time is its overhead; what the parts come to is the least
+that a reader with these libraries can take.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+import time
+import zlib
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench.unzip.turns import output_of
+from bench.unzip.ways import CHUNK_BYTES, WAYS
+from bucketsum.archives.central_directory import LOCAL_BYTES, read_directory
+from bucketsum.archives.decoders import crc32, decoder_for
+from bucketsum.archives.member import FEED_BYTES
+from bucketsum.archives.model import Engine, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bucketsum.archives.model import Member
+
+    Bytes = bytes | memoryview
+
+_TURNS: Final = 3
+_LIMITS: Final = Limits(members=500_000)
+
+
+@dataclass(frozen=True, slots=True)
+class Split:
+    """Processor seconds of each part, and of all of them as `stream` and `zipfile` do them.
+
+    Attributes:
+        inflate: Decoding with ISA-L; without its wheel with zlib.
+        crc32: CRC-32 of what comes out.
+        sha1_members: SHA-1 of what comes out.
+        sha1_archive: SHA-1 of the archive.
+        stream: All that, by `stream`.
+        zlib: Decoding with zlib and its CRC-32, as `zipfile` does it.
+        zipfile: `zipfile` to /dev/null.
+    """
+
+    inflate: float
+    crc32: float
+    sha1_members: float
+    sha1_archive: float
+    stream: float
+    zlib: float
+    zipfile: float
+
+    @property
+    def parts(self) -> float:
+        """What all parts of `stream` come to."""
+        return self.inflate + self.crc32 + self.sha1_members + self.sha1_archive
+
+    @property
+    def overhead(self) -> float:
+        """What `stream` takes beyond its parts: reading the file, headers, Python."""
+        return self.stream - self.parts
+
+    @property
+    def best_ratio(self) -> float:
+        """How many times as fast as `zipfile` to /dev/null a reader without overhead is."""
+        return self.zipfile / self.parts
+
+
+def split_of(archive: Path) -> Split:
+    """Measure in a process of its own, on one core."""
+    return Split(**json.loads(output_of(["-m", "bench.unzip.split", str(archive)], cores=1)))
+
+
+def _measured(archive: Path) -> Split:
+    data = archive.read_bytes()
+    members = list(_compressed(data))
+    ours = [_parts(members, Engine.ISAL, crc32) for _ in range(_TURNS)]
+    theirs = [_parts(members, Engine.ZLIB, zlib.crc32) for _ in range(_TURNS)]
+    return Split(
+        inflate=min(inflate for inflate, _, _ in ours),
+        crc32=min(crc for _, crc, _ in ours),
+        sha1_members=min(sha1 for _, _, sha1 in ours),
+        sha1_archive=_least(lambda: _hash(data)),
+        stream=_least(lambda: WAYS["bucketsum stream"](archive, archive.parent)),
+        zlib=min(inflate + crc for inflate, crc, _ in theirs),
+        zipfile=_least(lambda: WAYS["zipfile to /dev/null"](archive, archive.parent)),
+    )
+
+
+def _least(work: Callable[[], object]) -> float:
+    seconds = []
+    for _ in range(_TURNS):
+        started = time.process_time()
+        work()
+        seconds.append(time.process_time() - started)
+    return min(seconds)
+
+
+def _compressed(data: bytes) -> Iterator[tuple[Member, memoryview]]:
+    view = memoryview(data)
+    directory = read_directory(lambda at, length: data[at : at + length], len(data), _LIMITS)
+    for member in directory.members:
+        at = member.header_offset
+        extra_bytes = int.from_bytes(data[at + 28 : at + 30], "little")
+        begin = at + LOCAL_BYTES + len(member.raw_name) + extra_bytes
+        yield member, view[begin : begin + member.compressed_bytes]
+
+
+def _parts(
+    members: list[tuple[Member, memoryview]], engine: Engine, crc: Callable[[Bytes, int], int]
+) -> tuple[float, float, float]:
+    """Processor seconds of decoding, of CRC-32 and of SHA-1, one piece after the other."""
+    clock = time.thread_time_ns
+    inflating = checking = hashing = 0
+    for member, data in members:
+        at = clock()
+        decoder = decoder_for(member, _LIMITS, engine)
+        running = hashlib.sha1(usedforsecurity=False)
+        value = 0
+        for begin in range(0, len(data), FEED_BYTES):
+            for piece in decoder.decode(data[begin : begin + FEED_BYTES]):
+                inflated = clock()
+                value = crc(piece, value)
+                checked = clock()
+                running.update(piece)
+                inflating += inflated - at
+                checking += checked - inflated
+                at = clock()
+                hashing += at - checked
+        inflating += clock() - at
+    return inflating / 1e9, checking / 1e9, hashing / 1e9
+
+
+def _hash(data: bytes) -> None:
+    view = memoryview(data)
+    running = hashlib.sha1(usedforsecurity=False)
+    for at in range(0, len(data), CHUNK_BYTES):
+        running.update(view[at : at + CHUNK_BYTES])
+
+
+if __name__ == "__main__":
+    print(json.dumps(asdict(_measured(Path(sys.argv[1])))))

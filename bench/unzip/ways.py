@@ -1,0 +1,143 @@
+"""One way to unzip one archive, in a process of its own.
+
+``python -m bench.unzip.ways WAY ARCHIVE FOLDER`` prints what it took.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import resource
+import shutil
+import subprocess
+import sys
+import time
+import zipfile
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.archives.model import Engine, Limits, Mode
+from bucketsum.archives.reader import ArchiveReader
+from bucketsum.digest import RunningDigest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+CHUNK_BYTES: Final = 1024 * 1024
+_LIMITS: Final = Limits(members=500_000, total_bytes=10**13, ratio=10**6)
+
+
+def _extractall(archive: Path, folder: Path) -> None:
+    with zipfile.ZipFile(archive) as zf:
+        zf.extractall(folder)
+
+
+def _devnull(archive: Path, _: Path) -> None:
+    with zipfile.ZipFile(archive) as zf:
+        for info in zf.infolist():
+            if not info.is_dir():
+                with zf.open(info) as source, Path(os.devnull).open("wb") as target:
+                    shutil.copyfileobj(source, target)
+
+
+def _zipfile_sha1(archive: Path, _: Path) -> None:
+    """What bucketsum answers, with the standard library: every member's SHA-1 and the archive's."""
+    with archive.open("rb") as file:
+        hashlib.file_digest(file, "sha1")
+    with zipfile.ZipFile(archive) as zf:
+        for info in zf.infolist():
+            if not info.is_dir():
+                with zf.open(info) as source:
+                    sha1 = hashlib.sha1(usedforsecurity=False)
+                    while piece := source.read(65_536):
+                        sha1.update(piece)
+
+
+def _unzip(archive: Path, folder: Path) -> None:
+    subprocess.run(["unzip", "-qq", "-d", folder, archive], check=True)  # noqa: S603, S607
+
+
+def _unzip_devnull(archive: Path, _: Path) -> None:
+    with Path(os.devnull).open("wb") as null:
+        subprocess.run(["unzip", "-p", archive], check=True, stdout=null)  # noqa: S603, S607
+
+
+def _stream_unzip(archive: Path, _: Path) -> None:
+    from stream_unzip import stream_unzip  # noqa: PLC0415 - only where it is measured
+
+    for _name, _size, pieces in stream_unzip(_chunks(archive), chunk_size=CHUNK_BYTES):
+        for _piece in pieces:
+            pass
+
+
+def _chunks(archive: Path) -> Iterator[bytes]:
+    with archive.open("rb", buffering=0) as file:
+        while chunk := file.read(CHUNK_BYTES):
+            yield chunk
+
+
+def _bucketsum(mode: Mode, engine: Engine, threads: int, archive: Path, folder: Path) -> None:
+    folder.mkdir(exist_ok=True)
+
+    def read(offset: int, length: int) -> bytes:
+        with archive.open("rb") as file:
+            file.seek(offset)
+            return file.read(length)
+
+    reader = ArchiveReader(mode, _LIMITS, (), threads, folder, engine, aside=threads > 1)
+    size_bytes = archive.stat().st_size
+    contents = reader.read(read, size_bytes, _chunks(archive), RunningDigest(), lambda _: None)
+    if contents.reason or contents.unreadable:
+        raise SystemExit(contents.reason or f"{contents.unreadable} members are unreadable")
+
+
+WAYS: Final[Mapping[str, Callable[[Path, Path], None]]] = {
+    "zipfile.extractall": _extractall,
+    "zipfile to /dev/null": _devnull,
+    "zipfile, SHA-1 of all": _zipfile_sha1,
+    "unzip": _unzip,
+    "unzip to /dev/null": _unzip_devnull,
+    "stream-unzip, discarded": _stream_unzip,
+    "bucketsum stream": partial(_bucketsum, Mode.STREAM, Engine.ISAL, 1),
+    "bucketsum stream, 2 threads": partial(_bucketsum, Mode.STREAM, Engine.ISAL, 2),
+    "bucketsum stream, zlib": partial(_bucketsum, Mode.STREAM, Engine.ZLIB, 1),
+    "bucketsum tmp": partial(_bucketsum, Mode.TMP, Engine.ISAL, 1),
+    "bucketsum tmp, 2 threads": partial(_bucketsum, Mode.TMP, Engine.ISAL, 2),
+    "bucketsum discard": partial(_bucketsum, Mode.DISCARD, Engine.ISAL, 1),
+    "bucketsum discard, 2 threads": partial(_bucketsum, Mode.DISCARD, Engine.ISAL, 2),
+}
+"""Each takes an archive and a folder that does not exist; whatever bucketsum does, it hashes."""
+
+
+def main(way: str, archive: Path, folder: Path) -> None:
+    """Unzip once, and print what it took."""
+    used = _cpu_seconds()
+    started = time.perf_counter()
+    WAYS[way](archive, folder)
+    seconds = time.perf_counter() - started
+    print(
+        json.dumps(
+            {
+                "seconds": seconds,
+                "cpu_seconds": _cpu_seconds() - used,
+                "peak_bytes": _peak_bytes(),
+            }
+        )
+    )
+
+
+def _peak_bytes() -> int:
+    """Not rusage's: that one begins with what the process that started this one had."""
+    status = Path("/proc/self/status").read_text(encoding="ascii")
+    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
+
+
+def _cpu_seconds() -> float:
+    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(one.ru_utime + one.ru_stime for one in used)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))
