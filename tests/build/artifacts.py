@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from tests.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE, load_template
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

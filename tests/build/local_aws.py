@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 from events import objects
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

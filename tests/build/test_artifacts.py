@@ -13,7 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from tests.build.artifacts import RUNTIME, function_ids
-from tests.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE, load_template
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.digests_table import DigestsTable, Row, RowKey, Status

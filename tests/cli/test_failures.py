@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, bodies_in, set_aside
-from tests.messages import LANDED, TEST_EVENT, eventbridge, notification, with_field
+from tests.support.events import LANDED, TEST_EVENT, eventbridge, notification, with_field
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run

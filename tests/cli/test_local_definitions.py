@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import yaml
-from tests.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE, load_template
 
 from bucketsum_cli.local.deploy import definitions_as_json
 

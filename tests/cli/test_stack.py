@@ -20,7 +20,7 @@ from botocore.exceptions import (
 from moto import mock_aws
 from moto.server import ThreadedMotoServer
 from tests.cli.deployed import BUCKET, NAME, deploy, publish
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum_cli import stack as stack_module
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum.sweep.measurements_table import MeasurementsTable, Run, RunStatus, run_id_of
 

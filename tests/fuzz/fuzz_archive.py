@@ -1,6 +1,6 @@
 """Coverage-guided fuzzing of the archive reader; needs atheris, which is not in the environment.
 
-python -m tests.fuzz.seeds corpus
+python -m tests.support.archive_seeds corpus
 python tests/fuzz/fuzz_archive.py corpus -max_len=4096 -max_total_time=600
 """
 
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "layers" / "bucketsum"), str(ROOT)]
 
 with atheris.instrument_imports(include=["bucketsum"]):
-    from tests.fuzz.archive_target import check
+    from tests.support.archive_rules import check
 
 if __name__ == "__main__":
     atheris.Setup(sys.argv, check)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import yaml
-from tests.sam_template import TEMPLATE
+from tests.support.sam_template import TEMPLATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

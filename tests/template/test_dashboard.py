@@ -6,7 +6,7 @@ import json
 import re
 from typing import Any, Final
 
-from tests.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.references import variables_of
 
 from bucketsum.hashing import Outcome

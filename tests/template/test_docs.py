@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import pytest
 import yaml
-from tests.sam_template import load_template
-from tests.template.documents import DOCUMENTS, ROOT, Document
+from tests.support.documents import DOCUMENTS, ROOT, Document
+from tests.support.sam_template import load_template
 
 from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
 from bucketsum_cli.main import cli

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import botocore.session
 import pytest
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum import settings
 from bucketsum.digest import EXTRA_ALGORITHMS

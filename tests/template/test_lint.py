@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
-from tests.sam_template import TEMPLATE
+from tests.support.sam_template import TEMPLATE
 
 BIN: Final = Path(sys.executable).parent
 REGIONS: Final = ("us-east-1", "cn-north-1")

@@ -12,7 +12,7 @@ from typing import Any, Final
 import botocore.session
 import pytest
 from botocore import xform_name
-from tests.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.client_calls import CLIENTS, operations_called
 
 ROOT: Final = TEMPLATE.parent

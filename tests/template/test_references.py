@@ -8,7 +8,7 @@ from graphlib import CycleError
 from typing import Any, Final
 
 import pytest
-from tests.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.references import (
     PSEUDO_PARAMETERS,
     conditions_of,

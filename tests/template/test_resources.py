@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 import pytest
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum.digests_table import BY_SHA1_INDEX
 

@@ -12,7 +12,7 @@ from typing import Any, Final
 
 import pytest
 import yaml
-from tests.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.sweep_definition import DEFINITION, load_definition, states, targets
 
 from bucketsum.sweep.input import CONCURRENCY_MAX

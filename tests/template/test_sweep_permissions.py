@@ -8,7 +8,7 @@ from typing import Any, Final
 import botocore.session
 import pytest
 from botocore import xform_name
-from tests.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.client_calls import operations_called
 from tests.template.sweep_definition import load_definition, states
 from tests.template.test_permissions import LIBRARY, known_actions, listed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import threading
 import time
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.integration.hasher.lambda_says import TEST_EVENT, message_of
+from tests.support.events import TEST_EVENT, message_of
+from tests.support.settings import SETTINGS
 
 from bucketsum.archives.model import Limits, Mode
 from bucketsum.archives.reader import ArchiveReader
@@ -19,24 +21,13 @@ from bucketsum.dead_letters import ReceivedMessage
 from bucketsum.errors import Deferred, MalformedMessage, SourceUnavailable
 from bucketsum.hashing import STOP_BEFORE_END_SECONDS, HashResult, Outcome
 from bucketsum.notifications import ObjectCreated
-from bucketsum.s3.read_plan import ReadPolicy
-from bucketsum.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bucketsum.settings import Settings
+
 PLENTY: Final = 900.0
-SETTINGS: Final = Settings(
-    digests_table="digests",
-    arrivals_queue_url="arrivals",
-    dead_letter_queue_url="dead-letters",
-    max_receives=5,
-    chunk_bytes=65_536,
-    extra_algorithms=(),
-    memory_mb=512,
-    streams=ReadPolicy(None, 65_536, 512),
-    threads=4,
-)
 WAIT_SECONDS: Final = 10.0
 
 
@@ -202,7 +193,7 @@ def test_a_malformed_message_keeps_no_other_from_its_turn() -> None:
 
 def test_a_message_that_names_nothing_is_done() -> None:
     """S3's test event."""
-    works = handled(Hasher(), ReceivedMessage(TEST_EVENT, "handle", 1, "test"))
+    works = handled(Hasher(), ReceivedMessage(json.dumps(TEST_EVENT), "handle", 1, "test"))
     assert (works["test"].failure, works["test"].reports) == (None, [])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
 
 import boto3
@@ -12,16 +13,17 @@ from botocore.stub import Stubber
 from hypothesis import given
 from hypothesis import strategies as st
 from moto import mock_aws
+from tests.support.settings import SETTINGS
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE, DeadLetters, ReceivedMessage
 from bucketsum.errors import MalformedMessage, NotRetryable, Retryable, SourceUnavailable
-from bucketsum.s3.read_plan import ReadPolicy
-from bucketsum.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mypy_boto3_sqs import SQSClient
+
+    from bucketsum.settings import Settings
 
 MAX_RECEIVES: Final = 5
 LEGAL: Final = re.compile(r"[\t\n\r\x20-\uD7FF\uE000-\uFFFD\U00010000-\U0010FFFF]+")
@@ -35,9 +37,7 @@ ANY_TEXT: Final = st.text(st.characters(codec=None)) | st.text(f"{AWKWARD} x")
 
 def settings(max_receives: int = MAX_RECEIVES, dead: str = "dead") -> Settings:
     """Settings of a stack whose queue gives up after *max_receives*."""
-    return Settings(
-        "digests", "arrivals", dead, max_receives, 2**20, (), 512, ReadPolicy(1, 2**20, 512)
-    )
+    return replace(SETTINGS, max_receives=max_receives, dead_letter_queue_url=dead)
 
 
 @pytest.fixture(scope="module")

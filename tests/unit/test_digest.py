@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.sha1 import sha1_of
 
 from bucketsum.digest import EXTRA_ALGORITHMS, Digest, digest_of
 
@@ -23,11 +24,6 @@ ORACLES: dict[str, Callable[[bytes], str]] = {
     "md5": lambda data: hashlib.new("md5", data, usedforsecurity=False).hexdigest(),
     "crc32": lambda data: zlib.crc32(data).to_bytes(4).hex(),
 }
-
-
-def sha1_of(data: bytes) -> str:
-    """What `sha1sum` prints of *data*."""
-    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
 @pytest.mark.parametrize("size", [1, 7, 4096, len(CONTENT), len(CONTENT) + 1])

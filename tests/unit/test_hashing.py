@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from tests.support.settings import SETTINGS
 
 from bucketsum.digests_table import (
     DigestsTable,
@@ -31,23 +32,13 @@ from bucketsum.hashing import LOOK_UP_FROM_BYTES, STOP_BEFORE_END_SECONDS, Objec
 from bucketsum.notifications import ObjectCreated
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject
-from bucketsum.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
 CHUNKS: Final = (b"one ", b"two ", b"three")
 CONTENT: Final = b"".join(CHUNKS)
-SETTINGS: Final = Settings(
-    digests_table="digests",
-    arrivals_queue_url="arrivals",
-    dead_letter_queue_url="dead-letters",
-    max_receives=5,
-    chunk_bytes=65_536,
-    extra_algorithms=("md5",),
-    memory_mb=512,
-    streams=ReadPolicy(1, 65_536, 512),
-)
+HASHING: Final = replace(SETTINGS, extra_algorithms=("md5",), streams=ReadPolicy(1, 65_536, 512))
 SMALL: Final = ObjectCreated(
     bucket="inbox",
     key="a",
@@ -136,7 +127,7 @@ def hasher(
 ) -> ObjectHasher:
     """A hasher whose clock gains half a second each time it is asked."""
     ticks = iter(range(1000))
-    return ObjectHasher(source, ledger, SETTINGS, clock or (lambda: next(ticks) / 2))
+    return ObjectHasher(source, ledger, HASHING, clock or (lambda: next(ticks) / 2))
 
 
 def plenty() -> float:

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum_cli.local.interpreter import LAMBDA_MINORS, newest_interpreter
 

@@ -9,7 +9,7 @@ from urllib.parse import quote_plus
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.messages import LANDED, TEST_EVENT, eventbridge, from_sns, notification, with_field
+from tests.support.events import LANDED, TEST_EVENT, eventbridge, from_sns, notification, with_field
 
 from bucketsum.errors import MalformedMessage
 from bucketsum.notifications import KEY_MAX_BYTES, created_objects_in

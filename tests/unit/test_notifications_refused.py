@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.messages import eventbridge, from_sns, notification, with_field
+from tests.support.events import eventbridge, from_sns, notification, with_field
 
 from bucketsum.errors import MalformedMessage
 from bucketsum.notifications import ObjectCreated, created_objects_in

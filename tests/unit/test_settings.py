@@ -9,7 +9,7 @@ import sys
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum.errors import BadSettings
 from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import hashlib
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.sha1 import sha1_of
 
 from bucketsum.sha1_state import STATE_BYTES, ResumableSha1, StateUnavailableError
 
@@ -23,11 +23,6 @@ def _is_available() -> bool:
 needs_openssl = pytest.mark.skipif(
     not _is_available(), reason="this Python's OpenSSL is linked statically"
 )
-
-
-def sha1_of(data: bytes) -> str:
-    """What `sha1sum` prints of *data*."""
-    return hashlib.sha1(data, usedforsecurity=False).hexdigest()
 
 
 @needs_openssl

@@ -8,7 +8,7 @@ import boto3
 import pytest
 from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import a_run, analysed
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum_cli.stack import Connection

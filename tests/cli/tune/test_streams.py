@@ -16,7 +16,7 @@ from tests.cli.tune.sweeps import (
     results,
     unzip_grid,
 )
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.ways import COLUMNS, LINES, Ways

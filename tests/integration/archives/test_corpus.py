@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.integration.archives.archivers import ARCHIVERS
-from tests.unit.archives.reading import Read
+from tests.support.archive_reading import Read
 
 from bucketsum.archives.model import ArchiveStatus, Mode, Problem
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from moto import mock_aws
 from tests.integration.hasher.hasher_stack import HasherStack
-from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
 from tests.integration.hasher.reading import s3_client
+from tests.support.s3_server import HostileS3, hostile_s3
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -11,8 +11,9 @@ import boto3
 from botocore.endpoint import Endpoint
 from moto.core.utils import unix_time_millis
 from moto.sqs import models as sqs_models
-from tests.integration.hasher.lambda_says import BUCKET, Context
-from tests.sam_template import load_template
+from tests.support.events import BUCKET
+from tests.support.lambda_invocation import Context
+from tests.support.sam_template import load_template
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.notifications import ObjectCreated

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mypy_boto3_s3 import S3Client
-    from tests.integration.hasher.hostile_s3 import HostileS3
-    from tests.integration.hasher.hostile_values import StoredObject
+    from tests.support.s3_faults import StoredObject
+    from tests.support.s3_server import HostileS3
 
     from bucketsum.s3.source import Source
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import zipfile
 import zlib
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.integration.hasher.lambda_says import BUCKET, Context, message_of
 from tests.integration.hasher.told import objects_in
-from tests.unit.archives.zip_making import Part, archive_of, named
+from tests.support.events import BUCKET, message_of
+from tests.support.lambda_invocation import Context
+from tests.support.sha1 import sha1_of
+from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.archives.workload import unzip, unzip_reader
@@ -34,11 +35,6 @@ ARCHIVES = {
     "ARCHIVE_DEPTH": "1",
 }
 MODES = pytest.mark.parametrize("mode", ["stream", "tmp"])
-
-
-def sha1_of(body: bytes) -> str:
-    """The oracle."""
-    return hashlib.sha1(body).hexdigest()
 
 
 def zip_of(members: dict[str, bytes]) -> bytes:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from botocore.config import Config
 from botocore.exceptions import SSLError
-from tests.integration.hasher.hostile_s3 import hostile_s3
-from tests.integration.hasher.hostile_values import Fault
-from tests.integration.hasher.own_tls import own_tls
+from tests.support.s3_faults import Fault
+from tests.support.s3_server import hostile_s3
+from tests.support.tls import own_tls
 
 from bucketsum.clients import client_of
 

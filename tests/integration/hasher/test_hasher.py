@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.integration.hasher.lambda_says import BUCKET, TEST_EVENT, message_of
 from tests.integration.hasher.told import objects_in, outcomes_in
+from tests.support.events import BUCKET, TEST_EVENT, message_of
+from tests.support.sha1 import sha1_of
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
 
 BIG = bytes(16 * 1024 * 1024)  # from here on a look-up comes before reading
-
-
-def sha1_of(body: bytes) -> str:
-    """The oracle."""
-    return hashlib.sha1(body).hexdigest()
 
 
 @pytest.mark.parametrize(
@@ -57,7 +54,7 @@ def test_every_record_of_every_message_is_hashed(stack: HasherStack) -> None:
 
 def test_the_test_event_costs_nothing(stack: HasherStack) -> None:
     """The message that S3 sends on set-up is success, without a request to anybody."""
-    assert stack.deliver(TEST_EVENT) == []
+    assert stack.deliver(json.dumps(TEST_EVENT)) == []
     assert stack.requests == ()
     assert stack.set_aside() == {}
 

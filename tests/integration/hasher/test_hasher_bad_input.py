@@ -10,17 +10,17 @@ import json
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.integration.hasher.hostile_values import THROTTLED, TRIES, Fault
-from tests.integration.hasher.lambda_says import message_of
 from tests.integration.hasher.reading import BODY, put_at
 from tests.integration.hasher.told import failures_in, metrics_in, outcomes_in
+from tests.support.events import message_of
+from tests.support.s3_faults import THROTTLED, TRIES, Fault
 
 from bucketsum.dead_letters import FIRST_DELAY_SECONDS
 from bucketsum.s3.source import MAX_RESUMES
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
-    from tests.integration.hasher.hostile_s3 import HostileS3
+    from tests.support.s3_server import HostileS3
 
 MALFORMED: Final = {
     "not JSON": "hello",

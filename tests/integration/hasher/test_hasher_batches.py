@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from threading import Barrier
 from typing import TYPE_CHECKING
 
-from tests.integration.hasher.hostile_values import Fault
-from tests.integration.hasher.lambda_says import Context, message_of
 from tests.integration.hasher.reading import put_at
 from tests.integration.hasher.told import failures_in, lines_in, metrics_in, objects_in, outcomes_in
+from tests.support.events import message_of
+from tests.support.lambda_invocation import Context
+from tests.support.s3_faults import Fault
+from tests.support.sha1 import sha1_of
 
 from bucketsum.batch import LARGE_BYTES
 
 if TYPE_CHECKING:
     import pytest
     from tests.integration.hasher.hasher_stack import HasherStack
-    from tests.integration.hasher.hostile_s3 import HostileS3
+    from tests.support.s3_server import HostileS3
 
 KEYS = [f"small-{number}" for number in range(10)]
 
@@ -25,11 +26,6 @@ KEYS = [f"small-{number}" for number in range(10)]
 def body_of(key: str) -> bytes:
     """What is put at *key*."""
     return key.encode() * 1000
-
-
-def sha1_of(key: str) -> str:
-    """The oracle."""
-    return hashlib.sha1(body_of(key)).hexdigest()
 
 
 def test_a_new_small_object_is_one_get_and_one_write(
@@ -40,7 +36,7 @@ def test_a_new_small_object_is_one_get_and_one_write(
     assert hostile_stack.deliver(*messages) == []
     assert sorted(one.path for one in hostile.asked) == [f"inbox/{key}" for key in KEYS]
     assert hostile_stack.requests == ("PutItem",) * len(KEYS)
-    assert hostile_stack.digests() == {key: sha1_of(key) for key in KEYS}
+    assert hostile_stack.digests() == {key: sha1_of(body_of(key)) for key in KEYS}
 
 
 def test_connections_are_used_again(hostile_stack: HasherStack, hostile: HostileS3) -> None:
@@ -72,7 +68,7 @@ def test_each_object_has_its_line_and_its_share_of_the_metrics(
     hostile_stack.deliver(*messages)
     output = capsys.readouterr().out
     told = [(line["key"], line["sha1"], line["size_bytes"]) for line in objects_in(output)]
-    assert told == [(key, sha1_of(key), len(body_of(key))) for key in KEYS]
+    assert told == [(key, sha1_of(body_of(key)), len(body_of(key))) for key in KEYS]
     invocations = {line["function_request_id"] for line in objects_in(output)}
     assert invocations == {Context().aws_request_id}
     metrics = metrics_in(output)

@@ -11,15 +11,16 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.integration.hasher.hostile_values import THROTTLED, TRIES, Fault
-from tests.integration.hasher.lambda_says import BUCKET, Context, message_of
 from tests.integration.hasher.reading import BODY, put_at
 from tests.integration.hasher.refusing_dynamodb import refusing_dynamodb
 from tests.integration.hasher.told import failures_in, metrics_in, outcomes_in
+from tests.support.events import BUCKET, message_of
+from tests.support.lambda_invocation import Context
+from tests.support.s3_faults import THROTTLED, TRIES, Fault
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
-    from tests.integration.hasher.hostile_s3 import HostileS3
+    from tests.support.s3_server import HostileS3
 
 CHUNK_BYTES: Final = 4 * 1024 * 1024
 SHA1: Final = hashlib.sha1(BODY).hexdigest()

@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.integration.hasher.lambda_says import BUCKET, message_of
 from tests.integration.hasher.told import metrics_in, objects_in
+from tests.support.events import BUCKET, message_of
 
 from bucketsum.errors import BadSettings
 

@@ -12,9 +12,9 @@ from botocore.config import Config
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
-from tests.integration.hasher.hostile_values import Fault
 from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, s3_client
+from tests.support.s3_faults import Fault
+from tests.support.s3_server import HostileS3, hostile_s3
 
 from bucketsum.errors import ObjectGone, ObjectSuperseded, ObjectUnreadable, SourceInterrupted
 from bucketsum.s3.curl_connections import HELD_BYTES
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mypy_boto3_s3 import S3Client
-    from tests.integration.hasher.hostile_values import StoredObject
+    from tests.support.s3_faults import StoredObject
 
     from bucketsum.notifications import ObjectCreated
     from bucketsum.s3.source import OpenObject

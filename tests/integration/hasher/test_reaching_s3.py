@@ -16,9 +16,6 @@ import pytest
 from botocore.config import Config
 from botocore.credentials import RefreshableCredentials
 from tests.integration.hasher.connect_proxy import connect_proxy
-from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
-from tests.integration.hasher.hostile_values import HEALTHY, Fault
-from tests.integration.hasher.own_tls import own_tls
 from tests.integration.hasher.reading import (
     BODY,
     PATH,
@@ -27,6 +24,9 @@ from tests.integration.hasher.reading import (
     every_reader,
     s3_client,
 )
+from tests.support.s3_faults import HEALTHY, Fault
+from tests.support.s3_server import HostileS3, hostile_s3
+from tests.support.tls import own_tls
 
 from bucketsum.errors import BucketsumError, SourceUnavailable
 from bucketsum.s3.botocore_reader import BotocoreReader

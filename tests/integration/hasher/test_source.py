@@ -12,8 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
-from tests.integration.hasher.hostile_values import Fault
 from tests.integration.hasher.reading import (
     BODY,
     PATH,
@@ -23,6 +21,8 @@ from tests.integration.hasher.reading import (
     put_at,
     s3_client,
 )
+from tests.support.s3_faults import Fault
+from tests.support.s3_server import HostileS3, hostile_s3
 
 from bucketsum.digest import digest_of
 from bucketsum.s3.curl_connections import HELD_BYTES

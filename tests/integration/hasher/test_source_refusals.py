@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from botocore.config import Config
-from tests.integration.hasher.hostile_values import Fault
 from tests.integration.hasher.reading import BODY, PATH, Reader, every_reader, s3_client
+from tests.support.s3_faults import Fault
 
 from bucketsum.errors import (
     BucketsumError,
@@ -21,7 +21,7 @@ from bucketsum.errors import (
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
-    from tests.integration.hasher.hostile_s3 import HostileS3
+    from tests.support.s3_server import HostileS3
 
 pytestmark = every_reader
 

@@ -11,10 +11,10 @@ from botocore.config import Config
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from tests.integration.hasher.hostile_s3 import HostileS3, hostile_s3
-from tests.integration.hasher.hostile_values import Fault
-from tests.integration.hasher.own_tls import own_tls
 from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, one_stream, s3_client
+from tests.support.s3_faults import Fault
+from tests.support.s3_server import HostileS3, hostile_s3
+from tests.support.tls import own_tls
 
 from bucketsum.errors import (
     BucketsumError,

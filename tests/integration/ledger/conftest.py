@@ -10,7 +10,7 @@ import boto3
 import pytest
 from moto import mock_aws
 from tests.integration.ledger.dynamodb_local import OracleUnavailableError, fetched, started
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum.digests_table import DigestsTable
 

@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.integration.ledger.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
-from tests.messages import LANDED
+from tests.support.events import LANDED
 
 from bucketsum.digests_table import (
     NULL_VERSION,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 from moto import mock_aws
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import shutil
 import zipfile
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
+from tests.support.sha1 import sha1_of
 
 from bucketsum.archives import workload
 from bucketsum.errors import BadSweep
@@ -29,11 +29,6 @@ SWEEP = {
     "workload": "unzip", "memory_mb": [512], "chunk_bytes": [65_536],
     "mode": ["stream", "tmp"], "runs": 1, "warm_up": False,
 }  # fmt: skip
-
-
-def sha1_of(content: bytes) -> str:
-    """What hashlib says."""
-    return hashlib.sha1(content, usedforsecurity=False).hexdigest()
 
 
 def zipped(**members: bytes) -> bytes:

@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.archives.reading import Read, sha1
-from tests.unit.archives.zip_making import Part, archive_of, deflated, named
+from tests.support.archive_reading import Read
+from tests.support.sha1 import sha1_of
+from tests.support.zip_maker import Part, archive_of, deflated, named
 
 from bucketsum.archives.model import ArchiveStatus, Limits, Mode, Problem
 from bucketsum.archives.reader import ArchiveReader
@@ -18,7 +19,7 @@ from bucketsum.digest import RunningDigest
 if TYPE_CHECKING:
     from pathlib import Path
 
-HELLO = sha1(b"hello")
+HELLO = sha1_of(b"hello")
 ZEROS = bytes(80_000_000)
 BOMB = Part(name=b"bomb", content=ZEROS, method=8)
 GOOD = named("good.txt")
@@ -206,7 +207,7 @@ def test_gaps_prefixes_and_any_order_are_read(mode: Mode, tmp_path: Path) -> Non
     read = Read(data, mode, root=tmp_path, chunk_bytes=100)
     assert read.contents.status is ArchiveStatus.READ
     assert read.contents.remarks == ("prefixed",)
-    assert read.digests == {"a": sha1(b"1"), "b": sha1(b"2"), "c": sha1(b"3")}
+    assert read.digests == {"a": sha1_of(b"1"), "b": sha1_of(b"2"), "c": sha1_of(b"3")}
 
 
 def test_trailing_data_is_remarked() -> None:
@@ -234,8 +235,8 @@ def test_duplicates_and_case_collisions_keep_apart(mode: Mode, tmp_path: Path) -
     )
     read = Read(data, mode, root=tmp_path)
     assert read.digests == {
-        "a~2": sha1(b"1"), "a": sha1(b"2"), "A": sha1(b"3"),
-        "b/c": sha1(b"4"), "b": sha1(b"5"),
+        "a~2": sha1_of(b"1"), "a": sha1_of(b"2"), "A": sha1_of(b"3"),
+        "b/c": sha1_of(b"4"), "b": sha1_of(b"5"),
     }  # fmt: skip
     assert read.remarks == {"a~2": ("duplicate",), "a": ("case-collision",)}
 
@@ -245,7 +246,7 @@ def test_symlink_is_its_text(mode: Mode, tmp_path: Path) -> None:
     """What a link points to is hashed as text and never followed or made."""
     link = replace(named("link", b"/etc/passwd"), attributes=(stat.S_IFLNK | 0o777) << 16)
     read = Read(archive_of(link, named("link/below")), mode, root=tmp_path)
-    assert read.digests == {"link": sha1(b"/etc/passwd"), "link/below": HELLO}
+    assert read.digests == {"link": sha1_of(b"/etc/passwd"), "link/below": HELLO}
     assert read.remarks == {"link": ("symlink",)}
 
 
@@ -291,7 +292,7 @@ def test_time_that_runs_out_ends_members_only() -> None:
     )  # fmt: skip
     assert contents.status is ArchiveStatus.OUT_OF_TIME
     assert len(found) == 2
-    assert digest.digest().sha1 == sha1(data)
+    assert digest.digest().sha1 == sha1_of(data)
 
 
 def test_zip64_fields_are_believed_only_whole() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.archives.zip_making import archive_of, named
+from tests.support.zip_maker import archive_of, named
 
 from bucketsum.archives.model import ArchiveStatus, Limits, Mode
 from bucketsum.archives.pace import Pace

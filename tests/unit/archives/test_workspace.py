@@ -11,8 +11,8 @@ from collections import namedtuple
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.unit.archives.reading import Read
-from tests.unit.archives.zip_making import Part, archive_of, named
+from tests.support.archive_reading import Read
+from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives.model import ArchiveStatus, Mode
 from bucketsum.archives.workspace import workspace

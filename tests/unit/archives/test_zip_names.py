@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.archives.reading import Read
-from tests.unit.archives.zip_making import archive_of, named
+from tests.support.archive_reading import Read
+from tests.support.zip_maker import archive_of, named
 
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.archives.model import Mode

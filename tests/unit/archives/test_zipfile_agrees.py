@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as examples
 from hypothesis import strategies as st
-from tests.fuzz.archive_target import check
-from tests.fuzz.seeds import Unseekable, seeds
-from tests.unit.archives.reading import Read, sha1
-from tests.unit.archives.zip_making import Part, archive_of
+from tests.support.archive_reading import Read
+from tests.support.archive_rules import check
+from tests.support.archive_seeds import Unseekable, seeds
+from tests.support.sha1 import sha1_of
+from tests.support.zip_maker import Part, archive_of
 
 from bucketsum.archives import decoders
 from bucketsum.archives.model import ArchiveStatus, Engine, Limits, Mode, Problem
@@ -58,7 +59,7 @@ def test_members_are_what_went_in(
         chunk_bytes = 13
     read = Read(data, limits=Limits(ratio=10_000), chunk_bytes=chunk_bytes, engine=engine)
     assert read.contents.status is ArchiveStatus.READ
-    assert read.digests == {name: sha1(content) for name, (_, content) in members.items()}
+    assert read.digests == {name: sha1_of(content) for name, (_, content) in members.items()}
     assert read.contents.member_bytes == sum(len(content) for _, content in members.values())
 
 
@@ -96,7 +97,7 @@ def test_zip64_is_read(*, streamed: bool) -> None:
         archive.open("wide", "w", force_zip64=True) as member,
     ):
         member.write(b"x" * 1000)
-    assert Read(target.getvalue()).digests == {"wide": sha1(b"x" * 1000)}
+    assert Read(target.getvalue()).digests == {"wide": sha1_of(b"x" * 1000)}
 
 
 def test_more_members_than_16_bits_count(tmp_path: Path) -> None:
@@ -140,7 +141,7 @@ def test_standard_library_is_enough(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decoders, "_ISAL", None)
     monkeypatch.setattr(decoders, "_optional", lambda _: None)
     read = Read(data, limits=Limits(ratio=10_000))
-    assert read.digests == {"d": sha1(b"x" * 500_000), "s": sha1(b"y")}
+    assert read.digests == {"d": sha1_of(b"x" * 500_000), "s": sha1_of(b"y")}
 
 
 def test_zstandard_is_read() -> None:
@@ -150,6 +151,6 @@ def test_zstandard_is_read() -> None:
     data = archive_of(
         Part(method=93, content=content, data=zstd.compress(content, level=19)),
     )
-    assert Read(data).digests == {"a.txt": sha1(content)}
+    assert Read(data).digests == {"a.txt": sha1_of(content)}
     read = Read(data, limits=Limits(window_bytes=1 << 20))
     assert read.problems == {"a.txt": Problem.MEMORY}

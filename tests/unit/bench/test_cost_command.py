@@ -19,8 +19,8 @@ from bench.cost.tables import (
 )
 from bench.readers.registry import AS_DEPLOYED
 from click.testing import CliRunner
-from tests.sam_template import load_template
-from tests.template.documents import Document
+from tests.support.documents import Document
+from tests.support.sam_template import load_template
 
 from bucketsum_cli.errors import CannotDoError
 

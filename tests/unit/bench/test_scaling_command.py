@@ -10,7 +10,7 @@ import pytest
 from bench.scaling.command import DOCUMENT, main
 from bench.scaling.tables import DEFAULT, duration_text, napkin, tables
 from click.testing import CliRunner
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 COMMANDS = [
     line.split()[4:]

@@ -10,7 +10,7 @@ from bench.scaling import limits as scaling_limits
 from bench.scaling.limits import Setting, tightest, uses
 from bench.scaling.model import Burst
 from botocore.session import Session
-from tests.sam_template import load_template
+from tests.support.sam_template import load_template
 
 ROOT = Path(__file__).parents[3]
 

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.sam_template import TEMPLATE
+from tests.support.sam_template import TEMPLATE
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.axes import Setting

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import hashlib
 import io
 import zipfile
 from pathlib import PurePosixPath
 
 import pytest
+from tests.support.sha1 import sha1_of
 
 from bucketsum.sweep.generated_archive import (
     CONTENT_RATIO,
@@ -23,11 +23,6 @@ def made(size_bytes: int) -> tuple[GeneratedArchive, bytes]:
     """The archive and its bytes."""
     archive = GeneratedArchive(size_bytes)
     return archive, b"".join(archive.chunks())
-
-
-def sha1_of(content: bytes) -> str:
-    """What hashlib says."""
-    return hashlib.sha1(content, usedforsecurity=False).hexdigest()
 
 
 @pytest.mark.parametrize("size_bytes", [ARCHIVE_BYTES_MIN, 1_234_567, 10_000_000])

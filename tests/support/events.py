@@ -1,23 +1,26 @@
-"""Queue messages as AWS sends them, and the arrival that all of them name."""
+"""Messages of the queue as AWS sends them."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, Final
+from urllib.parse import quote_plus
 
 from bucketsum.notifications import ObjectCreated
 
-TEST_EVENT = {
+BUCKET: Final = "inbox"
+
+TEST_EVENT: Final = {
     "Service": "Amazon S3",
     "Event": "s3:TestEvent",
     "Time": "2026-11-20T10:00:00.000Z",
-    "Bucket": "inbox",
+    "Bucket": BUCKET,
     "RequestId": "5582815E1AEA5ADF",
     "HostId": "8cLeGAmw098X5cv4Zkwcmo8vvZa3eH3eKxsPzbB9wrR",
 }
 
-LANDED = ObjectCreated(
-    bucket="inbox",
+LANDED: Final = ObjectCreated(
+    bucket=BUCKET,
     key="photos/a b.jpg",
     version_id="096fKKXTRTtl3on89fVO.nfljtsv6qko",
     etag="d41d8cd98f00b204e9800998ecf8427e",
@@ -27,27 +30,32 @@ LANDED = ObjectCreated(
 )
 
 
-def notification() -> dict[str, Any]:
-    """An S3 notification of `LANDED`, as S3 sends it."""
+def notification(*objects: ObjectCreated) -> dict[str, Any]:
+    """The notification that S3 sends of *objects*, or of `LANDED`."""
+    return {"Records": [_record_of(created) for created in objects or (LANDED,)]}
+
+
+def message_of(*objects: ObjectCreated) -> str:
+    """The same as a message's body."""
+    return json.dumps(notification(*objects))
+
+
+def _record_of(created: ObjectCreated) -> dict[str, Any]:
     return {
-        "Records": [
-            {
-                "eventVersion": "2.1",
-                "eventSource": "aws:s3",
-                "eventTime": LANDED.event_time,
-                "eventName": "ObjectCreated:Put",
-                "s3": {
-                    "bucket": {"name": LANDED.bucket, "arn": "arn:aws:s3:::inbox"},
-                    "object": {
-                        "key": "photos/a+b.jpg",
-                        "size": LANDED.size_bytes,
-                        "eTag": LANDED.etag,
-                        "versionId": LANDED.version_id,
-                        "sequencer": LANDED.sequencer,
-                    },
-                },
-            }
-        ]
+        "eventVersion": "2.1",
+        "eventSource": "aws:s3",
+        "eventTime": created.event_time,
+        "eventName": "ObjectCreated:Put",
+        "s3": {
+            "bucket": {"name": created.bucket, "arn": f"arn:aws:s3:::{created.bucket}"},
+            "object": {
+                "key": quote_plus(created.key, safe="/"),
+                "size": created.size_bytes,
+                "eTag": created.etag,
+                "versionId": created.version_id,
+                "sequencer": created.sequencer,
+            },
+        },
     }
 
 

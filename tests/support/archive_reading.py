@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest.mock import patch
+
+from tests.support.sha1 import sha1_of
 
 from bucketsum.archives.model import Engine, Limits, Mode
 from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult
@@ -37,7 +38,7 @@ class Read:
         limits = limits or Limits()
         reader = ArchiveReader(mode, limits, (".zip", ".jar"), 2, root, engine)
         self.contents, self.found, self.sha1 = _read(reader, data, chunk_bytes)
-        assert self.sha1 == sha1(data), "an archive's own SHA-1 is always right"
+        assert self.sha1 == sha1_of(data), "an archive's own SHA-1 is always right"
         if mode is Mode.STREAM:
             with patch("bucketsum.archives.member.ASIDE_FROM_BYTES", 1):
                 beside = _read(replace(reader, aside=True), data, chunk_bytes)
@@ -72,8 +73,3 @@ def _read(
         found.append,
     )
     return contents, found, digest.digest().sha1
-
-
-def sha1(content: bytes) -> str:
-    """Its SHA-1."""
-    return hashlib.sha1(content).hexdigest()

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 import yaml
 
-TEMPLATE: Final = Path(__file__).parent.parent / "template.yaml"
+TEMPLATE: Final = Path(__file__).parents[2] / "template.yaml"
 
 _OWN_NAMES: Final = ("Ref", "Condition")  # these two have no ``Fn::`` in their long form
 

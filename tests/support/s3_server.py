@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tests.integration.hasher.hostile_values import HEALTHY, Asked, Fault, StoredObject
+from tests.support.s3_faults import HEALTHY, Asked, Fault, StoredObject
 
 if TYPE_CHECKING:
     import ssl
