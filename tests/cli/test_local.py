@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from moto.server import ThreadedMotoServer
+from tests.support.fifo import open_fifo
 
 from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
@@ -257,7 +258,7 @@ def test_no_worker_outlives_the_embedded_aws(tmp_path: Path) -> None:
             held.write(b"!")
         time.sleep(600)
     """
-    with as_the_embedded_aws(tmp_path, textwrap.dedent(program)) as leader, fifo.open("rb") as held:
+    with as_the_embedded_aws(tmp_path, textwrap.dedent(program)) as leader, open_fifo(fifo) as held:
         assert held.read(1) == b"!"
 
         process.end(leader.pid, tmp_path)
@@ -373,7 +374,8 @@ def test_sigterm_ends_sam_and_its_children(project: Path) -> None:
     program = f"""
         import sys
         from pathlib import Path
-        from bucketsum_cli.local import commands, deploy, interpreter, state
+        from bucketsum_cli import emulator
+        from bucketsum_cli.local import commands, deploy, interpreter
         from bucketsum_cli.main import main
 
         aws = emulator.LocalAws(1, "https://127.0.0.1:1", "us-east-1", "s", "ca.pem")
@@ -383,10 +385,10 @@ def test_sigterm_ends_sam_and_its_children(project: Path) -> None:
         sys.argv = ["bucketsum", "local", "up"]
         main()
     """
-    with python_at(project, program) as building, fifo.open() as held:
-        assert held.readline() == "building\n"
+    with python_at(project, program) as building, open_fifo(fifo) as held:
+        assert held.readline() == b"building\n"
         building.send_signal(signal.SIGTERM)
-        assert held.read() == ""
+        assert held.read() == b""
     assert building.returncode == ENDED_BY_SIGTERM
 
 
