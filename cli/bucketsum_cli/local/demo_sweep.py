@@ -8,14 +8,13 @@ from bucketsum.sweep.measurements_table import RunStatus
 from bucketsum_cli.emulator import FOLDER
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import note, say
-from bucketsum_cli.tune.commands.run import new_run_id, watched
+from bucketsum_cli.tune.commands.report import write_report
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
-from bucketsum_cli.tune.progress import settled
+from bucketsum_cli.tune.progress import ended_execution, settled_run
 from bucketsum_cli.tune.results import results_of
-from bucketsum_cli.tune.sweep_input import sweep_asked_for
-from bucketsum_cli.tune.sweeper import Sweeper
+from bucketsum_cli.tune.sweep_input import sweep_input
+from bucketsum_cli.tune.sweeper import Sweeper, new_run_id
 from bucketsum_cli.tune.table_view import print_results
-from bucketsum_cli.tune.writing import write_report
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,13 +32,13 @@ def demonstrate_sweep(project: Path, stack: Stack, *, as_json: bool) -> bool:
         BotoCoreError: The embedded AWS cannot be reached.
         ClientError: It refused.
     """
-    asked = sweep_asked_for(project / "events" / "sweep-quick.json", {})
+    fields = sweep_input(project / "events" / "sweep-quick.json", {})
     sweeper, run_id = Sweeper(stack), new_run_id()
-    priced = priced_plan(sweeper, asked)
+    priced = priced_plan(sweeper, fields)
     print_plan(priced)
-    execution = watched(sweeper, sweeper.start(run_id, asked), run_id, priced)
-    if settled(sweeper, run_id) is None:
-        raise CannotDoError(f"the sweep ended before it began: {execution.cause}")
+    execution = ended_execution(sweeper, sweeper.start(run_id, fields), run_id, priced.plan)
+    if settled_run(sweeper, run_id) is None:
+        raise CannotDoError(f"the sweep ended before it recorded anything: {execution.cause}")
     results = results_of(sweeper.measurements, run_id)
     report = project / FOLDER / "sweep.html"
     report.parent.mkdir(exist_ok=True)

@@ -15,7 +15,7 @@ from bucketsum_cli.tune.formatting import (
     speed_text,
     usd_text,
 )
-from bucketsum_cli.tune.labels import tells_streams
+from bucketsum_cli.tune.labels import has_notable_streams
 from bucketsum_cli.tune.results import warm_seconds
 
 if TYPE_CHECKING:
@@ -112,12 +112,12 @@ def differences(before: Results, after: Results) -> Iterator[str]:
             yield f"{name}: {_listed(ones)} before, {_listed(others)} after"
 
 
-class Table:
+class ComparisonTable:
     """The table of *pairs*: with streams where they say something, with modes of archives."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         settings = [pair.cell.setting for pair in pairs]
-        self._has_streams = tells_streams(settings)
+        self._has_streams = has_notable_streams(settings)
         self._has_ways = any(one.mode for one in settings)
 
     @property
@@ -154,7 +154,7 @@ def _numbers(pair: Pair) -> list[str | Cell]:
     ]
 
 
-def as_json(pair: Pair) -> dict[str, Any]:
+def pair_as_json(pair: Pair) -> dict[str, Any]:
     """The same, with everything that is recorded of both."""
     return {
         "before": asdict(pair.before) if pair.before else None,

@@ -72,3 +72,8 @@ def _harmless(value: object) -> object:
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"
     return value
+
+
+def json_text(document: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
+    """*document* as the commands print JSON."""
+    return json.dumps(document, indent=2) + "\n"

@@ -1,4 +1,4 @@
-"""How the settings of a run are called: what is usual and the same in all goes without saying."""
+"""Labels for a run's settings; parameters that do not vary are left out."""
 
 from __future__ import annotations
 
@@ -12,44 +12,44 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.axes import Setting
 
-_ONE_STREAM: Final = 1
-_WITHOUT_SAYING: Final = ({_ONE_STREAM}, {AUTO_STREAMS})
+_SINGLE_STREAM: Final = 1
+_DEFAULT_STREAMS: Final = ({_SINGLE_STREAM}, {AUTO_STREAMS})
 
 
-def tells_streams(settings: Iterable[Setting]) -> bool:
-    """Whether streams are worth a word: not where one reads every object, or always the rule."""
-    return {one.streams for one in settings} not in _WITHOUT_SAYING
+def has_notable_streams(settings: Iterable[Setting]) -> bool:
+    """Whether labels need streams: not if all settings have 1, or all have ``auto``."""
+    return {setting.streams for setting in settings} not in _DEFAULT_STREAMS
 
 
 def streams_text(streams: int | str) -> str:
-    """Connections that read one object: ``1 stream``, ``4 streams``, ``auto streams``."""
-    return "1 stream" if streams == _ONE_STREAM else f"{streams} streams"
+    """Connections per object: ``1 stream``, ``4 streams``, ``auto streams``."""
+    return "1 stream" if streams == _SINGLE_STREAM else f"{streams} streams"
 
 
-class Naming:
-    """Names for settings of one run."""
+class SettingLabels:
+    """Labels that tell the settings of one run apart."""
 
     def __init__(self, settings: Iterable[Setting]) -> None:
-        """Take all that the run has."""
-        self._streams = tells_streams(settings)
+        """Take all settings of the run."""
+        self._has_streams = has_notable_streams(settings)
 
     def heading(self, setting: Setting) -> str:
-        """As the article has it: ``128 MB Memory / 1 MB Chunk Size``, and what else there is."""
+        """The baseline's heading and the further fields: ``128 MB Memory / 1 MB Chunk Size``."""
         memory, chunk = memory_text(setting.memory_mb), chunk_text(setting.chunk_bytes)
-        return " / ".join([f"{memory} Memory", f"{chunk} Chunk Size", *self._more(setting)])
+        return " / ".join([f"{memory} Memory", f"{chunk} Chunk Size", *self._rest(setting)])
 
     def short(self, setting: Setting) -> str:
         """``128 MB / 1 MB / stream / isal``."""
         memory, chunk = memory_text(setting.memory_mb), chunk_text(setting.chunk_bytes)
-        return " / ".join([memory, chunk, *self._more(setting)])
+        return " / ".join([memory, chunk, *self._rest(setting)])
 
     def sentence(self, setting: Setting) -> str:
         """``512 MB memory, 1 MiB chunks, 4 streams``."""
         memory, chunk = memory_text(setting.memory_mb), chunk_text(setting.chunk_bytes)
-        return ", ".join([f"{memory} memory", f"{chunk} chunks", *self._more(setting)])
+        return ", ".join([f"{memory} memory", f"{chunk} chunks", *self._rest(setting)])
 
-    def _more(self, setting: Setting) -> Iterator[str]:
-        if self._streams:
+    def _rest(self, setting: Setting) -> Iterator[str]:
+        if self._has_streams:
             yield streams_text(setting.streams)
         if setting.mode and setting.inflate:
             yield from (setting.mode, setting.inflate)

@@ -13,7 +13,7 @@ from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import size_text
 from bucketsum_cli.tune.formatting import chunk_text, duration_text, memory_text, usd_text
-from bucketsum_cli.tune.labels import tells_streams
+from bucketsum_cli.tune.labels import has_notable_streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -83,7 +83,7 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
     plan, sweep = priced.plan, priced.plan.sweep
     yield "memory", ", ".join(map(memory_text, sorted(sweep.memory_mb)))
     yield "chunk size", ", ".join(map(chunk_text, sorted({s.chunk_bytes for s in sweep.settings})))
-    if tells_streams(sweep.settings):
+    if has_notable_streams(sweep.settings):
         yield "streams", ", ".join(dict.fromkeys(str(one.streams) for one in sweep.settings))
     if sweep.workload is Workload.UNZIP:
         yield "mode", ", ".join(dict.fromkeys(str(one.mode) for one in sweep.settings))

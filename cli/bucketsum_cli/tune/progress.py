@@ -1,17 +1,18 @@
-"""A sweep that runs, cell by cell, as its samples come."""
+"""Progress of a running sweep, and the wait for its end."""
 
 from __future__ import annotations
 
 import time
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, Final, Self
+from typing import TYPE_CHECKING, Final, Self
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bucketsum.sweep.measurements_table import Run, RunStatus, SampleStatus
+from bucketsum_cli.errors import INTERRUPTED
 from bucketsum_cli.output import note, notes, printable, size_text
 from bucketsum_cli.tune.formatting import speed_text
-from bucketsum_cli.tune.labels import Naming
+from bucketsum_cli.tune.labels import SettingLabels
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -24,15 +25,15 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.sweeper import Execution, Sweeper
 
 SETTLING_SECONDS: Final = 90.0
-"""How long a stopped run may take to be cleaned up and judged."""
+"""Maximum wait for the clean-up and the summary of a stopped run."""
 
 _PAUSE_SECONDS: Final = 2.0
-_SAMPLES_PER_SECOND: Final = 100  # reading a thousand every other second would cost more than them
+_SAMPLES_PER_SECOND: Final = 100  # reading 1,000 every 2 s would cost more than the samples
 _FRAME_LINES: Final = 4
 
 
-class Display:
-    """A bar for the sweep and one for each cell that is at work; lines where nobody looks."""
+class ProgressBars:
+    """A bar for the sweep and one per running cell; plain lines if stderr is no terminal."""
 
     def __init__(self, plan: Plan) -> None:
         self._console = notes()
@@ -41,17 +42,17 @@ class Display:
             for cell in plan.cells
             if not cell.refused
         }
-        naming = Naming(plan.sweep.settings)
-        self._names = {cell.cell_id: _name_of(cell, naming) for cell in plan.cells}
+        labels = SettingLabels(plan.sweep.settings)
+        self._names = {cell.cell_id: _name_of(cell, labels) for cell in plan.cells}
         self._bars = Progress(
             TextColumn("{task.description:<28}", markup=False),
             BarColumn(20),
             TextColumn("{task.completed:.0f} of {task.total:.0f}"),
-            TextColumn("{task.fields[said]}", markup=False),
+            TextColumn("{task.fields[outcome]}", markup=False),
             TimeElapsedColumn(),
             console=self._console,
         )
-        self._all = self._bars.add_task("all samples", total=plan.samples, said="")
+        self._all = self._bars.add_task("all samples", total=plan.samples, outcome="")
         self._tasks: dict[str, TaskID] = {}
         self._done: list[str] = []
 
@@ -64,94 +65,119 @@ class Display:
         if self._console.is_terminal:
             self._bars.stop()
 
-    def show(self, samples: Sequence[Sample]) -> None:
-        """Bring it up to date with all *samples* that there are."""
+    def update(self, samples: Sequence[Sample]) -> None:
+        """Show the state after all *samples* so far; a failed warm-up counts as failed."""
         by_cell: dict[str, list[Sample]] = defaultdict(list)
         for sample in samples:
             if sample.run > 0 and sample.cell_id in self._expected:
                 by_cell[sample.cell_id].append(sample)
-        self._bars.update(self._all, completed=len(samples))
-        for cell_id, some in by_cell.items():
-            self._show_cell(cell_id, some)
+        failed = _failed_text(samples)
+        self._bars.update(self._all, completed=len(samples), outcome=failed)
+        for cell_id, cell_samples in by_cell.items():
+            self._update_cell(cell_id, cell_samples)
 
-    def _show_cell(self, cell_id: str, samples: Sequence[Sample]) -> None:
+    def _update_cell(self, cell_id: str, samples: Sequence[Sample]) -> None:
         if cell_id in self._done:
             return
-        expected, said = self._expected[cell_id], _said_of(samples)
+        expected, outcome = self._expected[cell_id], _outcome_of(samples)
         if cell_id not in self._tasks:
             name = self._names[cell_id]
-            self._tasks[cell_id] = self._bars.add_task(name, total=expected, said="")
-        self._bars.update(self._tasks[cell_id], completed=len(samples), said=said)
+            self._tasks[cell_id] = self._bars.add_task(name, total=expected, outcome="")
+        self._bars.update(self._tasks[cell_id], completed=len(samples), outcome=outcome)
         if len(samples) >= expected:
             self._bars.stop_task(self._tasks[cell_id])
             self._done.append(cell_id)
-            self._make_room()
+            self._hide_oldest()
             if not self._console.is_terminal:
-                note(f"{self._names[cell_id]}: {len(samples)} of {expected}, {said}")
+                note(f"{self._names[cell_id]}: {len(samples)} of {expected}, {outcome}")
 
-    def _make_room(self) -> None:
-        """Keep those in sight that fit on the screen and are at work, or were last."""
-        shown = [self._tasks[cell_id] for cell_id in self._done]
-        room = max(self._console.height - _FRAME_LINES - (len(self._tasks) - len(shown)), 1)
-        for task in shown[:-room]:
+    def _hide_oldest(self) -> None:
+        """Keep as many finished cells as fit on the screen next to the running ones."""
+        finished = [self._tasks[cell_id] for cell_id in self._done]
+        running = len(self._tasks) - len(finished)
+        room = max(self._console.height - _FRAME_LINES - running, 1)
+        for task in finished[:-room]:
             self._bars.update(task, visible=False)
 
 
-def follow(
-    sweeper: Sweeper,
-    arn: str,
-    run_id: str,
-    plan: Plan,
-    pause: Callable[[float], None] = time.sleep,
-) -> Execution:
-    """Show the execution's progress on stderr until it is over.
+def ended_execution(sweeper: Sweeper, arn: str, run_id: str, plan: Plan) -> Execution:
+    """Follow the execution to its end; Ctrl-C stops it and ends the command.
 
     Raises:
         BotoCoreError: AWS cannot be reached.
         ClientError: AWS refused.
     """
-    with Display(plan) as display:
+    try:
+        return _follow(sweeper, arn, run_id, plan)
+    except KeyboardInterrupt:
+        note("stopping; press Ctrl-C again to stop waiting; the stack finishes the clean-up itself")
+        sweeper.stop(arn)
+        note(
+            "the stack now removes the versions that this run published and restores the prober's "
+            "memory; samples and objects are kept"
+        )
+        _wait_for_clean_up(sweeper, run_id)
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _follow(sweeper: Sweeper, arn: str, run_id: str, plan: Plan) -> Execution:
+    with ProgressBars(plan) as bars:
         while True:
             execution = sweeper.execution(arn)  # before its samples, so that none is missed
             samples = sweeper.measurements.samples(run_id)
-            display.show(samples)
+            bars.update(samples)
             if execution.is_over:
                 return execution
-            pause(_PAUSE_SECONDS + len(samples) / _SAMPLES_PER_SECOND)
+            time.sleep(_PAUSE_SECONDS + len(samples) / _SAMPLES_PER_SECOND)
 
 
-def settled(
+def _wait_for_clean_up(sweeper: Sweeper, run_id: str) -> None:
+    run = settled_run(sweeper, run_id)
+    if run is None:
+        note("it had not recorded anything yet")
+    elif run.status is RunStatus.RUNNING:
+        note(f"the clean-up is not confirmed yet; check with {show_command(sweeper, run_id)}")
+    else:
+        note(f"{run.status}; {show_command(sweeper, run_id)} shows the samples until then")
+
+
+def settled_run(
     sweeper: Sweeper,
     run_id: str,
     clock: Callable[[], float] = time.monotonic,
-    pause: Callable[[float], None] = time.sleep,
 ) -> Run | None:
-    """The run once it is judged, which comes a little after its execution has been broken off.
+    """The run after its summary, which follows the end of the execution.
 
-    None where nothing is recorded of it; RUNNING where it was not judged in time.
+    None if nothing is recorded of it; status RUNNING if the summary did not come in time.
     """
     deadline = clock() + SETTLING_SECONDS
     while True:
         run = sweeper.measurements.run(run_id)
         if run is None or run.status is not RunStatus.RUNNING or clock() >= deadline:
             return run
-        pause(_PAUSE_SECONDS)
+        time.sleep(_PAUSE_SECONDS)
 
 
-def _name_of(cell: Cell, naming: Naming) -> str:
-    name = f"{naming.short(cell.setting)} / {size_text(cell.object.size_bytes)}"
+def show_command(sweeper: Sweeper, run_id: str) -> str:
+    """The command that shows the run."""
+    return f"`bucketsum tune show {run_id}{' --local' if sweeper.is_local else ''}`"
+
+
+def _name_of(cell: Cell, labels: SettingLabels) -> str:
+    name = f"{labels.short(cell.setting)} / {size_text(cell.object.size_bytes)}"
     return printable(name if cell.concurrency == 1 else f"{name} × {cell.concurrency}")
 
 
-def _said_of(samples: Iterable[Sample]) -> str:
-    speeds: list[float] = []
-    failed = 0
-    for sample in samples:
-        if sample.status is SampleStatus.FAILED:
-            failed += 1
-        elif sample.mb_per_s is not None:
-            speeds.append(sample.mb_per_s)
-    said: list[Any] = [f"{speed_text(sum(speeds) / len(speeds))} MB/s"] if speeds else []
-    if failed:
-        said.append(f"{failed} failed")
-    return ", ".join(said)
+def _outcome_of(samples: Sequence[Sample]) -> str:
+    speeds = [
+        sample.mb_per_s
+        for sample in samples
+        if sample.status is not SampleStatus.FAILED and sample.mb_per_s is not None
+    ]
+    mean = f"{speed_text(sum(speeds) / len(speeds))} MB/s (mean)" if speeds else ""
+    return ", ".join(filter(None, [mean, _failed_text(samples)]))
+
+
+def _failed_text(samples: Iterable[Sample]) -> str:
+    failed = sum(sample.status is SampleStatus.FAILED for sample in samples)
+    return f"{failed} failed" if failed else ""

@@ -11,7 +11,7 @@ from bucketsum.measure import mb_per_s
 from bucketsum.sweep.axes import Setting, Workload
 from bucketsum.sweep.measurements_table import RunStatus, SampleStatus
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.tune.labels import Naming
+from bucketsum_cli.tune.labels import SettingLabels
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -106,9 +106,9 @@ class Results:
         return recommendation is not None and recommendation.is_of(cell)
 
     @property
-    def naming(self) -> Naming:
+    def naming(self) -> SettingLabels:
         """How its settings are called."""
-        return Naming(cell.setting for cell in self.cells)
+        return SettingLabels(cell.setting for cell in self.cells)
 
     @property
     def has_archives(self) -> bool:

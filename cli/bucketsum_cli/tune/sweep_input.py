@@ -1,9 +1,10 @@
-"""A sweep's input from a file and from options, which win."""
+"""A sweep's input: the fields of a JSON file and of options, which win."""
 
 from __future__ import annotations
 
 import json
 import re
+import stat
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+FILE_MAX_BYTES: Final = 1_000_000
+"""Maximum size of an input file; Step Functions accepts 256 KiB."""
+
 _UNITS_BYTES: Final = {
     "": 1,
     "b": 1,
@@ -25,7 +29,7 @@ _UNITS_BYTES: Final = {
     "mib": 2**20,
     "gib": 2**30,
 }
-_SIZE: Final = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]*)", re.IGNORECASE)
+_SIZE: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([a-z]*)", re.IGNORECASE)
 
 _REPLACED_BY: Final = {
     "memory_mb": ("pairs",),
@@ -33,17 +37,19 @@ _REPLACED_BY: Final = {
     "object_bytes": ("keys",),
     "keys": ("object_bytes",),
 }
-"""What a field that is given as an option takes the place of in the file."""
+"""Fields of the file that an option removes in addition to its own."""
+
+_STRATEGY_OPTIONS: Final = ("weight", "mb_per_s", "usd_per_gb")
 
 _EXAMPLE: Final = "bucketsum tune run --memory 512,1769 --chunk 256KiB,1MiB --object-size 100MB"
 
 
-class Listed(click.ParamType):
+class CommaSeparated(click.ParamType):
     """Values separated by commas."""
 
-    def __init__(self, name: str, one: click.ParamType) -> None:
+    def __init__(self, name: str, item_type: click.ParamType) -> None:
         self.name = name
-        self._one = one
+        self._item_type = item_type
 
     def convert(
         self,
@@ -51,10 +57,10 @@ class Listed(click.ParamType):
         param: click.Parameter | None,
         ctx: click.Context | None,
     ) -> list[Any]:
-        """*value* taken apart, each part by its own type."""
+        """Split *value* and convert each part by its own type."""
         if isinstance(value, list):
             return value
-        return [self._one.convert(part.strip(), param, ctx) for part in str(value).split(",")]
+        return [self._item_type.convert(part.strip(), param, ctx) for part in str(value).split(",")]
 
 
 class Size(click.ParamType):
@@ -71,11 +77,13 @@ class Size(click.ParamType):
         """*value* in bytes."""
         if isinstance(value, int):
             return value
-        found = _SIZE.fullmatch(str(value))
-        unit_bytes = _UNITS_BYTES.get(found[2].lower()) if found else None
-        if found is None or unit_bytes is None:
-            self.fail(f"{value!r} is no size; write it as 262144, 256KiB or 20MB", param, ctx)
-        return round(float(found[1]) * unit_bytes)
+        match = _SIZE.fullmatch(str(value))
+        unit_bytes = _UNITS_BYTES.get(match[2].lower()) if match else None
+        if match is None or unit_bytes is None:
+            self.fail(
+                f"{value!r} is not a valid size; write it as 262144, 256KiB or 20MB", param, ctx
+            )
+        return round(float(match[1]) * unit_bytes)
 
 
 class Streams(click.ParamType):
@@ -93,30 +101,78 @@ class Streams(click.ParamType):
         return AUTO_STREAMS if value == AUTO_STREAMS else int(click.INT.convert(value, param, ctx))
 
 
-def sweep_asked_for(file: Path | None, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The JSON of a sweep: *file*'s, in which *options* that are not None take their places.
+def sweep_fields(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a sweep's input that *options* of the command set.
 
     Raises:
-        CannotDoError: The file cannot be read, or is no JSON object.
-        UsageError: There is neither a file nor an option that says what to measure.
+        UsageError: An option of a strategy is given without a strategy.
     """
-    given = {name: value for name, value in options.items() if value is not None}
-    if file is None and not {"memory_mb", "chunk_bytes"} <= given.keys():
+    fields = {name: value for name, value in options.items() if value not in (None, ())}
+    strategy = {name: fields.pop(name) for name in _STRATEGY_OPTIONS if name in fields}
+    if strategy and "strategy" not in fields:
+        raise click.UsageError("--weight, --mb-per-s and --usd-per-gb need a --strategy")
+    if "strategy" in fields:
+        fields["strategy"] = {"name": fields["strategy"], **strategy}
+    if "keys" in fields:
+        fields["keys"] = list(fields["keys"])
+    if "max_usd" in fields:
+        fields["limits"] = {"max_usd": fields.pop("max_usd")}
+    return fields
+
+
+def sweep_input(file: Path | None, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON of a sweep: the fields of *file*, replaced by *fields*.
+
+    Raises:
+        CannotDoError: The file cannot be read, or is not a JSON object.
+        UsageError: Neither a file nor options say what to measure.
+    """
+    if file is None and not {"memory_mb", "chunk_bytes"} <= fields.keys():
         raise click.UsageError(
-            f"name a file as events/sweep-quick.json, or say what to measure: {_EXAMPLE}"
+            "give a file such as events/sweep-quick.json, or the settings to measure: " + _EXAMPLE
         )
-    sweep = _read(file) if file else {}
-    for name in given:
+    sweep = _document_in(file) if file else {}
+    for name in fields:
         for replaced in _REPLACED_BY.get(name, ()):
             sweep.pop(replaced, None)
-    return sweep | given
+    sweep |= fields
+    _require_unicode(sweep)
+    return sweep
 
 
-def _read(file: Path) -> dict[str, Any]:
+def _document_in(file: Path) -> dict[str, Any]:
     try:
-        sweep = json.loads(file.read_text("utf-8"))
-    except (OSError, UnicodeDecodeError, json.JSONDecodeError) as error:
+        sweep = json.loads(_content_of(file))
+    except OSError as error:
+        raise CannotDoError(f"{file} cannot be read: {error.strerror or error}") from error
+    except RecursionError as error:
+        raise CannotDoError(f"{file} cannot be read as JSON: it is nested too deeply") from error
+    except ValueError as error:  # also bytes that are not UTF-8, and integers of 5,000 digits
         raise CannotDoError(f"{file} cannot be read as JSON: {error}") from error
     if not isinstance(sweep, dict):
-        raise CannotDoError(f"{file} holds no JSON object; docs/tuning.md shows what one is")
+        raise CannotDoError(f"{file} is not a JSON object; see docs/tuning.md for the format")
     return sweep
+
+
+def _content_of(file: Path) -> str:
+    """The text of a regular file: a device would never end."""
+    if not stat.S_ISREG(file.stat().st_mode):
+        raise CannotDoError(f"{file} is not a regular file")
+    with file.open("rb") as opened:
+        content = opened.read(FILE_MAX_BYTES + 1)
+    if len(content) > FILE_MAX_BYTES:
+        raise CannotDoError(
+            f"{file} is too large for the input of a sweep: more than {FILE_MAX_BYTES:,} bytes"
+        )
+    return content.decode("utf-8")
+
+
+def _require_unicode(sweep: Mapping[str, Any]) -> None:
+    """Refuse lone surrogates: neither JSON in UTF-8 nor an S3 key can hold them."""
+    for name, value in sweep.items():
+        try:
+            json.dumps([name, value], ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise CannotDoError(
+                f"{name} has a character that is not Unicode text; S3 keys are UTF-8"
+            ) from None

@@ -1,9 +1,11 @@
-"""The part of a deployed stack that sweeps."""
+"""Access to the sweep resources of a deployed stack."""
 
 from __future__ import annotations
 
 import json
+import secrets
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -30,16 +32,16 @@ _PROBER: Final = "ProberFunctionName"
 
 _MISSING_OBJECT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
 _RUNNING: Final = "RUNNING"
-_NOT_THERE_YET: Final = "ExecutionDoesNotExist"
+_UNKNOWN_EXECUTION: Final = "ExecutionDoesNotExist"
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """How an execution of the state machine stands.
+    """The state of an execution of the state machine.
 
     Attributes:
-        status: As Step Functions has it.
-        cause: Why it failed, where it did.
+        status: The status of Step Functions.
+        cause: Error and cause of a failure; empty if there is none.
     """
 
     status: str
@@ -47,15 +49,15 @@ class Execution:
 
     @property
     def is_over(self) -> bool:
-        """Whether it has ended, however."""
+        """Whether it has ended, with success or not."""
         return self.status != _RUNNING
 
 
 class Sweeper:
-    """Starts and stops sweeps on a stack, and knows what they cost there.
+    """Starts, follows and stops sweeps on a stack, and finds their prices.
 
     Raises:
-        CannotDoError: The stack was deployed before there were sweeps.
+        CannotDoError: The stack has no resources for sweeps.
     """
 
     def __init__(self, stack: Stack) -> None:
@@ -73,14 +75,14 @@ class Sweeper:
 
     @property
     def is_local(self) -> bool:
-        """Whether it is an embedded AWS."""
+        """Whether the stack is in the local emulator."""
         return self._stack.connection.endpoint is not None
 
     def prices(self) -> Prices:
-        """What Lambda costs where and as the prober runs.
+        """Lambda's prices for the prober's Region and CPU architecture.
 
         Raises:
-            BadSweep: The price table does not have them.
+            BadSweep: The price table does not have the Region.
         """
         configuration = self._stack.client("lambda").get_function_configuration(
             FunctionName=self._stack.outputs[_PROBER]
@@ -97,10 +99,10 @@ class Sweeper:
         return configuration.get("EphemeralStorage", {}).get("Size", FREE_STORAGE_MB)
 
     def key_sizes(self, keys: Iterable[str]) -> list[int]:
-        """Sizes of objects in the sweeps' bucket.
+        """Sizes of the objects *keys* in the bucket for sweeps.
 
         Raises:
-            CannotDoError: One is not there.
+            CannotDoError: An object does not exist.
         """
         bucket, s3 = self._stack.outputs[_BUCKET], self._stack.client("s3")
         sizes = []
@@ -111,8 +113,8 @@ class Sweeper:
                 if error.response["Error"]["Code"] not in _MISSING_OBJECT:
                     raise
                 raise CannotDoError(
-                    f"there is no object {key} in the sweeps' bucket {bucket}; put it there with "
-                    "its SHA-1 in the metadata sha1, or ask for sizes with object_bytes"
+                    f"there is no object {key} in the bucket for sweeps, {bucket}; upload it with "
+                    "its SHA-1 in the metadata sha1, or use object_bytes to have objects generated"
                 ) from None
         return sizes
 
@@ -125,25 +127,30 @@ class Sweeper:
         )["executionArn"]
 
     def execution(self, arn: str) -> Execution:
-        """How it stands."""
+        """The execution's state; RUNNING while Step Functions does not know it yet."""
         try:
             answer = self._states.describe_execution(executionArn=arn)
         except ClientError as error:
-            if error.response["Error"]["Code"] != _NOT_THERE_YET:
+            if error.response["Error"]["Code"] != _UNKNOWN_EXECUTION:
                 raise
             return Execution(_RUNNING)  # describing lags behind starting
-        told = (answer.get("error"), answer.get("cause"))
-        return Execution(answer["status"], ": ".join(one for one in told if one))
+        reasons = filter(None, (answer.get("error"), answer.get("cause")))
+        return Execution(answer["status"], ": ".join(reasons))
 
     def stop(self, arn: str) -> None:
-        """End it now; the stack cleans up after it."""
+        """Stop the execution; the stack then cleans up."""
         self._states.stop_execution(
             executionArn=arn, error="Interrupted", cause="Ctrl-C in `bucketsum tune run`"
         )
 
 
-def found_run(target: Target, run_id: str) -> Results:
-    """All that is recorded of *run_id* on the stack that *target* names.
+def new_run_id() -> str:
+    """A unique name that sorts by time."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+
+
+def results_in(target: Target, run_id: str) -> Results:
+    """Everything that is recorded of *run_id* in the stack that *target* names.
 
     Raises:
         CannotDoError: There is no such stack, or no such run.

@@ -10,7 +10,7 @@ from bucketsum.sweep.measurements_table import RunStatus
 from bucketsum_cli import output
 from bucketsum_cli.output import Cell, Column, moment_text
 from bucketsum_cli.tune.formatting import MISSING, speed_text, usd_text
-from bucketsum_cli.tune.labels import Naming
+from bucketsum_cli.tune.labels import SettingLabels
 from bucketsum_cli.tune.results import failures_of, recommendation_of
 from bucketsum_cli.tune.table import ALIKE, COLD, groups_of
 
@@ -73,7 +73,7 @@ def _run_cells(run: Run) -> list[str | Cell]:
         _count(run.cells),
         _count(run.samples_ok),
         _count(run.samples_failed),
-        Naming([found.setting]).short(found.setting) if found and found.setting else MISSING,
+        SettingLabels([found.setting]).short(found.setting) if found and found.setting else MISSING,
     ]
 
 

@@ -121,7 +121,7 @@ def test_a_run_that_goes_on_is_shown_as_far_as_it_is(run: Run, record: Record) -
     """Samples are there before statistics are."""
     cell = a_cell(512, MIB)
     record([cell], good_samples(cell, 2), a_run(status="RUNNING", ended_at=None))
-    assert "still running" in run("tune", "show", "last").err
+    assert "still in progress" in run("tune", "show", "last").err
 
 
 def test_list_is_by_time_the_newest_first(run: Run, record: Record) -> None:

@@ -22,10 +22,10 @@ from tests.cli.tune.sweeps import (
 )
 
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.tune.commands.report import write_report
 from bucketsum_cli.tune.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.table import groups_of
-from bucketsum_cli.tune.writing import write_report
 
 if TYPE_CHECKING:
     from pathlib import Path

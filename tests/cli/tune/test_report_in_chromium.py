@@ -8,9 +8,9 @@ import pytest
 from tests.cli.tune.chromium import find_chromium, opened
 from tests.cli.tune.sweeps import a_grid, a_run, failed_samples, grid_results, results
 
+from bucketsum_cli.tune.commands.report import write_report
 from bucketsum_cli.tune.formatting import speed_text
 from bucketsum_cli.tune.table import groups_of
-from bucketsum_cli.tune.writing import write_report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""`bucketsum tune run`: plan, ask, start, watch, tell."""
+"""`bucketsum tune run`: the plan, the question, the start, the progress, the end."""
 
 from __future__ import annotations
 
@@ -22,11 +22,12 @@ if TYPE_CHECKING:
 AXES = ("--memory", "512,1024", "--chunk", "256KiB,1MB", "--object-size", "20MB")
 
 
+@pytest.mark.parametrize("answer", ["n\n", ""])
 def test_plan_price_and_time_come_first_and_no_starts_nothing(
-    run: Run, state_machine: StateMachine
+    run: Run, state_machine: StateMachine, answer: str
 ) -> None:
-    """Whoever is asked knows cells, samples, seconds and dollars, and may say no."""
-    ended = run("tune", "run", *AXES, answer="n\n")
+    """The question follows cells, samples, seconds and dollars; no answer is a no, status 1."""
+    ended = run("tune", "run", *AXES, answer=answer)
     assert (ended.status, ended.out, state_machine.asked) == (1, "", [])
     assert "4 cells × 5 runs: 22 samples" in ended.err
     assert "takes       about" in ended.err
@@ -110,7 +111,7 @@ def test_a_run_that_is_not_judged_in_time_is_said_to_be_open(
     state_machine.on_question = interrupt
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == 130
-    assert "it has not said yet" in ended.err
+    assert "the clean-up is not confirmed yet" in ended.err
 
 
 def test_interrupting_before_anything_is_recorded_says_so(
@@ -197,10 +198,10 @@ def test_cells_that_cannot_run_are_named_before_the_start(
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "name a file as events/sweep-quick.json"),
-        (("none.json",), "none.json cannot be read as JSON"),
+        ((), "give a file such as events/sweep-quick.json"),
+        (("none.json",), "none.json cannot be read: No such file"),
         (("--memory", "64", "--chunk", "1MB", "--object-size", "1MB"), "memory_mb"),
-        (("--memory", "512", "--chunk", "1 parsec", "--object-size", "1MB"), "is no size"),
+        (("--memory", "512", "--chunk", "1 parsec", "--object-size", "1MB"), "is not a valid size"),
         ((*AXES, "--weight", "0.5"), "need a --strategy"),
         ((*AXES, "--max-usd", "0.0000001"), "limits.max_usd"),
         (("--memory", "512", "--chunk", "1MB", "--key", "no/such.bin"), "no object no/such.bin"),
@@ -234,3 +235,41 @@ def _without(stack: Stack, outputs: dict[str, str]) -> Stack:
         **{name: getattr(stack, name) for name in stack.__slots__ if name != "outputs"},
         outputs=outputs,
     )
+
+
+@pytest.mark.parametrize(
+    ("content", "reason"),
+    [
+        (b"[" * 100_000, "nested too deeply"),
+        (b'{"runs": ' + b"9" * 5_000 + b"}", "cannot be read as JSON: Exceeds the limit"),
+        (b'{"keys": ["\xff"]}', "cannot be read as JSON: 'utf-8' codec"),
+        (b'{"keys": ["\\ud800"], "memory_mb": [512], "chunk_bytes": [262144]}', "keys has a"),
+        (b"[]", "is not a JSON object; see docs/tuning.md"),
+        (b" " * 1_000_001, "is too large for the input of a sweep: more than 1,000,000 bytes"),
+    ],
+)
+@pytest.mark.usefixtures("state_machine", "sweep_bucket")
+def test_a_file_that_is_no_input_is_refused_in_a_sentence(
+    run: Run, tmp_path: Path, content: bytes, reason: str
+) -> None:
+    """Deep, huge or broken files end with status 2 and the reason, never with a traceback."""
+    file = tmp_path / "sweep.json"
+    file.write_bytes(content)
+    ended = run("tune", "run", file, "--dry-run")
+    assert ended.status == 2
+    assert reason in ended.err
+
+
+def test_a_device_is_not_read(run: Run) -> None:
+    """A device may never end, so only regular files are read."""
+    ended = run("tune", "run", "/dev/zero", "--dry-run")
+    assert ended.status == 2
+    assert "/dev/zero is not a regular file" in ended.err
+
+
+@pytest.mark.usefixtures("state_machine", "sweep_bucket")
+def test_an_argument_that_is_not_utf8_is_refused_in_a_sentence(run: Run) -> None:
+    """Python decodes such a byte as a lone surrogate, which no S3 key can hold."""
+    ended = run("tune", "run", "--memory", 512, "--chunk", "1MB", "--key", "bad\udcff")
+    assert ended.status == 2
+    assert "keys has a character that is not Unicode text" in ended.err

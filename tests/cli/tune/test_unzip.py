@@ -98,10 +98,10 @@ def test_a_run_of_another_stack_is_looked_for_there(run: Run, record: Record) ->
 
 
 def test_after_stack_does_not_go_with_local(run: Run) -> None:
-    """The embedded AWS has one."""
+    """The local emulator has one stack."""
     ended = run("tune", "compare", "a", "b", "--after-stack", "x", "--local")
     assert ended.status == 2
-    assert "--after-stack does not go with --local" in ended.err
+    assert "--after-stack cannot be used with --local" in ended.err
 
 
 def test_export_has_the_way_of_every_sample(run: Run, record: Record) -> None:

@@ -10,12 +10,12 @@ import click
 
 from bucketsum_cli.emulator import project_folder
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.files import write_text
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, notes, print_json, printable
 from bucketsum_cli.tune.samconfig import with_parameters
-from bucketsum_cli.tune.sweeper import found_run
+from bucketsum_cli.tune.sweeper import results_in
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
-from bucketsum_cli.tune.writing import write
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -52,7 +52,7 @@ def apply(
 
     Example: bucketsum tune apply last
     """
-    results = found_run(target, run_id)
+    results = results_in(target, run_id)
     parameters = _recommended(results)
     file = file or project_folder() / _FILE
     before = _read(file)
@@ -65,7 +65,7 @@ def apply(
         if not confirmed("Write it?", yes=yes):
             note("nothing was written")
             raise SystemExit(ANSWER_IS_NO)
-        write(file, after)
+        write_text(file, after)
     _tell(file, environment, parameters, changed=changed, as_json=as_json)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
 
     from bucketsum.sweep.measurements_table import CellRow
-    from bucketsum_cli.tune.labels import Naming
+    from bucketsum_cli.tune.labels import SettingLabels
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""
@@ -55,7 +55,7 @@ def new_figure(height_inches: float) -> Figure:
     return Figure(figsize=(_WIDTH_INCHES, height_inches), layout="constrained")
 
 
-def hint_of(cell: CellRow, naming: Naming) -> str:
+def hint_of(cell: CellRow, naming: SettingLabels) -> str:
     """All that the plots show of *cell*, in one line."""
     setting = naming.sentence(cell.setting)
     if cell.mb_per_s is None:

@@ -1,0 +1,67 @@
+"""`bucketsum tune compare`: two runs, cell by cell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.output import print_json, print_table, say
+from bucketsum_cli.tune.comparison import ComparisonTable, differences, pair_as_json, pairs_of
+from bucketsum_cli.tune.export import run_as_json
+from bucketsum_cli.tune.sweeper import results_in
+from bucketsum_cli.tune.table_view import LOCAL_NOTE
+
+if TYPE_CHECKING:
+    from bucketsum_cli.options import Target
+    from bucketsum_cli.tune.results import Results
+
+
+@click.command("compare")
+@click.argument("before_id", metavar="RUN")
+@click.argument("after_id", metavar="RUN")
+@click.option("--after-stack", metavar="NAME",
+              help="Stack of the second RUN, if it is a different one.")  # fmt: skip
+@json_option
+@stack_options
+def compare(
+    target: Target,
+    before_id: str,
+    after_id: str,
+    after_stack: str | None,
+    as_json: bool,  # noqa: FBT001 - click passes by name
+) -> None:
+    """Compare two runs cell by cell: changes of speed and cost, and whether chance explains them.
+
+    Example: bucketsum tune compare 20261121T041500-abcdef last
+    """
+    if target.local and after_stack:
+        raise click.UsageError(
+            "--after-stack cannot be used with --local: the local emulator has one stack"
+        )
+    before = results_in(target, before_id)
+    after = results_in(replace(target, stack=after_stack) if after_stack else target, after_id)
+    if as_json:
+        print_json(
+            {
+                "before": run_as_json(before.run),
+                "after": run_as_json(after.run),
+                "differences": list(differences(before, after)),
+                "cells": [pair_as_json(pair) for pair in pairs_of(before, after)],
+            }
+        )
+    else:
+        _print(before, after)
+
+
+def _print(before: Results, after: Results) -> None:
+    say(f"before: {before.run.run_id}   after: {after.run.run_id}")
+    for difference in differences(before, after):
+        say(f"they differ in {difference}", "yellow")
+    if before.is_local or after.is_local:
+        say(LOCAL_NOTE, "yellow")
+    pairs = pairs_of(before, after)
+    table = ComparisonTable(pairs)
+    print_table(table.columns, map(table.row, pairs))

@@ -1,0 +1,38 @@
+"""`bucketsum tune export`: a run as JSON or CSV."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.files import write_text
+from bucketsum_cli.options import stack_options
+from bucketsum_cli.output import note
+from bucketsum_cli.tune.export import json_text, results_as_csv, results_as_json
+from bucketsum_cli.tune.sweeper import results_in
+
+if TYPE_CHECKING:
+    from bucketsum_cli.options import Target
+
+
+@click.command("export")
+@click.argument("run_id", metavar="RUN")
+@click.option("--format", "kind", type=click.Choice(["csv", "json"]), default="json",
+              show_default=True, help="csv: one line per sample; json: everything.")  # fmt: skip
+@click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Output file; the default is stdout.")  # fmt: skip
+@stack_options
+def export(target: Target, run_id: str, kind: str, file: Path | None) -> None:
+    """Write everything that is recorded of RUN, for other programs.
+
+    Example: bucketsum tune export last --format csv -o samples.csv
+    """
+    results = results_in(target, run_id)
+    text = results_as_csv(results) if kind == "csv" else json_text(results_as_json(results))
+    if file is None:
+        click.echo(text, nl=False)
+    else:
+        write_text(file, text)
+        note(f"wrote {file}")

@@ -1,0 +1,38 @@
+"""`bucketsum tune list`: the recorded runs, newest first."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.output import note, print_json
+from bucketsum_cli.tune.export import run_as_json
+from bucketsum_cli.tune.sweeper import Sweeper
+from bucketsum_cli.tune.table_view import print_runs
+
+if TYPE_CHECKING:
+    from bucketsum_cli.options import Target
+
+_DEFAULT_LIMIT: Final = 20
+
+
+@click.command("list")
+@click.option("--limit", type=click.IntRange(min=1), default=_DEFAULT_LIMIT, show_default=True,
+              metavar="N", help="Maximum number of runs to show.")  # fmt: skip
+@json_option
+@stack_options
+def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """List runs, the newest first.
+
+    Example: bucketsum tune list
+    """
+    runs = list(islice(Sweeper(target.find()).measurements.runs(), limit))
+    if as_json:
+        print_json([run_as_json(run) for run in runs])
+    elif runs:
+        print_runs(runs)
+    else:
+        note("no sweep has run yet; start one with `bucketsum tune run`")

@@ -1,0 +1,50 @@
+"""`bucketsum tune report`: a run as one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.files import write_text
+from bucketsum_cli.options import stack_options
+from bucketsum_cli.output import say
+from bucketsum_cli.tune.sweeper import results_in
+
+if TYPE_CHECKING:
+    from bucketsum_cli.options import Target
+    from bucketsum_cli.tune.results import Results
+
+
+@click.command("report")
+@click.argument("run_id", metavar="RUN")
+@click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Output file; the default is RUN.html.")  # fmt: skip
+@stack_options
+def report(target: Target, run_id: str, file: Path | None) -> None:
+    """Write RUN as one HTML page with plots, which opens offline.
+
+    Example: bucketsum tune report last -o report.html
+    """
+    results = results_in(target, run_id)
+    file = file or Path(f"{results.run.run_id}.html")
+    write_report(results, file)
+    say(str(file))
+
+
+def write_report(results: Results, file: Path) -> None:
+    """Write the page of *results* to *file*.
+
+    Raises:
+        CannotDoError: It cannot be written, or the plotting library is not installed.
+    """
+    try:
+        from bucketsum_cli.tune.report.page import page_of  # noqa: PLC0415 - half a second, an extra
+    except ModuleNotFoundError as error:
+        raise CannotDoError(
+            f"the report needs {error.name}, which is not installed; install it with "
+            "`pip install 'bucketsum[report]'`"
+        ) from error
+    write_text(file, page_of(results))

@@ -1,0 +1,35 @@
+"""`bucketsum tune show`: the table of a run and its recommendation."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.output import note, print_json
+from bucketsum_cli.tune.export import results_as_json
+from bucketsum_cli.tune.results import is_running
+from bucketsum_cli.tune.sweeper import results_in
+from bucketsum_cli.tune.table_view import print_results
+
+if TYPE_CHECKING:
+    from bucketsum_cli.options import Target
+
+
+@click.command("show")
+@click.argument("run_id", metavar="RUN")
+@json_option
+@stack_options
+def show(target: Target, run_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """Show the table of RUN: seconds of every run, MB/s, spread and cost of each cell.
+
+    Example: bucketsum tune show last
+    """
+    results = results_in(target, run_id)
+    if as_json:
+        print_json(results_as_json(results))
+        return
+    print_results(results)
+    if is_running(results.run):
+        note("the run is still in progress; statistics follow when it has ended")
