@@ -70,7 +70,7 @@ class Clocks:
         digest_of = hashing.digest_of
         parts = (
             ("get", importlib.import_module("bucketsum.s3.curl_reader").CurlReader, "open"),
-            ("sign", importlib.import_module("bucketsum.s3.signed_urls").SignedUrls, "url_of"),
+            ("sign", importlib.import_module("bucketsum.s3.curl_setup").SignedUrls, "url_of"),
             ("write", importlib.import_module("bucketsum.digests_table").DigestsTable, "record"),
             ("log", importlib.import_module("app"), "_publish"),
         )

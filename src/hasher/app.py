@@ -50,11 +50,10 @@ def _archive_hasher() -> ArchiveHasher | None:
     # Imported here: with archives off, which is the default, a cold start does without them.
     from bucketsum.archives.archive_hasher import ArchiveHasher  # noqa: PLC0415 - as said
     from bucketsum.archives.member_rows import MemberRows  # noqa: PLC0415 - as said
-    from bucketsum.s3.range_reads import RangedReads  # noqa: PLC0415 - as said
 
     return ArchiveHasher(
         reader=SETTINGS.archives,
-        ranges=RangedReads(_S3),
+        s3=_S3,
         rows=MemberRows(_DYNAMODB, SETTINGS.digests_table),
         extra_algorithms=SETTINGS.extra_algorithms,
     )

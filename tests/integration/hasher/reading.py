@@ -13,9 +13,8 @@ from botocore.config import Config
 from bucketsum.notifications import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.curl_reader import CurlReader
-from bucketsum.s3.curl_setup import transport_config
+from bucketsum.s3.curl_setup import SignedUrls, transport_config
 from bucketsum.s3.read_plan import ReadPlan
-from bucketsum.s3.signed_urls import SignedUrls
 from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
@@ -93,13 +92,13 @@ class Reader:
         plan: ReadPlan | None = None,
     ) -> Source:
         """A source that reads so from where *client* reads."""
-        single = BotocoreReader(client, chunk_bytes, pause)
+        fallback = BotocoreReader(client, chunk_bytes, pause)
         if not self.streams:
-            return single
-        access = transport_config(client, {"AWS_CA_BUNDLE": self.verify})
-        assert access is not None
+            return fallback
+        config = transport_config(client, {"AWS_CA_BUNDLE": self.verify})
+        assert config is not None
         plan = plan or ReadPlan(self.streams, max(chunk_bytes, 1000))
-        return CurlReader(SignedUrls(client), access, lambda _size: plan, single, pause)
+        return CurlReader(SignedUrls(client), config, lambda _size: plan, fallback, pause)
 
     def content_of(
         self,

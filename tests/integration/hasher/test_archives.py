@@ -19,7 +19,7 @@ from bucketsum.archives.workload import unzip, unzip_reader
 from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import BadSettings
 from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.s3.range_reads import RangedReads
+from bucketsum.s3.range_reads import range_reader
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
@@ -212,7 +212,7 @@ def test_sweep_can_unzip(stack: HasherStack, mode: str, inflate: str) -> None:
     found: list[MemberResult] = []
     digest, contents = unzip(
         BotocoreReader(stack.s3, 65_536),
-        RangedReads(stack.s3),
+        range_reader(stack.s3, arrival),
         arrival,
         unzip_reader(mode, inflate, 3538),
         found.append,
@@ -244,4 +244,4 @@ def test_range_is_read_where_the_whole_object_comes(
         return get_object(**asked)  # type: ignore[arg-type]
 
     monkeypatch.setattr(stack.s3, "get_object", ignore_range)
-    assert RangedReads(stack.s3).of(arrival)(300, 5) == bytes(range(44, 49))
+    assert range_reader(stack.s3, arrival)(300, 5) == bytes(range(44, 49))

@@ -89,7 +89,7 @@ def test_patience_is_botocore_s(hostile: HostileS3) -> None:
     with s3_client(hostile.endpoint_url, Config(connect_timeout=3, read_timeout=0.3)) as client:
         access = transport_config(client, {})
     assert access
-    assert (access.connect_seconds, access.silent_seconds) == (3.0, 0.3)
+    assert (access.connect_timeout_seconds, access.read_timeout_seconds) == (3.0, 0.3)
 
 
 @pytest.mark.parametrize(

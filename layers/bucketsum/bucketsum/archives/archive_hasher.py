@@ -12,15 +12,17 @@ from bucketsum.archives.member_rows import member_entry
 from bucketsum.archives.pace import Pace
 from bucketsum.digest import RunningDigest
 from bucketsum.digests_table import Row, Status, row_key_of
+from bucketsum.s3.range_reads import range_reader
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
+
+    from mypy_boto3_s3 import S3Client
 
     from bucketsum.archives.member_rows import MemberRows
     from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult
     from bucketsum.digest import Digest
     from bucketsum.notifications import ObjectCreated
-    from bucketsum.s3.range_reads import RangedReads
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,13 +31,13 @@ class ArchiveHasher:
 
     Attributes:
         reader: How.
-        ranges: Reads their directories.
+        s3: Reads their central directories.
         rows: Where members are recorded.
         extra_algorithms: Digests of the archive besides SHA-1.
     """
 
     reader: ArchiveReader
-    ranges: RangedReads
+    s3: S3Client
     rows: MemberRows
     extra_algorithms: tuple[str, ...] = ()
 
@@ -63,7 +65,7 @@ class ArchiveHasher:
         pace = Pace(arrival.size_bytes, remaining_seconds)
         with closing(chunks), self.rows.writer() as writer:
             contents = self.reader.read(
-                self.ranges.of(arrival),
+                range_reader(self.s3, arrival),
                 arrival.size_bytes,
                 pace.counting(chunks),
                 digest,

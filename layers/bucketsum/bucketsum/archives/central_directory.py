@@ -15,10 +15,9 @@ from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Limits, Memb
 from bucketsum.archives.names import decoded_name
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
-    Read = Callable[[int, int], bytes]
-    """``read(offset, length)``: exactly these bytes of the file."""
+    from bucketsum.s3.range_reads import Read
 
 LOCAL_SIGNATURE: Final = b"PK\x03\x04"
 _ENTRY_SIGNATURE: Final = b"PK\x01\x02"

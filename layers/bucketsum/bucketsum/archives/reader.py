@@ -34,9 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from bucketsum.archives.central_directory import Read
     from bucketsum.archives.member import Write
     from bucketsum.digest import RunningDigest
+    from bucketsum.s3.range_reads import Read
 
 NESTED_SEPARATOR: Final = "!/"
 """Between an archive's path and that of a member in it."""

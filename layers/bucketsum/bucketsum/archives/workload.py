@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.reader import ArchiveSummary, MemberResult
     from bucketsum.digest import Digest
     from bucketsum.notifications import ObjectCreated
-    from bucketsum.s3.range_reads import RangedReads
+    from bucketsum.s3.range_reads import Read
     from bucketsum.s3.source import Source
 
 
@@ -40,7 +40,7 @@ def unzip_reader(mode: str, inflate: str, memory_mb: int) -> ArchiveReader:
 
 def unzip(
     source: Source,
-    ranges: RangedReads,
+    read: Read,
     arrival: ObjectCreated,
     reader: ArchiveReader,
     on_member: Callable[[MemberResult], None],
@@ -58,5 +58,5 @@ def unzip(
     """
     digest = RunningDigest()
     with closing(source.open(arrival).chunks) as chunks:
-        contents = reader.read(ranges.of(arrival), arrival.size_bytes, chunks, digest, on_member)
+        contents = reader.read(read, arrival.size_bytes, chunks, digest, on_member)
     return digest.digest(), contents

@@ -1,1 +1,1 @@
-"""An object → the bytes of it, in order and complete, or any few of them."""
+"""Read S3 objects: all bytes in order, or a few ranges of them."""

@@ -1,4 +1,7 @@
-"""One stream through botocore: what every oddity is left to, and where libcurl is not at hand."""
+"""Single-stream reader over botocore.
+
+The fallback for unusual responses, and the only reader without libcurl.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,7 @@ import time
 from typing import TYPE_CHECKING
 
 from bucketsum.errors import SourceInterrupted
-from bucketsum.s3.get_object import BROKEN, Asking, request_for
+from bucketsum.s3.get_object import BROKEN, get_object, request_for
 from bucketsum.s3.source import OpenObject, ResumeBudget
 
 if TYPE_CHECKING:
@@ -19,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class BotocoreReader:
-    """Reads an object over one connection at a time, and continues where it broke.
+    """Reads an object over one connection at a time, and resumes after a broken connection.
 
     Peak memory is ``2 × chunk_bytes``: the chunk being hashed, and the next one being read.
     """
@@ -27,66 +30,66 @@ class BotocoreReader:
     def __init__(
         self, s3: S3Client, chunk_bytes: int, pause: Callable[[float], None] = time.sleep
     ) -> None:
-        self._asking = Asking(s3)
+        self._s3 = s3
         self._chunk_bytes = chunk_bytes
         self._pause = pause
 
-    def open(self, arrival: ObjectCreated) -> OpenObject:
+    def open(self, created: ObjectCreated) -> OpenObject:
         """See `Source.open`."""
-        response = self._asking.ask(request_for(arrival))
+        response = get_object(self._s3, request_for(created))
         etag = response["ETag"].strip('"')
         return OpenObject(
             size_bytes=response["ContentLength"],
             etag=etag,
             version_id=response.get("VersionId"),
-            chunks=self._chunks(request_for(arrival, etag), response, 0, ResumeBudget(self._pause)),
+            chunks=self._chunks(request_for(created, etag), response, 0, ResumeBudget(self._pause)),
         )
 
     def rest(
-        self, arrival: ObjectCreated, etag: str, size_bytes: int, offset: int, resumes: ResumeBudget
+        self, created: ObjectCreated, etag: str, size_bytes: int, offset: int, budget: ResumeBudget
     ) -> Generator[bytes]:
-        """The bytes from *offset* on of an object that another reader has begun.
+        """Yield the bytes from *offset* on of an object that another reader has begun.
 
         Raises:
-            What `Source.open` does, and `SourceInterrupted`.
+            As `Source.open`, and `SourceInterrupted`.
         """
-        request = request_for(arrival, etag)
-        response = self._continued(request, offset, size_bytes)
-        yield from self._chunks(request, response, offset, resumes)
+        request = request_for(created, etag)
+        response = self._resumed(request, offset, size_bytes)
+        yield from self._chunks(request, response, offset, budget)
 
     def _chunks(
         self,
         request: GetObjectRequestTypeDef,
         response: GetObjectOutputTypeDef,
         offset: int,
-        resumes: ResumeBudget,
+        budget: ResumeBudget,
     ) -> Generator[bytes]:
         size_bytes = offset + response["ContentLength"]
         while True:
-            broken = "the body ended early"
+            reason = "the body ended early"
             try:
                 while chunk := response["Body"].read(self._chunk_bytes):
                     offset += len(chunk)
                     yield chunk
-            except BROKEN as error:  # what came of the unfinished chunk is lost, and not counted
-                broken = str(error)
+            except BROKEN as error:  # bytes of the unfinished chunk are lost, and not counted
+                reason = str(error)
             finally:
                 response["Body"].close()
             if offset == size_bytes:
                 return
-            resumes.take(offset, size_bytes, broken)
-            response = self._continued(request, offset, size_bytes)
+            budget.spend(offset, size_bytes, reason)
+            response = self._resumed(request, offset, size_bytes)
 
-    def _continued(
+    def _resumed(
         self, request: GetObjectRequestTypeDef, offset: int, size_bytes: int
     ) -> GetObjectOutputTypeDef:
-        response = self._asking.ask({**request, "Range": f"bytes={offset}-"})
+        response = get_object(self._s3, {**request, "Range": f"bytes={offset}-"})
         expected = f"bytes {offset}-{size_bytes - 1}/{size_bytes}", size_bytes - offset
-        got = response.get("ContentRange"), response["ContentLength"]
-        if got != expected:
+        received = response.get("ContentRange"), response["ContentLength"]
+        if received != expected:
             response["Body"].close()
             raise SourceInterrupted(
                 f"asked to continue with {expected[0]!r} of {expected[1]} bytes, S3 sent "
-                f"{got[0]!r} of {got[1]} bytes"
+                f"{received[0]!r} of {received[1]} bytes"
             )
         return response

@@ -1,4 +1,4 @@
-"""A source over libcurl, for the usual; whatever is not usual is left to botocore."""
+"""Reader over libcurl for usual responses; botocore reads the others."""
 
 from __future__ import annotations
 
@@ -17,77 +17,75 @@ if TYPE_CHECKING:
 
     from bucketsum.notifications import ObjectCreated
     from bucketsum.s3.botocore_reader import BotocoreReader
+    from bucketsum.s3.curl_setup import SignedUrls
     from bucketsum.s3.read_plan import ReadPlan
-    from bucketsum.s3.signed_urls import SignedUrls
 
 
 class CurlReader:
-    """Reads objects over libcurl, by requests whose addresses botocore signs.
+    """Reads objects over libcurl, from URLs that botocore signs.
 
-    An object whose answer is not what was asked for is read by *otherwise* instead, from the byte
-    reached: it knows redirects, retries, every refusal's meaning and where credentials come from.
-    A connection that breaks is continued here, as often as `ResumeBudget` allows.
+    If a response is not as requested, *fallback* reads the object from the byte reached: botocore
+    knows redirects, retries, the meaning of every refusal and the sources of credentials. A broken
+    connection is resumed here, as often as `ResumeBudget` allows.
 
-    Several objects may be open at once, in threads of their own too. Each has connections of its
-    own, which the next object finds open.
+    Several objects may be open at once, also in different threads. Each has connections of its
+    own, which stay open for the next object.
     """
 
     def __init__(
         self,
         urls: SignedUrls,
-        access: TransportConfig,
+        config: TransportConfig,
         plan_for: Callable[[int], ReadPlan],
-        otherwise: BotocoreReader,
+        fallback: BotocoreReader,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Read an object of so many bytes as *plan_for* says."""
+        """Read an object of *n* bytes by ``plan_for(n)``."""
         self._urls = urls
-        self._access = access
+        self._config = config
         self._plan_for = plan_for
-        self._otherwise = otherwise
+        self._fallback = fallback
         self._pause = pause
         self._idle: list[Connections] = []
 
-    def open(self, arrival: ObjectCreated) -> OpenObject:
+    def open(self, created: ObjectCreated) -> OpenObject:
         """See `Source.open`."""
-        connections = self._idle.pop() if self._idle else Connections(self._access)
-        resumes = ResumeBudget(self._pause)
-        plan = self._plan_for(arrival.size_bytes)
+        connections = self._idle.pop() if self._idle else Connections(self._config)
+        budget = ResumeBudget(self._pause)
+        plan = self._plan_for(created.size_bytes)
         try:
-            reading = OrderedRanges(connections, lambda: self._urls.url_of(arrival), plan, resumes)
-            answer = reading.begin(arrival.size_bytes, if_match(arrival))
+            ranges = OrderedRanges(connections, lambda: self._urls.url_of(created), plan, budget)
+            head = ranges.begin(created.size_bytes, if_match(created))
         except (FallBack, BotoCoreError):
-            self._take_back(connections)
-            return self._otherwise.open(arrival)
-        etag = answer.etag.strip('"')
+            self._release(connections)
+            return self._fallback.open(created)
+        etag = head.etag.strip('"')
         return OpenObject(
-            size_bytes=reading.size_bytes,
+            size_bytes=ranges.size_bytes,
             etag=etag,
-            version_id=answer.version_id,
-            chunks=self._chunks(connections, reading, arrival, etag, resumes),
-            streams=reading.streams,
+            version_id=head.version_id,
+            chunks=self._chunks(connections, ranges, created, etag, budget),
+            streams=ranges.streams,
         )
 
     def _chunks(
         self,
         connections: Connections,
-        reading: OrderedRanges,
-        arrival: ObjectCreated,
+        ranges: OrderedRanges,
+        created: ObjectCreated,
         etag: str,
-        resumes: ResumeBudget,
+        budget: ResumeBudget,
     ) -> Generator[bytes]:
-        handed_over = False
+        falls_back = False
         try:
-            yield from reading.chunks()
+            yield from ranges.chunks()
         except (FallBack, BotoCoreError):
-            handed_over = True
+            falls_back = True
         finally:
-            self._take_back(connections)
-        if handed_over:
-            yield from self._otherwise.rest(
-                arrival, etag, reading.size_bytes, reading.offset, resumes
-            )
+            self._release(connections)
+        if falls_back:
+            yield from self._fallback.rest(created, etag, ranges.size_bytes, ranges.offset, budget)
 
-    def _take_back(self, connections: Connections) -> None:
+    def _release(self, connections: Connections) -> None:
         connections.drop_all()
         self._idle.append(connections)

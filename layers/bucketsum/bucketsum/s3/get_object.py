@@ -1,4 +1,16 @@
-"""Asking S3 for exactly what arrived, and what its refusals mean. Every reader does it so."""
+"""GetObject through botocore: the request, and each refusal as an error of bucketsum.
+
+============================================================  ========================
+S3's response                                                 error
+============================================================  ========================
+status 500 and above, whatever the code; no response at all   `SourceUnavailable`
+NoSuchKey, NoSuchVersion, NoSuchBucket, MethodNotAllowed, 404 `ObjectGone`
+PreconditionFailed, 412; another entity tag than requested    `ObjectSuperseded`
+InvalidObjectState, AccessDenied, AllAccessDisabled,          `ObjectUnreadable`
+InvalidRequest, 403; KMS.* except throttling
+everything else, such as throttling                           `SourceUnavailable`
+============================================================  ========================
+"""
 
 from __future__ import annotations
 
@@ -28,9 +40,9 @@ if TYPE_CHECKING:
     from bucketsum.notifications import ObjectCreated
 
 # botocore passes some of urllib3's own errors on as they are: a broken TLS record in a body, a
-# connection that ends inside of an error's text.
+# connection that ends in the middle of an error's text.
 BROKEN: Final = (ReadTimeoutError, ResponseStreamingError, IncompleteReadError, HTTPError)
-"""What reading a body raises when its connection breaks."""
+"""Errors raised by reading a body when its connection breaks."""
 
 _SERVER_ERROR: Final = 500
 _GONE: Final = frozenset({"NoSuchKey", "NoSuchVersion", "NoSuchBucket", "MethodNotAllowed", "404"})
@@ -45,62 +57,59 @@ _UNREADABLE: Final = {
 }
 
 
-def if_match(arrival: ObjectCreated, etag: str | None = None) -> str | None:
-    """The entity tag to ask for, in quotes: *etag*, else the event's; None where neither is."""
-    known = etag or arrival.etag  # events carry it without quotes
+def if_match(created: ObjectCreated, etag: str | None = None) -> str | None:
+    """The value of ``If-Match``: *etag* or else the event's, in quotes; None if neither exists."""
+    known = etag or created.etag  # events carry it without quotes
     return f'"{known}"' if known else None
 
 
-def request_for(arrival: ObjectCreated, etag: str | None = None) -> GetObjectRequestTypeDef:
-    """The version *and* the entity tag: the version ``null`` can be overwritten."""
-    request: GetObjectRequestTypeDef = {"Bucket": arrival.bucket, "Key": arrival.key}
-    if arrival.version_id:
-        request["VersionId"] = arrival.version_id
-    if condition := if_match(arrival, etag):
+def request_for(created: ObjectCreated, etag: str | None = None) -> GetObjectRequestTypeDef:
+    """The parameters of GetObject, by version *and* entity tag.
+
+    Both are needed: the version ``null`` can be overwritten.
+    """
+    request: GetObjectRequestTypeDef = {"Bucket": created.bucket, "Key": created.key}
+    if created.version_id:
+        request["VersionId"] = created.version_id
+    if condition := if_match(created, etag):
         request["IfMatch"] = condition
     return request
 
 
-class Asking:
-    """Asks S3 through botocore."""
+def get_object(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOutputTypeDef:
+    """Send *request*; the caller closes the response's body.
 
-    def __init__(self, s3: S3Client) -> None:
-        self._s3 = s3
-
-    def ask(self, request: GetObjectRequestTypeDef) -> GetObjectOutputTypeDef:
-        """Send *request*; the answer is of the object that it names, and its body is to be closed.
-
-        Raises:
-            ObjectGone: It was deleted.
-            ObjectSuperseded: It was overwritten.
-            ObjectUnreadable: It is archived, encrypted with another's key, or denied to us.
-            SourceUnavailable: S3 throttles, fails or cannot be reached.
-        """
-        try:
-            response = self._s3.get_object(**request)
-        except ClientError as error:
-            raise _refusal(error) from error
-        except (BotoCoreError, HTTPError) as error:
-            raise SourceUnavailable(f"S3 could not be reached: {error}") from error
-        asked, got = request.get("IfMatch"), response["ETag"]
-        if asked and got != asked:  # S3 never does; a store that ignores If-Match does
-            response["Body"].close()
-            raise ObjectSuperseded(f"asked for the entity tag {asked}, S3 sent {got}")
-        return response
+    Raises:
+        ObjectGone: It was deleted.
+        ObjectSuperseded: It was overwritten.
+        ObjectUnreadable: It is in Glacier, access is denied, or its KMS key cannot be used.
+        SourceUnavailable: S3 throttles, fails or cannot be reached.
+    """
+    try:
+        response = s3.get_object(**request)
+    except ClientError as error:
+        raise _error_of(error) from error
+    except (BotoCoreError, HTTPError) as error:
+        raise SourceUnavailable(f"S3 could not be reached: {error}") from error
+    requested, received = request.get("IfMatch"), response["ETag"]
+    if requested and received != requested:  # not with S3, but stores exist that ignore If-Match
+        response["Body"].close()
+        raise ObjectSuperseded(f"asked for the entity tag {requested}, S3 sent {received}")
+    return response
 
 
-def _refusal(error: ClientError) -> BucketsumError:
-    """What S3's answer means for the object: an outcome, or a reason to try again."""
+def _error_of(error: ClientError) -> BucketsumError:
+    """The error for S3's refusal; see the table above."""
     code = error.response["Error"]["Code"]
-    told = f"{code}: {error.response['Error'].get('Message', '')}"
+    text = f"{code}: {error.response['Error'].get('Message', '')}"
     if error.response["ResponseMetadata"]["HTTPStatusCode"] >= _SERVER_ERROR:
-        return SourceUnavailable(told)  # says nothing of the object, whatever its code
+        return SourceUnavailable(text)  # says nothing about the object, whatever its code
     if code in _GONE:
-        return ObjectGone(told)
+        return ObjectGone(text)
     if code in _SUPERSEDED:
-        return ObjectSuperseded(told)
+        return ObjectSuperseded(text)
     if code.startswith("KMS.") and "Throttling" not in code:
-        return ObjectUnreadable(f"its KMS key cannot be used ({told})")
+        return ObjectUnreadable(f"its KMS key cannot be used ({text})")
     if code in _UNREADABLE:
-        return ObjectUnreadable(f"{_UNREADABLE[code]} ({told})")
-    return SourceUnavailable(told)
+        return ObjectUnreadable(f"{_UNREADABLE[code]} ({text})")
+    return SourceUnavailable(text)

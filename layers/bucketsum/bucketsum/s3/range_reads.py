@@ -1,65 +1,68 @@
-"""An object → any few of its bytes, under the same conditions as the whole of it."""
+"""Random access to an object: reads of byte ranges."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import SourceInterrupted
-from bucketsum.s3.get_object import BROKEN, Asking, request_for
+from bucketsum.s3.get_object import BROKEN, get_object, request_for
 
 if TYPE_CHECKING:
     from botocore.response import StreamingBody
     from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import GetObjectRequestTypeDef
 
-    from bucketsum.archives.central_directory import Read
     from bucketsum.notifications import ObjectCreated
 
+Read = Callable[[int, int], bytes]
+"""``read(offset, length)`` returns exactly *length* bytes from *offset* on."""
+
 _ATTEMPTS: Final = 3
-_PASS_OVER_BYTES: Final = 1024 * 1024
+_SKIP_BYTES: Final = 1024 * 1024
 
 
-class RangedReads:
-    """Makes, for an arrival, a function that reads some of its bytes."""
+def range_reader(s3: S3Client, created: ObjectCreated) -> Read:
+    """A function that reads ranges of the object, under the same conditions as all of it.
 
-    def __init__(self, s3: S3Client) -> None:
-        self._asking = Asking(s3)
+    The function raises as `Source.open` does, and `SourceInterrupted`.
+    """
 
-    def of(self, arrival: ObjectCreated) -> Read:
-        """A function that reads so many bytes of the object that arrived, from an offset on.
-
-        The function raises what `Source.open` does, and `SourceInterrupted`.
-        """
-        return lambda offset, length: self._read(arrival, offset, length)
-
-    def _read(self, arrival: ObjectCreated, offset: int, length: int) -> bytes:
-        broken = ""
+    def read(offset: int, length: int) -> bytes:
+        request = request_for(created)
+        request["Range"] = f"bytes={offset}-{offset + length - 1}"
+        reason = ""
         for _ in range(_ATTEMPTS):
             try:
-                data = self._get(arrival, offset, length)
+                data = _get(s3, request, offset, length)
             except BROKEN as error:
-                broken = str(error)
+                reason = str(error)
                 continue
             if len(data) == length:
                 return data
-            broken = f"{len(data)} bytes came"
+            reason = f"{len(data)} bytes came"
         raise SourceInterrupted(
-            f"{length} bytes at {offset} did not come in {_ATTEMPTS} attempts: {broken}"
+            f"{length} bytes at {offset} did not come in {_ATTEMPTS} attempts: {reason}"
         )
 
-    def _get(self, arrival: ObjectCreated, offset: int, length: int) -> bytes:
-        request = request_for(arrival)
-        request["Range"] = f"bytes={offset}-{offset + length - 1}"
-        response = self._asking.ask(request)
-        try:
-            if response["ResponseMetadata"]["HTTPStatusCode"] == HTTPStatus.OK:  # all of it came
-                _pass_over(response["Body"], offset)
-            return response["Body"].read(length)
-        finally:
-            response["Body"].close()
+    return read
 
 
-def _pass_over(body: StreamingBody, count: int) -> None:
-    """HTTP lets a server ignore a range. S3 never does; the embedded one does, with versions."""
-    while count and (data := body.read(min(count, _PASS_OVER_BYTES))):
+def _get(s3: S3Client, request: GetObjectRequestTypeDef, offset: int, length: int) -> bytes:
+    response = get_object(s3, request)
+    try:
+        if response["ResponseMetadata"]["HTTPStatusCode"] == HTTPStatus.OK:  # the whole object
+            _skip(response["Body"], offset)
+        return response["Body"].read(length)
+    finally:
+        response["Body"].close()
+
+
+def _skip(body: StreamingBody, count: int) -> None:
+    """Read and drop *count* bytes.
+
+    HTTP lets a server ignore a range. S3 never does; the local emulator does for versions.
+    """
+    while count and (data := body.read(min(count, _SKIP_BYTES))):
         count -= len(data)

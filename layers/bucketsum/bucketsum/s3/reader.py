@@ -1,4 +1,4 @@
-"""The best reader that can be had here."""
+"""Choose the reader: libcurl if pycurl is installed, else botocore."""
 
 from __future__ import annotations
 
@@ -21,23 +21,22 @@ _LOGGER: Final = logging.getLogger(__name__)
 def reader(
     s3: S3Client, chunk_bytes: int, plan_for: Callable[[int], ReadPlan], env: Mapping[str, str]
 ) -> Source:
-    """A source that reads over libcurl if pycurl can be imported, and else over botocore.
+    """A source over libcurl if pycurl can be imported, else over botocore.
 
     Args:
-        s3: Configured as `CLIENT_CONFIG` says.
-        chunk_bytes: How much botocore reads at a time.
-        plan_for: An object's size → how it is read.
-        env: Where `AWS_CA_BUNDLE` and `REQUESTS_CA_BUNDLE` may be named, as for botocore.
+        s3: Configured with `CLIENT_CONFIG`.
+        chunk_bytes: Bytes that botocore reads at a time.
+        plan_for: Object size in bytes → its read plan.
+        env: May set `AWS_CA_BUNDLE` and `REQUESTS_CA_BUNDLE`, as for botocore.
     """
-    single = BotocoreReader(s3, chunk_bytes)
+    fallback = BotocoreReader(s3, chunk_bytes)
     try:
         # Imported here: the layer has no pycurl for python3.11, whose Amazon Linux is too old.
         from bucketsum.s3.curl_reader import CurlReader  # noqa: PLC0415 - as said
     except ImportError as error:
         _LOGGER.warning("reading over botocore, which is slower: %s", error)
-        return single
-    from bucketsum.s3.curl_setup import transport_config  # noqa: PLC0415 - as said
-    from bucketsum.s3.signed_urls import SignedUrls  # noqa: PLC0415 - as said
+        return fallback
+    from bucketsum.s3.curl_setup import SignedUrls, transport_config  # noqa: PLC0415 - as said
 
-    access = transport_config(s3, env)
-    return CurlReader(SignedUrls(s3), access, plan_for, single) if access else single
+    config = transport_config(s3, env)
+    return CurlReader(SignedUrls(s3), config, plan_for, fallback) if config else fallback

@@ -1,4 +1,4 @@
-"""The headers of an answer → what of the object it brings."""
+"""Response head: status, headers, and the range of the object that follows."""
 
 from __future__ import annotations
 
@@ -12,51 +12,51 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ResponseHead:
-    """The status and the headers of an answer; their names are lower-case."""
+    """Status and headers of a response; header names are lower-case."""
 
     status: int
     headers: dict[str, str]
 
     @classmethod
     def of(cls, lines: Sequence[bytes]) -> ResponseHead:
-        """The last answer in *lines*: a proxy's and interim ones come before; status 0 for none."""
-        starts = [at for at, line in enumerate(lines) if line.startswith(b"HTTP/")]
+        """The last head in *lines*, after a proxy's and interim ones; status 0 if none."""
+        starts = [index for index, line in enumerate(lines) if line.startswith(b"HTTP/")]
         if not starts:
             return cls(0, {})
         first, *rest = lines[starts[-1] :]
         _, _, status = first.partition(b" ")
-        parted = (line.decode("latin-1").partition(":") for line in rest)
-        headers = {name.strip().lower(): value.strip() for name, _, value in parted}
+        fields = (line.decode("latin-1").partition(":") for line in rest)
+        headers = {name.strip().lower(): value.strip() for name, _, value in fields}
         return cls(int(status[:3]) if status[:3].isdigit() else 0, headers)
 
     @property
     def length(self) -> int:
-        """How many bytes the body has; -1 where that is not said."""
+        """Size of the body in bytes; -1 if the head does not give it."""
         text = self.headers.get("content-length", "")
         return int(text) if text.isascii() and text.isdigit() else -1
 
     @property
     def etag(self) -> str:
-        """The entity tag in its quotes; empty where there is none."""
+        """The entity tag in its quotes; empty if there is none."""
         return self.headers.get("etag", "")
 
     @property
     def version_id(self) -> str | None:
-        """The version, or None where the bucket keeps none."""
+        """The version id, or None if the bucket keeps no versions."""
         return self.headers.get("x-amz-version-id")
 
     def is_whole(self, etag: str | None) -> bool:
-        """Whether the body is the whole of an object, namely that with *etag*, if there is one."""
-        return self.status == HTTPStatus.OK and self.length >= 0 and self._is_of(etag)
+        """Whether the body is a whole object, and the one with *etag* if that is given."""
+        return self.status == HTTPStatus.OK and self.length >= 0 and self._has_etag(etag)
 
     def is_range(self, first: int, end: int, size: int, etag: str | None) -> bool:
-        """Whether the body is the bytes from *first* to before *end* of an object of *size*."""
+        """Whether the body is bytes *first* to *end* (exclusive) of an object of *size* bytes."""
         return (
             self.status == HTTPStatus.PARTIAL_CONTENT
             and self.headers.get("content-range") == f"bytes {first}-{end - 1}/{size}"
             and self.length == end - first
-            and self._is_of(etag)
+            and self._has_etag(etag)
         )
 
-    def _is_of(self, etag: str | None) -> bool:
+    def _has_etag(self, etag: str | None) -> bool:
         return bool(self.etag) and etag in (None, self.etag)

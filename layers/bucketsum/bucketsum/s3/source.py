@@ -1,4 +1,4 @@
-"""What a reader promises: an object → its bytes, in order and complete, or why not."""
+"""Contract of a reader: an object's bytes, complete and in order, or an error."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ CLIENT_CONFIG: Final = Config(
     # By default botocore checks a full read against S3's stored checksum, computing a second
     # digest in line (CRC-64 or SHA-1 again). TLS, the length and If-Match already guard it.
     response_checksum_validation="when_required",
-    signature_version="s3v4",  # else botocore signs addresses with SHA-1 (see `SignedUrls`)
+    signature_version="s3v4",  # else botocore signs URLs with SHA-1 (see `SignedUrls`)
     tcp_keepalive=True,
 )
-"""How the S3 client of a source is to be configured."""
+"""Configuration of every S3 client that objects are read with."""
 
 MAX_RESUMES: Final = 10
-"""How often one object is continued after a broken connection before the message goes back."""
+"""How often one object is resumed before its message returns to the queue."""
 
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _LONGEST_PAUSE_SECONDS: Final = 2.0
@@ -39,12 +39,12 @@ class OpenObject:
     """An object that S3 has begun to send.
 
     Attributes:
-        size_bytes: How many bytes *chunks* will yield.
-        etag: Entity tag of what is being read, without quotes.
-        version_id: Version of what is being read, or None where the bucket keeps none.
+        size_bytes: Bytes that *chunks* yields.
+        etag: Entity tag of the object being read, without quotes.
+        version_id: Version being read, or None if the bucket keeps no versions.
         chunks: The bytes in order. Yields all of them or raises; can be iterated once. Close it
-            if you stop early: its connection is given up then and not when memory is.
-        streams: How many connections read it.
+            if you stop early, to release its connection at once.
+        streams: Number of connections that read it.
     """
 
     size_bytes: int
@@ -55,15 +55,15 @@ class OpenObject:
 
 
 class Source(Protocol):
-    """Where an arrival's bytes come from."""
+    """Opens the objects that notifications name."""
 
-    def open(self, arrival: ObjectCreated) -> OpenObject:
-        """Ask S3 for exactly the object that arrived.
+    def open(self, created: ObjectCreated) -> OpenObject:
+        """Request exactly the object that was created.
 
         Raises:
             ObjectGone: It was deleted.
             ObjectSuperseded: It was overwritten.
-            ObjectUnreadable: It is archived, encrypted with another's key, or denied to us.
+            ObjectUnreadable: It is in Glacier, access is denied, or its KMS key cannot be used.
             SourceUnavailable: S3 throttles, fails or cannot be reached.
 
         Iterating the chunks raises these too, and `SourceInterrupted`.
@@ -72,27 +72,27 @@ class Source(Protocol):
 
 
 class ResumeBudget:
-    """How often one object may still be continued, and how long to wait before."""
+    """Limits how often the read of one object is resumed, and waits before each time."""
 
     def __init__(self, pause: Callable[[float], None] = time.sleep) -> None:
         self._pause = pause
-        self._taken = 0
+        self._spent = 0
 
-    def take(self, offset: int, size_bytes: int, broken: str) -> None:
-        """Wait before going on at *offset*: 0.1 s, then twice as long each time, up to 2 s.
+    def spend(self, offset: int, size_bytes: int, reason: str) -> None:
+        """Wait before resuming at *offset*: 0.1 s, then twice as long each time, up to 2 s.
 
         Raises:
-            SourceInterrupted: It was continued `MAX_RESUMES` times already; *broken* says why not
-                for good.
+            SourceInterrupted: The object was resumed `MAX_RESUMES` times already; *reason* tells
+                how the last connection broke.
         """
-        if self._taken == MAX_RESUMES:
+        if self._spent == MAX_RESUMES:
             raise SourceInterrupted(
-                f"the connection broke {self._taken + 1} times, last at byte {offset} of "
-                f"{size_bytes}: {broken}"
+                f"the connection broke {self._spent + 1} times, last at byte {offset} of "
+                f"{size_bytes}: {reason}"
             )
-        self.pause(self._taken)
-        self._taken += 1
+        self.pause(self._spent)
+        self._spent += 1
 
-    def pause(self, before: int) -> None:
-        """Wait as is due when one has already waited *before* times."""
-        self._pause(min(_FIRST_PAUSE_SECONDS * 2**before, _LONGEST_PAUSE_SECONDS))
+    def pause(self, pauses_before: int) -> None:
+        """Wait 0.1 s after no earlier pause, twice as long after each further one, up to 2 s."""
+        self._pause(min(_FIRST_PAUSE_SECONDS * 2**pauses_before, _LONGEST_PAUSE_SECONDS))

@@ -66,17 +66,18 @@ class Prober:
     def _unzip(self, event: Mapping[str, Any], source: Source) -> dict[str, Any]:
         # Imported here, as the hasher does where archives are on.
         from bucketsum.archives.workload import unzip, unzip_reader  # noqa: PLC0415 - as said
-        from bucketsum.s3.range_reads import RangedReads  # noqa: PLC0415 - as said
+        from bucketsum.s3.range_reads import range_reader  # noqa: PLC0415 - as said
 
         try:
             reader = unzip_reader(event["mode"], event["inflate"], self._memory_mb)
         except BadSettings as error:  # this layer cannot; the next cell can
             return _failed("NotUnzipped", str(error))
-        ranges = RangedReads(self._s3)
+        created = _arrival(event)
+        read = range_reader(self._s3, created)
         sha1s: list[str] = []
         meter = Meter()
         digest, contents = unzip(
-            source, ranges, _arrival(event), reader, lambda one: sha1s.append(one.digest.sha1 or "")
+            source, read, created, reader, lambda one: sha1s.append(one.digest.sha1 or "")
         )
         answer = _answer(event, digest.sha1, meter, meter.stop(digest.size_bytes))
         answer |= {
