@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
+    from bucketsum.settings import ArchiveSettings
 
 SETTINGS: Final = Settings.from_env(os.environ)
 
@@ -43,16 +44,23 @@ _S3: Final = client_of("s3", CLIENT_CONFIG)
 _DYNAMODB: Final = client_of("dynamodb", _PROMPT)
 
 
-def _archive_hasher() -> ArchiveHasher | None:
-    """Reads archives, where any key's ending says that it is one; see `Settings.archives`."""
-    if SETTINGS.archives is None:
+def _archive_hasher(settings: ArchiveSettings | None) -> ArchiveHasher | None:
+    """The hasher of archives; None if no object is read as an archive."""
+    if settings is None:
         return None
-    # Imported here: with archives off, which is the default, a cold start does without them.
+    # Imported here: archives are off by default, and a cold start must not load what reads them.
     from bucketsum.archives.archive_hasher import ArchiveHasher  # noqa: PLC0415 - as said
     from bucketsum.archives.member_rows import MemberRows  # noqa: PLC0415 - as said
+    from bucketsum.archives.reader import ArchiveReader  # noqa: PLC0415 - as said
 
     return ArchiveHasher(
-        reader=SETTINGS.archives,
+        reader=ArchiveReader(
+            settings.mode,
+            settings.limits,
+            settings.suffixes,
+            settings.threads,
+            aside=settings.second_core,
+        ),
         s3=_S3,
         rows=MemberRows(_DYNAMODB, SETTINGS.digests_table),
         extra_algorithms=SETTINGS.extra_algorithms,
@@ -60,10 +68,10 @@ def _archive_hasher() -> ArchiveHasher | None:
 
 
 _HASHER: Final = ObjectHasher(
-    source=reader(_S3, SETTINGS.chunk_bytes, SETTINGS.streams.plan_for, os.environ),
+    source=reader(_S3, SETTINGS.chunk_bytes, SETTINGS.read_policy.plan_for, os.environ),
     ledger=DigestsTable(_DYNAMODB, SETTINGS.digests_table),
     settings=SETTINGS,
-    archives=_archive_hasher(),
+    archives=_archive_hasher(SETTINGS.archives),
 )
 _BATCH: Final = BatchHasher(_HASHER.hash, SETTINGS, carried)
 

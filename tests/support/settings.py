@@ -15,6 +15,6 @@ SETTINGS: Final = Settings(
     chunk_bytes=65_536,
     extra_algorithms=(),
     memory_mb=512,
-    streams=ReadPolicy(None, 65_536, 512),
+    read_policy=ReadPolicy(None, 65_536, 512),
     threads=4,
 )

@@ -15,12 +15,13 @@ from tests.support.events import TEST_EVENT, message_of
 from tests.support.settings import SETTINGS
 
 from bucketsum.archives.model import Limits, Mode
-from bucketsum.archives.reader import ArchiveReader
-from bucketsum.batch import LARGE_BYTES, SMALL_BYTES, BatchHasher, MessageResult
+from bucketsum.batch import LARGE_BYTES, BatchHasher, MessageResult
 from bucketsum.dead_letters import ReceivedMessage
 from bucketsum.errors import Deferred, MalformedMessage, SourceUnavailable
 from bucketsum.hashing import STOP_BEFORE_END_SECONDS, HashResult, Outcome
 from bucketsum.notifications import ObjectCreated
+from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
+from bucketsum.settings import ArchiveSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -106,7 +107,7 @@ def test_small_objects_are_hashed_side_by_side() -> None:
     """Each waits for the others, so one after the other would never end."""
     together = threading.Barrier(4, timeout=WAIT_SECONDS)
     hasher = Hasher(meanwhile=lambda _: together.wait())
-    works = handled(hasher, *(delivery(arrival(key, SMALL_BYTES - 1)) for key in "abcd"))
+    works = handled(hasher, *(delivery(arrival(key, SPLIT_FROM_BYTES - 1)) for key in "abcd"))
     assert list(works) == ["a", "b", "c", "d"]
     assert all(work.failure is None for work in works.values())
 
@@ -151,7 +152,7 @@ def test_nothing_runs_on_when_a_batch_is_done() -> None:
 def test_others_wait_for_their_turn() -> None:
     """What is not small is read alone, after everything small."""
     hasher = Hasher(meanwhile=lambda _: time.sleep(0.002))
-    big = [delivery(arrival(key, SMALL_BYTES)) for key in "AB"]
+    big = [delivery(arrival(key, SPLIT_FROM_BYTES)) for key in "AB"]
     works = handled(hasher, big[0], delivery(arrival("c")), big[1])
     assert hasher.asked == ["c", "A", "B"]
     assert hasher.at_once == 1
@@ -161,7 +162,7 @@ def test_others_wait_for_their_turn() -> None:
 def test_an_archive_waits_for_its_turn() -> None:
     """Its members take more time and memory than its size tells."""
     limits = Limits(1, 1, 1, 1, 0, 1)
-    archives = ArchiveReader(Mode.STREAM, limits, (".zip",), threads=1)
+    archives = ArchiveSettings(Mode.STREAM, limits, (".zip",), threads=1, second_core=False)
     hasher = Hasher()
     settings = replace(SETTINGS, archives=archives)
     handled(hasher, *(delivery(arrival(k)) for k in ("a.zip", "b", "c")), settings=settings)
@@ -266,7 +267,7 @@ def test_on_its_last_receive_a_message_is_tried() -> None:
     st.lists(
         st.tuples(
             st.lists(
-                st.sampled_from([0, SMALL_BYTES - 1, SMALL_BYTES, LARGE_BYTES]),
+                st.sampled_from([0, SPLIT_FROM_BYTES - 1, SPLIT_FROM_BYTES, LARGE_BYTES]),
                 min_size=1,
                 max_size=3,
             ),

@@ -38,7 +38,9 @@ if TYPE_CHECKING:
 
 CHUNKS: Final = (b"one ", b"two ", b"three")
 CONTENT: Final = b"".join(CHUNKS)
-HASHING: Final = replace(SETTINGS, extra_algorithms=("md5",), streams=ReadPolicy(1, 65_536, 512))
+HASHING: Final = replace(
+    SETTINGS, extra_algorithms=("md5",), read_policy=ReadPolicy(1, 65_536, 512)
+)
 SMALL: Final = ObjectCreated(
     bucket="inbox",
     key="a",

@@ -49,7 +49,7 @@ def test_good_environment_is_read() -> None:
         chunk_bytes=1_048_576,
         extra_algorithms=(),
         memory_mb=512,
-        streams=ReadPolicy(None, 1_048_576, 512),
+        read_policy=ReadPolicy(None, 1_048_576, 512),
         threads=THREADS_MAX,
     )
 
@@ -122,8 +122,8 @@ def test_what_is_held_must_fit_beside_the_runtime(memory_mb: int, streams: str) 
 @pytest.mark.parametrize(("text", "count"), [("auto", None), ("1", 1), ("16", STREAMS_MAX)])
 def test_streams_are_a_number_or_auto(text: str, count: int | None) -> None:
     """Who gives a number gets it; the rule is for who does not."""
-    streams = Settings.from_env(GOOD | {"STREAMS": text}).streams
-    assert streams == ReadPolicy(count, 1_048_576, 512)
+    policy = Settings.from_env(GOOD | {"STREAMS": text}).read_policy
+    assert policy == ReadPolicy(count, 1_048_576, 512)
 
 
 @pytest.mark.parametrize("text", ["0", "17", "Auto", "many", "1.0"])
@@ -200,23 +200,23 @@ def test_archives_are_off_by_default() -> None:
 
 def test_archives_are_read_as_set() -> None:
     """Suffixes are compared in lower case; every limit arrives where it is counted."""
-    reader = Settings.from_env(ARCHIVES).archives
-    assert reader is not None
-    assert reader.suffixes == (".zip", ".jar")
-    assert reader.mode == "tmp"
-    limits = reader.limits
+    archives = Settings.from_env(ARCHIVES).archives
+    assert archives is not None
+    assert archives.suffixes == (".zip", ".jar")
+    assert archives.mode == "tmp"
+    limits = archives.limits
     assert (limits.members, limits.total_bytes) == (1000, 1_000_000)
     assert (limits.ratio, limits.depth) == (100, 2)
-    assert reader.takes("A.Zip")
-    assert not reader.takes("zip")
+    assert archives.takes("A.Zip")
+    assert not archives.takes("zip")
 
 
-@pytest.mark.parametrize(("memory_mb", "aside"), [("1769", False), ("1770", True)])
-def test_second_core_hashes_where_there_is_one(memory_mb: str, *, aside: bool) -> None:
+@pytest.mark.parametrize(("memory_mb", "second_core"), [("1769", False), ("1770", True)])
+def test_second_core_hashes_where_there_is_one(memory_mb: str, *, second_core: bool) -> None:
     """More memory than goes with one core brings a second."""
-    reader = Settings.from_env(ARCHIVES | {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": memory_mb}).archives
-    assert reader is not None
-    assert reader.aside is aside
+    archives = Settings.from_env(ARCHIVES | {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": memory_mb}).archives
+    assert archives is not None
+    assert archives.second_core is second_core
 
 
 def test_second_core_holds_a_chunk_of_its_own() -> None:

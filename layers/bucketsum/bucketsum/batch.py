@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import Deferred, MalformedMessage
 from bucketsum.hashing import STOP_BEFORE_END_SECONDS, HashResult
 from bucketsum.notifications import created_objects_in
+from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -20,12 +21,6 @@ if TYPE_CHECKING:
     from bucketsum.settings import Settings
 
     Result = HashResult | Exception
-
-SMALL_BYTES: Final = 16 * 1024 * 1024
-"""Below this size waiting for S3 takes most of an object's time, so others are read meanwhile.
-
-It is also where several connections begin to read one object; see `Streams`.
-"""
 
 LARGE_BYTES: Final = 256 * 1024 * 1024
 """From this size on a message is better off in an environment of its own: so much takes more than
@@ -167,8 +162,9 @@ class BatchHasher:
         return [one for one in work.arrivals if not self._is_small(one)]
 
     def _is_small(self, arrival: ObjectCreated) -> bool:
-        archives = self._settings.archives  # what is read as one takes more than its size tells
-        return arrival.size_bytes < SMALL_BYTES and not (archives and archives.takes(arrival.key))
+        if (archives := self._settings.archives) and archives.takes(arrival.key):
+            return False  # its members may take far longer than its own size suggests
+        return arrival.size_bytes < SPLIT_FROM_BYTES
 
 
 def _work_of(delivery: ReceivedMessage) -> MessageResult:

@@ -20,6 +20,7 @@ from bucketsum.digests_table import (
 )
 from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable, OutOfTime
 from bucketsum.measure import Measurement
+from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from bucketsum.s3.source import OpenObject, Source
     from bucketsum.settings import Settings
 
-LOOK_UP_FROM_BYTES: Final = 16 * 1024 * 1024
+LOOK_UP_FROM_BYTES: Final = SPLIT_FROM_BYTES
 """From this size on a look-up costs less than the chance of reading the object twice.
 
 A look-up is a request of some 5 ms before every object; S3 delivers few events twice. Below this

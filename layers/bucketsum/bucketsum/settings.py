@@ -1,4 +1,7 @@
-"""Environment → frozen Settings, read once at import, so that a bad deploy fails in init."""
+"""Settings of the hasher, from environment variables.
+
+They are read once at import, so that a bad deployment fails in Lambda's init phase.
+"""
 
 from __future__ import annotations
 
@@ -14,54 +17,84 @@ from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.archives.reader import ArchiveReader
-
 CHUNK_BYTES_MIN: Final = 16 * 1024
 CHUNK_BYTES_MAX: Final = 512 * 1024 * 1024
 
 BASE_MEMORY_BYTES: Final = 90_000_000
-"""What the runtime, boto3 and Powertools take before the first chunk; measured by `make bench`."""
+"""Memory of the runtime, boto3 and Powertools before the first chunk; see `make bench`."""
 
 THREADS_MAX: Final = 8
-"""Small objects of a batch that are read side by side at most; chosen by `bench function`."""
+"""Most small objects of a batch that are read in parallel; chosen by `bench function`."""
 
 THREAD_BYTES: Final = 2_000_000
-"""What a thread takes in memory besides what it holds of its object: connections, its stack."""
+"""Memory of a thread in addition to its part of the object: connections and stack."""
 
 MEMBER_BYTES: Final = 1500
-"""What a member is reckoned to take in memory while its archive is read.
+"""Memory budget of a member while its archive is read.
 
 Measured: 530 to 580 bytes with names of 33 characters (20,000 to 200,000 members, peak resident
-set above the start). The rest is for longer names and for rows on their way.
+set above the start). The rest is for longer names and for rows being written.
 """
 
 AUTO_STREAMS: Final = "auto"
-"""The value of `STREAMS` that leaves the number of connections to `ReadPolicy`."""
+"""The value of `STREAMS` that applies the rule of `ReadPolicy`."""
 
 MEMORY_MB_PER_CPU: Final = 1769
-"""A function of this memory has one processor."""
+"""Memory in MB with which a function has one full CPU (vCPU)."""
 
 _MIB: Final = 1024 * 1024
 _SUFFIX: Final = re.compile(r"\.[a-z0-9][a-z0-9._-]*")
 _WINDOW_BYTES_MAX: Final = 64 * _MIB
 
 
+def archive_threads(memory_mb: int) -> int:
+    """Threads that read an archive in /tmp: one per CPU, but two to overlap disk and CPU."""
+    return max(2, -(-memory_mb // MEMORY_MB_PER_CPU))
+
+
+def has_second_core(memory_mb: int) -> bool:
+    """Whether Lambda gives a function of this memory CPU time on a second core."""
+    return memory_mb > MEMORY_MB_PER_CPU
+
+
 @dataclass(frozen=True, slots=True)
-class Settings:
-    """How the hasher was deployed.
+class ArchiveSettings:
+    """Settings for reading archives.
 
     Attributes:
-        digests_table: Name of the table that rows go to.
-        arrivals_queue_url: Queue that messages come from.
-        dead_letter_queue_url: Queue that messages are set aside in.
-        max_receives: Receives after which the queue itself gives up on a message; 1 to 1,000.
-        chunk_bytes: Size of a part, where several connections read an object, and of what
-            botocore reads at a time.
-        extra_algorithms: Digests besides SHA-1.
-        memory_mb: The function's memory, in MiB, as Lambda tells it.
-        streams: How many connections read an object.
-        threads: How many small objects are read side by side, 1 to `THREADS_MAX`: as many as fit.
-        archives: How archives are read; None where nothing is treated as one.
+        mode: ``stream`` or ``tmp``.
+        limits: Limits against zip bombs, and of memory.
+        suffixes: Endings of the keys of archives, in lower case.
+        threads: Threads that read members in ``tmp``; see `archive_threads`.
+        second_core: Whether a second core hashes the archive; see `has_second_core`.
+    """
+
+    mode: Mode
+    limits: Limits
+    suffixes: tuple[str, ...]
+    threads: int
+    second_core: bool
+
+    def takes(self, key: str) -> bool:
+        """Whether an object of this key is read as an archive."""
+        return key.lower().endswith(self.suffixes)
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Settings of the hasher, as deployed.
+
+    Attributes:
+        digests_table: Name of the table of digests.
+        arrivals_queue_url: Queue that delivers the messages.
+        dead_letter_queue_url: Queue for messages that no retry can help.
+        max_receives: Receives after which SQS itself dead-letters a message; 1 to 1,000.
+        chunk_bytes: Size of a part if several connections read an object, and of botocore's reads.
+        extra_algorithms: Digests in addition to SHA-1.
+        memory_mb: The function's memory, in MiB, as Lambda reports it.
+        read_policy: Chooses the number of connections for each object.
+        threads: Small objects that are read in parallel: as many as fit, 1 to `THREADS_MAX`.
+        archives: How archives are read; None if no object is read as an archive.
     """
 
     digests_table: str
@@ -71,24 +104,24 @@ class Settings:
     chunk_bytes: int
     extra_algorithms: tuple[str, ...]
     memory_mb: int
-    streams: ReadPolicy
+    read_policy: ReadPolicy
     threads: int = 1
-    archives: ArchiveReader | None = None
+    archives: ArchiveSettings | None = None
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
         """Read the variables that template.yaml sets.
 
         Raises:
-            BadSettings: One is missing, not of its type or out of range. The text names it, what
-                it holds and what it may hold.
+            BadSettings: A variable is missing, of the wrong type or out of range. The text names
+                it, its value and the allowed values.
         """
         memory_mb = _whole(env, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE", 128, 32_768)
         chunk_bytes = _whole(env, "CHUNK_BYTES", CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
-        streams = ReadPolicy(_streams(env, "STREAMS"), chunk_bytes, memory_mb)
+        read_policy = ReadPolicy(_streams(env, "STREAMS"), chunk_bytes, memory_mb)
         room = memory_mb * _MIB - BASE_MEMORY_BYTES
-        if streams.held_bytes > room:
-            parts = streams.held_bytes // chunk_bytes
+        if read_policy.held_bytes > room:
+            parts = read_policy.held_bytes // chunk_bytes
             raise BadSettings(
                 f"CHUNK_BYTES is {chunk_bytes}; {parts} of them must fit into the {room} bytes "
                 f"that {memory_mb} MB of memory leave: lower ChunkBytes to {room // parts}, lower "
@@ -102,23 +135,23 @@ class Settings:
             chunk_bytes=chunk_bytes,
             extra_algorithms=_algorithms(env, "EXTRA_ALGORITHMS"),
             memory_mb=memory_mb,
-            streams=streams,
-            threads=_threads(streams, room),
-            archives=_archives(env, memory_mb, room - streams.held_bytes, chunk_bytes),
+            read_policy=read_policy,
+            threads=_threads(read_policy, room),
+            archives=_archives(env, memory_mb, room - read_policy.held_bytes, chunk_bytes),
         )
 
 
-def _threads(streams: ReadPolicy, room: int) -> int:
-    """How many small objects fit beside each other; `auto` reads each of them in one request."""
-    each = 2 * streams.chunk_bytes if streams.count is None else streams.held_bytes
-    return max(1, min(THREADS_MAX, room // (each + THREAD_BYTES)))
+def _threads(policy: ReadPolicy, room: int) -> int:
+    """Number of small objects that fit into memory; `auto` reads each of them in one request."""
+    object_bytes = 2 * policy.chunk_bytes if policy.count is None else policy.held_bytes
+    return max(1, min(THREADS_MAX, room // (object_bytes + THREAD_BYTES)))
 
 
 def needed(env: Mapping[str, str], *names: str) -> tuple[str, ...]:
-    """The values of *names*, for functions that have no settings besides.
+    """Values of the variables *names*, for functions that have no other settings.
 
     Raises:
-        BadSettings: One is missing or empty.
+        BadSettings: A variable is missing or empty.
     """
     return tuple(_present(env, name) for name in names)
 
@@ -149,8 +182,8 @@ def _streams(env: Mapping[str, str], name: str) -> int | None:
 
 
 def _algorithms(env: Mapping[str, str], name: str) -> tuple[str, ...]:
-    names = tuple(part.strip() for part in env.get(name, "").split(",") if part.strip())
-    unknown = [one for one in names if one not in EXTRA_ALGORITHMS]
+    names = _listed(env, name)
+    unknown = [algorithm for algorithm in names if algorithm not in EXTRA_ALGORITHMS]
     if unknown:
         raise BadSettings(
             f"{name} names {', '.join(unknown)}; allowed are {', '.join(EXTRA_ALGORITHMS)}"
@@ -160,18 +193,15 @@ def _algorithms(env: Mapping[str, str], name: str) -> tuple[str, ...]:
 
 def _archives(
     env: Mapping[str, str], memory_mb: int, room: int, chunk_bytes: int
-) -> ArchiveReader | None:
+) -> ArchiveSettings | None:
     suffixes = _suffixes(env, "ARCHIVE_SUFFIXES")
     if not suffixes:
         return None
-    # Imported here: with archives off, which is the default, a cold start does without them.
-    from bucketsum.archives.reader import ArchiveReader  # noqa: PLC0415 - as said
-
     mode = _present(env, "ARCHIVE_MODE")
     if mode not in (Mode.STREAM, Mode.TMP):
         raise BadSettings(f"ARCHIVE_MODE is {mode!r}; allowed are stream and tmp")
-    aside = memory_mb > MEMORY_MB_PER_CPU  # there is a second core, and it holds a third chunk
-    room -= aside * chunk_bytes
+    second_core = has_second_core(memory_mb)
+    room -= second_core * chunk_bytes  # the second core holds a third chunk
     limits = Limits(
         members=_whole(env, "ARCHIVE_MAX_MEMBERS", 1, 10_000_000),
         total_bytes=_whole(env, "ARCHIVE_MAX_TOTAL_BYTES", 1, 10**15),
@@ -186,13 +216,17 @@ def _archives(
             f"into half of the {room} bytes that {memory_mb} MB of memory leave: lower "
             f"ArchiveMaxMembers to {max(room // 2 // MEMBER_BYTES, 0)} or raise MemorySize"
         )
-    threads = max(2, -(-memory_mb // MEMORY_MB_PER_CPU))  # one waits for the disk, one computes
-    return ArchiveReader(Mode(mode), limits, suffixes, threads, aside=aside)
+    threads = archive_threads(memory_mb)
+    return ArchiveSettings(Mode(mode), limits, suffixes, threads, second_core=second_core)
 
 
 def _suffixes(env: Mapping[str, str], name: str) -> tuple[str, ...]:
-    suffixes = tuple(part.strip().lower() for part in env.get(name, "").split(",") if part.strip())
-    for one in suffixes:
-        if not _SUFFIX.fullmatch(one):
-            raise BadSettings(f"{name} names {one!r}, not a suffix such as .zip")
+    suffixes = tuple(suffix.lower() for suffix in _listed(env, name))
+    for suffix in suffixes:
+        if not _SUFFIX.fullmatch(suffix):
+            raise BadSettings(f"{name} names {suffix!r}, not a suffix such as .zip")
     return suffixes
+
+
+def _listed(env: Mapping[str, str], name: str) -> list[str]:
+    return [part.strip() for part in env.get(name, "").split(",") if part.strip()]

@@ -10,7 +10,7 @@ from bucketsum.archives.model import Engine, Limits, Mode
 from bucketsum.archives.reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings
-from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum.settings import archive_threads, has_second_core
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -32,10 +32,14 @@ def unzip_reader(mode: str, inflate: str, memory_mb: int) -> ArchiveReader:
         raise BadSettings(f"mode is {mode!r}; allowed are {', '.join(Mode)}")
     if inflate not in ENGINES:
         raise BadSettings(f"inflate is {inflate!r}; this layer has {', '.join(ENGINES)}")
-    threads = max(2, -(-memory_mb // MEMORY_MB_PER_CPU))
     limits = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)
-    aside = memory_mb > MEMORY_MB_PER_CPU
-    return ArchiveReader(Mode(mode), limits, (), threads, engine=Engine(inflate), aside=aside)
+    return ArchiveReader(
+        Mode(mode),
+        limits,
+        threads=archive_threads(memory_mb),
+        engine=Engine(inflate),
+        aside=has_second_core(memory_mb),
+    )
 
 
 def unzip(
