@@ -33,8 +33,8 @@ setup: .venv/.ready ## Make the locked environment under .venv
 demo: .venv/.ready ## Real files into a real stack on the embedded AWS, their SHA-1 checked, and a quick sweep (KEEP=1 leaves it up)
 	@$(BIN)/bucketsum local demo --sweep $(if $(KEEP),--keep)
 
-test: .venv/.ready $(ASL_VALIDATOR) ## Every test, with coverage
-	@$(BIN)/pytest --cov --cov-report=term-missing:skip-covered $(ARGS)
+test: .venv/.ready $(ASL_VALIDATOR) ## Every test on every core, with coverage (ARGS=tests/unit: only these)
+	@$(BIN)/pytest --numprocesses auto --cov --cov-report=term-missing:skip-covered $(ARGS)
 
 tests/template/asl/node_modules/.package-lock.json: tests/template/asl/package-lock.json
 	@npm --prefix tests/template/asl ci --silent --no-audit --no-fund || echo "asl-validator could not be fetched; its test says so" >&2

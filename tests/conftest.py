@@ -1,4 +1,4 @@
-"""What every test stands on: no real AWS within reach, and Hypothesis without a stopwatch."""
+"""Every test: no real AWS within reach, Hypothesis without a stopwatch, a worker for each suite."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from botocore.httpsession import URLLib3Session
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from xdist.scheduler import LoadScopeScheduling
 
 from bucketsum.s3.curl_connections import Connections, Transfer
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+    from xdist.remote import Producer
 
 _AWS_ENVIRONMENT: Final = {
     "AWS_ACCESS_KEY_ID": "testing",
@@ -28,6 +30,7 @@ _AWS_ENVIRONMENT: Final = {
     "AWS_EC2_METADATA_DISABLED": "true",
 }
 _NOBODY: Final = "http://127.0.0.1:9/"  # the port that discards, where hardly anybody listens
+_SUITES_OF_ONE_WORKER: Final = ("tests/e2e/", "tests/build/")
 _AWS_DOMAINS: Final = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".on.aws")
 
 hypothesis_settings.register_profile(
@@ -44,6 +47,29 @@ def pytest_configure() -> None:
     for name in [name for name in os.environ if name.startswith("AWS_")]:
         del os.environ[name]
     os.environ.update(_AWS_ENVIRONMENT)
+
+
+class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
+    """One worker runs a file's tests; of some suites, all files' tests.
+
+    The end-to-end tests share a deployed stack and the tests of the build a build.
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        path = nodeid.partition("::")[0]
+        return next((suite for suite in _SUITES_OF_ONE_WORKER if path.startswith(suite)), path)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with the suites that take longest, so that no worker waits for them at the end."""
+    items.sort(key=lambda item: not item.nodeid.startswith(_SUITES_OF_ONE_WORKER))
+
+
+@pytest.hookimpl(optionalhook=True)  # without xdist there is no such hook
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
+    """Distribute the tests among the workers."""
+    config.option.loadscopereorder = False
+    return _BySuite(config, log)
 
 
 @pytest.fixture(scope="session", autouse=True)
