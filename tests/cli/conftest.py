@@ -6,11 +6,9 @@ import io
 import json
 import sys
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from botocore.loaders import JSONFileLoader
 from moto import mock_aws
 from tests.cli.deployed import deploy, prompt_ledger
 
@@ -42,15 +40,6 @@ class Ended:
     def document(self) -> Any:  # noqa: ANN401 - whatever JSON can hold
         """The JSON document on stdout, which must be all of it."""
         return json.loads(self.out)
-
-
-@pytest.fixture(scope="session", autouse=True)
-def botocore_reads_once() -> Iterator[None]:
-    """Let all sessions share what botocore reads of its data: each would take 0.3 s for itself."""
-    load = cache(JSONFileLoader().load_file)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(JSONFileLoader, "load_file", lambda _, path: load(path))
-        yield
 
 
 @pytest.fixture

@@ -19,7 +19,6 @@ from tests.support.archive_reading import Read
 from bucketsum.archives.model import ArchiveStatus, Mode, Problem
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
 
 NOT_OF_THE_FOLDER = "META-INF/"  # jar adds a manifest of its own
