@@ -6,11 +6,11 @@ import sys
 
 import click
 
-from bench.cost import command as cost
+from bench.cost.command import cost
 from bench.function import cold_start
 from bench.function import command as function
 from bench.readers.command import readers
-from bench.scaling import command as scaling
+from bench.scaling.command import scaling
 from bench.unzip.command import unzip
 
 
@@ -36,8 +36,8 @@ bench.add_command(readers)
 bench.add_command(unzip)
 bench.add_command(function.main)
 bench.add_command(cold_start.main)
-bench.add_command(cost.main, "cost")
-bench.add_command(scaling.main, "scaling")
+bench.add_command(cost)
+bench.add_command(scaling)
 bench.command("promises", help="What is promised of the whole system, on the embedded AWS.")(
     promises
 )

@@ -1,4 +1,4 @@
-"""What a person could do instead, and what the article's settings would cost today."""
+"""Other ways to the SHA-1 of a terabyte, and the baseline's settings at today's prices."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from bench.cost.prices import (
 GB: Final = 1_000_000_000
 _OBJECTS_PER_TB: Final = BYTES_PER_TB // GB
 
-ARTICLE_SPEEDS: Final = (
+BASELINE_SPEEDS: Final = (
     (128, 1, 15.32), (128, 10, 21.47),
     (256, 10, 47.85), (256, 20, 50.63), (256, 50, 39.26),
     (512, 20, 72.57), (512, 50, 71.53),
@@ -36,37 +36,37 @@ _FIXITY_TB: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Another way to the SHA-1 of a terabyte.
+    """Another service that computes the SHA-1 of a terabyte.
 
     Attributes:
-        way: What one does.
+        name: Name of the service.
         usd_per_tb: In objects of 1 GB, unless the note says otherwise.
-        note: What to know about it.
-        source: Where the number is from.
+        note: Properties that matter for the choice.
+        source: Source of the price.
     """
 
-    way: str
+    name: str
     usd_per_tb: float
     note: str
     source: str
 
 
-def article_usd_per_tb(memory_mb: int, mb_per_s: float, architecture: str) -> float:
-    """What the article's setting costs per TB in objects of 1 GB, everything else as here."""
+def baseline_usd_per_tb(memory_mb: int, mb_per_s: float, architecture: str) -> float:
+    """Cost per TB of the baseline in objects of 1 GB, with bucketsum's requests."""
     handling = Handling(memory_mb, architecture, GB, GB / 1e6 / mb_per_s)
     return usd_per_tb(cost_of(handling).total, GB)
 
 
 def alternatives() -> tuple[Alternative, ...]:
-    """The ways that a person has, the cheapest first."""
+    """All alternatives, the cheapest first."""
     ec2_seconds = BYTES_PER_TB / _C7G_LARGE_BYTES_PER_SECOND
     gets = S3_GET.each * _OBJECTS_PER_TB
     found = (
         Alternative(
-            "one EC2 c7g.large in the bucket's Region",
+            "an EC2 c7g.large in the bucket's Region",
             ec2_seconds / 3600 * EC2_HOUR.usd + gets,
-            f"{ec2_seconds / 3600:.1f} h at its network's baseline; no events, no rows; it is "
-            "paid for when nothing arrives",
+            f"{ec2_seconds / 3600:.1f} h at its network's baseline; no events, no rows; you "
+            "also pay while nothing is uploaded",
             f"{EC2_HOUR.source}; https://docs.aws.amazon.com/ec2/latest/instancetypes/co.html",
         ),
         Alternative(
@@ -93,4 +93,4 @@ def alternatives() -> tuple[Alternative, ...]:
             EGRESS_BYTE.source,
         ),
     )  # fmt: skip
-    return tuple(sorted(found, key=lambda one: one.usd_per_tb))
+    return tuple(sorted(found, key=lambda alternative: alternative.usd_per_tb))

@@ -1,4 +1,4 @@
-"""What hashing costs: ``python -m bench cost``."""
+"""Cost of hashing: ``python -m bench cost``."""
 
 from __future__ import annotations
 
@@ -9,16 +9,14 @@ import click
 
 from bench.cost.measured import Measured, measured_in
 from bench.cost.tables import tables
-from bench.tables.table import written_between
+from bench.tables.document import EMPTY, with_tables, write, written_between
 from bucketsum.sweep.prices import PRICE_DATE
 from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "cost.md"
 MEASURED: Final = tuple(sorted(Path(__file__).parents[1].glob("measured/*.json")))
-"""What the benches wrote on the machine that docs/benchmarking.md names."""
-
-_NO_ROWS: Final = "Not measured yet."
+"""Measurements on the machine of docs/benchmarking.md."""
 
 
 @click.command()
@@ -27,18 +25,18 @@ _NO_ROWS: Final = "Not measured yet."
     "files",
     multiple=True,
     type=click.Path(dir_okay=False, path_type=Path),
-    help="JSON of `bench readers`, `bench function` or `bench cold-start`; can be given more than "
-    "once. Without it, those in bench/measured.",
+    help="JSON of `bench readers`, `bench function` or `bench cold-start`; may be repeated. "
+    "[default: the files in bench/measured]",
 )
 @click.option(
     "--reader",
     default="",
-    help="Only readers with this in their name, and the article's; else ours as it is deployed.",
+    help="Only readers whose name contains this, and the baseline. [default: as deployed]",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option("--write-docs", is_flag=True, help="Write docs/cost.md's tables instead.")
-def main(files: tuple[Path, ...], reader: str, *, as_json: bool, write_docs: bool) -> None:
-    """Price measurements: dollars per terabyte and per million small objects.
+@click.option("--write-docs", is_flag=True, help="Write the tables to docs/cost.md instead.")
+def cost(files: tuple[Path, ...], reader: str, *, as_json: bool, write_docs: bool) -> None:
+    """Compute US dollars per terabyte and per million small objects.
 
     Nothing is measured and nothing is called. List prices of us-east-1, no free tier.
 
@@ -50,11 +48,10 @@ def main(files: tuple[Path, ...], reader: str, *, as_json: bool, write_docs: boo
     except CannotDoError as error:
         raise click.UsageError(str(error)) from None
     if write_docs:
-        DOCUMENT.write_text(written(DOCUMENT.read_text("utf-8"), measured), "utf-8")
-        output.note(f"written into {DOCUMENT.name}")
+        write(DOCUMENT, written(DOCUMENT.read_text("utf-8"), measured))
     elif as_json:
-        found = {table.name: table.as_json() for table in tables(measured)}
-        output.print_json({"origins": measured.origins, "prices": PRICE_DATE, **found})
+        priced = {table.name: table.as_json() for table in tables(measured)}
+        output.print_json({"origins": measured.origins, "prices": PRICE_DATE, **priced})
     else:
         _show(measured)
 
@@ -64,21 +61,17 @@ def _show(measured: Measured) -> None:
         output.say("")
         output.say(table.name, "bold")
         if not table.rows:
-            output.say(_NO_ROWS)
+            output.say(EMPTY)
         table.show()
     for origin in measured.origins:
         output.say(origin)
 
 
 def written(document: str, measured: Measured) -> str:
-    """*document* with its tables made anew, and the origin of what they are made from.
+    """*document* with the tables and origins of *measured*.
 
     Raises:
         ValueError: A marker is missing.
     """
     origins = "\n".join(f"> {origin}" for origin in measured.origins)
-    document = written_between(document, "cost-origin", origins)
-    for table in tables(measured):
-        text = table.markdown() if table.rows else _NO_ROWS
-        document = written_between(document, table.name, text)
-    return document
+    return with_tables(written_between(document, "cost-origin", origins), tables(measured))

@@ -1,17 +1,14 @@
-"""Measurements from other commands' JSON: speeds, cold starts, small objects.
-
-The other commands are not imported: a file may be of another day and of another machine.
-"""
+"""Measurements from the JSON of other benchmarks: speeds, cold starts, small objects."""
 
 from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.readers.registry import ARTICLE, AS_DEPLOYED
+from bench.readers.registry import AS_DEPLOYED, BASELINE
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum_cli.errors import CannotDoError
 
@@ -20,35 +17,35 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 PART_BYTES: Final = 8 * 1024 * 1024
-"""What a reader in ranges is taken to ask for at a time, where its file does not say."""
+"""Assumed part size of readers that use ranges."""
 
 OURS: Final = "bucketsum"
-"""What the names of our readers begin with."""
+"""Prefix of the names of bucketsum's readers."""
 
 _CHUNK_BYTES: Final = 1024 * 1024
-"""The template's, of which the rule for streams makes no use."""
+"""The template's; the rule for streams does not depend on it."""
 
 SMALL_BYTES: Final = 1_562_048
-"""The average size of what `python -m bench function` reads, that of the transfers' article."""
+"""The average object of `python -m bench function`."""
 
-_OUR_WAY: Final = re.compile(r"hasher, batches of (\d+)")
-"""What `python -m bench function` calls the hasher as it is deployed."""
+_DEPLOYED: Final = re.compile(r"hasher, batches of (\d+)")
+"""Name of the deployed hasher in the JSON of `python -m bench function`."""
 
 _KINDS: Final = frozenset({"profiles", "shapes", "starts"})
 
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """How fast one reader read one object in one of Lambda's shapes.
+    """Speed of one reader with one object in one Lambda-like configuration.
 
     Attributes:
         memory_mb: The function's memory.
         link_mbit_per_s: Its network.
-        burst: Whether the network was faster at first.
+        burst: Whether the network had a burst.
         object_bytes: Size of the object.
         reader: Name of the reader.
         mb_per_s: Median speed, from the request to the digest.
-        gets: Requests to S3 that it took.
+        gets: Number of S3 requests.
     """
 
     memory_mb: int
@@ -59,14 +56,19 @@ class Speed:
     mb_per_s: float
     gets: int = 1
 
+    @property
+    def configuration(self) -> tuple[object, ...]:
+        """Memory, network and object, in which speeds are compared."""
+        return self.memory_mb, self.link_mbit_per_s, self.burst, self.object_bytes
+
 
 @dataclass(frozen=True, slots=True)
 class Small:
-    """How long the whole function took over small objects.
+    """Duration of the whole function with small objects.
 
     Attributes:
-        memory_mb: Its memory.
-        object_bytes: Their size.
+        memory_mb: The function's memory.
+        object_bytes: Size of each object.
         batch_size: Messages per invocation.
         seconds_per_object: An invocation's duration divided by its objects.
     """
@@ -79,11 +81,11 @@ class Small:
 
 @dataclass(frozen=True, slots=True)
 class ColdStart:
-    """What an environment does before its first event.
+    """Start of an execution environment, before its first event.
 
     Attributes:
-        name: Of which function.
-        seconds: How long that takes.
+        name: The function.
+        seconds: Wall time.
     """
 
     name: str
@@ -92,13 +94,13 @@ class ColdStart:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All that is known.
+    """All measurements.
 
     Attributes:
-        origins: Where each part was measured, and when.
-        speeds: Of readers.
-        smalls: Of small objects; where there is none, an assumption takes its place.
-        cold_starts: Of functions.
+        origins: Place and date of each part.
+        speeds: Speeds of readers.
+        smalls: Small objects; tables assume a time for those that are missing.
+        cold_starts: Cold starts of functions.
     """
 
     origins: tuple[str, ...] = ()
@@ -107,55 +109,54 @@ class Measured:
     cold_starts: tuple[ColdStart, ...] = ()
 
     def ours(self) -> tuple[Speed, ...]:
-        """Ours in each shape: as it is deployed, or the fastest; of all others where none is."""
-        ours = [one for one in self.speeds if one.reader == AS_DEPLOYED] or [
-            one for one in self.speeds if one.reader.startswith(OURS)
+        """Bucketsum's reader per configuration: as deployed, else its fastest, else any fastest."""
+        ours = [speed for speed in self.speeds if speed.reader == AS_DEPLOYED] or [
+            speed for speed in self.speeds if speed.reader.startswith(OURS)
         ]
-        candidates = ours or [one for one in self.speeds if not one.reader.startswith("article")]
+        rivals = [speed for speed in self.speeds if not speed.reader.startswith("baseline")]
         best: dict[tuple[object, ...], Speed] = {}
-        for one in candidates:
-            shape = _shape(one)
-            if shape not in best or one.mb_per_s > best[shape].mb_per_s:
-                best[shape] = one
+        for speed in ours or rivals:
+            known = best.setdefault(speed.configuration, speed)
+            if speed.mb_per_s > known.mb_per_s:
+                best[speed.configuration] = speed
         return tuple(best.values())
 
-    def articles(self, speed: Speed) -> Speed | None:
-        """The article's reader in the shape of *speed*."""
-        same = [one for one in self.speeds if _shape(one) == _shape(speed)]
-        return next((one for one in same if one.reader == ARTICLE), None)
+    def baseline(self, speed: Speed) -> Speed | None:
+        """The baseline in the configuration of *speed*."""
+        baselines = (other for other in self.speeds if other.reader == BASELINE)
+        same = (other for other in baselines if other.configuration == speed.configuration)
+        return next(same, None)
 
     def only(self, reader: str) -> Measured:
-        """The same with the article's reader and those whose names contain *reader* alone.
+        """Only the baseline and the readers whose names contain *reader*.
 
         Raises:
-            CannotDoError: There is none; the text names those that there are.
+            CannotDoError: No name does; the text lists the names.
         """
-        speeds = [one for one in self.speeds if reader in one.reader]
-        if not speeds:
-            names = ", ".join(dict.fromkeys(repr(one.reader) for one in self.speeds))
-            raise CannotDoError(f"no reader's name contains {reader!r}; measured are {names}")
-        speeds += [one for one in self.speeds if one.reader == ARTICLE and one not in speeds]
-        return Measured(self.origins, tuple(speeds), self.smalls, self.cold_starts)
-
-
-def _shape(speed: Speed) -> tuple[object, ...]:
-    return speed.memory_mb, speed.link_mbit_per_s, speed.burst, speed.object_bytes
+        names = dict.fromkeys(speed.reader for speed in self.speeds)
+        if not any(reader in name for name in names):
+            listed = ", ".join(map(repr, names))
+            raise CannotDoError(f"no reader's name contains {reader!r}; measured are {listed}")
+        kept = [
+            speed for speed in self.speeds if reader in speed.reader or speed.reader == BASELINE
+        ]
+        return replace(self, speeds=tuple(kept))
 
 
 def measured_in(files: Iterable[Path]) -> Measured:
-    """What the JSON of `bench readers`, `bench function` and `bench cold-start` holds together.
+    """All measurements of JSON files of `bench readers`, `bench function` and `bench cold-start`.
 
-    A file is known by what it has: ``profiles``, ``shapes`` or ``starts``.
+    The kind of a file shows in its keys: ``profiles``, ``shapes`` or ``starts``.
 
     Raises:
-        CannotDoError: A file cannot be read, or is none of them; the text says what is missing.
+        CannotDoError: A file cannot be read or is of no known kind; the text says what is missing.
     """
-    found = [_read(file) for file in files]
+    parts = [_read(file) for file in files]
     return Measured(
-        tuple(origin for one in found for origin in one.origins),
-        tuple(speed for one in found for speed in one.speeds),
-        tuple(small for one in found for small in one.smalls),
-        tuple(start for one in found for start in one.cold_starts),
+        tuple(origin for part in parts for origin in part.origins),
+        tuple(speed for part in parts for speed in part.speeds),
+        tuple(small for part in parts for small in part.smalls),
+        tuple(start for part in parts for start in part.cold_starts),
     )
 
 
@@ -171,41 +172,37 @@ def _read(file: Path) -> Measured:
             "bench cold-start --json`"
         )
     try:
+        starts = (
+            ColdStart(start["name"], start["wall_ms"] / 1000)
+            for start in document.get("starts", ())
+        )
         return Measured(
             (_origin(document),),
             tuple(_speeds(document.get("profiles", ()))),
             tuple(_smalls(document.get("shapes", ()))),
-            tuple(
-                ColdStart(one["name"], one["wall_ms"] / 1000) for one in document.get("starts", ())
-            ),
+            tuple(starts),
         )
     except (KeyError, TypeError, ZeroDivisionError) as error:
         raise CannotDoError(f"{file} is not as expected: {error!r}") from error
 
 
 def _origin(document: dict[str, Any]) -> str:
-    """Where a file's numbers are from, in one line."""
-    machine = document.get("machine", {})
-    about = machine if isinstance(machine, str) else machine.get("processor", "")
-    warned = any(profile.get("warnings") for profile in document.get("profiles", ()))
-    return document.get("origin") or ", ".join(
-        filter(
-            None,
-            [
-                "not AWS: measured on one machine",
-                about,
-                document.get("date", ""),
-                "which was too busy or too small for some of it" if warned else "",
-            ],
-        )
-    )
+    """Machine and date of a file's measurements, in one line."""
+    parts = [
+        "not AWS: measured on one machine",
+        document.get("machine", ""),
+        document.get("date", ""),
+    ]
+    if any(profile.get("warnings") for profile in document.get("profiles", ())):
+        parts.append("too busy or too small for some of the measurements")
+    return ", ".join(filter(None, parts))
 
 
 def _speeds(profiles: Iterable[dict[str, Any]]) -> Iterable[Speed]:
-    for one in profiles:
-        profile = one["profile"]
-        for summary in one["summaries"]:
-            if summary["mb_per_s"] is None:  # every reading failed
+    for measured in profiles:
+        profile = measured["profile"]
+        for summary in measured["summaries"]:
+            if summary["mb_per_s"] is None:  # every sample failed
                 continue
             yield Speed(
                 memory_mb=profile["memory_mb"],
@@ -220,17 +217,16 @@ def _speeds(profiles: Iterable[dict[str, Any]]) -> Iterable[Speed]:
 
 def _smalls(shapes: Iterable[dict[str, Any]]) -> Iterable[Small]:
     for shape in shapes:
-        for way in shape["ways"]:
-            if found := _OUR_WAY.fullmatch(way["way"]):
+        for variant in shape["variants"]:
+            if match := _DEPLOYED.fullmatch(variant["variant"]):
                 yield Small(
-                    shape["memory_mb"], SMALL_BYTES, int(found[1]), 1 / way["objects_per_s"]
+                    shape["memory_mb"], SMALL_BYTES, int(match[1]), 1 / variant["objects_per_s"]
                 )
 
 
 def _gets(reader: str, memory_mb: int, object_bytes: int) -> int:
-    """Requests: by our rule; one; or, in ranges, as many as there are parts of the usual size."""
+    """S3 requests of a reader: the deployed rule's, one per part with ranges, else one."""
     if reader == AS_DEPLOYED:
-        return (
-            ReadPolicy(None, _CHUNK_BYTES, memory_mb).plan_for(object_bytes).requests(object_bytes)
-        )
+        policy = ReadPolicy(None, _CHUNK_BYTES, memory_mb)
+        return policy.plan_for(object_bytes).requests(object_bytes)
     return ceil(object_bytes / PART_BYTES) if "range" in reader else 1

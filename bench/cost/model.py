@@ -1,4 +1,4 @@
-"""What hashing one object costs, item by item."""
+"""Cost of hashing one object, item by item."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ LOOK_UP_READ_UNITS: Final = 0.5
 """GetItem, eventually consistent."""
 
 LOG_BYTES_PER_OBJECT: Final = 710
-"""The line ``object``, counted on the embedded AWS; a longer key makes it longer."""
+"""The line ``object``, counted on the local emulator; a longer key makes it longer."""
 
 LOG_BYTES_PER_INVOCATION: Final = 1_100
 """The metrics, 394 bytes there, and about 700 of Lambda's own lines about an invocation."""
@@ -38,13 +38,13 @@ TRACED_SHARE: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """How one object is hashed.
+    """The invocation that hashes one object.
 
     Attributes:
         memory_mb: The function's memory.
         architecture: arm64 or x86_64.
-        object_bytes: Its size.
-        seconds: What it takes of its invocation.
+        object_bytes: Size of the object.
+        seconds: Duration of its invocation, or its share of it.
         batch_size: Objects per invocation.
         gets: Requests to S3.
     """
@@ -64,7 +64,7 @@ class Cost:
     Attributes:
         lambda_time: Memory × time, billed by the millisecond.
         lambda_requests: The invocation, or its share of one.
-        sqs: S3's message, and shares of the receiving and deleting of a batch.
+        sqs: S3's message, and shares of a batch's receive and delete requests.
         s3: The GETs.
         dynamodb: The row, its entry in the index, the look-up of a large object.
         logs: CloudWatch Logs and X-Ray.
@@ -79,18 +79,18 @@ class Cost:
 
     @property
     def total(self) -> float:
-        """All of it."""
+        """The sum of all items."""
         amounts: list[float] = [getattr(self, field.name) for field in fields(self)]
         return sum(amounts)
 
     @property
     def requests(self) -> float:
-        """All but Lambda's time: what an object costs whatever its size."""
+        """Everything except Lambda's compute time; it does not depend on the object's size."""
         return self.total - self.lambda_time
 
 
 def cost_of(handling: Handling) -> Cost:
-    """What *handling* costs, at list prices: no free tier, no savings plan, no retry.
+    """Cost of *handling* at list prices: no free tier, no savings plan, no retry.
 
     Raises:
         BadSweep: The architecture has no price.
@@ -112,5 +112,5 @@ def cost_of(handling: Handling) -> Cost:
 
 
 def usd_per_tb(usd: float, object_bytes: int) -> float:
-    """Dollars per 10¹² bytes, where an object of *object_bytes* costs *usd*."""
+    """US dollars per 10¹² bytes if an object of *object_bytes* costs *usd*."""
     return usd * BYTES_PER_TB / object_bytes

@@ -1,7 +1,4 @@
-"""What is paid for besides Lambda's time, which `bucketsum.sweep.prices` has; in us-east-1.
-
-AWS's pages could not be opened where this was written. Each price says what it was read from.
-"""
+"""Dated prices in us-east-1; Lambda's are those of `bucketsum.sweep.prices`."""
 
 from __future__ import annotations
 
@@ -19,11 +16,11 @@ class Price:
     """A price.
 
     Attributes:
-        what: What is paid for.
-        usd: How much for `per` of them.
-        per: Of how many the price is, as AWS says it.
-        source: The page that has it.
-        read: From what it was read, and of when that is.
+        what: The billed unit.
+        usd: US dollars for `per` units.
+        per: Units that AWS quotes the price for.
+        source: AWS's page.
+        read: Where the price was read, and when.
     """
 
     what: str
@@ -34,7 +31,7 @@ class Price:
 
     @property
     def each(self) -> float:
-        """For one."""
+        """US dollars for one unit."""
         return self.usd / self.per
 
 
@@ -59,7 +56,7 @@ READ_UNIT: Final = Price(
     "https://aws.amazon.com/dynamodb/pricing/on-demand/", _QUOTED_2026,
 )  # fmt: skip
 LOG_BYTE: Final = Price(
-    "CloudWatch Logs, byte taken in (per GB)", 0.50, _GB,
+    "CloudWatch Logs, ingested byte (per GB)", 0.50, _GB,
     "https://aws.amazon.com/cloudwatch/pricing/", _QUOTED_2026,
 )  # fmt: skip
 TRACE: Final = Price(
@@ -89,7 +86,11 @@ LAMBDA: Final = tuple(
     for name in ARCHITECTURES
 )  # fmt: skip
 LAMBDA_REQUEST: Final = Price(
-    "Lambda request", 0.20, _MILLION, PRICE_SOURCE, f"bucketsum's own table, {PRICE_DATE}"
+    "Lambda request",
+    round(prices_in(REGION, "arm64").request * _MILLION, 6),
+    _MILLION,
+    PRICE_SOURCE,
+    f"bucketsum's own table, {PRICE_DATE}",
 )
 
 PRICES: Final = (

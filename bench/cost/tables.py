@@ -1,25 +1,23 @@
-"""The tables of docs/cost.md, from measurements."""
+"""The tables of docs/cost.md."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.cost.alternatives import ARTICLE_SPEEDS, alternatives, article_usd_per_tb
+from bench.cost.alternatives import BASELINE_SPEEDS, alternatives, baseline_usd_per_tb
 from bench.cost.measured import SMALL_BYTES
 from bench.cost.model import Cost, Handling, cost_of, usd_per_tb
 from bench.cost.prices import ARCHITECTURES, PRICES, REGION
-from bench.tables.table import Head, Table
+from bench.scaling.tables import OVERHEAD_SECONDS
+from bench.tables.table import Column, Table
 from bucketsum.sweep.prices import prices_in
 from bucketsum_cli.output import size_text
 
 if TYPE_CHECKING:
     from bench.cost.measured import Measured, Speed
 
-OVERHEAD_SECONDS: Final = 0.05
-"""Assumed of a small object besides its bytes, as in `bench.scaling.tables`: requests, the row."""
-
 SIZES: Final = (SMALL_BYTES, 10_000)
-"""The average of the files of the article on transfers, and next to nothing."""
+"""The average of the small objects that are measured, and a very small one."""
 
 BATCHES: Final = (1, 10)
 
@@ -32,8 +30,8 @@ def usd_text(usd: float) -> str:
     return f"{usd:.2f}" if usd >= 1 else f"{usd:.3g}"
 
 
-def _usd(title: str, name: str) -> Head:
-    return Head(title, name, usd_text)
+def _usd(title: str, name: str) -> Column:
+    return Column(title, name, usd_text)
 
 
 def _of_object(speed: Speed, architecture: str) -> Cost:
@@ -44,53 +42,58 @@ def _of_object(speed: Speed, architecture: str) -> Cost:
 
 
 def per_tb(measured: Measured) -> Table:
-    """Every shape's fastest reader of ours beside the article's."""
+    """Bucketsum's reader and the baseline in each configuration."""
     rows = []
     for speed in measured.ours():
-        article = measured.articles(speed)
-        for one in (speed, *([article] if article else [])):
-            costs = [_of_object(one, name) for name in ARCHITECTURES]
-            arm, x86 = (usd_per_tb(cost.total, one.object_bytes) for cost in costs)
-            link = f"{one.link_mbit_per_s:,}{' after a burst' if one.burst else ''}"
-            requests = usd_per_tb(costs[0].requests, one.object_bytes)
+        baseline = measured.baseline(speed)
+        for read in (speed, *([baseline] if baseline else [])):
+            costs = [_of_object(read, name) for name in ARCHITECTURES]
+            arm, x86 = (usd_per_tb(cost.total, read.object_bytes) for cost in costs)
+            link = f"{read.link_mbit_per_s:,}{' with a burst' if read.burst else ''}"
+            requests = usd_per_tb(costs[0].requests, read.object_bytes)
             rows.append(
-                (one.memory_mb, link, one.object_bytes, one.reader, one.mb_per_s, arm, x86,
+                (read.memory_mb, link, read.object_bytes, read.reader, read.mb_per_s, arm, x86,
                  requests)
             )  # fmt: skip
-    heads = (
-        Head("memory (MB)", "memory_mb"),
-        Head("link (Mbit/s)", "link"),
-        Head("object", "object_bytes", size_text),
-        Head("reader", "reader"),
-        Head("MB/s", "mb_per_s", "{:.1f}".format),
+    columns = (
+        Column("memory (MB)", "memory_mb"),
+        Column("network (Mbit/s)", "link"),
+        Column("object", "object_bytes", size_text),
+        Column("reader", "reader"),
+        Column("MB/s", "mb_per_s", "{:.1f}".format),
         _usd("USD per TB, arm64", "usd_per_tb_arm64"),
         _usd("USD per TB, x86_64", "usd_per_tb_x86_64"),
-        _usd("of it requests", "requests_usd_per_tb"),
+        _usd("requests in it", "requests_usd_per_tb"),
     )
-    return Table("cost-tb", heads, tuple(rows))
+    return Table("cost-tb", columns, tuple(rows))
 
 
-def article_table() -> Table:
-    """The article's own settings and speeds at today's prices."""
+def baseline_table() -> Table:
+    """The baseline's own settings and speeds of 2021 at today's prices."""
     rows = tuple(
-        (memory, chunk, speed, *(article_usd_per_tb(memory, speed, name) for name in ARCHITECTURES))
-        for memory, chunk, speed in ARTICLE_SPEEDS
+        (
+            memory,
+            chunk,
+            speed,
+            *(baseline_usd_per_tb(memory, speed, name) for name in ARCHITECTURES),
+        )
+        for memory, chunk, speed in BASELINE_SPEEDS
     )
-    heads = (
-        Head("memory (MB)", "memory_mb"),
-        Head("chunk (MB)", "chunk_mb"),
-        Head("MB/s of 1 GB, Lambda, 2021", "mb_per_s", "{:.1f}".format),
+    columns = (
+        Column("memory (MB)", "memory_mb"),
+        Column("chunk (MB)", "chunk_mb"),
+        Column("MB/s of 1 GB, Lambda, 2021", "mb_per_s", "{:.1f}".format),
         _usd("USD per TB, arm64", "usd_per_tb_arm64"),
         _usd("USD per TB, x86_64", "usd_per_tb_x86_64"),
     )
-    return Table("cost-article", heads, rows)
+    return Table("cost-baseline", columns, rows)
 
 
 def small_objects(measured: Measured) -> Table:
-    """A million small objects, item by item."""
+    """Cost of a million small objects, item by item."""
     known = {
-        (one.memory_mb, one.object_bytes, one.batch_size): one.seconds_per_object
-        for one in measured.smalls
+        (small.memory_mb, small.object_bytes, small.batch_size): small.seconds_per_object
+        for small in measured.smalls
     }
     wanted = dict.fromkeys(known) | dict.fromkeys(_assumed_handlings(measured))
     speeds = _speeds_by_memory(measured)
@@ -111,34 +114,35 @@ def small_objects(measured: Measured) -> Table:
              *(1e6 * usd for usd in (items.lambda_time, items.lambda_requests, items.sqs, items.s3,
                                      items.dynamodb, items.logs, items.total, costs[1].total)))
         )  # fmt: skip
-    heads = (
-        Head("object", "object_bytes", size_text),
-        Head("memory (MB)", "memory_mb"),
-        Head("batch", "batch_size"),
-        Head("ms each", "milliseconds", "{:.0f}".format),
-        Head("time is", "basis"),
-        _usd("Lambda's time", "lambda_time_usd"),
+    columns = (
+        Column("object", "object_bytes", size_text),
+        Column("memory (MB)", "memory_mb"),
+        Column("batch", "batch_size"),
+        Column("ms per object", "milliseconds", "{:.0f}".format),
+        Column("time is", "basis"),
+        _usd("compute time", "lambda_time_usd"),
         _usd("invocations", "lambda_requests_usd"),
         _usd("SQS", "sqs_usd"),
         _usd("S3", "s3_usd"),
         _usd("DynamoDB", "dynamodb_usd"),
         _usd("logs, traces", "logs_usd"),
-        _usd("all, arm64", "usd_per_million_arm64"),
-        _usd("all, x86_64", "usd_per_million_x86_64"),
+        _usd("total, arm64", "usd_per_million_arm64"),
+        _usd("total, x86_64", "usd_per_million_x86_64"),
     )
-    return Table("cost-small", heads, tuple(rows))
+    return Table("cost-small", columns, tuple(rows))
 
 
 def _speeds_by_memory(measured: Measured) -> dict[int, float]:
-    """MB/s of ours; where the same memory was measured with several links, the least."""
+    """Bucketsum's MB/s by memory size; the lowest if it was measured with several networks."""
     speeds: dict[int, float] = {}
-    for one in measured.ours():
-        speeds[one.memory_mb] = min(one.mb_per_s, speeds.get(one.memory_mb, one.mb_per_s))
+    for speed in measured.ours():
+        known = speeds.get(speed.memory_mb, speed.mb_per_s)
+        speeds[speed.memory_mb] = min(speed.mb_per_s, known)
     return speeds
 
 
 def _assumed_handlings(measured: Measured) -> list[tuple[int, int, int]]:
-    """Every memory size, small size and batch that a speed is known for."""
+    """Memory size, object size and batch size for every memory size with a known speed."""
     return [
         (memory_mb, object_bytes, batch)
         for memory_mb in _speeds_by_memory(measured)
@@ -148,7 +152,7 @@ def _assumed_handlings(measured: Measured) -> list[tuple[int, int, int]]:
 
 
 def cold_starts(measured: Measured) -> Table:
-    """A thousand new environments, for the memory sizes that people use."""
+    """Cost of a thousand cold starts."""
     rows = tuple(
         (start.name, start.seconds * 1000, *(
             _COLD_STARTS * start.seconds * memory_mb / 1024 * prices_in(REGION, "arm64").gb_second
@@ -156,44 +160,46 @@ def cold_starts(measured: Measured) -> Table:
         ))
         for start in measured.cold_starts
     )  # fmt: skip
-    heads = (
-        Head("cold start", "name"),
-        Head("ms", "milliseconds", "{:.0f}".format),
+    columns = (
+        Column("cold start", "name"),
+        Column("ms", "milliseconds", "{:.0f}".format),
         *(_usd(f"{memory} MB", f"usd_per_1000_at_{memory}_mb") for memory in _COLD_MEMORIES_MB),
     )
-    return Table("cost-cold", heads, rows)
+    return Table("cost-cold", columns, rows)
 
 
 def alternatives_table() -> Table:
-    """What else a terabyte's SHA-1 can be had for."""
-    rows = tuple((one.way, one.usd_per_tb, one.note, one.source) for one in alternatives())
-    heads = (
-        Head("way", "way"),
-        _usd("USD per TB", "usd_per_tb"),
-        Head("what to know", "note"),
-        Head("source", "source"),
+    """Other services, by cost per terabyte."""
+    rows = tuple(
+        (other.name, other.usd_per_tb, other.note, other.source) for other in alternatives()
     )
-    return Table("cost-alternatives", heads, rows)
+    columns = (
+        Column("service", "service"),
+        _usd("USD per TB", "usd_per_tb"),
+        Column("notes", "note"),
+        Column("source", "source"),
+    )
+    return Table("cost-alternatives", columns, rows)
 
 
 def prices_table() -> Table:
-    """Every price that is used."""
-    rows = tuple((one.what, one.usd, one.per, one.source, one.read) for one in PRICES)
-    heads = (
-        Head("what", "what"),
-        Head("USD", "usd", lambda usd: f"{usd:.10f}".rstrip("0").rstrip(".")),
-        Head("per", "per", "{:,}".format),
-        Head("AWS's page", "source"),
-        Head("read from", "read"),
+    """All prices."""
+    rows = tuple((price.what, price.usd, price.per, price.source, price.read) for price in PRICES)
+    columns = (
+        Column("unit", "unit"),
+        Column("USD", "usd", lambda usd: f"{usd:.10f}".rstrip("0").rstrip(".")),
+        Column("per", "per", "{:,}".format),
+        Column("AWS's page", "source"),
+        Column("read from", "read"),
     )
-    return Table("cost-prices", heads, rows)
+    return Table("cost-prices", columns, rows)
 
 
 def tables(measured: Measured) -> tuple[Table, ...]:
-    """All that docs/cost.md holds."""
+    """All tables of docs/cost.md."""
     return (
         per_tb(measured),
-        article_table(),
+        baseline_table(),
         small_objects(measured),
         cold_starts(measured),
         alternatives_table(),

@@ -7,8 +7,8 @@ from typing import Any, Final
 
 MIB: Final = 1024 * 1024
 
-ARTICLE: Final = "article, 20 MB chunks"
-"""What every ratio is against."""
+BASELINE: Final = "baseline, 20 MB chunks"
+"""The reader of the baseline article (Bryson, 2021); ratios compare with it."""
 
 AS_DEPLOYED: Final = "bucketsum, as deployed"
 """Ours, with as many streams as its rule says."""
@@ -42,8 +42,8 @@ _RCLONE: Final = [
 _CURL: Final = ("boto3", "pycurl")
 
 ENTRIES: Final = (
-    Entry(ARTICLE, "boto:article", {"chunk_bytes": 20_000_000}),
-    Entry("article, 1 MB chunks", "boto:article", {"chunk_bytes": 1_000_000}),
+    Entry(BASELINE, "boto:article", {"chunk_bytes": 20_000_000}),
+    Entry("baseline, 1 MB chunks", "boto:article", {"chunk_bytes": 1_000_000}),
     Entry("boto3 iter_chunks(1 MiB)", "boto:iter_chunks", {"chunk_bytes": MIB}),
     Entry("boto3 download_fileobj", "boto:download_fileobj"),
     Entry(
@@ -76,5 +76,5 @@ def chosen(names: tuple[str, ...]) -> tuple[Entry, ...]:
     return tuple(
         entry
         for entry in ENTRIES
-        if not names or entry.name == ARTICLE or any(name in entry.name for name in names)
+        if not names or entry.name == BASELINE or any(name in entry.name for name in names)
     )

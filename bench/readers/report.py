@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.box.requirements import tool
-from bench.readers.registry import ARTICLE
+from bench.readers.registry import BASELINE
 from bench.readers.summary import summaries
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ class Measured:
 
     def summaries(self) -> list[Summary]:
         """One per reader, against the article's."""
-        return summaries(self.samples, self.profile, ARTICLE)
+        return summaries(self.samples, self.profile, BASELINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,219 +1,162 @@
-"""What AWS allows, each number with its source, and the limits that a setting meets.
+"""AWS's published limits, and the limits of one configuration.
 
-All are of standard queues and default quotas, as documented in November 2026.
+Standard queues and default quotas, as documented in November 2026.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from bench.scaling.model import Limit, Ramp
+from bench.tables.table import Column, Table
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from bench.scaling.model import Burst
-
-# https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-scaling.html
 MAPPING_START: Final = 5
 MAPPING_PER_MINUTE: Final = 300
-MAPPING_MOST: Final = 1_250
-MAXIMUM_CONCURRENCY: Final = (2, 1_000)
-"""What ScalingConfig.MaximumConcurrency may be."""
-
 MAPPING_PER_MINUTE_2021: Final = 60
-"""Until November 2023: AWS's announcement of faster polling scale-up for SQS."""
-
-# https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventsourcemapping.html, provisioned mode;
-# the ranges as botocore's model of ProvisionedPollerConfig has them
+MAPPING_MOST: Final = 1_250
 POLLER_CONCURRENCY: Final = 10
 POLLER_POLLS_PER_SECOND: Final = 10
 POLLER_BYTES_PER_SECOND: Final = 1_000_000
 POLLERS_PER_MINUTE: Final = 1_000
-MINIMUM_POLLERS: Final = (2, 200)
-MAXIMUM_POLLERS: Final = (2, 10_000)
-
-# https://docs.aws.amazon.com/lambda/latest/dg/gettingstarted-limits.html
-ACCOUNT_CONCURRENCY: Final = 1_000
-FUNCTION_SECONDS: Final = 900
-ENVIRONMENTS_PER_10_SECONDS: Final = 1_000
-
-# https://docs.aws.amazon.com/AmazonS3/latest/userguide/optimizing-performance.html
-GETS_PER_PREFIX_SECOND: Final = 5_500
-PUTS_PER_PREFIX_SECOND: Final = 3_500
-
-# https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/on-demand-capacity-mode.html
-NEW_TABLE_WRITES_PER_SECOND: Final = 4_000
-TABLE_QUOTA_WRITES_PER_SECOND: Final = 40_000
-KEY_WRITES_PER_SECOND: Final = 1_000
-"""Of one partition key. The table's is the object, the index's the content."""
-
-# botocore's model of SQS, ReceiveMessage: about so many of a standard queue
-IN_FLIGHT: Final = 120_000
-
+MESSAGES_PER_POLL: Final = 10
 MESSAGE_BYTES: Final = 1_300
 """One message with one S3 notification, as in events/sqs-s3-put.json, without white space."""
+
+ACCOUNT_CONCURRENCY: Final = 1_000
+ENVIRONMENTS_PER_10_SECONDS: Final = 1_000
+GETS_PER_SECOND: Final = 5_500
+PUTS_PER_SECOND: Final = 3_500
+NEW_TABLE_WRITES_PER_SECOND: Final = 4_000
+TABLE_QUOTA_WRITES_PER_SECOND: Final = 40_000
+IN_FLIGHT: Final = 120_000
+
+_DOCS: Final = "https://docs.aws.amazon.com"
+_LAMBDA: Final = f"{_DOCS}/lambda/latest/dg"
+_MAPPING: Final = f"[Lambda: scaling with SQS]({_LAMBDA}/services-sqs-scaling.html)"
+_POLLERS: Final = f"[Lambda: provisioned mode]({_LAMBDA}/invocation-eventsourcemapping.html)"
+_QUOTAS: Final = f"[Lambda quotas]({_LAMBDA}/gettingstarted-limits.html)"
+_S3: Final = f"[S3: performance]({_DOCS}/AmazonS3/latest/userguide/optimizing-performance.html)"
+_DEVELOPERS: Final = f"{_DOCS}/amazondynamodb/latest/developerguide"
+_DYNAMODB: Final = f"[on-demand capacity]({_DEVELOPERS}/on-demand-capacity-mode.html)"
+
+LIMITS: Final = Table(
+    "limits",
+    (Column("limit", "limit"), Column("number", "number"), Column("source", "source")),
+    (
+        ("scale-up of an event source mapping", "5 at first, 300 more per minute, 1,250 at most",
+         _MAPPING),
+        ("until November 2023", "60 more per minute",
+         "AWS's announcement of faster polling scale-up"),
+        ("`MaximumConcurrency`", "2 to 1,000", "Lambda's API model"),
+        ("a provisioned poller", "10 concurrent invocations, 10 polls per second, 1 MB/s",
+         _POLLERS),
+        ("minimum and maximum of provisioned pollers", "2 to 200, and 2 to 10,000",
+         f"{_POLLERS}, Lambda's API model"),
+        ("scale-up of provisioned pollers", "1,000 more concurrent invocations per minute",
+         _POLLERS),
+        ("account", "1,000 concurrent invocations", _QUOTAS),
+        ("new execution environments of a function", "1,000 in 10 s", _QUOTAS),
+        ("S3, per second and prefix", "5,500 GETs, 3,500 PUTs", _S3),
+        ("DynamoDB, a new table", "4,000 writes per second; twice the last peak within 30 minutes",
+         _DYNAMODB),
+        ("DynamoDB, a table's quota", "40,000 writes per second", _DYNAMODB),
+        ("SQS", "120,000 messages in flight", "SQS's API model"),
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """A limit of one configuration.
+
+    Attributes:
+        name: As tables show it.
+        most: The limit, in its own unit.
+        change: How to raise it.
+    """
+
+    name: str
+    most: float
+    change: str
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """How the hasher is attached to its queue, and what the account allows.
+    """The event source mapping of the hasher, and the account's quota.
 
     Attributes:
-        name: What tables call it.
-        maximum_concurrency: The template's parameter; None: the mapping has none.
-        pollers: Least and most provisioned event pollers; None: not provisioned.
+        name: As tables show it.
+        maximum_concurrency: The template's parameter; None: not set.
+        pollers: Minimum and maximum of provisioned pollers; None: not provisioned.
         account_concurrency: The account's quota, all of it for the hasher.
-        prefixes: Prefixes that the objects are spread over evenly.
-        table_writes: Writes per second that the table is ready for.
-        gets_per_object: Requests that reading one object takes.
-        ramp_per_minute: What a mapping without pollers adds each minute.
-        ramp_step_seconds: See `Ramp.step_seconds`.
+        per_minute: Concurrent invocations that the mapping adds per minute.
+        evenly: Whether it adds them every second; else at the end of each minute.
     """
 
     name: str
     maximum_concurrency: int | None = None
     pollers: tuple[int, int] | None = None
     account_concurrency: int = ACCOUNT_CONCURRENCY
-    prefixes: int = 1
-    table_writes: int = NEW_TABLE_WRITES_PER_SECOND
-    gets_per_object: int = 1
-    ramp_per_minute: int = MAPPING_PER_MINUTE
-    ramp_step_seconds: int = 60
+    per_minute: int = MAPPING_PER_MINUTE
+    evenly: bool = False
 
-    def refused(self) -> str:
-        """Why AWS would not take this; empty where it would."""
-        if self.pollers and self.maximum_concurrency is not None:
-            return "provisioned pollers and MaximumConcurrency exclude each other; name one"
-        for what, value, (least, most) in self._ranged():
-            if not least <= value <= most:
-                return f"{what} is {value}, not in {least}..{most}"
-        if self.pollers and self.pollers[0] > self.pollers[1]:
-            return f"of {self.pollers[0]} to {self.pollers[1]} pollers, the least is above the most"
-        return ""
-
-    def _ranged(self) -> Iterator[tuple[str, int, tuple[int, int]]]:
-        if self.maximum_concurrency is not None:
-            yield "MaximumConcurrency", self.maximum_concurrency, MAXIMUM_CONCURRENCY
+    def concurrency_at(self, second: int) -> int:
+        """Concurrent invocations that the scale-up allows, *second* seconds after the uploads."""
+        start, per_minute = MAPPING_START, self.per_minute
         if self.pollers:
-            yield "MinimumPollers", self.pollers[0], MINIMUM_POLLERS
-            yield "MaximumPollers", self.pollers[1], MAXIMUM_POLLERS
-
-    def ramp(self) -> Ramp:
-        """How it scales up."""
-        if self.pollers:
-            start = self.pollers[0] * POLLER_CONCURRENCY
-            return Ramp(
-                start, POLLERS_PER_MINUTE, self.ramp_step_seconds, ENVIRONMENTS_PER_10_SECONDS
-            )
-        return Ramp(
-            MAPPING_START,
-            self.ramp_per_minute,
-            self.ramp_step_seconds,
-            ENVIRONMENTS_PER_10_SECONDS,
-        )
+            start, per_minute = self.pollers[0] * POLLER_CONCURRENCY, POLLERS_PER_MINUTE
+        minutes = second / 60 if self.evenly else second // 60
+        new_environments = (second // 10 + 1) * ENVIRONMENTS_PER_10_SECONDS
+        most = self.concurrency_limit().most
+        return int(min(start + per_minute * minutes, new_environments, most))
 
     def concurrency_limits(self) -> tuple[Limit, ...]:
-        """What bounds the invocations at the same time."""
+        """Limits of concurrent invocations."""
         account = Limit(
             "account concurrency",
             self.account_concurrency,
             "raise Lambda's quota `Concurrent executions`",
         )
         if self.pollers:
-            return (
-                Limit(
-                    "pollers' concurrency",
-                    self.pollers[1] * POLLER_CONCURRENCY,
-                    "raise `MaximumPollers`: ten more invocations each",
-                ),
-                account,
-            )
+            most = self.pollers[1] * POLLER_CONCURRENCY
+            change = "raise `MaximumPollers`: ten more invocations each"
+            return Limit("pollers' concurrency", most, change), account
         mapping = Limit(
             "the mapping's concurrency", MAPPING_MOST, "provisioned pollers, or a second queue"
         )
         if self.maximum_concurrency is None:
             return mapping, account
-        return (
-            Limit("MaximumConcurrency", self.maximum_concurrency, "raise `MaximumConcurrency`"),
-            mapping,
-            account,
-        )
+        change = "raise `MaximumConcurrency`"
+        return Limit("MaximumConcurrency", self.maximum_concurrency, change), mapping, account
+
+    def concurrency_limit(self) -> Limit:
+        """The lowest limit of concurrent invocations."""
+        return min(self.concurrency_limits(), key=lambda limit: limit.most)
 
     def rate_limits(self, batch_size: int) -> tuple[Limit, ...]:
-        """What bounds objects per second, however many invocations there are."""
-        limits = (
-            Limit(
-                "S3 GETs",
-                GETS_PER_PREFIX_SECOND * self.prefixes / self.gets_per_object,
-                _PREFIXES,
-            ),
-            Limit(
-                "DynamoDB writes",
-                self.table_writes,
-                "warm the table up, or let it double within 30 minutes; above "
-                f"{TABLE_QUOTA_WRITES_PER_SECOND:,}/s raise the table's quota",
-            ),
+        """Limits of objects per second, all objects under one prefix."""
+        table = Limit(
+            "DynamoDB writes",
+            NEW_TABLE_WRITES_PER_SECOND,
+            "pre-warm the table, or let it double within 30 minutes; above "
+            f"{TABLE_QUOTA_WRITES_PER_SECOND:,}/s raise the table's quota",
         )
-        return limits + self._poller_limits(batch_size)
-
-    def _poller_limits(self, batch_size: int) -> tuple[Limit, ...]:
+        limits = (Limit("S3 GETs", GETS_PER_SECOND, MORE_PREFIXES), table)
         if not self.pollers:
-            return ()
-        return (
-            Limit(
-                "pollers' polls",
-                self.pollers[1] * POLLER_POLLS_PER_SECOND * min(batch_size, 10),
-                "raise `BatchSize`, up to 10 messages a poll, or `MaximumPollers`",
-            ),
-            Limit(
-                "pollers' bytes",
-                self.pollers[1] * POLLER_BYTES_PER_SECOND / MESSAGE_BYTES,
-                "raise `MaximumPollers`",
-            ),
+            return limits
+        most = self.pollers[1]
+        per_poll = min(batch_size, MESSAGES_PER_POLL)
+        polls = Limit(
+            "pollers' polls",
+            most * POLLER_POLLS_PER_SECOND * per_poll,
+            "raise `BatchSize`, up to 10 messages per poll, or `MaximumPollers`",
         )
+        bytes_per_second = most * POLLER_BYTES_PER_SECOND / MESSAGE_BYTES
+        return *limits, polls, Limit("pollers' bytes", bytes_per_second, "raise `MaximumPollers`")
+
+    def rate_limit(self, batch_size: int) -> Limit:
+        """The lowest limit of objects per second."""
+        return min(self.rate_limits(batch_size), key=lambda limit: limit.most)
 
 
-_PREFIXES: Final = "spread the keys over more prefixes"
-
-
-def tightest(limits: tuple[Limit, ...]) -> Limit:
-    """The one of *limits* that is met first."""
-    return min(limits, key=lambda limit: limit.most)
-
-
-@dataclass(frozen=True, slots=True)
-class Use:
-    """How far a steady load goes into a limit.
-
-    Attributes:
-        limit: Which, in its own unit.
-        used: How much of it the load needs.
-    """
-
-    limit: Limit
-    used: float
-
-    @property
-    def share(self) -> float:
-        """1 is all of it; the load does not fit above that."""
-        return self.used / self.limit.most
-
-
-def uses(objects_per_second: float, burst: Burst, setting: Setting) -> tuple[Use, ...]:
-    """What a steady stream of objects like *burst*'s needs, the scarcest first.
-
-    By Little's law it needs as many invocations at a time as arrive per second, times the
-    seconds that each takes.
-    """
-    at_a_time = objects_per_second / burst.objects_per_second
-    in_flight = Limit("messages in flight", IN_FLIGHT, "a second queue")
-    uploads = Limit("uploads to S3", PUTS_PER_PREFIX_SECOND * setting.prefixes, _PREFIXES)
-    needs = (
-        Use(uploads, objects_per_second),
-        *(Use(limit, at_a_time) for limit in setting.concurrency_limits()),
-        *(Use(limit, objects_per_second) for limit in setting.rate_limits(burst.batch_size)),
-        Use(in_flight, at_a_time * burst.batch_size),
-    )
-    return tuple(sorted(needs, key=lambda use: -use.share))
+MORE_PREFIXES: Final = "spread the keys over more prefixes"

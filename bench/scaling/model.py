@@ -1,104 +1,36 @@
-"""A burst of uploads through an SQS event source mapping: when is which object hashed?
-
-Simulated event by event, in whole microseconds, so that nothing is rounded twice and the same
-numbers always give the same answer. What the model leaves out is in docs/scaling.md.
-"""
+"""Estimate of a burst of uploads, second by second; docs/scaling.md lists what it leaves out."""
 
 from __future__ import annotations
 
-import heapq
-from bisect import bisect_left
-from collections import Counter
 from dataclasses import dataclass
-from math import ceil
+from itertools import count
+from math import floor
 from typing import TYPE_CHECKING, Final
+
+from bench.scaling.limits import IN_FLIGHT, MORE_PREFIXES, PUTS_PER_SECOND, Limit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-US_PER_SECOND: Final = 1_000_000
-US_PER_MINUTE: Final = 60 * US_PER_SECOND
+    from bench.scaling.limits import Setting
 
 SCALE_UP: Final = "scale-up"
-"""What binds while the mapping has fewer invocations at a time than it may have."""
+_ROUNDING: Final = 1e-9
 
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Objects that arrive at one moment, and how they are handled.
+    """Objects that are uploaded at the same moment.
 
     Attributes:
-        objects: How many.
+        objects: Their number.
         seconds_per_object: From the GET to the row.
-        batch_size: Messages per invocation, at most.
-        at_once: Objects of a batch that an invocation reads at the same time.
-        seconds_per_invocation: What each invocation takes besides.
+        batch_size: Messages per invocation.
     """
 
     objects: int
     seconds_per_object: float
     batch_size: int = 1
-    at_once: int = 1
-    seconds_per_invocation: float = 0.0
-
-    def invocation_us(self, messages: int) -> int:
-        """How long an invocation with *messages* lasts, in microseconds; at least one."""
-        seconds = self.seconds_per_invocation
-        seconds += ceil(messages / self.at_once) * self.seconds_per_object
-        return max(1, round(seconds * US_PER_SECOND))
-
-    @property
-    def objects_per_second(self) -> float:
-        """What one invocation after the other does with full batches."""
-        return self.batch_size * US_PER_SECOND / self.invocation_us(self.batch_size)
-
-
-@dataclass(frozen=True, slots=True)
-class Ramp:
-    """How a mapping adds concurrent invocations while messages wait.
-
-    Attributes:
-        start: Concurrent invocations at once.
-        per_minute: How many are added every minute.
-        step_seconds: How often a share of them is added. 60 is all of them when the minute is
-            over, the slowest that "per minute" can mean; 1 is evenly.
-        per_10_seconds: How many execution environments may be added in 10 seconds at all.
-    """
-
-    start: int
-    per_minute: int
-    step_seconds: int = 60
-    per_10_seconds: int = 1000
-
-    def openings_us(self, most: int) -> Iterator[int]:
-        """When each further invocation may run beside those before it, up to *most*, in order."""
-        for number in range(most):
-            if number >= self.start and not self.per_minute:
-                return
-            environment = number // self.per_10_seconds * 10
-            yield max(self._added_after_seconds(number), environment) * US_PER_SECOND
-
-    def _added_after_seconds(self, number: int) -> int:
-        if number < self.start:
-            return 0
-        added = number - self.start + 1
-        steps = -(-added * 60 // (self.per_minute * self.step_seconds))
-        return steps * self.step_seconds
-
-
-@dataclass(frozen=True, slots=True)
-class Limit:
-    """Something of which there is no more than so much.
-
-    Attributes:
-        name: What people call it.
-        most: How much of it there is.
-        change: What to do where it is too little.
-    """
-
-    name: str
-    most: float
-    change: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,106 +38,107 @@ class Minute:
     """One minute after the uploads.
 
     Attributes:
-        finished: Objects whose invocation ended in it, or just at its end.
-        concurrency: Invocations that may run at the same time before it ends.
-        bound_by: The limit that kept more from being started, for most of them; empty where
-            nothing was started.
+        finished: Objects finished in it.
+        concurrency: Concurrent invocations allowed in its last second.
+        limit: Name of the limit that was reached.
     """
 
     finished: int
     concurrency: int
-    bound_by: str
+    limit: str
 
 
 @dataclass(frozen=True, slots=True)
-class Invocation:
-    """One invocation.
-
-    Attributes:
-        start_us: When it starts, in microseconds after the uploads.
-        end_us: When it ends.
-        messages: Its batch, an object each.
-        held_back: Whether it would have started earlier but for the limit of objects per second.
-    """
-
-    start_us: int
-    end_us: int
-    messages: int
-    held_back: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    """What became of a burst.
+class Estimate:
+    """The result for one burst.
 
     Attributes:
         minutes: Each minute until the last object is finished.
-        seconds: When that is.
+        seconds: The second in which it is finished.
     """
 
     minutes: tuple[Minute, ...]
-    seconds: float
+    seconds: int
 
 
-def invocations(
-    burst: Burst, ramp: Ramp, concurrency: Limit, rate: Limit | None = None
-) -> Iterator[Invocation]:
-    """Every invocation in the order of their starts: whoever is free first takes the next batch.
+def estimate(burst: Burst, setting: Setting) -> Estimate:
+    """Hash *burst* as fast as the scale-up and the lowest limits of *setting* allow.
 
-    A rate lets a second's worth of objects (and one more) start at once after a rest, and then
-    as many per second.
-
-    Args:
-        burst: What arrives.
-        ramp: How the mapping scales.
-        concurrency: The tightest limit of concurrent invocations.
-        rate: The tightest limit of objects per second, if there is one.
-
-    Raises:
-        ValueError: There is nothing to start with.
+    Every free invocation takes the next full batch at once. Completions above the rate limit
+    wait: later ones cannot overtake them, so the rate is used in full until the end.
     """
-    free_us = list(ramp.openings_us(int(concurrency.most)))  # in order, so a heap as it is
-    if not free_us:
-        raise ValueError("no invocation is allowed, so nothing is ever hashed")
-    gap_us = US_PER_SECOND / rate.most if rate else 0.0
-    left, paid_until_us = burst.objects, 0.0
-    while left:
-        messages = min(burst.batch_size, left)
-        start = max(free_us[0], ceil(paid_until_us) - US_PER_SECOND)
-        end = start + burst.invocation_us(messages)
-        yield Invocation(start, end, messages, held_back=start > free_us[0])
-        heapq.heapreplace(free_us, end)
-        paid_until_us = max(paid_until_us, start) + messages * gap_us
-        left -= messages
+    rate = setting.rate_limit(burst.batch_size).most
+    finished, waiting = 0.0, 0.0
+    minutes: list[Minute] = []
+    for second, completed in enumerate(_completions(burst, setting), 1):
+        waiting += completed
+        passed = min(waiting, rate, burst.objects - finished)
+        waiting, finished = waiting - passed, finished + passed
+        if second % 60 == 0 or finished >= burst.objects:
+            number = len(minutes)
+            before = sum(minute.finished for minute in minutes)
+            concurrency = setting.concurrency_at(60 * number + 59)
+            limit = _limit(burst, setting, number, limited=waiting > rate)
+            minutes.append(Minute(round(finished) - before, concurrency, limit))
+        if finished >= burst.objects:
+            return Estimate(tuple(minutes), second)
+    raise AssertionError("completions never end")
 
 
-def simulate(burst: Burst, ramp: Ramp, concurrency: Limit, rate: Limit | None = None) -> Run:
-    """Hash *burst* as fast as *ramp* and the limits let; the arguments are `invocations`'."""
-    finished: Counter[int] = Counter()
-    started: Counter[int] = Counter()
-    held_back: Counter[int] = Counter()
-    last_end = 0
-    for one in invocations(burst, ramp, concurrency, rate):
-        started[one.start_us // US_PER_MINUTE] += 1
-        held_back[one.start_us // US_PER_MINUTE] += one.held_back
-        finished[minute_of_end(one.end_us)] += one.messages
-        last_end = max(last_end, one.end_us)
+def _completions(burst: Burst, setting: Setting) -> Iterator[int]:
+    """Objects completed in each second if only concurrency were limited."""
+    duration = burst.seconds_per_object * burst.batch_size
+    opened: list[tuple[int, int]] = []
+    total = 0
+    for second in count():
+        allowed = setting.concurrency_at(second) - sum(number for _, number in opened)
+        if allowed:
+            opened.append((second, allowed))
+        rounds = sum(
+            number * floor((second + 1 - begin) / duration + _ROUNDING) for begin, number in opened
+        )
+        yield burst.batch_size * rounds - total
+        total = burst.batch_size * rounds
 
-    openings = list(ramp.openings_us(int(concurrency.most)))
 
-    def minute(number: int) -> Minute:
-        allowed = bisect_left(openings, (number + 1) * US_PER_MINUTE)
-        bound_by = concurrency.name if allowed == len(openings) else SCALE_UP
-        if rate and 2 * held_back[number] > started[number]:
-            bound_by = rate.name
-        return Minute(finished[number], allowed, bound_by if started[number] else "")
+def _limit(burst: Burst, setting: Setting, minute: int, *, limited: bool) -> str:
+    if limited:
+        return setting.rate_limit(burst.batch_size).name
+    cap = setting.concurrency_limit()
+    return cap.name if setting.concurrency_at(60 * minute) >= cap.most else SCALE_UP
 
-    return Run(
-        tuple(minute(number) for number in range(minute_of_end(last_end) + 1)),
-        last_end / US_PER_SECOND,
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """Use of one limit by a constant load.
+
+    Attributes:
+        limit: The limit.
+        used: The load, in the limit's unit.
+    """
+
+    limit: Limit
+    used: float
+
+    @property
+    def share(self) -> float:
+        """Used ÷ limit; more than 1 does not fit."""
+        return self.used / self.limit.most
+
+
+def uses(objects_per_second: float, burst: Burst, setting: Setting) -> tuple[Use, ...]:
+    """Use of every limit by a constant load of objects like *burst*'s, the highest share first.
+
+    Little's law: concurrency = objects per second × seconds per object.
+    """
+    concurrency = objects_per_second * burst.seconds_per_object
+    needs = (
+        Use(Limit("uploads to S3", PUTS_PER_SECOND, MORE_PREFIXES), objects_per_second),
+        *(Use(limit, concurrency) for limit in setting.concurrency_limits()),
+        *(Use(limit, objects_per_second) for limit in setting.rate_limits(burst.batch_size)),
+        Use(
+            Limit("messages in flight", IN_FLIGHT, "a second queue"),
+            concurrency * burst.batch_size,
+        ),
     )
-
-
-def minute_of_end(end_us: int) -> int:
-    """The number, from 0, of the minute in which something ends; its last moment is in it."""
-    return -(-end_us // US_PER_MINUTE) - 1
+    return tuple(sorted(needs, key=lambda use: -use.share))

@@ -1,10 +1,11 @@
-"""Tables once, shown three ways: to people, in documents, to machines."""
+"""A table of values, shown on a terminal, in a document or as JSON."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
 
+from bench.tables.spread import Spread
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
@@ -12,21 +13,21 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Head:
-    """A column.
+class Column:
+    """A column; it is aligned to the right if all its values are numbers or spreads.
 
     Attributes:
-        title: Its heading, for people.
-        name: Its name, for machines; with the unit.
-        text: How its values are shown.
+        title: Heading in documents and on terminals.
+        name: Key in JSON, with the unit.
+        text: Formats a value that is not None.
     """
 
     title: str
     name: str
     text: Callable[[Any], str] = str
 
-    def shown(self, value: Any) -> str:  # noqa: ANN401 - whatever `text` takes
-        """*value* for people; nothing where there is none."""
+    def shown(self, value: Any) -> str:  # noqa: ANN401 - any type that `text` takes
+        """*value* as text; None is empty."""
         return "" if value is None else self.text(value)
 
 
@@ -35,52 +36,67 @@ class Table:
     """A table of values.
 
     Attributes:
-        name: What the marker in the document calls it.
-        heads: The columns; all but the first are numbers or short texts.
-        rows: As many values each as there are columns.
+        name: Name of its marker in a document.
+        columns: The columns.
+        rows: One value per column each; None if a value is not known.
+        title: Printed above the table.
+        remark: Printed between title and table.
     """
 
     name: str
-    heads: tuple[Head, ...]
+    columns: tuple[Column, ...]
     rows: tuple[tuple[Any, ...], ...]
+    title: str = ""
+    remark: str = ""
 
     def cells(self) -> list[list[str]]:
-        """The rows for people."""
+        """All rows as text."""
         return [
-            [head.shown(value) for head, value in zip(self.heads, row, strict=True)]
+            [column.shown(value) for column, value in zip(self.columns, row, strict=True)]
             for row in self.rows
         ]
 
     def markdown(self) -> str:
-        """The table for a document."""
-        lines = [[head.title for head in self.heads], ["---"] * len(self.heads), *self.cells()]
-        return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+        """The table for a document, below its title and remark if it has them."""
+        ruler = ["--:" if self._is_numeric(index) else "---" for index in range(len(self.columns))]
+        lines = [[column.title for column in self.columns], ruler, *self.cells()]
+        heading = [f"**{self.title}**"] * bool(self.title) + [self.remark] * bool(self.remark)
+        if heading:
+            heading.append("")
+        escaped = ([cell.replace("|", "\\|") for cell in line] for line in lines)
+        return "\n".join([*heading, *(f"| {' | '.join(line)} |" for line in escaped)])
 
     def as_json(self) -> list[dict[str, Any]]:
-        """The rows for a machine: values as they are."""
-        names = [head.name for head in self.heads]
-        return [dict(zip(names, row, strict=True)) for row in self.rows]
+        """One object per row, with unformatted values."""
+        names = [column.name for column in self.columns]
+        return [
+            dict(zip(names, (_plain(value) for value in row), strict=True)) for row in self.rows
+        ]
 
     def show(self) -> None:
-        """Print it; nothing where it has no rows."""
+        """Print it; a table without rows prints nothing."""
         cells = self.cells()
+        if not cells:
+            return
+        if self.title:
+            output.say("")
+            output.say(self.title, "bold")
+        if self.remark:
+            output.say(self.remark)
         columns = [
-            output.Column(head.title, max(len(head.title), *(len(row[number]) for row in cells)))
-            for number, head in enumerate(self.heads)
-            if cells
+            output.Column(
+                column.title,
+                max(len(column.title), *(len(row[index]) for row in cells)),
+                right=self._is_numeric(index),
+            )
+            for index, column in enumerate(self.columns)
         ]
         output.print_table(columns, cells)
 
+    def _is_numeric(self, index: int) -> bool:
+        values = [row[index] for row in self.rows if row[index] is not None]
+        return all(isinstance(value, (int, float, Spread)) for value in values)
 
-def written_between(document: str, name: str, text: str) -> str:
-    """*document* with *text* between the markers ``<!-- bench NAME -->``.
 
-    Raises:
-        ValueError: It does not have each marker once, in order.
-    """
-    begin, end = f"<!-- bench {name} -->", f"<!-- /bench {name} -->"
-    before, found, rest = document.partition(begin)
-    _, found_end, after = rest.partition(end)
-    if not (found and found_end) or begin in rest or end in after:
-        raise ValueError(f"the document must have {begin} and after it {end}, once each")
-    return f"{before}{begin}\n{text}\n{end}{after}"
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of a table
+    return asdict(value) if is_dataclass(value) and not isinstance(value, type) else value

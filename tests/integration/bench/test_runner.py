@@ -16,7 +16,7 @@ from bench.box.objects import make_object
 from bench.box.profiles import BURST_BYTES, Profile
 from bench.box.requirements import CannotMakeBoxError
 from bench.box.server import start_server
-from bench.readers.registry import ARTICLE, ENTRIES, Entry
+from bench.readers.registry import BASELINE, ENTRIES, Entry
 from bench.readers.rivals import Peers
 from bench.readers.runner import Runner
 from bench.readers.samples import FAILED, GOOD, OUT_OF_MEMORY, WRONG
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 SHAPE: Final = Profile("small", 128, 625, 3_000_000)
 WARM: Final = Profile("warm", 1769, 625, 3_000_000, burst_bytes=BURST_BYTES, warm=True)
 PEERS: Final = Peers(Path(sys.executable), {}, {}, {})
-ARTICLE_ENTRY: Final = next(entry for entry in ENTRIES if entry.name == ARTICLE)
+BASELINE_ENTRY: Final = next(entry for entry in ENTRIES if entry.name == BASELINE)
 
 
 def program(name: str, *argv: str) -> Entry:
@@ -65,7 +65,7 @@ def runner(box: Box, server: Server, folder: Path) -> Runner:
 def test_what_became_of_each_reader_is_told(tmp_path: Path) -> None:
     """A good one has its numbers; one that fails, dies or reads something else has its reason."""
     with boxed(SHAPE, tmp_path) as (box, server):
-        entries = [ARTICLE_ENTRY, FAILS, GREEDY, LIES]
+        entries = [BASELINE_ENTRY, FAILS, GREEDY, LIES]
         samples = list(runner(box, server, tmp_path).rounds(entries, 1))
     good, failed, greedy, lying = samples
 
@@ -83,7 +83,7 @@ def test_what_became_of_each_reader_is_told(tmp_path: Path) -> None:
 def test_a_warm_reading_is_the_second_over_open_connections(tmp_path: Path) -> None:
     """The server sees two requests of the reader, and the burst is waited for before the second."""
     with boxed(WARM, tmp_path) as (box, server):
-        sample = runner(box, server, tmp_path).sample(ARTICLE_ENTRY, 0)
+        sample = runner(box, server, tmp_path).sample(BASELINE_ENTRY, 0)
         told = requests(server)
     assert sample.outcome == GOOD
     assert len([line for line in told if "Boto3" in line]) == 2

@@ -1,11 +1,11 @@
-"""cost_model: every item by hand, and what batches and memory do to it."""
+"""cost.model: every item by hand, and the effects of batches and memory."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 import pytest
-from bench.cost.alternatives import alternatives, article_usd_per_tb
+from bench.cost.alternatives import alternatives, baseline_usd_per_tb
 from bench.cost.model import (
     ROW_WRITE_UNITS,
     Handling,
@@ -119,22 +119,22 @@ def test_a_row_is_as_many_writes_as_priced() -> None:
     assert ROW_WRITE_UNITS == 2
 
 
-def test_the_articles_choice_by_hand() -> None:
+def test_the_baselines_choice_by_hand() -> None:
     """512 MB at 72.57 MB/s on x86: 13.78 s of half a GB and some requests, a thousand times."""
     time_usd = 1000 * (1000 / 72.57) * 0.5 * 0.0000166667
     requests_usd = 1000 * cost_of(Handling(512, "x86_64", 10**9, 13.78)).requests
-    assert article_usd_per_tb(512, 72.57, "x86_64") == pytest.approx(
+    assert baseline_usd_per_tb(512, 72.57, "x86_64") == pytest.approx(
         time_usd + requests_usd, rel=1e-4
     )
 
 
 def test_the_alternatives_by_hand() -> None:
     """AWS's estimate by ten; 0.4 cents a GB; 9 cents a GB; 0.937 Gbit/s at 7.25 cents an hour."""
-    usd = {one.way.split(",")[0].split(" c7g")[0]: one.usd_per_tb for one in alternatives()}
+    usd = {other.name.split(",")[0].split(" c7g")[0]: other.usd_per_tb for other in alternatives()}
     assert usd["AWS's fixity solution"] == pytest.approx(3.004)
     assert usd["S3 Batch Operations"] == pytest.approx(4 + 0.25 + 0.001)
     assert usd["a laptop"] == pytest.approx(90 + 0.0004)
-    assert usd["one EC2"] == pytest.approx(8e12 / 0.937e9 / 3600 * 0.0725 + 0.0004)
+    assert usd["an EC2"] == pytest.approx(8e12 / 0.937e9 / 3600 * 0.0725 + 0.0004)
 
 
 def test_compute_checksum_is_as_in_awss_own_example() -> None:

@@ -9,7 +9,7 @@ import pytest
 from bench.box.calibration import Calibration
 from bench.box.profiles import Profile
 from bench.box.requirements import Missing
-from bench.readers.registry import ARTICLE, ENTRIES, chosen
+from bench.readers.registry import BASELINE, ENTRIES, chosen
 from bench.readers.report import BEGIN, END, Measured, Occasion, as_json, markdown, written_between
 from bench.readers.rivals import Peers
 from bench.readers.runner import filled, turned
@@ -26,11 +26,11 @@ def sample(reader: str, number: int, seconds: float, cpu_seconds: float = 0.1) -
 
 
 SAMPLES = [
-    sample(ARTICLE, 0, 2.0, 0.2),
+    sample(BASELINE, 0, 2.0, 0.2),
     sample("other", 0, 1.0),
-    sample(ARTICLE, 1, 4.0, 0.2),
+    sample(BASELINE, 1, 4.0, 0.2),
     sample("other", 1, 2.0),
-    sample(ARTICLE, 2, 2.0, 0.2),
+    sample(BASELINE, 2, 2.0, 0.2),
     sample("other", 2, 1.25),
     Sample("doomed", 0, OUT_OF_MEMORY, kills=1, detail="gone"),
 ]
@@ -46,41 +46,41 @@ def peers() -> Peers:
 
 def test_speed_is_a_median_with_its_spread() -> None:
     """MB are 10⁶ bytes: 100, 50 and 80 MB/s are told as 80, from 50 to 100."""
-    article, other, _ = summaries(SAMPLES, PROFILE, ARTICLE)
+    article, other, _ = summaries(SAMPLES, PROFILE, BASELINE)
     assert other.mb_per_s == Spread(80.0, 50.0, 100.0)
     assert article.mb_per_s == Spread(50.0, 25.0, 50.0)
 
 
 def test_ratios_are_of_the_same_round() -> None:
     """A slow moment of the machine slows both: 2, 2 and 1.6, never a quotient of medians."""
-    _, other, _ = summaries(SAMPLES, PROFILE, ARTICLE)
+    _, other, _ = summaries(SAMPLES, PROFILE, BASELINE)
     assert other.ratio == Spread(2.0, 1.6, 2.0)
     assert other.cpu_ratio == Spread(0.5, 0.5, 0.5)
 
 
 def test_the_share_of_the_link_is_of_its_sustained_rate() -> None:
     """The object takes the link one second at least."""
-    _, other, _ = summaries(SAMPLES, PROFILE, ARTICLE)
+    _, other, _ = summaries(SAMPLES, PROFILE, BASELINE)
     assert other.link_share == Spread(0.8, 0.5, 1.0)
 
 
 def test_processor_time_is_per_gb() -> None:
     """0.1 seconds for 100 MB are one second for 10⁹ bytes."""
-    _, other, _ = summaries(SAMPLES, PROFILE, ARTICLE)
+    _, other, _ = summaries(SAMPLES, PROFILE, BASELINE)
     assert other.cpu_s_per_gb == Spread(1.0, 1.0, 1.0)
 
 
 def test_what_failed_is_counted_and_never_averaged() -> None:
     """A reader that was killed has no speed, but its kills and outcomes are told."""
-    *_, doomed = summaries(SAMPLES, PROFILE, ARTICLE)
+    *_, doomed = summaries(SAMPLES, PROFILE, BASELINE)
     assert (doomed.mb_per_s, doomed.ratio, doomed.peak_mb) == (None, None, 0)
     assert (doomed.kills, doomed.failures, doomed.samples) == (1, {OUT_OF_MEMORY: 1}, 1)
 
 
 def test_a_round_whose_baseline_failed_has_no_ratio() -> None:
     """The other rounds still do."""
-    broken = [Sample(ARTICLE, 0, FAILED), *SAMPLES[1:]]
-    _, other, _ = summaries(broken, PROFILE, ARTICLE)
+    broken = [Sample(BASELINE, 0, FAILED), *SAMPLES[1:]]
+    _, other, _ = summaries(broken, PROFILE, BASELINE)
     assert other.ratio == Spread(1.8, 1.6, 2.0)
     assert other.mb_per_s == Spread(80.0, 50.0, 100.0)
 
@@ -142,7 +142,7 @@ def test_every_round_begins_with_another_reader() -> None:
 
 def test_a_choice_of_readers_always_has_the_baseline() -> None:
     """Without the article's reader there is no ratio; no choice means all."""
-    assert {entry.name for entry in chosen(("libcurl",))} > {ARTICLE}
+    assert {entry.name for entry in chosen(("libcurl",))} > {BASELINE}
     assert chosen(()) == ENTRIES
 
 

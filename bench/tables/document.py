@@ -1,0 +1,47 @@
+"""Generated parts of documents, between ``<!-- bench NAME -->`` and ``<!-- /bench NAME -->``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from bench.tables.table import Table
+
+EMPTY: Final = "Not measured yet."
+
+
+def written_between(document: str, name: str, text: str) -> str:
+    """*document* with *text* between the markers ``bench NAME``.
+
+    Raises:
+        ValueError: A marker is missing, occurs twice, or they are in the wrong order.
+    """
+    begin, end = f"<!-- bench {name} -->", f"<!-- /bench {name} -->"
+    before, first, rest = document.partition(begin)
+    _, last, after = rest.partition(end)
+    if not (first and last) or begin in rest or end in after:
+        raise ValueError(f"the document must have {begin} and after it {end}, once each")
+    return f"{before}{begin}\n{text}\n{end}{after}"
+
+
+def with_tables(document: str, tables: Iterable[Table]) -> str:
+    """*document* with each table between its markers.
+
+    Raises:
+        ValueError: A table has no markers.
+    """
+    for table in tables:
+        text = table.markdown() if table.rows else EMPTY
+        document = written_between(document, table.name, text)
+    return document
+
+
+def write(path: Path, document: str) -> None:
+    """Replace the document at *path*, and say so."""
+    path.write_text(document, "utf-8")
+    output.note(f"written to {path.name}")

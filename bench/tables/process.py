@@ -1,0 +1,61 @@
+"""Meter and answers of a measured process.
+
+Imports little of the standard library, because the memory of this process is measured. The
+layer's Meter is not used: it leaves out child processes and the memory of the start-up.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import TextIO
+
+
+class Meter:
+    """Wall and CPU time from its creation to `stop`, child processes included."""
+
+    def __init__(self) -> None:
+        self._cpu = cpu_seconds()
+        self._wall = time.perf_counter()
+
+    def stop(self) -> dict[str, float]:
+        """``seconds``, ``cpu_seconds`` and ``peak_bytes``, the peak memory of the whole life."""
+        seconds = time.perf_counter() - self._wall
+        return {
+            "seconds": seconds,
+            "cpu_seconds": cpu_seconds() - self._cpu,
+            "peak_bytes": peak_bytes(),
+        }
+
+
+def cpu_seconds() -> float:
+    """CPU time of this process and of the children that it has waited for."""
+    usages = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
+    return sum(usage.ru_utime + usage.ru_stime for usage in usages)
+
+
+def peak_bytes() -> int:
+    """Peak resident memory of this process, or of its largest child if that is more.
+
+    Not this process's own `ru_maxrss`, which starts at the parent's resident memory.
+    """
+    with open("/proc/self/status", encoding="ascii") as status:  # noqa: PTH123 - pathlib takes memory
+        (own,) = (int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
+    return 1024 * max(own, resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
+
+
+def answers(instead: int) -> TextIO:
+    """Stdout for `answer`; anything else that is written to stdout goes to descriptor *instead*."""
+    stream = os.fdopen(os.dup(1), "w", encoding="ascii")
+    os.dup2(instead, 1)
+    return stream
+
+
+def answer(stream: TextIO, document: dict[str, object]) -> None:
+    """Write one line of JSON."""
+    print(json.dumps(document), file=stream, flush=True)

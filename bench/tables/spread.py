@@ -1,0 +1,41 @@
+"""Median and range of several measurements."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING, Self
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Median and range.
+
+    Attributes:
+        median: The median.
+        low: The smallest value.
+        high: The largest value.
+    """
+
+    median: float
+    low: float
+    high: float
+
+    @classmethod
+    def of(cls, values: Iterable[float]) -> Self:
+        """The spread of *values*.
+
+        Raises:
+            statistics.StatisticsError: There is no value.
+        """
+        ordered = sorted(values)
+        return cls(median(ordered), *ordered[:1], *ordered[-1:])
+
+    def text(self, decimals: int) -> str:
+        """As ``1.49 (1.47-1.52)``; without the range if all values are equal."""
+        if self.low == self.high:
+            return f"{self.median:.{decimals}f}"
+        return f"{self.median:.{decimals}f} ({self.low:.{decimals}f}-{self.high:.{decimals}f})"

@@ -1,0 +1,159 @@
+"""scaling: estimates by hand, rules of every estimate, and AWS's limits as AWS has them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from bench.scaling import limits
+from bench.scaling.limits import LIMITS, Setting
+from bench.scaling.model import SCALE_UP, Burst, Minute, estimate, uses
+from bench.scaling.tables import DEFAULT, baseline_estimate, duration_text
+from botocore.session import Session
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.support.sam_template import load_template
+
+ROOT = Path(__file__).parents[3]
+
+BURSTS = st.builds(
+    Burst,
+    objects=st.integers(1, 5000),
+    seconds_per_object=st.floats(0.01, 50),
+    batch_size=st.integers(1, 10),
+)
+MAPPINGS = st.builds(
+    Setting,
+    name=st.just(""),
+    maximum_concurrency=st.none() | st.integers(2, 1000),
+    account_concurrency=st.integers(5, 2000),
+    per_minute=st.integers(1, 300),
+    evenly=st.booleans(),
+)
+POLLERS = st.builds(
+    Setting,
+    name=st.just(""),
+    pollers=st.tuples(st.integers(2, 200), st.integers(200, 10_000)),
+    account_concurrency=st.integers(5, 2000),
+)
+
+
+def test_the_first_row_is_the_baselines() -> None:
+    """30, 390, 750 and 1,170 files, with 5, 65 and 125 concurrent invocations."""
+    assert baseline_estimate().rows[0][1:] == ("5 → 65 → 125", 30, 390, 750, 1170)
+
+
+def test_two_invocations_by_hand() -> None:
+    """Seven objects, two at a time, 25 s each: four rounds, two of them in the first minute."""
+    result = estimate(Burst(7, 25), Setting("", maximum_concurrency=2))
+    cap = "MaximumConcurrency"
+    assert result.minutes == (Minute(4, 2, cap), Minute(3, 2, cap))
+    assert result.seconds == 100
+
+
+def test_batches_by_hand() -> None:
+    """A batch of ten takes ten times as long: 2 × 10 objects in 30 s, three times in a row."""
+    result = estimate(Burst(60, 3, batch_size=10), Setting("", maximum_concurrency=2))
+    assert (result.seconds, [minute.finished for minute in result.minutes]) == (90, [40, 20])
+
+
+def test_the_rate_limit_by_hand() -> None:
+    """Pollers for 1,000 per second: 100,000 short objects take 100 s."""
+    result = estimate(Burst(100_000, 0.05), Setting("", pollers=(100, 100)))
+    assert result.seconds == 100
+    assert result.minutes[0] == Minute(60_000, 1000, "pollers' polls")
+
+
+def test_the_limit_is_named_minute_by_minute() -> None:
+    """First the scale-up, then the cap."""
+    result = estimate(Burst(60, 30), Setting("", maximum_concurrency=15, per_minute=10))
+    assert [minute.limit for minute in result.minutes] == [SCALE_UP, "MaximumConcurrency"] + [
+        "MaximumConcurrency"
+    ] * (len(result.minutes) - 2)
+
+
+@pytest.mark.parametrize(
+    ("setting", "concurrency"),
+    [
+        (Setting(""), {0: 5, 59: 5, 60: 305, 300: 1000}),
+        (Setting("", evenly=True), {0: 5, 59: 300, 60: 305}),
+        (Setting("", account_concurrency=5000), {300: 1250}),
+        (Setting("", pollers=(20, 100)), {0: 200, 60: 1000}),
+        (Setting("", pollers=(200, 1000), account_concurrency=10_000), {0: 1000, 10: 2000}),
+    ],
+    ids=["steps", "evenly", "mapping", "pollers", "new environments"],
+)
+def test_concurrency_grows(setting: Setting, concurrency: dict[int, int]) -> None:
+    """At the end of each minute or evenly; never faster than environments start."""
+    assert {second: setting.concurrency_at(second) for second in concurrency} == concurrency
+
+
+@given(BURSTS, MAPPINGS | POLLERS)
+def test_every_object_is_finished_once_and_no_limit_is_exceeded(
+    burst: Burst, setting: Setting
+) -> None:
+    """The minutes add up to the burst, below the rate limit and below all concurrency."""
+    result = estimate(burst, setting)
+    assert sum(minute.finished for minute in result.minutes) == burst.objects
+    most_per_minute = 60 * setting.rate_limit(burst.batch_size).most
+    cap = setting.concurrency_limit().most
+    for minute in result.minutes:
+        assert minute.finished <= most_per_minute + 1
+        assert minute.concurrency <= cap
+    batches = -(-burst.objects // burst.batch_size)
+    work = batches * burst.seconds_per_object * burst.batch_size
+    assert result.seconds >= work / cap * (1 - 1e-9) - burst.seconds_per_object * burst.batch_size
+
+
+@given(BURSTS, MAPPINGS, st.integers(0, 50))
+def test_more_concurrency_never_finishes_later(burst: Burst, setting: Setting, more: int) -> None:
+    """A higher quota and a steeper scale-up only help."""
+    before = estimate(burst, setting).seconds
+    larger = replace(setting, account_concurrency=setting.account_concurrency + more)
+    assert estimate(burst, larger).seconds <= before
+    steeper = replace(setting, per_minute=setting.per_minute + more)
+    assert estimate(burst, steeper).seconds <= before
+
+
+def test_a_constant_load_by_littles_law() -> None:
+    """Ten objects per second that take 3 s each are thirty at a time; all shares are in order."""
+    load = uses(10, Burst(1, 3), Setting("", maximum_concurrency=50))
+    assert load[0].limit.name == "MaximumConcurrency"
+    assert load[0].used == pytest.approx(30)
+    assert load[0].share == pytest.approx(0.6)
+    shares = [use.share for use in load]
+    assert shares == sorted(shares, reverse=True)
+
+
+def test_limits_are_those_of_aws() -> None:
+    """The table has the range of Lambda's API model, and every number that is computed with."""
+    shape = Session().get_service_model("lambda").shape_for("MaximumConcurrency")
+    numbers = {row[0]: row[1] for row in LIMITS.rows}
+    least, most = shape.metadata["min"], shape.metadata["max"]
+    assert numbers["`MaximumConcurrency`"] == f"{least} to {most:,}"
+    listed = "; ".join(numbers.values()).replace(" MB/s", ",000,000").replace(",", "")
+    for name, number in vars(limits).items():
+        assert not isinstance(number, int) or name == "MESSAGE_BYTES" or f"{number}" in listed, name
+
+
+def test_the_message_size_is_that_of_the_shipped_event() -> None:
+    """To a tenth."""
+    event = json.loads((ROOT / "events" / "sqs-s3-put.json").read_text())
+    size = len(json.dumps(event["Records"][0], separators=(",", ":")))
+    assert pytest.approx(size, rel=0.1) == limits.MESSAGE_BYTES
+
+
+def test_the_default_is_the_templates() -> None:
+    """The tables' default is the template's."""
+    parameter = load_template()["Parameters"]["MaximumConcurrency"]
+    assert parameter["Default"] == DEFAULT.maximum_concurrency
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"), [(9.6, "10 s"), (99, "99 s"), (150, "2.5 min"), (7200, "2.0 h")]
+)
+def test_durations_are_in_the_best_unit(seconds: float, text: str) -> None:
+    """Seconds, minutes or hours."""
+    assert duration_text(seconds) == text

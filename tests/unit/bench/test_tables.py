@@ -1,0 +1,96 @@
+"""tables: the format of every benchmark's output, and the markers in documents."""
+
+from __future__ import annotations
+
+from statistics import StatisticsError
+
+import pytest
+from bench.tables.document import with_tables, written_between
+from bench.tables.spread import Spread
+from bench.tables.table import Column, Table
+
+COLUMNS = (
+    Column("a thing", "thing"),
+    Column("USD", "usd", "{:.2f}".format),
+    Column("s", "seconds", lambda spread: spread.text(1)),
+)
+TABLE = Table("t", COLUMNS, (("x | y", 1.234, Spread(2, 1, 3)), ("z", None, Spread(2, 2, 2))))
+
+
+def test_a_document_gets_texts() -> None:
+    """Numbers are formatted and aligned to the right; an unknown value is empty; pipes escape."""
+    assert TABLE.markdown().splitlines() == [
+        "| a thing | USD | s |",
+        "| --- | --: | --: |",
+        "| x \\| y | 1.23 | 2.0 (1.0-3.0) |",
+        "| z |  | 2.0 |",
+    ]
+
+
+def test_a_title_and_a_remark_stand_above_the_table() -> None:
+    """Then an empty line, which Markdown needs."""
+    text = Table("t", COLUMNS, (), "Title", "Remark.").markdown()
+    assert text.startswith("**Title**\nRemark.\n\n| a thing |")
+
+
+def test_json_has_the_values() -> None:
+    """Unformatted, under names without spaces."""
+    assert TABLE.as_json()[0] == {
+        "thing": "x | y",
+        "usd": 1.234,
+        "seconds": {"median": 2, "low": 1, "high": 3},
+    }
+
+
+def test_a_terminal_shows_headings_and_cells(capsys: pytest.CaptureFixture[str]) -> None:
+    """In order; a table without rows shows nothing."""
+    TABLE.show()
+    words = capsys.readouterr().out.split()
+    assert words == [
+        "a",
+        "thing",
+        "USD",
+        "s",
+        "x",
+        "|",
+        "y",
+        "1.23",
+        "2.0",
+        "(1.0-3.0)",
+        "z",
+        "2.0",
+    ]
+    Table("empty", COLUMNS, (), "Title").show()
+    assert capsys.readouterr().out == ""
+
+
+def test_a_spread_is_median_and_range() -> None:
+    """In any order of the values; without values there is none."""
+    assert Spread.of([3, 1, 7]) == Spread(3, 1, 7)
+    with pytest.raises(StatisticsError):
+        Spread.of([])
+
+
+def test_only_the_text_between_the_markers_changes() -> None:
+    """Writing twice is writing once; a table without rows says so."""
+    document = "before\n<!-- bench t -->\nold\n<!-- /bench t -->\nafter\n"
+    once = written_between(document, "t", "new")
+    assert once == "before\n<!-- bench t -->\nnew\n<!-- /bench t -->\nafter\n"
+    assert written_between(once, "t", "new") == once
+    assert "Not measured yet." in with_tables(document, [Table("t", COLUMNS, ())])
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "",
+        "<!-- bench t -->",
+        "<!-- /bench t --> <!-- bench t -->",
+        "<!-- bench t --> <!-- bench t --> <!-- /bench t -->",
+        "<!-- bench t --> <!-- /bench t --> <!-- /bench t -->",
+    ],
+)
+def test_a_document_without_its_markers_is_an_error(document: str) -> None:
+    """A marker that is missing or occurs twice would lose text."""
+    with pytest.raises(ValueError, match="once each"):
+        written_between(document, "t", "new")
