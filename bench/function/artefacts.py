@@ -67,7 +67,7 @@ def make() -> Artefacts:
     """
     project = emulator.project_folder()
     interpreter = newest_interpreter()
-    python = make_runtime(project, interpreter)
+    python = make_runtime(emulator.LocalProject.at(project), interpreter)
     folder = project / emulator.FOLDER / "bench-build"
     _run(
         *(sys.executable, "-m", "samcli", "build", "--no-cached", "--build-dir", folder),

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING
 from bench.targets import burst, large_object, row_latency
 from bucketsum_cli import emulator, output
 from bucketsum_cli.local import launcher
-from bucketsum_cli.local.commands import bring_up
+from bucketsum_cli.local.deploy import bring_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
     from bench.targets.result import Result
+    from bucketsum_cli.emulator import LocalProject
 
 
-def results(project: Path) -> Iterator[Result]:
+def results(project: LocalProject) -> Iterator[Result]:
     """Each measurement as it is done."""
     stack = bring_up(project, {})
     yield row_latency.measure(stack)
@@ -28,8 +28,8 @@ def results(project: Path) -> Iterator[Result]:
 
 
 def main() -> int:
-    """Measure on a fresh embedded AWS, and stop it."""
-    project = emulator.project_folder()
+    """Measure on a local emulator of its own, and stop it."""
+    project = emulator.local_project().separate("bench-stack")
     launcher.stop(project)
     measured = []
     try:
@@ -56,7 +56,7 @@ def main() -> int:
         ),
     )
     output.say(f"{platform.platform()}, {platform.processor() or platform.machine()}")
-    file = project / emulator.FOLDER / "bench.json"
+    file = project.folder / emulator.FOLDER / "bench.json"
     file.write_text(json.dumps([one.as_json() for one in measured], indent=2))
     output.note(f"the same as JSON: {file}")
     return 0 if all(one.kept for one in measured) else 1

@@ -10,11 +10,11 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from bench.targets.result import Result
-from bucketsum_cli import emulator
 from bucketsum_cli.files import files_under
 from bucketsum_cli.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:
+    from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 
 SIZE_BYTES: Final = 2_000_000_000
@@ -23,14 +23,14 @@ _BLOCK_BYTES: Final = 1_000_000
 _TIMEOUT_SECONDS: Final = 900
 
 
-def measure(project: Path, stack: Stack) -> Result:
+def measure(project: LocalProject, stack: Stack) -> Result:
     """Hash it once and read the worker's highest resident set from the kernel.
 
     Raises:
         RuntimeError: The machine has no control groups to make the function's box with, the
             object was not hashed, or wrongly.
     """
-    with TemporaryDirectory(dir=project / emulator.FOLDER) as folder:
+    with TemporaryDirectory(dir=project.home) as folder:
         expected = _write(Path(folder, "large"))
         uploads = put_files(stack, files_under([Path(folder, "large")], "bench/").files).uploads
         rows = wait_for_rows(stack.ledger(), uploads, _TIMEOUT_SECONDS)
@@ -60,8 +60,8 @@ def _write(path: Path) -> str:
     return sha1.hexdigest()
 
 
-def _memory_boxes(project: Path) -> list[Path]:
-    roots = json.loads((project / emulator.FOLDER / "worker.json").read_text())["cgroup_roots"]
+def _memory_boxes(project: LocalProject) -> list[Path]:
+    roots = json.loads((project.home / "worker.json").read_text())["cgroup_roots"]
     if roots is None:
         raise RuntimeError(
             "this machine does not let us write control groups, so there is no 128 MB box; run as "
@@ -70,7 +70,7 @@ def _memory_boxes(project: Path) -> list[Path]:
     return [box for box in Path(roots["memory"]).iterdir() if box.is_dir()]
 
 
-def _highest_rss_bytes(project: Path) -> int:
+def _highest_rss_bytes(project: LocalProject) -> int:
     """The highest VmHWM of the workers that live, in bytes."""
     highest = [
         int(line.split()[1]) * 1024
@@ -82,7 +82,7 @@ def _highest_rss_bytes(project: Path) -> int:
     return max(highest)
 
 
-def _out_of_memory_kills(project: Path) -> int:
+def _out_of_memory_kills(project: LocalProject) -> int:
     kills = 0
     for box in _memory_boxes(project):
         for name in ("memory.oom_control", "memory.events"):

@@ -1,35 +1,66 @@
-"""Where the embedded AWS of a project keeps itself, and how to reach it."""
+"""The local emulator (ministack) of a clone: its files, its state, and how to reach it."""
 
 from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Final
 
 import boto3
 from botocore.session import Session as BotocoreSession
 
+from bucketsum_cli import process
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import process
 
 FOLDER: Final = ".bucketsum"
-"""Folder in the project that holds all that the embedded AWS writes."""
+"""Folder in a clone for all that the local emulator writes."""
 
+HOME_VARIABLE: Final = "BUCKETSUM_HOME"
+"""Environment variable with the folder of another local emulator, for example the demo's."""
+
+_INSTALLED_FROM: Final = Path(__file__).resolve().parents[2]
 _STATE_FILE: Final = "local.json"
 
 
 @dataclass(frozen=True, slots=True)
+class LocalProject:
+    """A clone of bucketsum, and the folder that one local emulator of it writes to.
+
+    Attributes:
+        folder: The clone: what is built and deployed.
+        home: Folder of the emulator's files; two emulators of one clone have two.
+    """
+
+    folder: Path
+    home: Path
+
+    @classmethod
+    def at(cls, folder: Path) -> LocalProject:
+        """The clone *folder* with its usual local emulator."""
+        return cls(folder, folder / FOLDER)
+
+    def separate(self, name: str) -> LocalProject:
+        """The same clone with another local emulator, so that the usual one is left alone."""
+        return replace(self, home=self.folder / FOLDER / name)
+
+    @property
+    def is_usual(self) -> bool:
+        """Whether this is the emulator that `--local` means by default."""
+        return self.home == self.folder / FOLDER
+
+
+@dataclass(frozen=True, slots=True)
 class LocalAws:
-    """A running embedded AWS.
+    """A running local emulator.
 
     Attributes:
         pid: Its process.
         endpoint: Its address, on 127.0.0.1.
-        region: The Region that the stack is in.
+        region: Region of the stack.
         stack: Name of the stack.
-        ca_bundle: File with the certificate authority that signed for it.
+        ca_bundle: File with the certificate authority that signed its certificate.
     """
 
     pid: int
@@ -39,7 +70,7 @@ class LocalAws:
     ca_bundle: str
 
     def environment(self) -> dict[str, str]:
-        """What makes an AWS tool talk to it and never to a real account."""
+        """Variables with which an AWS tool uses the emulator and never a real account."""
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
             "AWS_CA_BUNDLE": self.ca_bundle,
@@ -55,7 +86,7 @@ class LocalAws:
     def session(self) -> boto3.Session:
         """Credentials and Region; clients need `endpoint` as their ``endpoint_url`` too.
 
-        Nothing of the person's own AWS gets in: no profile, no variable, no file.
+        The user's own AWS settings are ignored: profiles, variables and files.
         """
         defaults = {
             name: (None, None, default, conversion)
@@ -72,14 +103,14 @@ class LocalAws:
 
 
 def project_folder(start: Path | None = None) -> Path:
-    """The nearest folder, from *start* (the current one) upwards, that holds bucketsum's template.
+    """Return the nearest folder, from *start* (the current one) upwards, that is a clone.
 
     Raises:
         CannotDoError: There is none.
     """
     here = (start or Path.cwd()).resolve()
     for folder in (here, *here.parents):
-        if (folder / "template.yaml").is_file() and (folder / "layers" / "bucketsum").is_dir():
+        if _is_clone(folder):
             return folder
     raise CannotDoError(
         f"{here} is not inside a bucketsum project (no template.yaml with layers/bucketsum above "
@@ -87,39 +118,66 @@ def project_folder(start: Path | None = None) -> Path:
     )
 
 
-def running(project: Path) -> LocalAws:
-    """The embedded AWS of *project*.
+def _is_clone(folder: Path) -> bool:
+    return (folder / "template.yaml").is_file() and (folder / "layers" / "bucketsum").is_dir()
+
+
+def local_project() -> LocalProject:
+    """Return the clone around the current folder, else the one this command is installed from.
+
+    The emulator's folder is the clone's, or the one that `HOME_VARIABLE` names.
+
+    Raises:
+        CannotDoError: There is no clone.
+    """
+    try:
+        folder = project_folder()
+    except CannotDoError:
+        if not _is_clone(_INSTALLED_FROM):
+            raise
+        folder = _INSTALLED_FROM
+    home = os.environ.get(HOME_VARIABLE)
+    return LocalProject(folder, Path(home).resolve()) if home else LocalProject.at(folder)
+
+
+def running(project: LocalProject) -> LocalAws:
+    """Return the running emulator of *project*.
 
     Raises:
         CannotDoError: It is not running.
     """
     pid = remembered_pid(project)
     try:
-        if pid is not None and process.lives(pid, project / FOLDER):
-            return LocalAws(**json.loads((project / FOLDER / _STATE_FILE).read_text()))
+        if pid is not None and process.lives(pid, project.home):
+            return LocalAws(**json.loads((project.home / _STATE_FILE).read_text()))
     except TypeError:
         raise CannotDoError(
-            "the embedded AWS was started by another version of bucketsum; "
+            "the local emulator was started by another version of bucketsum; "
             "`bucketsum local down`, then `bucketsum local up`"
         ) from None
-    raise CannotDoError("the embedded AWS is not running; start it with `bucketsum local up`")
+    raise CannotDoError(
+        f"the local emulator of {project.folder} is not running; start it with `bucketsum local up`"
+        if project.is_usual
+        else f"no local emulator is running in {project.home} ({HOME_VARIABLE}); unset "
+        f"{HOME_VARIABLE} to use the one of {project.folder}"
+    )
 
 
-def remembered_pid(project: Path) -> int | None:
-    """The process that was started last, whether or not it still runs."""
+def remembered_pid(project: LocalProject) -> int | None:
+    """Return the process that was started last, whether or not it still runs."""
     try:
-        pid: int = json.loads((project / FOLDER / _STATE_FILE).read_text())["pid"]
+        pid: int = json.loads((project.home / _STATE_FILE).read_text())["pid"]
     except (FileNotFoundError, ValueError, KeyError):
         return None
     return pid
 
 
-def save(project: Path, state: LocalAws) -> None:
+def save(project: LocalProject, state: LocalAws) -> None:
     """Remember *state* for the next command."""
-    (project / FOLDER).mkdir(exist_ok=True)
-    (project / FOLDER / _STATE_FILE).write_text(json.dumps(asdict(state), indent=2))
+    project.home.mkdir(parents=True, exist_ok=True)
+    (project.home / _STATE_FILE).write_text(json.dumps(asdict(state), indent=2))
 
 
-def forget(project: Path) -> None:
-    """The embedded AWS is down."""
-    (project / FOLDER / _STATE_FILE).unlink(missing_ok=True)
+def forget(project: LocalProject) -> None:
+    """Remove the state: the emulator is down."""
+    (project.home / _STATE_FILE).unlink(missing_ok=True)

@@ -6,6 +6,7 @@ a question was answered with no). 2: the command could not run; the message says
 
 from __future__ import annotations
 
+import errno
 from typing import Final
 
 import click
@@ -15,8 +16,28 @@ CANNOT_DO: Final = 2
 INTERRUPTED: Final = 130
 """Exit status after Ctrl-C, as in shells."""
 
+_SHOWN_CHARACTERS: Final = 80
+_OUTPUT_ERRORS: Final = frozenset({errno.ENOSPC, errno.EPIPE, errno.EIO, errno.EDQUOT})
+
 
 class CannotDoError(click.ClickException):
     """The command cannot run; the message has the value, what is allowed and what to do."""
 
     exit_code = CANNOT_DO
+
+
+def sentence_of(error: Exception) -> str:
+    """Describe an *error* that no command expected."""
+    if isinstance(error, UnicodeEncodeError):
+        return f"{error.object[:_SHOWN_CHARACTERS]} is not valid UTF-8, as keys and names must be"
+    if isinstance(error, OSError):
+        reason = error.strerror or str(error)
+        if error.filename is not None:
+            return f"{error.filename}: {reason}"
+        return (
+            f"the output cannot be written: {reason}" if error.errno in _OUTPUT_ERRORS else reason
+        )
+    return (
+        f"unexpected {type(error).__name__}: {error}; this is a defect of bucketsum, please report "
+        "it with the output of the same command with BUCKETSUM_TRACEBACK=1"
+    )

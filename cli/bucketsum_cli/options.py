@@ -1,4 +1,4 @@
-"""Options that every command shares."""
+"""Options that several commands share."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ paths_argument = click.argument(
 )
 
 prefix_option = click.option(
-    "--prefix", default="", metavar="TEXT", help="What every key begins with, as photos/."
+    "--prefix", default="", metavar="TEXT", help="Prefix of all keys, for example photos/."
 )
 
 
@@ -39,13 +39,13 @@ class OrderedGroup(click.Group):
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """Which stack a command is about, as its options say.
+    """The stack that the options of a command name.
 
     Attributes:
         stack: Name of the stack.
         region: Its Region; None is the environment's.
-        profile: Whose credentials; None is the environment's.
-        local: The embedded AWS, which says itself what the others are.
+        profile: Profile with the credentials; None is the environment's.
+        local: Whether it is on the local emulator, which has one stack.
     """
 
     stack: str = DEFAULT_NAME
@@ -54,12 +54,12 @@ class Target:
     local: bool = False
 
     def find(self) -> Stack:
-        """Look it up.
+        """Find it.
 
         Raises:
             CannotDoError: There is no such stack.
             BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
-            ClientError: AWS refused.
+            ClientError: AWS refused a request.
         """
         if self.local:
             return find_local_stack()
@@ -76,31 +76,51 @@ def stack_options(command: Callable[..., None]) -> Callable[..., None]:
         show_default=True,
         show_envvar=True,
         metavar="NAME",
+        callback=_not_empty,
         help="Name of the stack.",
     )
-    @click.option("--region", metavar="NAME", help="Region of the stack, as eu-west-1.")
-    @click.option("--profile", metavar="NAME", help="Profile that has the credentials.")
-    @click.option("--local", is_flag=True, help="The embedded AWS of the current folder's project.")
+    @click.option(
+        "--region",
+        metavar="NAME",
+        callback=_not_empty,
+        help="Region of the stack, for example eu-west-1.",
+    )
+    @click.option(
+        "--profile", metavar="NAME", callback=_not_empty, help="Profile with the credentials."
+    )
+    @click.option(
+        "--local",
+        is_flag=True,
+        help="Use the local emulator of the project in the current folder.",
+    )
     @wraps(command)
     def with_target(
-        *args: Any,  # noqa: ANN401 - the command's own
+        *args: Any,  # noqa: ANN401 - the command's types
         stack: str,
         region: str | None,
         profile: str | None,
         local: bool,
-        **options: Any,  # noqa: ANN401 - the command's own
+        **options: Any,  # noqa: ANN401 - the command's types
     ) -> None:
         if local:
-            _refuse_beside_local()
+            _refuse_with_local()
         command(*args, target=Target(stack, region, profile, local), **options)
 
     return with_target
 
 
-def _refuse_beside_local() -> None:
+def _not_empty(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
+    """Refuse an empty name, which AWS and botocore take for no name at all."""
+    if name is not None and not name.strip():
+        raise click.BadParameter("it must not be empty")
+    return name
+
+
+def _refuse_with_local() -> None:
     context = click.get_current_context()
     for name in ("stack", "region", "profile"):
         if context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
             raise click.UsageError(
-                f"--{name} does not go with --local: the embedded AWS has one stack and no accounts"
+                f"--{name} cannot be used with --local: the local emulator has one stack and no "
+                "accounts"
             )

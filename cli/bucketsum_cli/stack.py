@@ -1,4 +1,4 @@
-"""A deployed stack, found through the outputs that template.yaml gives it."""
+"""A deployed stack, found by the outputs of template.yaml."""
 
 from __future__ import annotations
 
@@ -16,7 +16,6 @@ from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from mypy_boto3_cloudformation import CloudFormationClient
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -26,10 +25,12 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_stepfunctions import SFNClient
 
+    from bucketsum_cli.emulator import LocalProject
+
 DEFAULT_NAME: Final = "bucketsum"
 
 CONNECTIONS: Final = 32
-"""Most connections that one client keeps open; no command asks for more at a time."""
+"""Maximum number of open connections of a client; no command needs more at a time."""
 
 _CONFIG: Final = Config(
     connect_timeout=10,
@@ -40,8 +41,8 @@ _CONFIG: Final = Config(
 )
 
 _LOCAL_CONFIG: Final = Config(
-    proxies={},  # the person's proxy cannot reach this machine's 127.0.0.1
-    use_dualstack_endpoint=False,  # nor may variables of theirs choose another address
+    proxies={},  # the user's proxy cannot reach 127.0.0.1 of this machine
+    use_dualstack_endpoint=False,  # nor may the user's variables choose another address
     use_fips_endpoint=False,
 )
 
@@ -57,41 +58,50 @@ _OUTPUTS: Final[Mapping[str, str]] = {
 
 @dataclass(frozen=True, slots=True)
 class Connection:
-    """How to reach AWS, or the embedded one.
+    """Access to AWS, or to the local emulator.
 
     Attributes:
         session: Credentials and Region.
-        endpoint: Address of the embedded AWS; None is AWS itself.
-        ca_bundle: File with the certificate authority of the embedded AWS; None is AWS's own.
+        endpoint: Address of the local emulator; None is AWS itself.
+        ca_bundle: File with the certificate authority of the emulator; None is the default.
     """
 
     session: boto3.Session
     endpoint: str | None = None
     ca_bundle: str | None = None
 
-    def client(self, service: str) -> Any:  # noqa: ANN401 - `Stack.client` says which
-        """A client for *service*; making one takes some 20 ms, so keep it."""
+    def client(self, service: str) -> Any:  # noqa: ANN401 - `Stack.client` has the types
+        """Make a client for *service*; keep it, since this takes some 20 ms.
+
+        Raises:
+            CannotDoError: The endpoint or the Region is not valid.
+        """
         names: Any = service  # the stubs want a literal of every service there is
         config = _CONFIG.merge(_LOCAL_CONFIG) if self.endpoint else _CONFIG
-        return self.session.client(
-            names, endpoint_url=self.endpoint, verify=self.ca_bundle, config=config
-        )
+        try:
+            return self.session.client(
+                names, endpoint_url=self.endpoint, verify=self.ca_bundle, config=config
+            )
+        except ValueError as error:  # botocore's own classes derive from other types
+            raise CannotDoError(
+                f"{error}; check --region and the variables AWS_ENDPOINT_URL and AWS_REGION"
+            ) from error
 
 
 @dataclass(frozen=True, slots=True)
 class Stack:
-    """What a stack is made of, as far as the command needs it.
+    """The parts of a stack that the commands need.
 
     Attributes:
         name: Its name in CloudFormation.
-        connection: How to reach it.
-        bucket: Bucket that objects are put into.
-        table: Table that digests are recorded in.
+        connection: Access to it.
+        bucket: Bucket for the objects.
+        table: Table of the digests.
         arrivals_queue_url: Queue that the bucket notifies.
-        dead_letter_queue_url: Queue of what could not be handled.
+        dead_letter_queue_url: Queue of messages that failed.
         function: Name of the hasher.
         log_group: Name of its log group.
-        outputs: All outputs of the stack, for the parts that not every stack has.
+        outputs: All outputs of the stack, for the parts that only some stacks have.
     """
 
     name: str
@@ -117,21 +127,21 @@ class Stack:
     @overload
     def client(self, service: Literal["stepfunctions"]) -> SFNClient: ...
     def client(self, service: str) -> Any:
-        """A client for *service*; making one takes some 20 ms, so keep it."""
+        """Make a client for *service*; keep it, since this takes some 20 ms."""
         return self.connection.client(service)
 
     def ledger(self) -> DigestsTable:
-        """Its table of digests."""
+        """Return its table of digests."""
         return DigestsTable(self.client("dynamodb"), self.table)
 
 
 def find_stack(
     name: str = DEFAULT_NAME, region: str | None = None, profile: str | None = None
 ) -> Stack:
-    """The stack *name* of the account that the environment, or *profile*, has credentials for.
+    """Find the stack *name* in the account of the environment's, or the profile's, credentials.
 
     Raises:
-        CannotDoError: There is no such stack, or bucketsum's template did not make it.
+        CannotDoError: There is no such stack, or it is not bucketsum's.
         BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
         ClientError: AWS refused.
     """
@@ -139,51 +149,53 @@ def find_stack(
     return _stack_at(Connection(session), name)
 
 
-def find_local_stack(project: Path | None = None) -> Stack:
-    """The stack on the embedded AWS of *project*, by default of the current folder's.
+def find_local_stack(project: LocalProject | None = None) -> Stack:
+    """Find the stack on the local emulator of *project*, by default of `local_project`.
 
     Raises:
         CannotDoError: It is not running, or nothing is deployed on it.
     """
-    aws = emulator.running(project or emulator.project_folder())
+    aws = emulator.running(project or emulator.local_project())
     return _stack_at(Connection(aws.session(), aws.endpoint, aws.ca_bundle), aws.stack)
 
 
 def _stack_at(connection: Connection, name: str) -> Stack:
     cloudformation: CloudFormationClient = connection.client("cloudformation")
     try:
-        found = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
+        description = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
     except ClientError as error:
-        if not _says_missing(error):
+        if not _is_missing(error):
             raise
         raise CannotDoError(_missing(connection, name)) from None
-    outputs = {one["OutputKey"]: one["OutputValue"] for one in found.get("Outputs", ())}
+    outputs = {
+        output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", ())
+    }
     absent = [output for output in _OUTPUTS.values() if output not in outputs]
     if absent:
         raise CannotDoError(
-            f"the stack {name} ({found['StackStatus']}) has no output {', '.join(absent)}: "
-            "bucketsum's template.yaml did not make it, or did not finish; name another with "
-            "--stack, or deploy with `sam deploy`"
+            f"the stack {name} ({description['StackStatus']}) has no output {', '.join(absent)}: "
+            "it was not created by bucketsum's template.yaml, or its deployment is not complete; "
+            "name another with --stack, or deploy with `sam deploy`"
         )
     fields = {field: outputs[output] for field, output in _OUTPUTS.items()}
     return Stack(name=name, connection=connection, outputs=outputs, **fields)
 
 
-def _says_missing(error: ClientError) -> bool:
-    """CloudFormation has no error code of its own for it: the text must tell."""
-    told = error.response["Error"]
-    return told["Code"] == "ValidationError" and "does not exist" in told.get("Message", "")
+def _is_missing(error: ClientError) -> bool:
+    """Whether there is no such stack; CloudFormation has no error code for it, only the text."""
+    details = error.response["Error"]
+    return details["Code"] == "ValidationError" and "does not exist" in details.get("Message", "")
 
 
 def _missing(connection: Connection, name: str) -> str:
     if connection.endpoint:
         return (
-            f"the embedded AWS at {connection.endpoint} has no stack {name}; deploy it with "
+            f"the local emulator at {connection.endpoint} has no stack {name}; deploy it with "
             "`bucketsum local up`"
         )
     session = connection.session
     return (
         f"there is no stack {name} in {session.region_name} (profile {session.profile_name}); "
-        "name yours with --stack, --region and --profile, use the embedded AWS with --local, or "
+        "name yours with --stack, --region and --profile, use the local emulator with --local, or "
         "deploy one with `sam build && sam deploy --guided`"
     )

@@ -12,12 +12,13 @@ import pytest
 from moto import mock_aws
 from tests.cli.deployed import deploy, prompt_ledger
 
-from bucketsum_cli import dead_letter_queue
+from bucketsum_cli import dead_letter_queue, emulator
 from bucketsum_cli.main import main
 from bucketsum_cli.stack import Stack, find_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
     from typing import Protocol
 
     class Run(Protocol):
@@ -40,6 +41,13 @@ class Ended:
     def document(self) -> Any:  # noqa: ANN401 - whatever JSON can hold
         """The JSON document on stdout, which must be all of it."""
         return json.loads(self.out)
+
+
+@pytest.fixture(autouse=True)
+def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let no test find the local emulator of the clone that the command is installed from."""
+    monkeypatch.setattr(emulator, "_INSTALLED_FROM", tmp_path / "no-clone")
+    monkeypatch.delenv(emulator.HOME_VARIABLE, raising=False)
 
 
 @pytest.fixture

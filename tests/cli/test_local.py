@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -17,11 +18,14 @@ import pytest
 from moto.server import ThreadedMotoServer
 from tests.support.fifo import open_fifo
 
-from bucketsum_cli import emulator
+from bucketsum_cli import emulator, process
+from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import commands, demo, deploy, launcher, lock, process
+from bucketsum_cli.local import demo, launcher, lock
+from bucketsum_cli.local.commands import local
 from bucketsum_cli.local.interpreter import Interpreter
 from bucketsum_cli.local.runtime import make_runtime
+from bucketsum_cli.local.sam import Sam
 from bucketsum_cli.stack import Connection
 
 if TYPE_CHECKING:
@@ -29,12 +33,12 @@ if TYPE_CHECKING:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalProject:
     """The current folder is a project in which nothing runs."""
     (tmp_path / "layers" / "bucketsum").mkdir(parents=True)
     (tmp_path / "template.yaml").touch()
     monkeypatch.chdir(tmp_path)
-    return tmp_path
+    return LocalProject.at(tmp_path)
 
 
 @pytest.mark.usefixtures("project")
@@ -50,7 +54,7 @@ def test_what_needs_a_running_one_says_how_to_start_it(run: Run, command: tuple[
 @pytest.mark.usefixtures("project")
 def test_down_where_nothing_runs_is_no_error(run: Run) -> None:
     """The wish is fulfilled already."""
-    assert run("local", "down").out.strip() == "it was not running"
+    assert run("local", "down").out.strip() == "the local emulator was not running"
     assert run("local", "down", "--json").document == {"stopped": False}
 
 
@@ -88,44 +92,44 @@ def test_missing_parts_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_one_of_another_version_must_be_stopped_first(
-    project: Path, monkeypatch: pytest.MonkeyPatch
+    project: LocalProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A state that this version does not understand is said to be that."""
     monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
-    home = project / emulator.FOLDER
-    home.mkdir()
-    (home / "local.json").write_text(json.dumps({"pid": os.getpid(), "colour": "blue"}))
+    project.home.mkdir()
+    (project.home / "local.json").write_text(json.dumps({"pid": os.getpid(), "colour": "blue"}))
 
     with pytest.raises(CannotDoError, match="another version"):
         emulator.running(project)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "half a docum"])
-def test_a_broken_state_is_nothing_running(project: Path, text: str) -> None:
+def test_a_broken_state_is_nothing_running(project: LocalProject, text: str) -> None:
     """A file that was cut off while it was written keeps nobody from starting anew."""
-    home = project / emulator.FOLDER
-    home.mkdir()
-    (home / "local.json").write_text(text)
+    project.home.mkdir()
+    (project.home / "local.json").write_text(text)
 
     with pytest.raises(CannotDoError, match="not running"):
         emulator.running(project)
 
 
 def test_without_lambda_s_shape_the_status_says_so(
-    project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    project: LocalProject, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Numbers of unlimited workers carry a label."""
     aws = emulator.LocalAws(os.getpid(), "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem")
     emulator.save(project, aws)
-    (project / emulator.FOLDER / "worker.json").write_text('{"cgroup_roots": null}')
-    monkeypatch.setattr(commands, "find_local_stack", lambda _project: _stack())
+    (project.home / "worker.json").write_text('{"cgroup_roots": null}')
+    monkeypatch.setattr(emulator, "local_project", lambda: project)
+    status = importlib.import_module("bucketsum_cli.local.commands.status")
+    monkeypatch.setattr(status, "find_local_stack", lambda _project: _stack())
     monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
 
-    commands.local.main(["status"], standalone_mode=False)
+    local.main(["status"], standalone_mode=False)
 
-    told = capsys.readouterr()
-    assert "lambda_shape  False" in told.out
-    assert "memory size does not change speed" in told.err
+    printed = capsys.readouterr()
+    assert "lambda_shape  no" in printed.out
+    assert "memory size does not change speed" in printed.err
 
 
 def _stack() -> object:
@@ -164,10 +168,10 @@ def test_a_program_that_fails_is_no_oracle(tmp_path: Path, monkeypatch: pytest.M
         demo.sha1sum(Path(__file__))
 
 
-def test_a_tool_that_fails_is_quoted(project: Path) -> None:
+def test_a_tool_that_fails_is_quoted(project: LocalProject) -> None:
     """Where the workers' runtime cannot be made, what uv said is in the error."""
-    (project / "requirements.lock").touch()
-    absent = Interpreter(project / "no-python", 13)
+    (project.folder / "requirements.lock").touch()
+    absent = Interpreter(project.folder / "no-python", 13)
 
     with pytest.raises(CannotDoError, match="uv"):
         make_runtime(project, absent)
@@ -175,14 +179,16 @@ def test_a_tool_that_fails_is_quoted(project: Path) -> None:
 
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("command", ["up", "down", "demo"])
-def test_only_one_command_at_a_time_starts_or_stops(run: Run, project: Path, command: str) -> None:
-    """Two at once would leave an embedded AWS behind that nobody knows."""
-    with lock.held(project):
+def test_only_one_command_at_a_time_starts_or_stops(
+    run: Run, project: LocalProject, command: str
+) -> None:
+    """Two at once would leave a local emulator behind that nobody knows."""
+    with lock.held(project.separate("demo") if command == "demo" else project):
         refused = run("local", command)
     after = run("local", "down")
 
     assert refused.status == 2
-    assert "another `bucketsum local` is at work here" in refused.err
+    assert "another `bucketsum local` is running here" in refused.err
     assert after.status == 0
 
 
@@ -235,7 +241,7 @@ def test_where_nothing_tells_the_error_names_what_is_missing(
         process.lives(os.getpid(), tmp_path)
 
 
-def test_another_s_process_of_that_number_is_nothing_running(project: Path) -> None:
+def test_another_s_process_of_that_number_is_nothing_running(project: LocalProject) -> None:
     """A number that the system gave to somebody else does not make the embedded AWS run."""
     emulator.save(project, an_embedded_aws("https://127.0.0.1:1"))
 
@@ -313,11 +319,11 @@ def test_the_person_s_own_aws_stays_out_of_ours() -> None:
 
 
 @pytest.mark.usefixtures("person_s_aws")
-def test_sam_sees_our_aws_and_none_of_theirs() -> None:
+def test_sam_sees_our_aws_and_none_of_theirs(project: LocalProject) -> None:
     """Every AWS_* variable of SAM's is ours, and no proxy stands between."""
     aws = an_embedded_aws("https://127.0.0.1:1")
 
-    seen = deploy.sam_environment(aws, Interpreter(Path(sys.executable), 13))
+    seen = Sam(project, aws, Interpreter(Path(sys.executable), 13), {}).environment()
 
     assert {name: seen[name] for name in seen if name.startswith("AWS_")} == aws.environment()
     assert seen["NO_PROXY"] == seen["no_proxy"] == "intra.example,127.0.0.1,localhost"
@@ -327,30 +333,31 @@ def test_sam_sees_our_aws_and_none_of_theirs() -> None:
 ENDED_BY_SIGTERM = 128 + signal.SIGTERM
 
 
-def python_at(project: Path, program: str) -> subprocess.Popen[str]:
+def python_at(project: LocalProject, program: str) -> subprocess.Popen[str]:
     """A process of its own, to be sent a signal, that runs *program* in *project*."""
     return subprocess.Popen(
         [sys.executable, "-c", textwrap.dedent(program)],
-        cwd=project,
+        cwd=project.folder,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
         stdout=subprocess.PIPE,
         text=True,
     )
 
 
-def test_sigterm_stops_what_the_demonstration_started(project: Path) -> None:
+def test_sigterm_stops_what_the_demonstration_started(project: LocalProject) -> None:
     """It ends in order, as with Ctrl-C, with the shells' own exit status for that."""
     program = """
-        import sys, time
-        from bucketsum_cli.local import commands, launcher
+        import importlib, sys, time
+        from bucketsum_cli.local import launcher
         from bucketsum_cli.main import main
 
         def at_work(*_, **__):
             print("at work", flush=True)
             time.sleep(600)
 
-        commands.bring_up = lambda *_: None
-        commands.run_demo = at_work
+        command = importlib.import_module("bucketsum_cli.local.commands.demo")
+        command.bring_up = lambda *_: None
+        command.run_demo = at_work
         launcher.stop = lambda _: print("stopped")
         sys.argv = ["bucketsum", "local", "demo"]
         main()
@@ -363,24 +370,25 @@ def test_sigterm_stops_what_the_demonstration_started(project: Path) -> None:
     assert demonstration.returncode == ENDED_BY_SIGTERM
 
 
-def test_sigterm_ends_sam_and_its_children(project: Path) -> None:
+def test_sigterm_ends_sam_and_its_children(project: LocalProject) -> None:
     """Neither goes on building for nobody; both hold the FIFO open, and its end is theirs."""
-    fifo = project / "fifo"
+    fifo = project.folder / "fifo"
     os.mkfifo(fifo)
-    sam = project / "python"
+    sam = project.folder / "python"
     sam.write_text(f"#!/bin/sh\nexec 3>{fifo}\nsleep 600 &\necho building >&3\nwait\n")
     sam.chmod(0o755)
-    (project / emulator.FOLDER).mkdir()
+    project.home.mkdir()
     program = f"""
-        import sys
+        import importlib, sys
         from pathlib import Path
         from bucketsum_cli import emulator
-        from bucketsum_cli.local import commands, deploy, interpreter
+        from bucketsum_cli.local import interpreter, sam
         from bucketsum_cli.main import main
 
         aws = emulator.LocalAws(1, "https://127.0.0.1:1", "us-east-1", "s", "ca.pem")
         own = interpreter.Interpreter(Path(sys.executable), 13)
-        commands.bring_up = lambda project, _: deploy.build(project, own, aws, {{}})
+        command = importlib.import_module("bucketsum_cli.local.commands.up")
+        command.bring_up = lambda project, _: sam.Sam(project, aws, own, {{}}).build()
         sys.executable = {str(sam)!r}
         sys.argv = ["bucketsum", "local", "up"]
         main()

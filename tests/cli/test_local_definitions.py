@@ -1,4 +1,4 @@
-"""State machine definitions reach the embedded AWS in JSON, and AWS as they are written."""
+"""State machine definitions reach the local emulator in JSON, and AWS as they are written."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import yaml
 from tests.support.sam_template import TEMPLATE, load_template
 
-from bucketsum_cli.local.deploy import definitions_as_json
+from bucketsum_cli.local.sam import convert_definitions
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ def test_a_definition_is_written_in_json_and_named(tmp_path: Path) -> None:
     (tmp_path / "sweep.asl.yaml").write_bytes(DEFINITION.read_bytes())
     template = tmp_path / "template.yaml"
     template.write_text("A:\n  DefinitionUri: sweep.asl.yaml\nB:\n  CodeUri: x.yaml\n")
-    definitions_as_json(template)
+    convert_definitions(template)
     assert template.read_text() == "A:\n  DefinitionUri: sweep.asl.json\nB:\n  CodeUri: x.yaml\n"
     made = json.loads((tmp_path / "sweep.asl.json").read_text())
     assert made == yaml.safe_load(DEFINITION.read_text(encoding="utf-8"))

@@ -22,10 +22,10 @@ from moto.server import ThreadedMotoServer
 from tests.cli.deployed import BUCKET, NAME, deploy, publish
 from tests.support.sam_template import load_template
 
+from bucketsum_cli import process
 from bucketsum_cli import stack as stack_module
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
-from bucketsum_cli.emulator import LocalAws, save
-from bucketsum_cli.local import process
+from bucketsum_cli.emulator import LocalAws, LocalProject, save
 from bucketsum_cli.stack import find_stack
 
 if TYPE_CHECKING:
@@ -198,7 +198,8 @@ def test_local_reads_from_the_embedded_aws_that_runs(
         host, port = server.get_host_and_port()
         endpoint = f"http://{host}:{port}"
         plain = str(local_project / "template.yaml")  # plain HTTP asks for no authority
-        save(local_project, LocalAws(os.getpid(), endpoint, "us-east-1", NAME, ca_bundle=plain))
+        aws = LocalAws(os.getpid(), endpoint, "us-east-1", NAME, ca_bundle=plain)
+        save(LocalProject.at(local_project), aws)
         missing = run("ls", "--local")
         deploy(endpoint)
         ended = run("ls", "--local", "--json")
@@ -222,7 +223,7 @@ def test_local_goes_with_no_account(run: Run, option: str) -> None:
     """What names an account's stack is refused beside --local, not ignored."""
     ended = run("ls", "--local", option, "x")
     assert ended.status == 2
-    assert f"{option} does not go with --local" in ended.err
+    assert f"{option} cannot be used with --local" in ended.err
 
 
 def test_stacks_of_two_regions_do_not_meet(stack: Stack) -> None:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.local import launcher
-from bucketsum_cli.local.commands import bring_up
+from bucketsum_cli.local.deploy import bring_up
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,8 +25,8 @@ _PARTS = (
 
 
 @pytest.fixture(scope="session")
-def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A copy of what is deployed, so that a developer's own embedded AWS is left alone."""
+def project(tmp_path_factory: pytest.TempPathFactory) -> LocalProject:
+    """A copy of what is deployed, so that a developer's own local emulator is left alone."""
     copy = tmp_path_factory.mktemp("project")
     for part in _PARTS:
         source = ROOT / part
@@ -33,19 +34,21 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
             shutil.copytree(source, copy / part, ignore=shutil.ignore_patterns("__pycache__"))
         else:
             shutil.copyfile(source, copy / part)
-    return copy
+    return LocalProject.at(copy)
 
 
 @pytest.fixture(scope="session")
-def stack(project: Path) -> Iterator[Stack]:
+def stack(project: LocalProject) -> Iterator[Stack]:
     """The deployed stack; its embedded AWS ends with the tests."""
     yield bring_up(project, {})
     launcher.stop(project)
 
 
 @pytest.fixture
-def at_project(project: Path, stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Path:
+def at_project(
+    project: LocalProject, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> LocalProject:
     """Commands with ``--local`` find the deployed stack from here."""
     assert stack.bucket
-    monkeypatch.chdir(project)
+    monkeypatch.chdir(project.folder)
     return project

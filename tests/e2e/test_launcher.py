@@ -2,45 +2,50 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
 import socket
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from click.testing import CliRunner
 
 from bucketsum_cli import emulator
+from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import commands, demo, demo_files, deploy, gateway, launcher
-from bucketsum_cli.local.commands import bring_up
+from bucketsum_cli.local import demo, demo_files, deploy, gateway, launcher
+from bucketsum_cli.local.deploy import bring_up
 from bucketsum_cli.local.interpreter import Interpreter
-from bucketsum_cli.main import cli
+from bucketsum_cli.root_command import cli
 from bucketsum_cli.stack import find_local_stack
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
 
+demo_command = importlib.import_module("bucketsum_cli.local.commands.demo")
+
 HERE = Interpreter(Path(sys.executable), sys.version_info.minor)
 
 
 @pytest.fixture
-def empty_project(tmp_path: Path, project: Path) -> Path:
+def empty_project(tmp_path: Path, project: LocalProject) -> LocalProject:
     """A project of its own, with a workers' runtime that is made already."""
-    shutil.copytree(project / emulator.FOLDER / "runtime", tmp_path / emulator.FOLDER / "runtime")
+    empty = LocalProject.at(tmp_path)
+    shutil.copytree(project.home / "runtime", empty.home / "runtime")
     for part in ("template.yaml", "samconfig.toml", "requirements.lock"):
-        shutil.copyfile(project / part, tmp_path / part)
-    shutil.copytree(project / "layers", tmp_path / "layers")
-    shutil.copytree(project / "src", tmp_path / "src")
-    return tmp_path
+        shutil.copyfile(project.folder / part, tmp_path / part)
+    shutil.copytree(project.folder / "layers", tmp_path / "layers")
+    shutil.copytree(project.folder / "src", tmp_path / "src")
+    return empty
 
 
-def left_behind(project: Path) -> list[str]:
+def left_behind(project: LocalProject) -> list[str]:
     """What an embedded AWS that has ended should have taken away."""
-    home = project / emulator.FOLDER
+    home = project.home
     roots = json.loads((home / "worker.json").read_text())["cgroup_roots"] or {}
     return [str(path) for path in (home / "tmp", home / "local.json") if path.exists()] + [
         root for root in roots.values() if Path(root).exists()
@@ -48,7 +53,7 @@ def left_behind(project: Path) -> list[str]:
 
 
 @pytest.mark.usefixtures("stack")
-def test_it_starts_and_stops_without_a_trace(empty_project: Path) -> None:
+def test_it_starts_and_stops_without_a_trace(empty_project: LocalProject) -> None:
     """After `down` there is no process, no port, no temporary file and no control group."""
     started = launcher.start(empty_project, "bucketsum", HERE)
     assert emulator.running(empty_project) == started
@@ -63,7 +68,7 @@ def test_it_starts_and_stops_without_a_trace(empty_project: Path) -> None:
 
 @pytest.mark.usefixtures("stack")
 def test_a_port_that_another_took_meanwhile_is_not_insisted_on(
-    empty_project: Path, monkeypatch: pytest.MonkeyPatch
+    empty_project: LocalProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where two clones start at once, the one that comes second takes another port.
 
@@ -86,9 +91,9 @@ def test_a_port_that_another_took_meanwhile_is_not_insisted_on(
 
 
 @pytest.mark.usefixtures("stack")
-def test_a_layer_that_cannot_be_built_leaves_nothing_running(empty_project: Path) -> None:
+def test_a_layer_that_cannot_be_built_leaves_nothing_running(empty_project: LocalProject) -> None:
     """When a step fails, its words are shown, and what was started for it ends."""
-    (empty_project / "layers" / "bucketsum" / "Makefile").write_text(
+    (empty_project.folder / "layers" / "bucketsum" / "Makefile").write_text(
         "build-BucketsumLayer:\n\tfalse\n"
     )
 
@@ -100,10 +105,10 @@ def test_a_layer_that_cannot_be_built_leaves_nothing_running(empty_project: Path
 
 @pytest.mark.usefixtures("stack")
 def test_one_that_does_not_start_says_why(
-    empty_project: Path, monkeypatch: pytest.MonkeyPatch
+    empty_project: LocalProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The end of its log is in the error, and nothing is left."""
-    broken = empty_project / "gateway.py"
+    broken = empty_project.folder / "gateway.py"
     broken.write_text("raise SystemExit('no luck today')")
     monkeypatch.setattr(gateway, "__file__", str(broken))
 
@@ -114,10 +119,10 @@ def test_one_that_does_not_start_says_why(
 
 
 @pytest.mark.usefixtures("stack")
-def test_a_number_that_is_another_s_process_now_is_left_alone(empty_project: Path) -> None:
+def test_a_number_that_is_another_s_process_now_is_left_alone(empty_project: LocalProject) -> None:
     """A process is only ended where it is the one that was started."""
     launcher.start(empty_project, "bucketsum", HERE)
-    file = empty_project / emulator.FOLDER / "local.json"
+    file = empty_project.home / "local.json"
     remembered = json.loads(file.read_text())
     file.write_text(json.dumps({**remembered, "pid": os.getpid()}))
 
@@ -125,6 +130,21 @@ def test_a_number_that_is_another_s_process_now_is_left_alone(empty_project: Pat
 
     file.write_text(json.dumps(remembered))
     assert launcher.stop(empty_project) is True
+
+
+def test_parameters_that_keep_the_function_from_starting_are_named(stack: Stack) -> None:
+    """`local up` shows the function's own reason, at once."""
+    client = stack.client("lambda")
+    variables = client.get_function_configuration(FunctionName=stack.function)["Environment"]
+    broken: Any = {"Variables": {**variables["Variables"], "CHUNK_BYTES": "536870912"}}
+    client.update_function_configuration(FunctionName=stack.function, Environment=broken)
+    try:
+        with pytest.raises(CannotDoError, match=r"does not start.*CHUNK_BYTES is 536870912"):
+            deploy.require_start(stack)
+    finally:
+        restored: Any = variables
+        client.update_function_configuration(FunctionName=stack.function, Environment=restored)
+    deploy.require_start(stack)
 
 
 def test_a_stack_that_hashes_nothing_is_not_called_up(
@@ -137,7 +157,7 @@ def test_a_stack_that_hashes_nothing_is_not_called_up(
         deploy.prove(stack, seconds=0.2)
 
 
-def test_up_deploys_again_where_it_runs(at_project: Path, stack: Stack) -> None:
+def test_up_deploys_again_where_it_runs(at_project: LocalProject, stack: Stack) -> None:
     """A second `up` keeps the embedded AWS and what is in it, and takes new parameters."""
     before = emulator.running(at_project)
 
@@ -164,25 +184,39 @@ def environment_with_wheels(folder: Path) -> Path:
 
 
 @pytest.fixture
-def small_demo(tmp_path: Path, at_project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def small_demo(
+    tmp_path: Path, at_project: LocalProject, monkeypatch: pytest.MonkeyPatch
+) -> LocalProject:
     """The demonstration with files of a megabyte."""
     monkeypatch.setattr(sys, "prefix", str(environment_with_wheels(tmp_path / "environment")))
     monkeypatch.setattr(demo_files, "ENOUGH_BYTES", 1_000_000)
     return at_project
 
 
-@pytest.mark.usefixtures("small_demo")
-def test_the_demonstration_compares_every_file() -> None:
-    """Its last line counts what equals `sha1sum`, and its exit status is 0 where all do."""
-    done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo", "--keep"])
+def test_the_demonstration_compares_every_file_and_leaves_a_running_stack_alone(
+    small_demo: LocalProject, stack: Stack
+) -> None:
+    """Its last line counts the equal files; its stack is another one, and gone at the end."""
+    stack.client("s3").put_object(Bucket=stack.bucket, Key="not-the-demo", Body=b"x")
+    before = emulator.running(small_demo)
+
+    done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo"])
 
     assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines()[-1].strip() == "10 of 10 equal sha1sum"
+    assert emulator.running(small_demo) == before
+    keys = stack.client("s3").list_objects_v2(Bucket=stack.bucket)["Contents"]
+    assert "not-the-demo" in {key["Key"] for key in keys}
+    assert not any(key["Key"].startswith("demo/") for key in keys)
+    assert left_behind(small_demo.separate("demo")) == []
 
 
 @pytest.mark.usefixtures("small_demo")
-def test_the_demonstration_fails_where_one_differs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_demonstration_fails_if_a_digest_differs(
+    monkeypatch: pytest.MonkeyPatch, stack: Stack
+) -> None:
     """A digest that is not `sha1sum`'s makes the exit status 1."""
+    monkeypatch.setattr(demo_command, "bring_up", lambda _project, _chosen: stack)
     monkeypatch.setattr(demo, "sha1sum", lambda path: "0" * 40 if path.name == "empty" else "1")
 
     done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo", "--keep", "--json"])
@@ -192,21 +226,21 @@ def test_the_demonstration_fails_where_one_differs(monkeypatch: pytest.MonkeyPat
 
 
 def test_the_demonstration_cleans_up(
-    small_demo: Path, monkeypatch: pytest.MonkeyPatch, stack: Stack
+    small_demo: LocalProject, monkeypatch: pytest.MonkeyPatch, stack: Stack
 ) -> None:
-    """Without --keep the embedded AWS is stopped, also when the demonstration fails."""
-    stopped: list[Path] = []
-    monkeypatch.setattr(commands, "bring_up", lambda _project, _chosen: stack)
+    """Without --keep its emulator is stopped, also when the demonstration fails."""
+    stopped: list[LocalProject] = []
+    monkeypatch.setattr(demo_command, "bring_up", lambda _project, _chosen: stack)
     monkeypatch.setattr(launcher, "stop", stopped.append)
 
     def break_down(*_: object, **__: object) -> bool:
         raise CannotDoError("half-way")
 
-    monkeypatch.setattr(commands, "run_demo", break_down)
+    monkeypatch.setattr(demo_command, "run_demo", break_down)
     done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo"])
 
     assert done.exit_code == CannotDoError.exit_code
-    assert stopped == [small_demo]
+    assert stopped == [small_demo.separate("demo")]
 
 
 def test_without_wheels_the_demonstration_says_where_they_come_from(tmp_path: Path) -> None:
@@ -222,9 +256,9 @@ def test_odd_names_of_the_demonstration_are_odd() -> None:
 
 
 def test_the_local_stack_is_found_from_a_folder_below(
-    at_project: Path, stack: Stack, monkeypatch: pytest.MonkeyPatch
+    at_project: LocalProject, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Commands work anywhere in the project."""
-    monkeypatch.chdir(at_project / "src" / "hasher")
+    monkeypatch.chdir(at_project.folder / "src" / "hasher")
 
     assert find_local_stack().bucket == stack.bucket

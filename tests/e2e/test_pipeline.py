@@ -15,12 +15,13 @@ from click.testing import CliRunner, Result
 
 from bucketsum_cli import emulator
 from bucketsum_cli.local.demo import sha1sum
-from bucketsum_cli.main import cli
+from bucketsum_cli.root_command import cli
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 
 ODD_KEYS = ("plain.bin", "a name with spaces", "1+1=2", "100%25", "ünïcode/日本語.txt", "empty")
@@ -270,13 +271,13 @@ def test_following_the_logs_shows_each_line_once(
         if next(pauses, None) is None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("bucketsum_cli.local.commands.time.sleep", pause)
+    monkeypatch.setattr("bucketsum_cli.local.commands.logs.time.sleep", pause)
     shown = run("local", "logs", "--follow", expected=130).stdout
 
     assert sum(key in line for line in shown.splitlines()) == 1
 
 
-def test_sam_s_own_tools_see_the_stack(stack: Stack, project: Path) -> None:
+def test_sam_s_own_tools_see_the_stack(stack: Stack, project: LocalProject) -> None:
     """What was deployed is a stack like any other: `sam list` names its outputs."""
     aws = emulator.running(project)
     done = subprocess.run(
@@ -294,7 +295,7 @@ def test_sam_s_own_tools_see_the_stack(stack: Stack, project: Path) -> None:
         capture_output=True,
         text=True,
         env={**os.environ, **aws.environment(), "SAM_CLI_TELEMETRY": "0"},
-        cwd=project,
+        cwd=project.folder,
         check=True,
     )
     outputs = {one["OutputKey"]: one["OutputValue"] for one in json.loads(done.stdout)}

@@ -14,8 +14,8 @@ from bucketsum_cli.local.worker import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
+    from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 
     Invoke = Callable[..., dict[str, Any]]
@@ -97,9 +97,9 @@ def test_a_function_sees_none_of_the_emulator_s_environment(invoke: Invoke) -> N
     assert not {"GATEWAY_PORT", "BIND_HOST", "AUTH", "MINISTACK_SSL_KEY"} & set(names)
 
 
-def test_cpu_share_follows_memory(invoke: Invoke, project: Path) -> None:
+def test_cpu_share_follows_memory(invoke: Invoke, project: LocalProject) -> None:
     """A function gets memory / 1,769 MB of a processor and no more."""
-    if not launcher.shaped(project):
+    if not launcher.has_lambda_limits(project):
         pytest.skip("control groups cannot be written here")
 
     for memory_mb in (128, 512):
@@ -110,10 +110,10 @@ def test_cpu_share_follows_memory(invoke: Invoke, project: Path) -> None:
 
 
 def test_a_function_that_takes_more_than_its_memory_is_killed(
-    invoke: Invoke, project: Path
+    invoke: Invoke, project: LocalProject
 ) -> None:
     """Memory beyond the function's size is refused as on AWS: by its death."""
-    if not launcher.shaped(project):
+    if not launcher.has_lambda_limits(project):
         pytest.skip("control groups cannot be written here")
 
     assert invoke(TAKE_MEMORY, {"bytes": 50_000_000}, 128) == {"value": {"bytes": 50_000_000}}

@@ -16,7 +16,7 @@ from tests.support.documents import DOCUMENTS, ROOT, Document
 from tests.support.sam_template import load_template
 
 from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
-from bucketsum_cli.main import cli
+from bucketsum_cli.root_command import cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,1 +1,1 @@
-"""The embedded AWS on this machine: `bucketsum local`."""
+"""The local emulator (ministack): `bucketsum local`."""

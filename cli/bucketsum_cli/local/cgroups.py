@@ -1,4 +1,4 @@
-"""Whether this machine lets us give local workers Lambda's CPU share and memory limit."""
+"""Control groups for local workers: Lambda's CPU share and memory limit."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ _EMPTY_SECONDS: Final = 5.0
 
 
 def cgroup_roots(name: str, mounts: Path = _MOUNTS) -> dict[str, str] | None:
-    """Folders for control groups called *name*, or None where the machine does not let us.
+    """Make folders for control groups with this name; None if the machine does not allow it.
 
-    Proves it by putting a process of our own into a box and taking the box away again.
+    As a proof, a child process is moved into a group, and the group is removed again.
     """
     parents = _controllers(mounts)
     if parents is None:
@@ -38,15 +38,15 @@ def cgroup_roots(name: str, mounts: Path = _MOUNTS) -> dict[str, str] | None:
 
 
 def remove_roots(roots: dict[str, str]) -> None:
-    """Give back what `cgroup_roots` made, and end the processes that are still in it."""
+    """Remove the folders of `cgroup_roots`, and end the processes that are still in them."""
     for root in set(roots.values()):
-        for box in Path(root).glob("*/"):
-            _give_back(box)
-        _give_back(Path(root))
+        for group in Path(root).glob("*/"):
+            _remove(group)
+        _remove(Path(root))
 
 
-def _give_back(group: Path) -> None:
-    """Remove a control group; the kernel lets go of it only once the last process is gone."""
+def _remove(group: Path) -> None:
+    """Remove a control group; the kernel allows it only after the last process has ended."""
     deadline = time.monotonic() + _EMPTY_SECONDS
     while time.monotonic() < deadline:
         _kill(_words(group / "cgroup.procs"))
@@ -62,28 +62,28 @@ def _give_back(group: Path) -> None:
 def _kill(pids: list[str]) -> None:
     for pid in map(int, pids):
         with contextlib.suppress(ProcessLookupError, PermissionError):
-            if pid > 0:  # 0 stands for one outside of our view, and would be ourselves
+            if pid > 0:  # 0 is outside of our namespace; for os.kill it is ourselves
                 os.kill(pid, signal.SIGKILL)
 
 
 def _controllers(mounts: Path) -> dict[str, Path] | None:
-    """Where the cpu and memory controllers are mounted: one place each in v1, the same in v2."""
-    found: dict[str, Path] = {}
+    """Find the mounts of the cpu and memory controllers: two in version 1, one in version 2."""
+    folders: dict[str, Path] = {}
     try:
         lines = mounts.read_text().splitlines()
     except OSError:
         return None
     for line in lines:
-        _, where, kind, options, *_ = line.split()
+        _, mount, kind, options, *_ = line.split()
         if kind == "cgroup":
             for controller in {"cpu", "memory"} & set(options.split(",")):
-                found[controller] = Path(where)
+                folders[controller] = Path(mount)
     for line in lines:
-        _, where, kind, *_ = line.split()
-        enabled = Path(where, "cgroup.subtree_control")
+        _, mount, kind, *_ = line.split()
+        enabled = Path(mount, "cgroup.subtree_control")
         if kind == "cgroup2" and {"cpu", "memory"} <= set(_words(enabled)):
-            found = {"cpu": Path(where), "memory": Path(where)}
-    return found if set(found) == {"cpu", "memory"} else None
+            folders = {"cpu": Path(mount), "memory": Path(mount)}
+    return folders if set(folders) == {"cpu", "memory"} else None
 
 
 def _words(path: Path) -> list[str]:
@@ -96,17 +96,17 @@ def _words(path: Path) -> list[str]:
 def _open_to_children(parents: dict[str, Path], roots: dict[str, str]) -> None:
     for root in roots.values():
         Path(root).mkdir(exist_ok=True)
-    if parents["cpu"] == parents["memory"]:  # v2 passes controllers on one level at a time
+    if parents["cpu"] == parents["memory"]:  # version 2 enables controllers one level at a time
         Path(roots["cpu"], "cgroup.subtree_control").write_text("+cpu +memory")
 
 
 def _probe(roots: dict[str, str]) -> None:
-    box = Cgroup(roots, f"probe-{os.getpid()}", _PROBE_MEMORY_MB)
+    group = Cgroup(roots, f"probe-{os.getpid()}", _PROBE_MEMORY_MB)
     waiting = [sys.executable, "-I", "-S", "-c", "import sys; sys.stdin.read()"]
     with subprocess.Popen(waiting, stdin=subprocess.PIPE) as child:  # noqa: S603 - ourselves
         try:
-            box.limit_memory(child.pid)
-            box.limit_cpu(child.pid)
+            group.limit_memory(child.pid)
+            group.limit_cpu(child.pid)
         finally:
             child.communicate()
-    box.remove()
+    group.remove()

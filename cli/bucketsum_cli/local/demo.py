@@ -1,4 +1,4 @@
-"""The demonstration: real files into the stack, every recorded SHA-1 beside `sha1sum`'s."""
+"""The demonstration: real files, every recorded SHA-1 compared with `sha1sum`'s."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli import emulator, output
+from bucketsum_cli import output
 from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.files import LocalFile, files_under
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum.digests_table import Row
+    from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 
 _WAIT_SECONDS: Final = 180
@@ -25,8 +26,8 @@ _EQUAL: Final = output.Column("equal", 5)
 
 
 @dataclass(frozen=True, slots=True)
-class Compared:
-    """A file, what the bucket recorded of it, and what `sha1sum` says."""
+class ComparedFile:
+    """A file, its row, and its SHA-1 by `sha1sum`."""
 
     file: LocalFile
     row: Row | None
@@ -34,12 +35,12 @@ class Compared:
 
     @property
     def equal(self) -> bool:
-        """Whether both agree."""
+        """Whether both digests are the same."""
         return self.row is not None and self.row.sha1 == self.expected_sha1
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class Comparison:
     """How many files were compared, and how many are equal."""
 
     files: int
@@ -47,65 +48,65 @@ class Verdict:
 
     @property
     def all_equal(self) -> bool:
-        """Whether every one is."""
+        """Whether all files are equal."""
         return self.equal == self.files
 
     def say(self) -> None:
-        """Show it in one line."""
+        """Show the counts in one line."""
         style = "bold green" if self.all_equal else "bold red"
         output.say(f"{self.equal} of {self.files} equal sha1sum", style)
 
 
-def run_demo(project: Path, stack: Stack, *, as_json: bool) -> Verdict:
+def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> Comparison:
     """Put the files, wait for their rows and compare."""
-    folder = project / emulator.FOLDER / "demo"
+    folder = project.home / "files" / "demo"
     with output.notes().status("gathering files ..."):
         gather(folder)
     started = time.monotonic()
-    compared = _compare(stack, files_under([folder]).files)
+    files = _compare(stack, files_under([folder]).files)
     seconds = time.monotonic() - started
-    verdict = Verdict(len(compared), sum(one.equal for one in compared))
+    comparison = Comparison(len(files), sum(file.equal for file in files))
     if as_json:
-        counts = {"files": verdict.files, "equal": verdict.equal}
+        counts = {"files": comparison.files, "equal": comparison.equal}
         output.print_json({**counts, "seconds": round(seconds, 1)})
     else:
-        _print(compared, seconds)
-    return verdict
+        _print(files, seconds)
+    return comparison
 
 
-def _compare(stack: Stack, files: list[LocalFile]) -> list[Compared]:
+def _compare(stack: Stack, files: list[LocalFile]) -> list[ComparedFile]:
     puts, _ = put_and_wait(stack, files, _WAIT_SECONDS)
     row_of = {put.upload.file.key: put.row for put in puts}
-    return [Compared(file, row_of.get(file.key), sha1sum(file.path)) for file in files]
+    return [ComparedFile(file, row_of.get(file.key), sha1sum(file.path)) for file in files]
 
 
-def _print(compared: list[Compared], seconds: float) -> None:
+def _print(files: list[ComparedFile], seconds: float) -> None:
     output.print_table(
         [output.KEY, output.SIZE, output.SHA1, output.SPEED, _EQUAL],
         (
             [
-                one.file.key,
-                output.size_text(one.file.size_bytes),
-                (one.row and one.row.sha1) or output.Cell("not recorded", "red"),
-                output.speed_text(one.row.mb_per_s if one.row else None),
-                output.Cell("yes", "green") if one.equal else output.Cell("NO", "bold red"),
+                compared.file.key,
+                output.size_text(compared.file.size_bytes),
+                (compared.row and compared.row.sha1) or output.Cell("not recorded", "red"),
+                output.speed_text(compared.row.mb_per_s if compared.row else None),
+                output.Cell("yes", "green") if compared.equal else output.Cell("NO", "bold red"),
             ]
-            for one in compared
+            for compared in files
         ),
     )
-    size = output.size_text(sum(one.file.size_bytes for one in compared))
+    size = output.size_text(sum(compared.file.size_bytes for compared in files))
     output.say("")
     output.say(
-        f"{len(compared)} objects, {size}, sent and hashed in {seconds:.1f} s "
-        "(this machine's embedded AWS; says nothing about AWS's speed)"
+        f"{len(files)} objects, {size}, sent and hashed in {seconds:.1f} s "
+        "(local emulator on this machine; says nothing about AWS's speed)"
     )
 
 
 def sha1sum(path: Path) -> str:
-    """What the system's own program says of *path*.
+    """Compute the SHA-1 of *path* with the system's own program.
 
     Raises:
-        CannotDoError: There is none, or it failed.
+        CannotDoError: There is no such program, or it failed.
     """
     program = shutil.which("sha1sum") or shutil.which("shasum")
     if program is None:

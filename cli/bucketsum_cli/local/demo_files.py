@@ -1,4 +1,4 @@
-"""Real files for the demonstration: what `make setup` brought, under names that are not easy."""
+"""Real files for the demonstration: the installed packages, and files with odd names."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ ODD_NAMES: Final = (
 
 
 def gather(folder: Path, environment: Path | None = None) -> None:
-    """Fill *folder* with at least `ENOUGH_FILES` files of `ENOUGH_BYTES` in all; made once.
+    """Fill *folder* once with at least `ENOUGH_FILES` files of `ENOUGH_BYTES` in all.
 
-    The wheels that *environment* (the running one) was installed from, one archive of everything
-    in it (a multipart upload), an empty file, and texts whose names need care.
+    They are the wheels of *environment* (by default the running one), one archive of its files
+    (a multipart upload), an empty file, and texts with names that need care.
 
     Raises:
         CannotDoError: There are no wheels: the environment was not made by ``make setup``.
@@ -38,7 +38,7 @@ def gather(folder: Path, environment: Path | None = None) -> None:
     wheels = sorted(environment.glob("wheels/*.whl"))
     if not wheels:
         raise CannotDoError(
-            f"{environment} holds no wheels to demonstrate with; run the demonstration through "
+            f"{environment} has no wheels for the demonstration; run the demonstration through "
             "`make demo` in a clone of bucketsum"
         )
     ready = folder.with_suffix(".ready")
@@ -69,7 +69,7 @@ def _text(path: Path) -> None:
 
 
 def _archive(environment: Path, target: Path, wanted_bytes: int) -> None:
-    """One large file of what is installed, over again until it has *wanted_bytes*."""
+    """Archive the installed files repeatedly until the file has *wanted_bytes*."""
     files = [path for path in sorted(environment.glob("lib/**/*")) if path.is_file()]
     with tarfile.open(target, "w") as archive:
         for turn, path in itertools.product(range(_MOST_TURNS), files):

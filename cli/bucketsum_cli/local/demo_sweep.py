@@ -1,11 +1,10 @@
-"""The demonstration's sweep: small, on the embedded AWS, with a report to look at."""
+"""The demonstration's sweep: a small one, with a report."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from bucketsum.sweep.measurements_table import RunStatus
-from bucketsum_cli.emulator import FOLDER
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import note, say
 from bucketsum_cli.tune.commands.report import write_report
@@ -17,22 +16,21 @@ from bucketsum_cli.tune.sweeper import Sweeper, new_run_id
 from bucketsum_cli.tune.table_view import print_results
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
+    from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 
 
-def demonstrate_sweep(project: Path, stack: Stack, *, as_json: bool) -> bool:
-    """Run the quick sweep, show its table and write its report; whether all was measured.
+def demonstrate_sweep(project: LocalProject, stack: Stack, *, as_json: bool) -> bool:
+    """Run the quick sweep, show its table and write its report; returns whether it is complete.
 
-    With *as_json* the table stays away: stdout has another document.
+    With *as_json* the table is not shown: stdout has another document.
 
     Raises:
         CannotDoError: It could not start.
-        BotoCoreError: The embedded AWS cannot be reached.
-        ClientError: It refused.
+        BotoCoreError: The local emulator cannot be reached.
+        ClientError: It refused a request.
     """
-    fields = sweep_input(project / "events" / "sweep-quick.json", {})
+    fields = sweep_input(project.folder / "events" / "sweep-quick.json", {})
     sweeper, run_id = Sweeper(stack), new_run_id()
     priced = priced_plan(sweeper, fields)
     print_plan(priced)
@@ -40,8 +38,7 @@ def demonstrate_sweep(project: Path, stack: Stack, *, as_json: bool) -> bool:
     if settled_run(sweeper, run_id) is None:
         raise CannotDoError(f"the sweep ended before it recorded anything: {execution.cause}")
     results = results_of(sweeper.measurements, run_id)
-    report = project / FOLDER / "sweep.html"
-    report.parent.mkdir(exist_ok=True)
+    report = project.home / "sweep.html"
     write_report(results, report)
     if as_json:
         note(f"report: {report}")

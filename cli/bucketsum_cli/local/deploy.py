@@ -1,98 +1,94 @@
-"""The real `sam build` and `sam deploy` of the real template, to the embedded AWS."""
+"""Deploy the template to the local emulator and prove that the stack works."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import platform
-import re
-import subprocess
-import sys
 import time
 import uuid
-from pathlib import Path
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digests_table import RowKey
-from bucketsum_cli import emulator
+from rich.console import Console
+
+from bucketsum.digests_table import NULL_VERSION, RowKey
+from bucketsum_cli import emulator, output
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local.launcher import log_end
-from bucketsum_cli.local.process import end_group
+from bucketsum_cli.local import launcher
+from bucketsum_cli.local.interpreter import newest_interpreter
+from bucketsum_cli.local.sam import Sam, template_parameters
+from bucketsum_cli.stack import find_local_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from bucketsum_cli.local.interpreter import Interpreter
+    from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 
 PROOF_SECONDS: Final = 60
-_LOG_LINES_SHOWN: Final = 30
+
+_STACK: Final = "bucketsum"
 
 
-def parameters_for(interpreter: Interpreter, chosen: Mapping[str, str]) -> dict[str, str]:
-    """Template parameters for this machine, and what the person chose on top."""
-    arm = platform.machine() in ("arm64", "aarch64")
-    return {
-        "PythonRuntime": interpreter.runtime,
-        "Architecture": "arm64" if arm else "x86_64",
-        "MaximumConcurrency": "4",  # a laptop has few cores; each environment is a process
-        **chosen,
-    }
+def bring_up(project: LocalProject, chosen: Mapping[str, str]) -> Stack:
+    """Deploy the template with the parameters *chosen* to a running emulator, and prove it.
 
-
-def build(
-    project: Path,
-    interpreter: Interpreter,
-    aws: emulator.LocalAws,
-    parameters: Mapping[str, str],
-) -> None:
-    """`sam build` into a folder of its own, apart from the builds for AWS.
+    If a step fails, an emulator that this call started is stopped.
 
     Raises:
-        CannotDoError: It failed; the text shows what SAM said.
+        CannotDoError: A step failed; the message says which, with the end of its log.
     """
-    home = project / emulator.FOLDER
-    folders = ["--build-dir", str(home / "build"), "--cache-dir", str(home / "build-cache")]
-    _sam(project, interpreter, aws, ["build", *folders, *_overrides(parameters)])
-    definitions_as_json(home / "build" / "template.yaml")
+    launcher.require_parts()
+    interpreter = newest_interpreter()
+    template = project.folder / "template.yaml"
+    parameters = template_parameters(template, interpreter, chosen)
+    try:
+        aws = emulator.running(project)
+        started_here = False
+    except CannotDoError:
+        started_here = True
+        stop(project)  # remove the leftovers of a killed one
+        with _step(f"local emulator, workers on Python 3.{interpreter.minor}"):
+            aws = launcher.start(project, _STACK, interpreter)
+    try:
+        return _deployed(Sam(project, aws, interpreter, parameters))
+    except BaseException:
+        if started_here:
+            stop(project)
+        raise
 
 
-def definitions_as_json(template: Path) -> None:
-    """Point the built template at state machine definitions in JSON.
-
-    AWS takes YAML as well; ministack reads nothing but JSON.
-    """
-    import yaml  # noqa: PLC0415 - comes with `bucketsum[local]`, and the command starts without
-
-    def in_json(found: re.Match[str]) -> str:
-        definition = yaml.safe_load((template.parent / found[1]).read_text(encoding="utf-8"))
-        name = Path(found[1]).with_suffix(".json").name
-        (template.parent / name).write_text(json.dumps(definition), encoding="utf-8")
-        return f"DefinitionUri: {name}"
-
-    text = template.read_text(encoding="utf-8")
-    template.write_text(re.sub(r"DefinitionUri: (\S+\.yaml)", in_json, text), encoding="utf-8")
+def _deployed(sam: Sam) -> Stack:
+    with _step("sam build"):
+        sam.build()
+    with _step("sam deploy"):
+        sam.deploy()
+    stack = find_local_stack(sam.project)
+    correct_mapping(stack, int(sam.parameters["MaximumConcurrency"]))
+    with _step("a first object's row"):
+        require_start(stack)
+        prove(stack)
+    return stack
 
 
-def deploy(
-    project: Path,
-    interpreter: Interpreter,
-    aws: emulator.LocalAws,
-    parameters: Mapping[str, str],
-) -> None:
-    """`sam deploy` what `build` made.
+def stop(project: LocalProject) -> bool:
+    """Stop the emulator with a message meanwhile; returns whether it was running."""
+    with output.notes().status("stopping ..."):
+        return launcher.stop(project)
 
-    Raises:
-        CannotDoError: It failed; the text shows what SAM said.
-    """
-    template = str(project / emulator.FOLDER / "build" / "template.yaml")
-    arguments = ["deploy", "--template-file", template, "--stack-name", aws.stack]
-    _sam(project, interpreter, aws, [*arguments, *_overrides(parameters)])
+
+@contextmanager
+def _step(name: str) -> Iterator[None]:
+    """Show that the step *name* is running, and how long it took."""
+    console = Console(stderr=True)
+    started = time.monotonic()
+    with console.status(f"{name} ..."):
+        yield
+    console.print(f"[green]✓[/green] {name} [dim]{time.monotonic() - started:.1f} s[/dim]")
 
 
 def correct_mapping(stack: Stack, maximum_concurrency: int) -> None:
-    """Tell the event source mapping its concurrency as a number.
+    """Set the concurrency of the event source mapping as a number.
 
     ministack keeps the template's ``!Ref`` of a number parameter as a text, and then stops
     polling every queue. On AWS this call would change nothing.
@@ -105,21 +101,36 @@ def correct_mapping(stack: Stack, maximum_concurrency: int) -> None:
         )
 
 
-def prove(stack: Stack, seconds: float = PROOF_SECONDS) -> float:
-    """Put an object and see its row land; returns how many seconds that took.
+def require_start(stack: Stack) -> None:
+    """Invoke the hasher with an empty batch.
 
     Raises:
-        CannotDoError: No row, or a wrong one: the deploy looks green but does not work.
+        CannotDoError: It does not start; the message has its reason.
+    """
+    answer = stack.client("lambda").invoke(FunctionName=stack.function, Payload=b'{"Records": []}')
+    if "FunctionError" in answer:
+        payload = json.loads(answer["Payload"].read() or "{}")
+        raise CannotDoError(
+            "the stack is deployed, but the function does not start with these parameters: "
+            f"{payload.get('errorMessage', answer['FunctionError'])}"
+        )
+
+
+def prove(stack: Stack, seconds: float = PROOF_SECONDS) -> float:
+    """Put an object and wait for its row; returns the seconds that it took.
+
+    Raises:
+        CannotDoError: No row, or a wrong one: the deployment succeeded but does not work.
     """
     s3 = stack.client("s3")
-    ledger = stack.ledger()
+    table = stack.ledger()
     content = uuid.uuid4().bytes
     key = f".bucketsum-proof-{uuid.uuid4().hex}"
     started = time.monotonic()
-    version = s3.put_object(Bucket=stack.bucket, Key=key, Body=content).get("VersionId", "null")
-    place = RowKey(stack.bucket, key, version)
+    answer = s3.put_object(Bucket=stack.bucket, Key=key, Body=content)
+    row_key = RowKey(stack.bucket, key, answer.get("VersionId", NULL_VERSION))
     try:
-        while (row := ledger.row_at(place)) is None:
+        while (row := table.row_at(row_key)) is None:
             if time.monotonic() - started > seconds:
                 raise CannotDoError(
                     f"the stack is deployed, but an object put into {stack.bucket} was not hashed "
@@ -127,71 +138,12 @@ def prove(stack: Stack, seconds: float = PROOF_SECONDS) -> float:
                 )
             time.sleep(0.05)
     finally:
-        s3.delete_object(Bucket=stack.bucket, Key=key, VersionId=version)
+        s3.delete_object(Bucket=stack.bucket, Key=key, VersionId=row_key.entry)
     expected = hashlib.sha1(content, usedforsecurity=False).hexdigest()
     if row.sha1 != expected:
         raise CannotDoError(f"the stack recorded {row.sha1} for content with SHA-1 {expected}")
     stack.client("dynamodb").delete_item(
         TableName=stack.table,
-        Key={"object": {"S": f"{stack.bucket}/{key}"}, "entry": {"S": version}},
+        Key={"object": {"S": f"{stack.bucket}/{key}"}, "entry": {"S": row_key.entry}},
     )
     return time.monotonic() - started
-
-
-def _overrides(parameters: Mapping[str, str]) -> list[str]:
-    return ["--parameter-overrides", *(f"{name}={value}" for name, value in parameters.items())]
-
-
-def sam_environment(aws: emulator.LocalAws, interpreter: Interpreter) -> dict[str, str]:
-    """This process's environment without the person's own AWS, and past every proxy to ours.
-
-    The workers' Python is on its PATH.
-    """
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
-    own = str(Path(sys.executable).parent)
-    path = [own, str(interpreter.path.parent), kept.get("PATH", os.defpath)]
-    exempt = [kept.get("NO_PROXY") or kept.get("no_proxy"), "127.0.0.1", "localhost"]
-    no_proxy = ",".join(filter(None, exempt))
-    return {
-        **kept,
-        **aws.environment(),
-        "NO_PROXY": no_proxy,
-        "no_proxy": no_proxy,
-        "PATH": os.pathsep.join(path),
-        "SAM_CLI_TELEMETRY": "0",
-    }
-
-
-def _sam(
-    project: Path, interpreter: Interpreter, aws: emulator.LocalAws, arguments: list[str]
-) -> None:
-    """Run the SAM CLI that is installed beside us."""
-    log = project / emulator.FOLDER / f"sam-{arguments[0]}.log"
-    # SAM looks for its configuration beside the template, which for a deploy is the built one.
-    config = ["--config-file", str(project / "samconfig.toml"), "--config-env", "local"]
-    command = [sys.executable, "-m", "samcli", *arguments, *config]
-    if _status_of(command, project, sam_environment(aws, interpreter), log):
-        raise CannotDoError(
-            f"`sam {arguments[0]}` failed; the end of {log}:\n{log_end(log, _LOG_LINES_SHOWN)}"
-        )
-
-
-def _status_of(command: list[str], folder: Path, environment: Mapping[str, str], log: Path) -> int:
-    """Run *command* to its end; where we are told to end first, so are it and its children."""
-    with (
-        log.open("wb") as output,
-        subprocess.Popen(  # noqa: S603 - our own SAM CLI
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,  # a group, to be ended as one
-        ) as child,
-    ):
-        try:
-            return child.wait()
-        except BaseException:
-            end_group(child.pid)
-            raise

@@ -1,10 +1,10 @@
-"""The process of the embedded AWS: ministack, served by us.
+"""Server process of the local emulator: ministack behind TLS.
 
 Two things differ from ``python -m ministack``, and neither touches its private code:
 
-- `sys.executable` names our worker, which is what ministack starts Lambda functions with.
-- Long answers are handed to the server piece by piece. ministack answers a GET with the whole
-  object at once; a TLS connection would hold a second copy, and beyond 1 GB it breaks.
+- `sys.executable` is our worker program: ministack starts Lambda functions with it.
+- Long responses are sent in pieces. ministack answers a GET with the whole object at once; a TLS
+  connection would keep a second copy, and fails above 1 GB.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
     )
 
 PIECE_BYTES: Final = 1024 * 1024
-"""Longest piece of an answer that is handed to the server at a time."""
+"""Maximum size of a piece of a response."""
 
 _KEEP_ALIVE_SECONDS: Final = 75  # ministack's own
 
 
 def in_pieces(app: ASGIFramework) -> ASGIFramework:
-    """*app* with long answers cut, so that the server waits for the reader between them."""
+    """Wrap *app*: long responses are split, so that the server waits for the reader in between."""
 
     async def serve_in_pieces(
         scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable
@@ -52,7 +52,7 @@ def in_pieces(app: ASGIFramework) -> ASGIFramework:
 
 
 def server_config(environ: dict[str, str]) -> Config:
-    """Where and how to listen, from the variables that the launcher gives ministack too."""
+    """Configure address and TLS from the variables that the launcher sets for ministack."""
     from hypercorn.config import Config  # noqa: PLC0415 - see `main`
 
     config = Config()
@@ -65,12 +65,12 @@ def server_config(environ: dict[str, str]) -> Config:
 
 
 def main(worker_program: str) -> None:
-    """Serve until told to stop by a signal.
+    """Serve until a signal ends the process.
 
-    What comes with `bucketsum[local]` alone is imported where it is used: the command, which
-    imports this module, must start without.
+    Packages of `bucketsum[local]` are imported inside functions: the command imports this module,
+    and must start without them.
     """
-    from hypercorn.asyncio import serve  # noqa: PLC0415 - as above
+    from hypercorn.asyncio import serve  # noqa: PLC0415 - see `main`
 
     sys.executable = worker_program
     from ministack.app import app  # noqa: PLC0415 - it reads the environment on import

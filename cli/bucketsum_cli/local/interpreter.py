@@ -1,4 +1,4 @@
-"""Which Python the local workers run: the newest that Lambda has too, else the one at hand."""
+"""The Python of the local workers: the newest that Lambda has, else the running one."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Interpreter:
 
     @property
     def runtime(self) -> str:
-        """What Lambda calls it."""
+        """Its name as a Lambda runtime."""
         return f"python3.{self.minor}"
 
 
@@ -46,15 +46,15 @@ def newest_interpreter() -> Interpreter:
 
 def _candidates(minor: int) -> Iterator[Path]:
     name = f"python3.{minor}"
-    if found := shutil.which(name):
-        yield Path(found)
-    # pyenv's versions need not be on the PATH, and its shims answer only for the chosen ones.
+    if program := shutil.which(name):
+        yield Path(program)
+    # pyenv's versions need not be on the PATH, and its shims work only for the selected versions.
     pyenv = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv")
     yield from sorted(pyenv.glob(f"versions/3.{minor}.*/bin/{name}"), reverse=True)
 
 
 def _answers(path: Path, minor: int) -> bool:
-    """Whether *path* is that Python, and one that can make environments."""
+    """Whether *path* is CPython of this minor version, and can make virtual environments."""
     program = "import sys, venv, ssl; print(sys.version_info[1], sys.implementation.name)"
     try:
         answer = subprocess.run(  # noqa: S603 - a Python of this machine

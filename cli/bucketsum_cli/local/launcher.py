@@ -1,4 +1,4 @@
-"""Starts and stops the embedded AWS, with everything it writes in one folder of the project."""
+"""Start and stop a local emulator, with all its files in one folder."""
 
 from __future__ import annotations
 
@@ -18,37 +18,37 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli import emulator
+from bucketsum_cli import emulator, process
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import gateway, process, worker
+from bucketsum_cli.local import gateway, worker
 from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
 from bucketsum_cli.local.runtime import make_runtime
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.local.interpreter import Interpreter
 
 REGION: Final = "us-east-1"
 
 _START_SECONDS: Final = 30
 _OUTLIVING: Final[list[subprocess.Popen[bytes]]] = []
-"""What was started here: it outlives this command, and Python warns of a forgotten process."""
+"""Servers started here: they outlive this command, and Python warns of dropped processes."""
 
 _CA_FILE: Final = "ca.pem"
 _CERTIFICATE_FILE: Final = "certificate.pem"
 _KEY_FILE: Final = "key.pem"
 _PREFERRED_PORT: Final = 4566
-_ANY_PORT: Final = 0
-_TRIED_PORTS: Final = (_PREFERRED_PORT, *[_ANY_PORT] * 4)
+_ANY_PORTS: Final = (0,) * 4
 _LOG_LINES_SHOWN: Final = 15
 
 
 def require_parts() -> None:
-    """Check that what `bucketsum local` needs is installed.
+    """Check that the packages for `bucketsum local` are installed.
 
     Raises:
-        CannotDoError: It is not; the text says how to install it.
+        CannotDoError: Some are not; the message says how to install them.
     """
     missing = [
         name
@@ -58,21 +58,22 @@ def require_parts() -> None:
     if missing:
         raise CannotDoError(
             f"`bucketsum local` needs {', '.join(missing)}; in a clone of bucketsum, `make setup` "
-            "brings all of it, or install 'bucketsum[local]'"
+            "installs all of it, or install 'bucketsum[local]'"
         )
 
 
-def start(project: Path, stack: str, interpreter: Interpreter) -> emulator.LocalAws:
-    """Start the embedded AWS and wait until it answers.
+def start(project: LocalProject, stack: str, interpreter: Interpreter) -> emulator.LocalAws:
+    """Start the emulator and wait until it answers.
 
-    A port that was free when we looked may be another's when it is bound; then the next is tried.
+    A free port may be taken before the server binds it; then the next is tried. Only the usual
+    emulator prefers port 4566.
 
     Raises:
-        CannotDoError: It did not start; the text shows the end of its log.
+        CannotDoError: It did not start; the message has the end of its log.
     """
     runtime = make_runtime(project, interpreter)
     failure = CannotDoError("no port on 127.0.0.1 is free")
-    for wanted in _TRIED_PORTS:
+    for wanted in (_PREFERRED_PORT,) * project.is_usual + _ANY_PORTS:
         port = _free_port(wanted)
         if port is None:
             continue
@@ -85,8 +86,8 @@ def start(project: Path, stack: str, interpreter: Interpreter) -> emulator.Local
     raise failure
 
 
-def _start_at(port: int, project: Path, stack: str, runtime: Path) -> emulator.LocalAws:
-    home = project / emulator.FOLDER
+def _start_at(port: int, project: LocalProject, stack: str, runtime: Path) -> emulator.LocalAws:
+    home = project.home
     (home / "tmp").mkdir(parents=True, exist_ok=True)
     _issue_certificate(home)
     hidden = _settings(home, port)
@@ -120,11 +121,11 @@ def _start_at(port: int, project: Path, stack: str, runtime: Path) -> emulator.L
     return started
 
 
-def stop(project: Path) -> bool:
-    """Stop the embedded AWS and take away what it left; returns whether it was running."""
-    home = project / emulator.FOLDER
+def stop(project: LocalProject) -> bool:
+    """Stop the emulator and remove its leftovers; returns whether it was running."""
+    home = project.home
     pid = emulator.remembered_pid(project)
-    was_running = pid is not None and process.lives(pid, home)
+    was_running = is_running(project)
     if pid is not None and was_running:
         _end(pid, home)
     emulator.forget(project)
@@ -136,23 +137,29 @@ def stop(project: Path) -> bool:
     return was_running
 
 
-def shaped(project: Path) -> bool:
+def is_running(project: LocalProject) -> bool:
+    """Whether the emulator of *project* is running."""
+    pid = emulator.remembered_pid(project)
+    return pid is not None and process.lives(pid, project.home)
+
+
+def has_lambda_limits(project: LocalProject) -> bool:
     """Whether local workers have Lambda's CPU share and memory limit."""
-    config = json.loads((project / emulator.FOLDER / "worker.json").read_text())
+    config = json.loads((project.home / "worker.json").read_text())
     return config["cgroup_roots"] is not None
 
 
 def log_end(path: Path, lines: int = _LOG_LINES_SHOWN) -> str:
     """The last *lines* of a log file."""
-    return "\n".join(path.read_text(errors="replace").splitlines()[-lines:])
+    return "\n".join(path.read_text(errors="replace").expandtabs().splitlines()[-lines:])
 
 
 def _settings(home: Path, port: int) -> dict[str, str]:
-    """How ministack is set up; it reads its environment alone."""
+    """Return ministack's configuration: environment variables only."""
     return {
         "GATEWAY_PORT": str(port),
         "BIND_HOST": "127.0.0.1",  # its default is every interface
-        # TLS as on AWS: reading costs the CPU that it costs there, and the bucket's policy holds.
+        # TLS as on AWS: reads cost the same CPU, and the bucket's policy requires it.
         "USE_SSL": "1",
         "MINISTACK_SSL_CERT": str(home / _CERTIFICATE_FILE),
         "MINISTACK_SSL_KEY": str(home / _KEY_FILE),
@@ -168,8 +175,8 @@ def _settings(home: Path, port: int) -> dict[str, str]:
 
 
 def _issue_certificate(home: Path) -> None:
-    """Make a certificate authority for this one start, and a certificate for 127.0.0.1."""
-    import trustme  # noqa: PLC0415 - `require_parts` says it where it is not installed
+    """Make a certificate authority for this start, and a certificate for 127.0.0.1."""
+    import trustme  # noqa: PLC0415 - optional; see `require_parts`
 
     authority = trustme.CA()
     issued = authority.issue_cert("127.0.0.1", "localhost")
@@ -180,7 +187,7 @@ def _issue_certificate(home: Path) -> None:
 
 
 def _worker_program(home: Path, runtime: Path, group: str, hidden: list[str]) -> Path:
-    """Write the program that ministack starts as if it were its own Python."""
+    """Write the program that ministack starts in place of its own Python."""
     config = home / "worker.json"
     roots = cgroup_roots(group)
     config.write_text(json.dumps({"cgroup_roots": roots, "hidden": hidden}, indent=2))
@@ -192,14 +199,14 @@ def _worker_program(home: Path, runtime: Path, group: str, hidden: list[str]) ->
 
 
 def _group_name(home: Path, port: int) -> str:
-    """What no other clone's control groups are called, not even one that wants the same port."""
+    """Return a name for control groups that no other emulator uses, even with the same port."""
     return f"bucketsum-{hashlib.sha256(os.fsencode(home)).hexdigest()[:8]}-{port}"
 
 
 def _free_port(wanted: int) -> int | None:
-    """*wanted*, or any where that is 0; None where nothing is free.
+    """Return *wanted*, or any port if that is 0; None if it is not free.
 
-    A port whose last connections the system still remembers is free: the server binds it so.
+    A port with connections in TIME_WAIT is free: the server binds it with SO_REUSEADDR.
     """
     with socket.socket() as candidate:
         candidate.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -207,12 +214,12 @@ def _free_port(wanted: int) -> int | None:
             candidate.bind(("127.0.0.1", wanted))
         except OSError:
             return None
-        found: int = candidate.getsockname()[1]
-        return found
+        port: int = candidate.getsockname()[1]
+        return port
 
 
 def _wait_until_ready(
-    project: Path, started: emulator.LocalAws, server: subprocess.Popen[bytes]
+    project: LocalProject, started: emulator.LocalAws, server: subprocess.Popen[bytes]
 ) -> None:
     deadline = time.monotonic() + _START_SECONDS
     tls = ssl.create_default_context(cafile=started.ca_bundle)
@@ -226,8 +233,8 @@ def _wait_until_ready(
                 return
         except (urllib.error.URLError, OSError):
             time.sleep(0.05)
-    log = project / emulator.FOLDER / "gateway.log"
-    raise CannotDoError(f"the embedded AWS did not start; the end of {log}:\n{log_end(log)}")
+    log = project.home / "gateway.log"
+    raise CannotDoError(f"the local emulator did not start; the end of {log}:\n{log_end(log)}")
 
 
 def _end(pid: int, home: Path) -> None:

@@ -1,4 +1,4 @@
-"""Makes what the local workers run: the interpreter at hand, with what a Lambda runtime has."""
+"""Python environment of the local workers: what a Lambda runtime has."""
 
 from __future__ import annotations
 
@@ -10,27 +10,27 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
+    from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.local.interpreter import Interpreter
 
 
-def make_runtime(project: Path, interpreter: Interpreter) -> Path:
-    """Make the interpreter that workers run: the standard library and boto3, as Lambda has.
+def make_runtime(project: LocalProject, interpreter: Interpreter) -> Path:
+    """Make the workers' environment once: the standard library and boto3, as on Lambda.
 
-    boto3 and what it needs are those of the project's lock. Returns the program; made once.
+    boto3 and its dependencies have the locked versions. Returns the interpreter's path.
     """
     version = metadata.version("boto3")
-    folder = project / emulator.FOLDER / "runtime" / f"{interpreter.runtime}-boto3-{version}"
+    folder = project.home / "runtime" / f"{interpreter.runtime}-boto3-{version}"
     program = folder / "bin" / "python"
     ready = folder / ".ready"
     if not ready.exists():
         shutil.rmtree(folder, ignore_errors=True)
         uv = [sys.executable, "-m", "uv", "--quiet"]
         _run([*uv, "venv", "--python", str(interpreter.path), str(folder)])
-        pins = ["--constraint", str(project / "requirements.lock")]
+        pins = ["--constraint", str(project.folder / "requirements.lock")]
         wheels = Path(sys.prefix, "wheels")  # `make setup` keeps what pip fetched, as pip is set up
         if wheels.is_dir():
             pins += ["--no-index", "--find-links", str(wheels)]

@@ -1,9 +1,9 @@
-"""What the embedded AWS starts in place of its own Python: an execution environment of Lambda.
+"""Lambda execution environment for the local emulator, started in place of its own Python.
 
-Runs in the isolated interpreter (``-I``: the standard library and boto3, nothing of the project),
-so this file imports the standard library alone. It puts itself into a box with Lambda's memory
-limit, runs the emulator's worker script, and gives the box Lambda's CPU share once the function
-has initialised: Lambda lends the init phase more processor than the function pays for.
+It runs in an isolated interpreter (``-I``: the standard library and boto3, not the project), so
+this file imports the standard library alone. It joins a cgroup with Lambda's memory limit, runs
+the emulator's worker script, and sets Lambda's CPU share after the function has initialised:
+Lambda gives the init phase more CPU than the memory size buys.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ _MIB = 1024 * 1024
 
 
 def quota_us(memory_mb: int) -> int:
-    """CPU time in µs per `PERIOD_US` that Lambda gives a function of this memory size."""
+    """CPU time in µs per `PERIOD_US` that Lambda gives a function with this memory size."""
     return PERIOD_US * memory_mb // MEMORY_MB_PER_CPU
 
 
 class Cgroup:
     """A control group with Lambda's limits, of kernel interface version 1 or 2.
 
-    Attributes of *roots*: ``{"cpu": folder, "memory": folder}``; the same folder twice is v2.
+    *roots* is ``{"cpu": folder, "memory": folder}``; the same folder twice means version 2.
     """
 
     def __init__(self, roots: dict[str, str], name: str, memory_mb: int) -> None:
@@ -43,14 +43,14 @@ class Cgroup:
         self._memory_mb = memory_mb
 
     def limit_memory(self, pid: int) -> None:
-        """Move *pid* in; from now on it is killed when it takes more than its memory."""
+        """Move *pid* in; from now on it is killed if it uses more than its memory."""
         self._memory.mkdir(parents=True, exist_ok=True)
         limit = "memory.max" if self._unified else "memory.limit_in_bytes"
         self._write(self._memory / limit, self._memory_mb * _MIB)
         self._write(self._memory / "cgroup.procs", pid)
 
     def limit_cpu(self, pid: int) -> None:
-        """From now on *pid* gets Lambda's share of the processor."""
+        """From now on *pid* gets Lambda's CPU share."""
         self._cpu.mkdir(parents=True, exist_ok=True)
         quota = quota_us(self._memory_mb)
         if self._unified:
@@ -61,7 +61,7 @@ class Cgroup:
         self._write(self._cpu / "cgroup.procs", pid)
 
     def remove(self) -> None:
-        """Give the box back; one that still holds a process stays."""
+        """Remove the group; one that still has a process stays."""
         for folder in {self._cpu, self._memory}:
             try:
                 folder.rmdir()
@@ -74,10 +74,10 @@ class Cgroup:
 
 
 def remove_empty_cgroups(roots: dict[str, str]) -> None:
-    """Give back the boxes whose process has ended.
+    """Remove the groups of processes that have ended.
 
-    A neighbour's box is empty between its making and its owner's entering: while a process of
-    the box's name lives, it is not ours to judge.
+    A worker creates its group before it joins it, so an empty group is stale only if no process
+    has that pid.
     """
     for root in set(roots.values()):
         for folder in Path(root).glob("*/"):
@@ -87,16 +87,16 @@ def remove_empty_cgroups(roots: dict[str, str]) -> None:
 
 
 class _InitEnds:
-    """The worker's standard output, which says when init is over: its first line."""
+    """The worker's standard output; its first line means that init is over."""
 
-    def __init__(self, stream: TextIO, then: Any) -> None:  # noqa: ANN401 - a callable
+    def __init__(self, stream: TextIO, on_first_line: Any) -> None:  # noqa: ANN401 - a callable
         self._stream = stream
-        self._then = then
+        self._on_first_line = on_first_line
 
     def write(self, text: str) -> int:
-        if self._then is not None:
-            self._then()
-            self._then = None
+        if self._on_first_line is not None:
+            self._on_first_line()
+            self._on_first_line = None
         return self._stream.write(text)
 
     def flush(self) -> None:
@@ -104,7 +104,7 @@ class _InitEnds:
 
 
 def lambda_environment(environ: dict[str, str], hidden: list[str]) -> dict[str, str]:
-    """What a function sees: its own variables and Lambda's, none of the emulator's."""
+    """Return the variables of a function: its own and Lambda's, none of the emulator's."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     kept = {name: value for name, value in environ.items() if name not in hidden}
     return kept | {
@@ -117,9 +117,9 @@ def lambda_environment(environ: dict[str, str], hidden: list[str]) -> dict[str, 
 
 
 def search_own_wheels_alone() -> None:
-    """Of a layer's folders for compiled packages, search this Python's, as Lambda does.
+    """Search only the layer's folder of packages for this Python version, as Lambda does.
 
-    The emulator adds those of all versions, and what is found first need not fit this Python.
+    The emulator adds the folders of all versions, and the first match may not fit this Python.
     """
     own = f"python{sys.version_info.major}.{sys.version_info.minor}"
     add = site.addsitedir
@@ -132,7 +132,7 @@ def search_own_wheels_alone() -> None:
 
 
 def main(config_path: str, script: str) -> None:
-    """Run *script* as the emulator meant it, in Lambda's shape where the machine allows it."""
+    """Run the emulator's *script*, with Lambda's limits if the machine allows them."""
     config = json.loads(Path(config_path).read_text())
     roots: dict[str, str] | None = config["cgroup_roots"]
     memory_mb = int(os.environ["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"])
@@ -141,9 +141,9 @@ def main(config_path: str, script: str) -> None:
     os.environ.update(environment)
     if roots:
         remove_empty_cgroups(roots)
-        box = Cgroup(roots, str(os.getpid()), memory_mb)
-        box.limit_memory(os.getpid())
-        sys.stdout = _InitEnds(sys.stdout, lambda: box.limit_cpu(os.getpid()))
+        cgroup = Cgroup(roots, str(os.getpid()), memory_mb)
+        cgroup.limit_memory(os.getpid())
+        sys.stdout = _InitEnds(sys.stdout, lambda: cgroup.limit_cpu(os.getpid()))
     search_own_wheels_alone()
     sys.argv = [script]
     runpy.run_path(script, run_name="__main__")

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.local.demo_sweep import demonstrate_sweep
 
 if TYPE_CHECKING:
@@ -19,16 +20,18 @@ QUICK = Path(__file__).parents[3] / "events" / "sweep-quick.json"
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path) -> LocalProject:
     """A folder with the quick sweep that ships."""
     (tmp_path / "events").mkdir()
     (tmp_path / "events" / QUICK.name).write_bytes(QUICK.read_bytes())
-    return tmp_path
+    project = LocalProject.at(tmp_path)
+    project.home.mkdir()
+    return project
 
 
 @pytest.mark.parametrize("as_json", [False, True])
 def test_it_runs_the_quick_sweep_and_names_its_report(
-    project: Path,
+    project: LocalProject,
     stack: Stack,
     state_machine: StateMachine,
     capsys: pytest.CaptureFixture[str],
@@ -37,7 +40,7 @@ def test_it_runs_the_quick_sweep_and_names_its_report(
     """A person ends with the table and the report's path; a program's stdout is not disturbed."""
     assert demonstrate_sweep(project, stack, as_json=as_json) is True
     printed = capsys.readouterr()
-    report = project / ".bucketsum" / "sweep.html"
+    report = project.home / "sweep.html"
     assert state_machine.asked == [json.loads(QUICK.read_text())]
     assert report.read_text("utf-8").startswith("<!DOCTYPE html>")
     if as_json:
@@ -48,7 +51,7 @@ def test_it_runs_the_quick_sweep_and_names_its_report(
 
 
 def test_it_tells_where_something_was_not_measured(
-    project: Path, stack: Stack, state_machine: StateMachine
+    project: LocalProject, stack: Stack, state_machine: StateMachine
 ) -> None:
     """A demonstration that measured half is not a success."""
     state_machine.fails = lambda cell: cell.memory_mb == 128

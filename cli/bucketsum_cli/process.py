@@ -1,4 +1,4 @@
-"""The process of the embedded AWS: whether it lives, and how it ends."""
+"""The process of the local emulator: liveness check and termination."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Final
 from bucketsum_cli.errors import CannotDoError
 
 WORKER_PROGRAM: Final = "lambda-worker"
-"""Name of the file, in the project's folder, that the embedded AWS starts functions with."""
+"""File in the emulator's folder: the program that it starts functions with."""
 
 _PROC: Final = Path("/proc")
 _ENDED_STATES: Final = (b"Z", b"X")
@@ -23,13 +23,13 @@ _KILLED_SECONDS: Final = 10.0
 
 
 def lives(pid: int, home: Path) -> bool:
-    """Whether *pid* is the embedded AWS of *home*: not a later process of that number.
+    """Whether *pid* is the local emulator of *home*, and not a later process with that number.
 
-    Its command line names the worker program; one that has ended has no command line, even while
-    nobody has collected it.
+    Its command line names the worker program. An ended process has no command line, even as a
+    zombie.
 
     Raises:
-        CannotDoError: This machine does not tell.
+        CannotDoError: This machine has neither /proc nor a working `ps`.
     """
     program = str(home / WORKER_PROGRAM)
     if (_PROC / "self" / "cmdline").exists():
@@ -38,19 +38,19 @@ def lives(pid: int, home: Path) -> bool:
 
 
 def _arguments_by_proc(pid: int) -> list[str]:
-    """The command line of *pid*; empty where it has ended.
+    """Return the command line of *pid*; empty if it has ended.
 
-    It is empty for a moment, too, while a process is becoming another program.
+    It is also empty for a moment during exec, so it is read several times.
     """
     folder = _PROC / str(pid)
     for _ in range(_READINGS):
         try:
-            told = (folder / "cmdline").read_bytes()
+            arguments = (folder / "cmdline").read_bytes()
             state = (folder / "stat").read_bytes().rpartition(b")")[2].split()[0]
         except OSError:
             return []
-        if told or state in _ENDED_STATES:
-            return os.fsdecode(told).split("\0")
+        if arguments or state in _ENDED_STATES:
+            return os.fsdecode(arguments).split("\0")
         time.sleep(0.002)
     return []
 
@@ -58,23 +58,23 @@ def _arguments_by_proc(pid: int) -> list[str]:
 def _command_by_ps(pid: int) -> str:
     try:
         ps = subprocess.run(  # noqa: S603 - a number
-            ["ps", "-ww", "-o", "command=", "-p", str(pid)],  # noqa: S607 - wherever it is
+            ["ps", "-ww", "-o", "command=", "-p", str(pid)],  # noqa: S607 - from the PATH
             capture_output=True,
             text=True,
             check=False,
         )
     except OSError as error:
         raise CannotDoError(
-            f"cannot tell whether process {pid} is the embedded AWS: there is no /proc, and `ps` "
+            f"cannot tell whether process {pid} is the local emulator: there is no /proc, and `ps` "
             f"does not run ({error.strerror}); install `ps`"
         ) from None
     return ps.stdout.rstrip()
 
 
 def end(pid: int, home: Path) -> None:
-    """End *pid* and its whole group, the workers: politely first, for a moment.
+    """End *pid* and its process group, the workers: SIGTERM first, soon SIGKILL.
 
-    Nothing that it holds is kept, so there is nothing to wait for.
+    The emulator saves nothing, so there is nothing to wait for.
     """
     for number, seconds in ((signal.SIGTERM, _POLITE_SECONDS), (signal.SIGKILL, _KILLED_SECONDS)):
         end_group(pid, number)
@@ -84,6 +84,6 @@ def end(pid: int, home: Path) -> None:
 
 
 def end_group(pid: int, number: signal.Signals = signal.SIGKILL) -> None:
-    """Send a signal to all that *pid*, the leader of a group, has started."""
+    """Send a signal to all processes of the group that *pid* leads."""
     with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: all are zombies
         os.killpg(pid, number)

@@ -1,0 +1,28 @@
+"""`bucketsum local`: one file for each subcommand."""
+
+from __future__ import annotations
+
+import click
+
+from bucketsum_cli.local.commands.demo import demo
+from bucketsum_cli.local.commands.down import down
+from bucketsum_cli.local.commands.logs import logs
+from bucketsum_cli.local.commands.status import status
+from bucketsum_cli.local.commands.up import up
+from bucketsum_cli.options import OrderedGroup
+
+
+@click.group(cls=OrderedGroup)
+def local() -> None:
+    """Run the local AWS emulator (ministack).
+
+    It needs no account, costs nothing, and uses the real template. Numbers measured on it say
+    nothing about AWS.
+
+    The emulator belongs to the clone of bucketsum around the current folder, or else to the clone
+    that this command is installed from. BUCKETSUM_HOME names the folder of another emulator.
+    """
+
+
+for command in (up, status, logs, down, demo):
+    local.add_command(command)

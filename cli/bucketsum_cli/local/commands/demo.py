@@ -1,0 +1,55 @@
+"""`bucketsum local demo`: real files into a stack of its own, every digest compared."""
+
+from __future__ import annotations
+
+import click
+
+from bucketsum_cli import emulator
+from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.local import launcher, lock
+from bucketsum_cli.local.demo import run_demo
+from bucketsum_cli.local.demo_sweep import demonstrate_sweep
+from bucketsum_cli.local.deploy import bring_up, stop
+from bucketsum_cli.options import json_option
+from bucketsum_cli.output import note
+
+_HOME = "demo"
+
+
+@click.command("demo")
+@click.option("--sweep", is_flag=True, help="Then measure memory and chunk sizes.")
+@click.option("--keep", is_flag=True, help="Leave the demonstration's stack running.")
+@json_option
+def demo(sweep: bool, keep: bool, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Put real files into a fresh stack and compare every recorded SHA-1 with the local one.
+
+    The stack runs on a local emulator of its own, in the folder .bucketsum/demo; the one of
+    `bucketsum local up` is left alone. With --sweep the demonstration ends with a quick sweep and
+    the path of its report.
+
+    Exits with 1 if a digest differs or is missing, or something was not measured.
+    """
+    project = emulator.local_project().separate(_HOME)
+    with lock.held(project):
+        if launcher.is_running(project):
+            raise CannotDoError(f"an earlier demonstration's stack still runs; {_use(project)}")
+        stack = bring_up(project, {})
+        try:
+            comparison = run_demo(project, stack, as_json=as_json)
+            measured = not sweep or demonstrate_sweep(project, stack, as_json=as_json)
+            if not as_json:
+                comparison.say()  # last, after the sweep's output
+        finally:
+            if keep:
+                note(f"The demonstration's stack stays up; {_use(project)}")
+            else:
+                stop(project)
+    if not (comparison.all_equal and measured):
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _use(project: emulator.LocalProject) -> str:
+    return (
+        f"use it with `export {emulator.HOME_VARIABLE}={project.home}` and then, for example, "
+        "`bucketsum ls --local`; end it with `bucketsum local down`"
+    )

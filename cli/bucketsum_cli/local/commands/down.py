@@ -1,0 +1,24 @@
+"""`bucketsum local down`: stop the emulator."""
+
+from __future__ import annotations
+
+import click
+
+from bucketsum_cli import emulator
+from bucketsum_cli.local import lock
+from bucketsum_cli.local.deploy import stop
+from bucketsum_cli.options import json_option
+from bucketsum_cli.output import print_json
+
+
+@click.command("down")
+@json_option
+def down(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Stop the local emulator and delete all its data."""
+    project = emulator.local_project()
+    with lock.held(project):
+        stopped = stop(project)
+    if as_json:
+        print_json({"stopped": stopped})
+    else:
+        click.echo("stopped" if stopped else "the local emulator was not running")

@@ -1,0 +1,55 @@
+"""`bucketsum local status`: whether the emulator runs, and its addresses."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli import emulator
+from bucketsum_cli.local import launcher
+from bucketsum_cli.options import json_option
+from bucketsum_cli.output import note, print_json
+from bucketsum_cli.stack import find_local_stack
+
+if TYPE_CHECKING:
+    from bucketsum_cli.emulator import LocalProject
+    from bucketsum_cli.stack import Stack
+
+
+@click.command("status")
+@json_option
+def status(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Show whether the local emulator runs, and its addresses.
+
+    Exits with 2 if it does not run.
+    """
+    project = emulator.local_project()
+    print_status(project, find_local_stack(project), as_json=as_json)
+
+
+def print_status(project: LocalProject, stack: Stack, *, as_json: bool) -> None:
+    """Show the emulator of *project* and the *stack* on it."""
+    aws = emulator.running(project)
+    limits = launcher.has_lambda_limits(project)
+    facts = {
+        "endpoint": aws.endpoint,
+        "pid": aws.pid,
+        "stack": aws.stack,
+        "region": aws.region,
+        "bucket": stack.bucket,
+        "table": stack.table,
+        "function": stack.function,
+        "lambda_shape": limits,
+        "folder": str(project.home),
+    }
+    if as_json:
+        print_json(facts)
+        return
+    for name, value in {**facts, "lambda_shape": "yes" if limits else "no"}.items():
+        click.echo(f"{name:>14}  {value}")
+    if not limits:
+        note(
+            "\nControl groups cannot be written here: memory size does not change speed, and "
+            "memory is not limited. Numbers measured here say nothing about memory sizes."
+        )

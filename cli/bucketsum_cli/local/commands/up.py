@@ -1,0 +1,48 @@
+"""`bucketsum local up`: start the emulator and deploy the template."""
+
+from __future__ import annotations
+
+import click
+
+from bucketsum_cli import emulator
+from bucketsum_cli.local import lock
+from bucketsum_cli.local.commands.status import print_status
+from bucketsum_cli.local.deploy import bring_up
+from bucketsum_cli.options import json_option
+
+
+@click.command("up")
+@click.option(
+    "--parameter",
+    "parameters",
+    multiple=True,
+    metavar="NAME=VALUE",
+    help="A template parameter, for example MemorySize=1024; may be given more than once.",
+)
+@json_option
+def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Start the local emulator, deploy the template, and wait until a test object is recorded.
+
+    If it is already running, the template is built and deployed again; objects and rows stay.
+    Parameters that are not given get the template's defaults, also if an earlier `up` set them.
+    Three defaults are this machine's: MaximumConcurrency=4, PythonRuntime and Architecture.
+
+    Example: bucketsum local up --parameter MemorySize=1024
+    """
+    chosen = _chosen(parameters)
+    project = emulator.local_project()
+    with lock.held(project):
+        stack = bring_up(project, chosen)
+    print_status(project, stack, as_json=as_json)
+    if not as_json:
+        click.echo("\nNext:  bucketsum put --local FILE   ·   bucketsum ls --local")
+
+
+def _chosen(parameters: tuple[str, ...]) -> dict[str, str]:
+    for parameter in parameters:
+        if "=" not in parameter:
+            raise click.BadParameter(
+                f"{parameter!r} is not NAME=VALUE, for example MemorySize=1024",
+                param_hint="--parameter",
+            )
+    return dict(parameter.split("=", 1) for parameter in parameters)

@@ -1,0 +1,166 @@
+"""The real `sam build` and `sam deploy` of the real template, to the local emulator."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+import platform
+import re
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.local.launcher import log_end
+from bucketsum_cli.process import end_group
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bucketsum_cli.emulator import LocalAws, LocalProject
+    from bucketsum_cli.local.interpreter import Interpreter
+
+_LOG_LINES_SHOWN: Final = 30
+
+
+def template_parameters(
+    template: Path, interpreter: Interpreter, chosen: Mapping[str, str]
+) -> dict[str, str]:
+    """Return all parameters of *template*: *chosen*, this machine's, and the defaults.
+
+    All are given to each deployment, so that none keeps the value of the deployment before.
+
+    Raises:
+        CannotDoError: The template has no such parameter.
+    """
+    arm = platform.machine() in ("arm64", "aarch64")
+    parameters = _defaults_of(template)
+    for name in chosen.keys() - parameters.keys():
+        nearest = difflib.get_close_matches(name, parameters, 1, cutoff=0) or ["none"]
+        raise CannotDoError(
+            f"the template has no parameter {name}; the nearest name is {nearest[0]} "
+            "(docs/configuration.md has all)"
+        )
+    return {
+        **parameters,
+        "PythonRuntime": interpreter.runtime,
+        "Architecture": "arm64" if arm else "x86_64",
+        "MaximumConcurrency": "4",  # a laptop has few cores; each environment is a process
+        **chosen,
+    }
+
+
+def _defaults_of(template: Path) -> dict[str, str]:
+    import yaml  # noqa: PLC0415 - comes with `bucketsum[local]`; the command starts without it
+
+    class Loader(yaml.SafeLoader):
+        """Reads CloudFormation's tags, such as !Ref, as None."""
+
+    Loader.add_multi_constructor("!", lambda *_: None)
+    document: Any = yaml.load(template.read_text(encoding="utf-8"), Loader)  # noqa: S506 - a SafeLoader
+    parameters = (document or {}).get("Parameters", {})
+    return {name: str(parameter["Default"]) for name, parameter in parameters.items()}
+
+
+@dataclass(frozen=True, slots=True)
+class Sam:
+    """The SAM CLI of this environment, for one local emulator and one set of parameters."""
+
+    project: LocalProject
+    aws: LocalAws
+    interpreter: Interpreter
+    parameters: Mapping[str, str]
+
+    def build(self) -> None:
+        """`sam build` into the emulator's folder, apart from the builds for AWS.
+
+        Raises:
+            CannotDoError: It failed; the message has the end of SAM's log.
+        """
+        build = self.project.home / "build"
+        cache = self.project.home / "build-cache"
+        self._run("build", "--build-dir", str(build), "--cache-dir", str(cache))
+        convert_definitions(build / "template.yaml")
+
+    def deploy(self) -> None:
+        """`sam deploy` the result of `build`.
+
+        Raises:
+            CannotDoError: It failed; the message has the end of SAM's log.
+        """
+        template = str(self.project.home / "build" / "template.yaml")
+        self._run("deploy", "--template-file", template, "--stack-name", self.aws.stack)
+
+    def environment(self) -> dict[str, str]:
+        """This process's variables without the user's AWS, and with no proxy to the emulator.
+
+        The workers' Python is on its PATH.
+        """
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("AWS_")}
+        own = str(Path(sys.executable).parent)
+        path = [own, str(self.interpreter.path.parent), kept.get("PATH", os.defpath)]
+        exempt = [kept.get("NO_PROXY") or kept.get("no_proxy"), "127.0.0.1", "localhost"]
+        no_proxy = ",".join(filter(None, exempt))
+        return {
+            **kept,
+            **self.aws.environment(),
+            "NO_PROXY": no_proxy,
+            "no_proxy": no_proxy,
+            "PATH": os.pathsep.join(path),
+            "SAM_CLI_TELEMETRY": "0",
+        }
+
+    def _run(self, subcommand: str, *arguments: str) -> None:
+        log = self.project.home / f"sam-{subcommand}.log"
+        # SAM looks for its configuration next to the template, which for a deploy is the built one.
+        config = ["--config-file", str(self.project.folder / "samconfig.toml")]
+        values = [f'{name}="{value}"' for name, value in self.parameters.items()]
+        command = [sys.executable, "-m", "samcli", subcommand, *arguments, *config]
+        command += ["--config-env", "local", "--parameter-overrides", *values]
+        if _exit_status(command, self.project.folder, self.environment(), log):
+            raise CannotDoError(
+                f"`sam {subcommand}` failed; the end of {log}:\n{log_end(log, _LOG_LINES_SHOWN)}"
+            )
+
+
+def convert_definitions(template: Path) -> None:
+    """Convert the state machine definitions of the built template from YAML to JSON.
+
+    AWS takes both; ministack reads JSON only.
+    """
+    import yaml  # noqa: PLC0415 - comes with `bucketsum[local]`; the command starts without it
+
+    def in_json(match: re.Match[str]) -> str:
+        definition = yaml.safe_load((template.parent / match[1]).read_text(encoding="utf-8"))
+        name = Path(match[1]).with_suffix(".json").name
+        (template.parent / name).write_text(json.dumps(definition), encoding="utf-8")
+        return f"DefinitionUri: {name}"
+
+    text = template.read_text(encoding="utf-8")
+    template.write_text(re.sub(r"DefinitionUri: (\S+\.yaml)", in_json, text), encoding="utf-8")
+
+
+def _exit_status(
+    command: list[str], folder: Path, environment: Mapping[str, str], log: Path
+) -> int:
+    """Run *command* to its end; if this process is ended first, end it and its children."""
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(  # noqa: S603 - our own SAM CLI
+            command,
+            cwd=folder,
+            env=environment,
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=output,
+            start_new_session=True,  # a group, to be ended together
+        ) as child,
+    ):
+        try:
+            return child.wait()
+        except BaseException:
+            end_group(child.pid)
+            raise

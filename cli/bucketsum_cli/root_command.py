@@ -1,0 +1,91 @@
+"""The group `bucketsum`, and the one place where every error becomes a sentence."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sys
+from typing import Any
+
+import click
+
+from bucketsum import __version__
+from bucketsum_cli.aws_errors import AWS_ERRORS, explained
+from bucketsum_cli.commands.check import check
+from bucketsum_cli.commands.failures import failures
+from bucketsum_cli.commands.find import find
+from bucketsum_cli.commands.ls import ls
+from bucketsum_cli.commands.put import put
+from bucketsum_cli.commands.redrive import redrive
+from bucketsum_cli.commands.show import show
+from bucketsum_cli.errors import CANNOT_DO, INTERRUPTED, sentence_of
+from bucketsum_cli.local.commands import local
+from bucketsum_cli.options import OrderedGroup
+from bucketsum_cli.output import printable
+from bucketsum_cli.tune.commands import tune
+
+
+class Commands(OrderedGroup):
+    """A group in which no AWS error and no untrusted text reaches the terminal raw."""
+
+    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
+        """Run the command; its errors become sentences."""
+        try:
+            return self._invoke_explained(ctx)
+        except click.ClickException as error:
+            error.message = "\n".join(map(printable, error.message.split("\n")))
+            raise
+        except (KeyboardInterrupt, click.Abort):
+            click.echo("interrupted", err=True)
+            ctx.exit(INTERRUPTED)
+
+    def _invoke_explained(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
+        try:
+            return super().invoke(ctx)
+        except AWS_ERRORS as error:
+            raise explained(error) from error
+
+
+@click.group("bucketsum", cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="bucketsum")
+def cli() -> None:
+    """Show and check the SHA-1 of every object in an S3 bucket.
+
+    Exit status: 0 success; 1 the command ran, but the result is negative; 2 the command could not
+    run (the message says why); 130 interrupted.
+    """
+
+
+for command in (local, put, ls, show, find, check, failures, redrive, tune):
+    cli.add_command(command)
+
+
+def run() -> int:
+    """Run the command with the arguments of this process, and return its exit status.
+
+    Whatever goes wrong becomes a sentence on stderr; with BUCKETSUM_TRACEBACK set, unexpected
+    errors are raised.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # characters that its encoding does not have
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        return cli.main(prog_name="bucketsum", standalone_mode=False) or 0
+    except click.ClickException as error:
+        with contextlib.suppress(OSError):
+            error.show()
+        return error.exit_code
+    except Exception as error:
+        if os.environ.get("BUCKETSUM_TRACEBACK"):
+            raise
+        with contextlib.suppress(OSError):
+            click.echo(f"Error: {printable(sentence_of(error))}", err=True)
+        _drop_output()
+        return CANNOT_DO
+
+
+def _drop_output() -> None:
+    """Let nothing that is still buffered for stdout be written: Python would fail at its exit."""
+    with contextlib.suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
