@@ -17,6 +17,7 @@ from bucketsum.dead_letters import DeadLetters, ReceivedMessage
 from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import Deferred
 from bucketsum.hashing import HashResult, ObjectHasher, Outcome
+from bucketsum.layer_manifest import layer_manifest
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings
@@ -33,6 +34,11 @@ SETTINGS: Final = Settings.from_env(os.environ)
 # Service and namespace come from the environment, so that two stacks never share a metric.
 logger = Logger(use_rfc3339=True)  # Lambda filters JSON logs by level where it knows the time
 metrics = Metrics()
+
+if (_LAYER := layer_manifest()) is not None:  # once for each execution environment
+    (logger.warning if _LAYER.missing else logger.info)(
+        "layer", missing_wheels=_LAYER.missing, has_bytecode=_LAYER.has_bytecode
+    )
 
 # One request that hangs must not outlast the invocation: `STOP_BEFORE_END_SECONDS`.
 _PROMPT: Final = Config(

@@ -24,6 +24,7 @@ IMPLIED: Final = {
     "s3:GetObject": {
         "s3:GetObjectVersion",  # what GetObject needs when it names a version
         "s3:ListBucket",  # without it S3 answers 403 where it means 404
+        "s3:ListBucketVersions",  # AWS documents the rule for keys only; perhaps so for versions
     },
 }
 NOT_CALLED_BY_CODE: Final = {
@@ -149,8 +150,10 @@ def test_actions_exist(statement: dict[str, Any]) -> None:
 
 def kinds_of(service: str, resource: Any) -> set[str]:  # noqa: ANN401 - a template's value
     """Which kind of resource an ARN in the template is."""
-    if resource == "*":
+    if resource in ("*", {"Ref": "AWS::NoValue"}):
         return set()
+    if isinstance(resource, list):
+        return set().union(*(kinds_of(service, entry) for entry in resource))
     if "Fn::If" in resource:
         _, first, second = resource["Fn::If"]
         return kinds_of(service, first) | kinds_of(service, second)

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any, Final
 
 import pytest
-from tests.support.sam_template import load_template
+from tests.support.sam_template import TEMPLATE, load_template
 
 from bucketsum.digests_table import BY_SHA1_INDEX
 
@@ -107,9 +108,10 @@ def test_old_layers_do_not_pile_up() -> None:
 
 
 def test_table_outlives_the_stack() -> None:
-    """What was learned is not deleted with the stack, and can be wound back."""
+    """Digests stay when the stack is deleted; a creation that fails leaves no table behind."""
     table = RESOURCES["DigestsTable"]
-    assert (table["DeletionPolicy"], table["UpdateReplacePolicy"]) == ("Retain", "Retain")
+    assert table["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert table["UpdateReplacePolicy"] == "Retain"
     recovery = table["Properties"]["PointInTimeRecoverySpecification"]
     assert recovery == {"PointInTimeRecoveryEnabled": True}
     assert "TableName" not in table["Properties"]  # or the stack could not be made a second time
@@ -187,3 +189,24 @@ def test_outputs_name_what_the_command_needs() -> None:
         "HasherFunctionName",
         "HasherLogGroupName",
     }
+
+
+def test_a_created_bucket_outlives_its_parameter() -> None:
+    """Naming an ExistingBucketName later keeps the created bucket, and the queue that it feeds."""
+    bucket = RESOURCES["InboxBucket"]
+    assert bucket["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert bucket["UpdateReplacePolicy"] == "Retain"
+    [statement] = properties("ArrivalsQueuePolicy")["PolicyDocument"]["Statement"]
+    senders = statement["Condition"]["ArnEquals"]["aws:SourceArn"]
+    created = bucket["Properties"]["BucketName"]["Fn::Sub"]
+    assert {"Fn::Sub": "arn:${AWS::Partition}:s3:::" + created} in senders
+
+
+def test_partitions_are_known_or_refused() -> None:
+    """No ARN names a partition, and a deployment to an unsupported one fails at the mapping."""
+    text = TEMPLATE.read_text(encoding="utf-8")
+    assert not re.findall(r"arn:aws[a-z-]*:", text.replace("^(arn:aws[a-z-]*:", ""))
+    definition = TEMPLATE.parent / "statemachines" / "sweep.asl.yaml"
+    assert "arn:aws:" not in definition.read_text(encoding="utf-8")
+    hosts = load_template()["Mappings"]["ConsoleOf"]
+    assert set(hosts) == {"aws", "aws-cn", "aws-us-gov"}

@@ -13,7 +13,13 @@ from typing import Any, Final
 import pytest
 import yaml
 from tests.support.sam_template import TEMPLATE, load_template
-from tests.template.sweep_definition import DEFINITION, load_definition, states, targets
+from tests.template.sweep_definition import (
+    DEFINITION,
+    load_definition,
+    states,
+    substituted,
+    targets,
+)
 
 from bucketsum.sweep.input import CONCURRENCY_MAX
 
@@ -23,7 +29,8 @@ TOP: Final = MACHINE["States"]
 RETRIED: Final = {
     # Throttles and errors of the services; a function's own error is never tried again.
     "Lambda.TooManyRequestsException", "Lambda.ServiceException", "Lambda.AWSLambdaException",
-    "Lambda.SdkClientException", "DynamoDB.ProvisionedThroughputExceededException",
+    "Lambda.SdkClientException", "Lambda.ClientExecutionTimeoutException",
+    "DynamoDB.ProvisionedThroughputExceededException",
     "DynamoDB.RequestLimitExceeded", "DynamoDB.ThrottlingException",
     "DynamoDB.InternalServerError", "DynamoDB.SdkClientException",
 }  # fmt: skip
@@ -136,10 +143,10 @@ def inline_template(folder: Path) -> Path:
         "Type": "AWS::StepFunctions::StateMachine",
         "Properties": {
             "RoleArn": "arn:aws:iam::111122223333:role/sweep",
-            "Definition": MACHINE,
+            "Definition": substituted(MACHINE),
             "DefinitionSubstitutions": {
                 name: f"arn:aws:lambda:us-east-1:111122223333:function:{name}"
-                for name in set(re.findall(r"\$\{(\w+)}", json.dumps(MACHINE)))
+                for name in set(re.findall(r"\$\{(\w+)}", json.dumps(substituted(MACHINE))))
             },
         },
     }
@@ -166,7 +173,7 @@ def test_cfn_lint_has_nothing_against_the_definition(tmp_path: Path) -> None:
 def test_asl_validator_has_nothing_against_the_definition(tmp_path: Path) -> None:
     """The validator that knows JSONata takes it."""
     path = tmp_path / "sweep.asl.json"
-    path.write_text(json.dumps(MACHINE))
+    path.write_text(json.dumps(substituted(MACHINE)))
     done = subprocess.run(
         ["node", str(ASL_VALIDATOR), "--json-path", str(path)],  # noqa: S607 - wherever it is
         capture_output=True,

@@ -42,9 +42,9 @@ OPERATIONS: Final = {
     "Analyst": {"get_item", "query", "put_item"},
 }  # fmt: skip
 INTEGRATIONS: Final = {
-    "arn:aws:states:::lambda:invoke": "lambda:InvokeFunction",
-    "arn:aws:states:::dynamodb:putItem": "dynamodb:PutItem",
-    "arn:aws:states:::dynamodb:updateItem": "dynamodb:UpdateItem",
+    "arn:${Partition}:states:::lambda:invoke": "lambda:InvokeFunction",
+    "arn:${Partition}:states:::dynamodb:putItem": "dynamodb:PutItem",
+    "arn:${Partition}:states:::dynamodb:updateItem": "dynamodb:UpdateItem",
 }
 
 

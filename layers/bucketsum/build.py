@@ -1,0 +1,210 @@
+"""Build the Lambda layer: `python3 build.py TARGET`; the Makefile calls it for `sam build`.
+
+requirements.txt is pure Python and lies once in TARGET. requirements-binary.txt is compiled: its
+wheels are installed for every runtime and both CPU architectures. The codecs lie in the folder
+that Lambda searches for one Python version; pycurl lies in TARGET itself, because the libcurl that
+it brings (17 MB for each architecture) is the same for every Python. File names carry version and
+architecture, so no wheel overwrites another. So one layer serves every runtime, and building it
+needs no interpreter of the runtime's version.
+
+The build fails if a wheel is missing, except for the `KNOWN_GAPS`. With ALLOW_MISSING=1 in the
+environment it goes on, and the manifest, `bucketsum/layer.json`, names what is missing; the hasher
+logs that. Only the standard library and pip are used.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+RUNTIMES: Final = ("3.11", "3.12", "3.13", "3.14")
+ARCHITECTURES: Final = ("x86_64", "aarch64")
+
+KNOWN_GAPS: Final = {
+    # Its system is Amazon Linux 2, whose glibc is too old for pycurl's wheels: botocore reads.
+    ("3.11", "pycurl"),
+    # Python 3.14 has Zstandard in its standard library.
+    ("3.14", "backports-zstd"),
+}
+"""Runtime and distribution of wheels that do not exist, and need not."""
+
+_HERE: Final = Path(__file__).parent
+_MANIFEST: Final = "layer.json"
+_CURL: Final = "pycurl"
+_PIP: Final = (
+    sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
+    "--no-compile", "--only-binary=:all:", "--root-user-action=ignore",
+)  # fmt: skip
+
+# Lambda's /opt is read-only and SAM's zip files carry no times. Bytecode that Python checks against
+# a time would be compiled again at every cold start, so the layer's is marked as unchecked.
+_COMPILE: Final = (
+    "-m",
+    "compileall",
+    "-q",
+    "--invalidation-mode",
+    "unchecked-hash",
+    "-p",
+    "/opt/python",
+)
+# Parts of Powertools and of X-Ray's SDK that no function imports get no bytecode.
+_NOT_IMPORTED: Final = (
+    "aws_lambda_powertools/(event_handler|utilities/(?!__init__|jmespath_utils|typing))"
+    "|aws_xray_sdk/ext/(?!__init__|util|boto_utils|botocore)"
+)
+
+
+def pins_in(requirements: Path) -> dict[str, str]:
+    """Normalised distribution name → its requirement, of every ``==`` line."""
+    lines = re.findall(r"^([A-Za-z0-9_.-]+)(==[^\s;]+)", requirements.read_text(), re.MULTILINE)
+    return {re.sub(r"[-_.]+", "-", name).lower(): name + version for name, version in lines}
+
+
+class BuildError(Exception):
+    """The layer cannot be built; the text says why and what to do."""
+
+
+@dataclass(frozen=True)
+class WheelSet:
+    """Compiled wheels that are installed together: one runtime, one architecture, one folder.
+
+    Attributes:
+        version: Of Python, such as 3.13.
+        architecture: As in a wheel's name, such as aarch64.
+        platform: Tag of the oldest system that the wheels must run on.
+        site: Where they belong, relative to the layer's python folder.
+        requirements: Exact versions, such as ``isal==1.9.1``.
+    """
+
+    version: str
+    architecture: str
+    platform: str
+    site: str
+    requirements: tuple[str, ...]
+
+
+def wheel_sets() -> Iterator[WheelSet]:
+    """Yield all that is to be installed; `KNOWN_GAPS` are left out."""
+    pins = pins_in(_HERE / "requirements-binary.txt").items()
+    for version, architecture in itertools.product(RUNTIMES, ARCHITECTURES):
+        wanted = [(name, pin) for name, pin in pins if (version, name) not in KNOWN_GAPS]
+        codecs = tuple(pin for name, pin in wanted if name != _CURL)
+        curl = tuple(pin for name, pin in wanted if name == _CURL)
+        # manylinux2014 fits the oldest runtime's glibc. pycurl has newer wheels alone.
+        site, old = f"lib/python{version}/site-packages", f"manylinux2014_{architecture}"
+        yield WheelSet(version, architecture, old, site, codecs)
+        yield WheelSet(version, architecture, f"manylinux_2_28_{architecture}", ".", curl)
+
+
+def install_pure(target: Path) -> None:
+    """Install the distributions that are pure Python.
+
+    Raises:
+        BuildError: pip failed; its reason is on stdout.
+    """
+    options = ["--implementation", "py", "--abi", "none", "--platform", "any"]
+    requirements = ["--python-version", "3.12", "--requirement", str(_HERE / "requirements.txt")]
+    if not _pip(target, [*options, *requirements]):
+        raise BuildError("requirements.txt could not be installed; pip's reason is above")
+    shutil.rmtree(target / "bin", ignore_errors=True)  # programs that name this machine's Python
+
+
+def install_wheels(wheels: WheelSet, part: Path) -> list[str]:
+    """Install *wheels* into the empty folder *part*, and return those that could be installed."""
+    options = ["--implementation", "cp", "--python-version", wheels.version]
+    options += ["--platform", wheels.platform]
+    if not wheels.requirements or _pip(part, [*options, *wheels.requirements]):
+        return list(wheels.requirements)
+    return [pin for pin in wheels.requirements if _pip(part, [*options, pin])]
+
+
+def compile_bytecode(target: Path) -> list[str]:
+    """Compile for each runtime whose Python is on PATH, and return these runtimes."""
+    compiled = []
+    for version in RUNTIMES:
+        python = shutil.which(f"python{version}")
+        if python is None or not _works(python):
+            print(f"no python{version} on PATH: no bytecode for it, its cold starts are slower")
+            continue
+        skipped = f"lib/python(?!{version}/)|{_NOT_IMPORTED}"
+        command = [python, *_COMPILE, "-x", skipped, "."]
+        reproducible = {**os.environ, "PYTHONHASHSEED": "0"}
+        subprocess.run(command, check=True, cwd=target, env=reproducible)
+        compiled.append(version)
+    return compiled
+
+
+def build(target: Path) -> list[str]:
+    """Fill *target* with the layer and its manifest, and return the wheels that are missing.
+
+    Raises:
+        BuildError: The pure distributions cannot be installed.
+    """
+    target.mkdir(parents=True, exist_ok=True)
+    install_pure(target)
+    installed: dict[str, list[str]] = {}
+    missing: list[str] = []
+    with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(4) as threads:
+        sets = list(wheel_sets())
+        parts = [Path(tempfile.mkdtemp(dir=folder)) for _ in sets]
+        present = threads.map(install_wheels, sets, parts)  # pip mostly waits for the network
+        for wheels, part, pins in zip(sets, parts, present, strict=True):
+            runtime = f"Python {wheels.version} on {wheels.architecture}"
+            installed.setdefault(runtime, []).extend(pins)
+            missing += [f"{pin} for {runtime}" for pin in wheels.requirements if pin not in pins]
+            shutil.rmtree(part / "curl", ignore_errors=True)  # pycurl's old module, unused
+            shutil.copytree(part, target / wheels.site, dirs_exist_ok=True)
+    library = target / "bucketsum"
+    without = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(_HERE / "bucketsum", library, dirs_exist_ok=True, ignore=without)
+    bytecode = compile_bytecode(target)
+    manifest = {"wheels": installed, "bytecode": bytecode, "missing": missing}
+    (library / _MANIFEST).write_text(json.dumps(manifest, indent=2) + "\n", encoding="utf-8")
+    return missing
+
+
+def _pip(target: Path, options: Sequence[str]) -> bool:
+    """Install into *target*; pip's messages go to stdout, which SAM shows."""
+    command = [*_PIP, "--target", str(target), *options]
+    return subprocess.run(command, check=False, stderr=subprocess.STDOUT).returncode == 0
+
+
+def _works(python: str) -> bool:
+    """Return if *python* runs: a version manager's shim may be there without its Python."""
+    return not subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode
+
+
+def main(target: str) -> int:
+    """Build into *target*; return 1 if it failed, or if wheels are missing unexpectedly."""
+    try:
+        missing = build(Path(target))
+    except BuildError as error:
+        print(error, file=sys.stderr)
+        return 1
+    if missing and os.environ.get("ALLOW_MISSING") != "1":
+        print(
+            f"The layer lacks {len(missing)} compiled wheels: {'; '.join(missing)}. Without them "
+            "it reads more slowly or knows fewer archives. Check the connection to your package "
+            "index, and run `sam build` again. To do without them: "
+            "ALLOW_MISSING=1 sam build --no-cached",
+            file=sys.stderr,
+        )
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

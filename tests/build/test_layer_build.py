@@ -1,0 +1,111 @@
+"""layers/bucketsum/build.py: a wheel that is missing fails the build, unless that is allowed."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.support.sam_template import TEMPLATE
+
+from bucketsum.layer_manifest import layer_manifest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+    from types import ModuleType
+
+    from tests.build.artifacts import Built
+
+SCRIPT: Final = TEMPLATE.parent / "layers" / "bucketsum" / "build.py"
+
+
+@pytest.fixture
+def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The build script as a module; `sam build` runs it with its own Python."""
+    spec = importlib.util.spec_from_file_location("layer_build", SCRIPT)
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    monkeypatch.setitem(sys.modules, "layer_build", module)  # dataclasses look there
+    spec.loader.exec_module(module)
+    return module
+
+
+def without(script: ModuleType, absent: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let pip install everything, as empty folders, but a requirement that begins with *absent*."""
+
+    def pip(_target: Path, options: Sequence[str]) -> bool:
+        return not any(option.startswith(absent) for option in options)
+
+    monkeypatch.setattr(script, "_pip", pip)
+    monkeypatch.setattr(script, "compile_bytecode", lambda _target: ["3.13"])
+
+
+def manifest_in(target: Path) -> Any:  # noqa: ANN401 - a JSON document
+    """The manifest that the build wrote."""
+    return json.loads((target / "bucketsum" / "layer.json").read_text())
+
+
+@pytest.mark.parametrize("absent", ["pycurl", "isal", "backports.zstd"])
+def test_a_missing_wheel_fails_the_build(
+    script: ModuleType,
+    absent: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """The error names each missing wheel, its runtime, and the variable that allows it."""
+    without(script, absent, monkeypatch)
+    monkeypatch.delenv("ALLOW_MISSING", raising=False)
+    assert script.main(str(tmp_path)) == 1
+    error = capsys.readouterr().err
+    assert f"{absent}==" in error
+    assert "for Python 3.13 on aarch64" in error
+    assert "ALLOW_MISSING=1" in error
+
+
+def test_a_missing_wheel_can_be_allowed(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With ALLOW_MISSING=1 the layer is built, and its manifest names what it lacks."""
+    without(script, "pycurl", monkeypatch)
+    monkeypatch.setenv("ALLOW_MISSING", "1")
+    assert script.main(str(tmp_path)) == 0
+    missing = manifest_in(tmp_path)["missing"]
+    assert len(missing) == 6  # three runtimes can have it, on two architectures
+    assert all(wheel.startswith("pycurl==") for wheel in missing)
+
+
+def test_missing_pure_distributions_are_never_allowed(
+    script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without Powertools no function starts: ALLOW_MISSING does not go on."""
+    without(script, "--requirement", monkeypatch)
+    monkeypatch.setenv("ALLOW_MISSING", "1")
+    assert script.main(str(tmp_path)) == 1
+
+
+def test_known_gaps_are_not_asked_for(script: ModuleType) -> None:
+    """Only wheels that exist nowhere are left out, each with its reason in the script."""
+    wanted = {
+        (wheels.version, pin) for wheels in script.wheel_sets() for pin in wheels.requirements
+    }
+    pins = script.pins_in(SCRIPT.with_name("requirements-binary.txt"))
+    every = {(version, pin) for version in script.RUNTIMES for pin in pins.values()}
+    gaps = {(version, pins[name]) for version, name in script.KNOWN_GAPS}
+    assert gaps == every - wanted
+
+
+def test_the_built_layer_is_whole(built: Built) -> None:
+    """`sam build` wrote a manifest, and it names no missing wheel."""
+    manifest = layer_manifest(built.layer / "bucketsum" / "layer.json")
+    assert manifest is not None
+    assert (manifest.missing, manifest.has_bytecode) == ((), True)
+
+
+def test_a_checkout_has_no_manifest() -> None:
+    """Outside a built layer there is none, and nothing is logged about it."""
+    assert layer_manifest() is None
