@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 CLIENTS: Final = {
-    "_s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb", "_lambda": "lambda",
+    "_s3": "s3", "s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb", "_lambda": "lambda",
     "_stepfunctions": "stepfunctions",
 }  # fmt: skip
-"""The attributes that hold a client → its service; a test holds this to the classes."""
+"""Attributes and parameters that hold a client → its service; a test finds missing entries."""
 
 _NAMING: Final = frozenset({"get_paginator", "generate_presigned_url"})
 """Methods whose first argument names the operation."""
@@ -62,8 +62,9 @@ def _calls(node: ast.AST) -> Iterator[tuple[str, str]]:
         if not (isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)):
             continue
         owner = one.func.value
-        if isinstance(owner, ast.Attribute) and owner.attr in CLIENTS:
+        holder = getattr(owner, "attr", getattr(owner, "id", None))
+        if holder in CLIENTS:
             method = one.func.attr
             if method in _NAMING and isinstance(one.args[0], ast.Constant):
                 method = str(one.args[0].value)
-            yield CLIENTS[owner.attr], method
+            yield CLIENTS[holder], method

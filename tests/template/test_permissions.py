@@ -132,7 +132,7 @@ def test_every_client_is_looked_at() -> None:
     for path in LIBRARY:
         text = path.read_text(encoding="utf-8")
         for parameter in re.findall(r"(\w+): \"?\w+Client\b", text):
-            used = re.findall(rf"(?<![\w.]){parameter}\.(?!meta\b)", text)
+            used = re.findall(rf"(?<![\w.])({parameter})\.(?!meta\b)", text)
             kept |= set(re.findall(rf"self\.(\w+) = {parameter}\b", text)) or set(used)
     assert kept == set(CLIENTS)
     made = re.findall(r"client_of\(\s*\"(\w+)\"", HANDLER.read_text(encoding="utf-8"))
