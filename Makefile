@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 # A second opinion of the state machine, where npm is there to bring it; else its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test check bench events lock clean
+.PHONY: help setup demo test check bench events pictures lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -51,6 +51,11 @@ bench: .venv/.ready ## What is promised of speed and memory, measured here (ARGS
 
 events: .venv/.ready ## Make events/ anew from `sam local generate-event`
 	@$(BIN)/python -m events.generate
+
+pictures: export BUCKETSUM_HOME := $(CURDIR)/.bucketsum/pictures
+pictures: .venv/.ready ## Make the pictures of the README from a run on the local emulator
+	@$(BIN)/bucketsum local up
+	@$(BIN)/python -m bench.pictures; status=$$?; $(BIN)/bucketsum local down; exit $$status
 
 lock: .venv/.ready ## Refresh requirements.lock from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
