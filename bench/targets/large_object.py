@@ -43,8 +43,7 @@ def measure(project: LocalProject, stack: Stack) -> Result:
         value=_highest_rss_bytes(project) / 1e6,
         unit="MB",
         promised=100,
-        detail=f"{row.mb_per_s:.0f} MB/s, chunks of {row.chunk_bytes} bytes, "
-        f"{_out_of_memory_kills(project)} kills",
+        detail=f"{row.mb_per_s:.0f} MB/s, {row.setup}, {_out_of_memory_kills(project)} kills",
     )
 
 

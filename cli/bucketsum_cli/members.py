@@ -51,7 +51,7 @@ def archive_at(stack: Stack, key: str) -> Row:
         raise CannotDoError(
             f"nothing is recorded of {key}; `bucketsum ls` lists what is in the bucket"
         )
-    if newest.archive_status is None:
+    if newest.archive is None:
         raise CannotDoError(
             f"{key} was not read as an archive; deploy with its suffix in ArchiveSuffixes, then "
             "put it again"
@@ -61,8 +61,8 @@ def archive_at(stack: Stack, key: str) -> Row:
 
 def members_of(stack: Stack, archive: Row, beginning: str = "") -> Iterator[Row]:
     """The members of *archive* whose paths begin so, by path; says what is not known of it."""
-    if archive.archive_status != ArchiveStatus.READ:
-        note(f"not all members of {archive.key} are known: {archive.archive_reason}")
+    if archive.archive and archive.archive.status is not ArchiveStatus.READ:
+        note(f"not all members of {archive.key} are known: {archive.archive.reason}")
     yield from MemberRows(stack.client("dynamodb"), stack.table).of(archive, beginning)
 
 
@@ -73,7 +73,7 @@ def members_by_path(stack: Stack, key: str, folder: str) -> dict[str, Row]:
         CannotDoError: Nothing is recorded of it, or it was not read as an archive.
     """
     rows = members_of(stack, archive_at(stack, key))
-    paths = {(row.member or "").removeprefix("./"): row for row in rows}
+    paths = {row.member.path.removeprefix("./"): row for row in rows if row.member}
     return {path: row for path, row in paths.items() if path.startswith(folder)}
 
 
@@ -123,19 +123,20 @@ def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
 
 
 def _as_cells(row: Row) -> list[str | Cell]:
-    remarks = Cell(row.remarks, "yellow") if row.remarks else ""
-    return [row.member or "", size_text(row.size_bytes), digest_cell(row), remarks]
+    remarks = Cell(", ".join(row.remarks), "yellow") if row.remarks else ""
+    path = row.member.path if row.member else ""
+    return [path, size_text(row.size_bytes), digest_cell(row), remarks]
 
 
 def _as_json(row: Row) -> dict[str, Any]:
     return {
-        "member": row.member,
+        "member": row.member.path if row.member else None,
         "size_bytes": row.size_bytes,
-        "compressed_bytes": row.compressed_bytes,
-        "method": row.method,
-        "crc32": row.crc32,
+        "compressed_bytes": row.member.compressed_bytes if row.member else None,
+        "method": row.member.method if row.member else None,
+        "crc32": row.member.crc32 if row.member else None,
         "state": state_of(row),
         "sha1": row.sha1,
         "reason": row.reason,
-        "remarks": row.remarks.split(", ") if row.remarks else [],
+        "remarks": list(row.remarks),
     }

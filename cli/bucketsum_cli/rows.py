@@ -1,12 +1,12 @@
-"""How a row of the ledger is shown, in tables and in JSON."""
+"""Rows of the digests table, in tables and in JSON."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.archives.member_rows import MEMBER_MARK
+from bucketsum.dynamodb_items import attributes_of
 from bucketsum_cli.output import Cell
 
 if TYPE_CHECKING:
@@ -36,14 +36,19 @@ def digest_cell(row: Row | None) -> str | Cell:
 
 def named(row: Row) -> str:
     """Its key; of a member, ``KEY!/path``."""
-    return row.key if row.member is None else f"{row.key}{MEMBER_MARK}{row.member}"
+    return f"{row.key}{MEMBER_MARK}{row.member.path}" if row.member else row.key
 
 
 def version_of(row: Row) -> str:
     """Version of the object that it is, or is in."""
-    return row.entry if row.member is None else row.entry.partition(MEMBER_MARK)[0]
+    return row.entry.partition(MEMBER_MARK)[0] if row.member else row.entry
 
 
 def row_as_json(row: Row) -> dict[str, Any]:
-    """All that is recorded; what is not known is null."""
-    return asdict(row)
+    """All attributes of the table's item; absent ones are null."""
+    attributes: dict[str, Any] = {"bucket": row.bucket, "key": row.key, "entry": row.entry}
+    for name, value in attributes_of(row):
+        attributes[name] = value
+        if name == "sha1":
+            attributes["digests"] = dict(row.digests)
+    return attributes

@@ -10,7 +10,7 @@ import boto3
 from tests.support.sam_template import load_template
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE
-from bucketsum.digests_table import DigestsTable, Row, RowKey, Status
+from bucketsum.digests_table import DigestsTable, Row, RowKey, Status, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -72,7 +72,7 @@ def hashed(place: RowKey, content: bytes, sequencer: str = "01", **facts: Any) -
         "status": Status.HASHED,
         "sha1": hashlib.sha1(content).hexdigest(),
         "etag": hashlib.md5(content).hexdigest(),
-        "mb_per_s": 12.5,
+        "timing": Timing(1000.0, 12.5),
     }
     return _row(place, content, sequencer, known | facts)
 

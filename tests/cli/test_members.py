@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import hashlib
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
-from bucketsum.archives.model import ArchiveStatus
-from bucketsum.digests_table import Row, RowKey
+from bucketsum.archives.model import ArchiveStatus, Mode
+from bucketsum.digests_table import ArchiveRecord, MemberRecord, Row, RowKey
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -19,18 +20,23 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.stack import Stack
 
-READ = {"archive_status": ArchiveStatus.READ.value, "archive_mode": "stream"}
+READ = ArchiveRecord(ArchiveStatus.READ, Mode.STREAM, 2, 0, 0, 2, 0.5)
+
+
+def member(path: str) -> MemberRecord:
+    """A member as its archive's central directory describes it."""
+    return MemberRecord(path, "deflate", "00000000", 1)
 
 
 def record_archive(
     stack: Stack, members: dict[str, bytes], version: str = "v1", sequencer: str = "01"
 ) -> None:
     """What the hasher records of an archive a.zip."""
-    row = hashed(RowKey(BUCKET, "a.zip", version), b"zip", sequencer, **READ)
+    row = hashed(RowKey(BUCKET, "a.zip", version), b"zip", sequencer, archive=READ)
     with MemberRows(stack.client("dynamodb"), stack.table).writer() as writer:
         for path, content in members.items():
             place = RowKey(BUCKET, "a.zip", member_entry(version, path))
-            writer.put(hashed(place, content, sequencer, member=path, method="deflate"))
+            writer.put(hashed(place, content, sequencer, member=member(path)))
     stack.ledger().record(row)
 
 
@@ -103,8 +109,7 @@ def test_what_is_no_archive_is_refused(run: Run, stack: Stack, command: list[str
 
 def test_members_that_are_not_known_are_told(run: Run, stack: Stack) -> None:
     """An archive that could not be read to its end says why beside what there is."""
-    row: Row = hashed(
-        RowKey(BUCKET, "a.zip", "v1"), b"zip", archive_status="too-dense", archive_reason="a bomb"
-    )
+    archive = replace(READ, status=ArchiveStatus.TOO_DENSE, reason="a bomb")
+    row: Row = hashed(RowKey(BUCKET, "a.zip", "v1"), b"zip", archive=archive)
     stack.ledger().record(row)
     assert "a bomb" in run("ls", "--members", "a.zip").err

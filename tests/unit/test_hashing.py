@@ -12,9 +12,11 @@ from tests.support.settings import SETTINGS
 
 from bucketsum.digests_table import (
     DigestsTable,
+    ReadSetup,
     Row,
     RowKey,
     Status,
+    Timing,
     WriteResult,
     comparable_sequencer,
 )
@@ -147,8 +149,8 @@ def test_a_hashed_row_tells_everything() -> None:
     assert (row.status, row.sha1, row.size_bytes) == (Status.HASHED, report.sha1, len(CONTENT))
     assert row.digests == {"md5": hashlib.md5(CONTENT).hexdigest()}
     assert (row.etag, row.sequencer, row.arrived_at) == ("its-etag", "00AB", SMALL.event_time)
-    assert (row.duration_ms, row.mb_per_s) == (500.0, len(CONTENT) / 1_000_000 / 0.5)
-    assert (row.chunk_bytes, row.streams, row.memory_mb) == (65_536, 1, 512)
+    assert row.timing == Timing(500.0, len(CONTENT) / 1_000_000 / 0.5)
+    assert row.setup == ReadSetup(chunk_bytes=65_536, streams=1, memory_mb=512)
     assert datetime.fromisoformat(row.recorded_at).utcoffset() == timedelta(0)
 
 
@@ -178,7 +180,7 @@ def test_what_cannot_be_read_leaves_its_reason(*, midway: bool) -> None:
     [row] = ledger.rows.values()
     assert (report.outcome, report.reason) == (Outcome.UNREADABLE, "restore it")
     assert (row.status, row.reason, row.sha1) == (Status.UNREADABLE, "restore it", None)
-    assert (row.size_bytes, row.etag, row.duration_ms) == (len(CONTENT), "an-etag", None)
+    assert (row.size_bytes, row.etag, row.timing) == (len(CONTENT), "an-etag", None)
 
 
 @pytest.mark.parametrize(

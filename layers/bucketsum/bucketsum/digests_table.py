@@ -1,4 +1,4 @@
-"""Values ↔ DynamoDB items. The only file that knows the tables."""
+"""The digests table: rows, their keys and conditional writes."""
 
 from __future__ import annotations
 
@@ -6,6 +6,9 @@ import time
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.archives.model import ArchiveStatus, Mode
+from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, nested, stored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -16,7 +19,7 @@ if TYPE_CHECKING:
     from bucketsum.notifications import ObjectCreated
 
 NULL_VERSION: Final = "null"
-"""What S3 calls the version of an object in a bucket that keeps none."""
+"""S3's version id of an object in a bucket that keeps no versions."""
 
 BY_SHA1_INDEX: Final = "by-sha1"
 
@@ -29,121 +32,175 @@ _WHERE_NEWER: Final = (
     " OR (sequencer = :sequencer AND #status <> :hashed)"
 )
 
-_TEXTS: Final = (
-    "status", "etag", "sequencer", "arrived_at", "recorded_at", "sha1", "reason",
-    "member", "method", "crc32", "remarks", "archive_status", "archive_mode", "archive_reason",
-)  # fmt: skip
-_NUMBERS: Final = (
-    "size_bytes", "duration_ms", "mb_per_s", "chunk_bytes", "streams", "memory_mb",
-    "compressed_bytes", "member_count", "members_unreadable", "directory_count", "member_bytes",
-    "ratio",
-)  # fmt: skip
 _DIGEST_PREFIX: Final = "digest_"
+_FLOAT_FORMAT: Final = ".3f"
 
 
 class Status(StrEnum):
-    """What a row says of its object."""
+    """Whether a row's object could be hashed."""
 
     HASHED = "hashed"
     UNREADABLE = "unreadable"
 
 
 class WriteResult(StrEnum):
-    """What became of a row that was handed to the ledger."""
+    """Result of writing a row."""
 
     WRITTEN = "written"
     DUPLICATE = "known"
-    """The same event was recorded before."""
+    """The same event is recorded already."""
     STALE = "outdated"
-    """A newer event of the same key was recorded before."""
+    """A newer event of the same key is recorded already."""
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
-    """What is known of one version of one object.
+class Timing:
+    """Time that reading and hashing took.
 
     Attributes:
-        bucket: Bucket name.
-        key: Object key.
-        entry: Version id, or ``null``.
-        status: Whether it could be hashed.
-        size_bytes: Size as hashed; where unreadable, as the event told it.
-        sequencer: Orders the events of one key; see `comparable_sequencer`.
-        arrived_at: When S3 created the object, ISO 8601 UTC.
-        recorded_at: When this row was made, ISO 8601 UTC.
-        etag: Entity tag without quotes.
-        sha1: 40 lower-case hexadecimal characters; None where unreadable.
-        digests: Further algorithms' names → hexadecimal digests.
-        reason: Why unreadable, and what to do about it.
-        duration_ms: Wall time of reading and hashing.
-        mb_per_s: 10⁶ bytes per second of it.
-        chunk_bytes: Chunk size that it was read with.
-        streams: How many connections read it.
-        memory_mb: Memory of the function that read it.
-        member: Path in the archive, of an archive's member; its row stands beside the archive's.
-        method: How a member was compressed.
-        crc32: CRC-32 that the archive tells of a member, 8 hexadecimal characters.
-        compressed_bytes: What a member takes in the archive.
-        remarks: What is unusual about a member's name or an archive, separated by commas.
-        archive_status: What became of an archive's members as a whole; see `ArchiveStatus`.
-        archive_mode: How they were read.
-        archive_reason: Why not all of them were.
-        member_count: How many were read.
-        members_unreadable: How many of these have no digest.
-        directory_count: How many folders they are in.
-        member_bytes: What they came to.
-        ratio: Of that to the archive's size.
+        duration_ms: Wall time in milliseconds.
+        mb_per_s: Speed in 10⁶ bytes per second.
     """
 
-    bucket: str
-    key: str
-    entry: str
-    status: Status
-    size_bytes: int
-    sequencer: str
-    arrived_at: str
-    recorded_at: str
-    etag: str | None = None
-    sha1: str | None = None
-    digests: Mapping[str, str] = field(default_factory=dict)
-    reason: str | None = None
-    duration_ms: float | None = None
-    mb_per_s: float | None = None
-    chunk_bytes: int | None = None
-    streams: int | None = None
-    memory_mb: int | None = None
-    member: str | None = None
-    method: str | None = None
-    crc32: str | None = None
-    compressed_bytes: int | None = None
-    remarks: str | None = None
-    archive_status: str | None = None
-    archive_mode: str | None = None
-    archive_reason: str | None = None
-    member_count: int | None = None
-    members_unreadable: int | None = None
-    directory_count: int | None = None
-    member_bytes: int | None = None
-    ratio: float | None = None
+    duration_ms: float
+    mb_per_s: float
 
 
 @dataclass(frozen=True, slots=True)
-class RowKey:
-    """Where a row is kept: one version of one object."""
+class ReadSetup:
+    """Settings that an object was read with.
 
-    bucket: str
-    key: str
-    entry: str
+    Attributes:
+        chunk_bytes: Chunk size.
+        streams: Number of connections.
+        memory_mb: Memory of the function, in MiB.
+    """
+
+    chunk_bytes: int
+    streams: int
+    memory_mb: int
 
 
-def row_key_of(arrival: ObjectCreated) -> RowKey:
-    """Where the row of *arrival* is, or will be, kept."""
-    return RowKey(arrival.bucket, arrival.key, arrival.version_id or NULL_VERSION)
+@dataclass(frozen=True, slots=True)
+class MemberRecord:
+    """An archive's member, as its central directory describes it.
+
+    Attributes:
+        path: Path in the archive.
+        method: Compression method.
+        crc32: CRC-32, 8 hexadecimal characters.
+        compressed_bytes: Size in the archive.
+    """
+
+    path: str = field(metadata=stored("member"))
+    method: str
+    crc32: str
+    compressed_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveRecord:
+    """Result of reading an archive's members.
+
+    Attributes:
+        status: Result for the archive as a whole.
+        mode: How it was read.
+        members: Number of members that were read.
+        unreadable: How many of these have no digest.
+        directories: Number of folders that they are in.
+        member_bytes: Total size of the members.
+        ratio: Of that to the archive's size.
+        reason: Why not all members were read; None if they were.
+    """
+
+    status: ArchiveStatus = field(metadata=stored("archive_status", read=ArchiveStatus))
+    mode: Mode = field(metadata=stored("archive_mode", read=Mode))
+    reason: str | None = field(metadata=stored("archive_reason"), kw_only=True, default=None)
+    members: int = field(metadata=stored("member_count"))
+    unreadable: int = field(metadata=stored("members_unreadable"))
+    directories: int = field(metadata=stored("directory_count"))
+    member_bytes: int
+    ratio: float
+
+
+_SEPARATOR: Final = ", "
+
+
+def _remarks_of(text: str) -> tuple[str, ...]:
+    return tuple(text.split(_SEPARATOR))
+
+
+def _remarks_text(remarks: tuple[str, ...]) -> str | None:
+    return _SEPARATOR.join(remarks) or None
 
 
 def comparable_sequencer(sequencer: str) -> str:
     """Pad on the right, as S3 prescribes, so that comparing texts compares events of one key."""
     return sequencer.upper().ljust(_SEQUENCER_WIDTH, "0")
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One version of an object, or one member of an archive, as recorded.
+
+    Attributes:
+        bucket: Bucket name.
+        key: Object key.
+        entry: Version id, or ``null``; for a member, the archive's and its path.
+        status: Whether it could be hashed.
+        size_bytes: Size as hashed; if unreadable, as in the event.
+        sequencer: Orders the events of one key; see `comparable_sequencer`.
+        arrived_at: Time at which S3 created the object, ISO 8601 UTC.
+        recorded_at: Time at which this row was made, ISO 8601 UTC.
+        etag: Entity tag without quotes.
+        sha1: 40 lower-case hexadecimal characters; None if unreadable.
+        digests: Names of further algorithms → hexadecimal digests.
+        reason: Why it is unreadable, and the remedy; None if hashed.
+        timing: Time of reading; None for members, and if unreadable.
+        setup: Settings of reading; None for members.
+        member: The central directory's description of a member; None for objects.
+        remarks: Oddities of a member's name or of an archive, such as ``duplicate``.
+        archive: Result for its members; None if it was not read as an archive.
+    """
+
+    bucket: str = field(metadata=NOT_STORED)
+    key: str = field(metadata=NOT_STORED)
+    entry: str = field(metadata=NOT_STORED)
+    status: Status = field(metadata=stored(read=Status))
+    size_bytes: int
+    sequencer: str = field(metadata=stored(write=comparable_sequencer))
+    arrived_at: str
+    recorded_at: str
+    etag: str | None = None
+    sha1: str | None = None
+    digests: Mapping[str, str] = field(default_factory=dict, metadata=NOT_STORED)
+    reason: str | None = None
+    timing: Timing | None = field(default=None, metadata=nested(Timing))
+    setup: ReadSetup | None = field(default=None, metadata=nested(ReadSetup))
+    member: MemberRecord | None = field(default=None, metadata=nested(MemberRecord))
+    remarks: tuple[str, ...] = field(
+        default=(), metadata=stored(read=_remarks_of, write=_remarks_text)
+    )
+    archive: ArchiveRecord | None = field(default=None, metadata=nested(ArchiveRecord))
+
+    @property
+    def mb_per_s(self) -> float | None:
+        """Speed in 10⁶ bytes per second, if it was measured."""
+        return self.timing.mb_per_s if self.timing else None
+
+
+@dataclass(frozen=True, slots=True)
+class RowKey:
+    """Primary key of a row: one version of one object."""
+
+    bucket: str
+    key: str
+    entry: str
+
+
+def row_key_of(created: ObjectCreated) -> RowKey:
+    """The key of the row of *created*."""
+    return RowKey(created.bucket, created.key, created.version_id or NULL_VERSION)
 
 
 class DigestsTable:
@@ -172,33 +229,32 @@ class DigestsTable:
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
-            held = _held_sequencer(error)
-            same = held == comparable_sequencer(row.sequencer)
+            same = _recorded_sequencer(error) == comparable_sequencer(row.sequencer)
             return WriteResult.DUPLICATE if same else WriteResult.STALE
         return WriteResult.WRITTEN
 
-    def row_at(self, place: RowKey) -> Row | None:
-        """What is recorded at *place*, eventually consistent."""
-        answer = self._dynamodb.get_item(TableName=self._table, Key=key_of(place))
-        return row_of(answer["Item"]) if "Item" in answer else None
+    def row_at(self, row_key: RowKey) -> Row | None:
+        """The row with *row_key*, or None; eventually consistent."""
+        response = self._dynamodb.get_item(TableName=self._table, Key=key_of(row_key))
+        return row_of(response["Item"]) if "Item" in response else None
 
-    def rows_at(self, places: Iterable[RowKey]) -> dict[RowKey, Row]:
-        """What is recorded at each of *places*; those without a row are left out."""
-        waiting = [key_of(place) for place in dict.fromkeys(places)]
-        found: dict[RowKey, Row] = {}
+    def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
+        """The rows with *row_keys*; keys without a row are left out."""
+        waiting = [key_of(row_key) for row_key in dict.fromkeys(row_keys)]
+        rows: dict[RowKey, Row] = {}
         while waiting:
             batch, waiting = waiting[:_BATCH_GET_LIMIT], waiting[_BATCH_GET_LIMIT:]
-            answer = self._dynamodb.batch_get_item(RequestItems={self._table: {"Keys": batch}})
-            rows = map(row_of, answer["Responses"].get(self._table, ()))
-            found |= {RowKey(row.bucket, row.key, row.entry): row for row in rows}
-            unprocessed = answer.get("UnprocessedKeys", {}).get(self._table)
-            if unprocessed:  # the table is throttled: give it a moment
+            response = self._dynamodb.batch_get_item(RequestItems={self._table: {"Keys": batch}})
+            batch_rows = map(row_of, response["Responses"].get(self._table, ()))
+            rows |= {RowKey(row.bucket, row.key, row.entry): row for row in batch_rows}
+            unprocessed = response.get("UnprocessedKeys", {}).get(self._table)
+            if unprocessed:  # the table is throttled
                 time.sleep(_THROTTLED_PAUSE_SECONDS)
                 waiting += list(unprocessed["Keys"])
-        return found
+        return rows
 
     def versions_of(self, bucket: str, key: str) -> list[Row]:
-        """Every recorded version of one object, the newest arrival first; members are not."""
+        """Rows of every version of one object, newest first, without members of archives."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             KeyConditionExpression="#object = :object",
@@ -210,12 +266,12 @@ class DigestsTable:
         return sorted(rows, key=lambda row: row.sequencer, reverse=True)
 
     def with_sha1(self, sha1: str) -> list[Row]:
-        """Every row with this content, ordered by object."""
-        rows = self.rows_at(self._places_with(sha1)).values()
+        """Rows with this digest, ordered by object."""
+        rows = self.rows_at(self._row_keys_with(sha1)).values()
         same = (row for row in rows if row.sha1 == sha1)  # the index trails the table
         return sorted(same, key=lambda row: (row.bucket, row.key, row.arrived_at))
 
-    def _places_with(self, sha1: str) -> Iterator[RowKey]:
+    def _row_keys_with(self, sha1: str) -> Iterator[RowKey]:
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             IndexName=BY_SHA1_INDEX,
@@ -224,53 +280,44 @@ class DigestsTable:
         )
         for page in pages:
             for item in page["Items"]:
-                yield _place_of(item)
+                yield _row_key_in(item)
 
 
-def key_of(place: RowKey) -> dict[str, Any]:
-    """The key of the item at *place*."""
-    return {"object": {"S": f"{place.bucket}/{place.key}"}, "entry": {"S": place.entry}}
+def key_of(row_key: RowKey) -> dict[str, Any]:
+    """*row_key* as the key of an item."""
+    return {
+        "object": {"S": f"{row_key.bucket}/{row_key.key}"},
+        "entry": {"S": row_key.entry},
+    }
 
 
-def _place_of(item: Mapping[str, Any]) -> RowKey:
+def _row_key_in(item: Mapping[str, Any]) -> RowKey:
     bucket, _, key = item["object"]["S"].partition("/")  # a bucket's name has no slash
     return RowKey(bucket, key, item["entry"]["S"])
 
 
 def item_of(row: Row) -> dict[str, Any]:
     """*row* as an item."""
-    item = key_of(RowKey(row.bucket, row.key, row.entry))
-    for name in _TEXTS:
-        if (value := getattr(row, name)) is not None:
-            item[name] = {"S": value}
-    for name in _NUMBERS:
-        if (value := getattr(row, name)) is not None:
-            item[name] = {"N": f"{value:.3f}" if isinstance(value, float) else str(value)}
-    item["sequencer"] = {"S": comparable_sequencer(row.sequencer)}
-    item |= {f"{_DIGEST_PREFIX}{name}": {"S": value} for name, value in row.digests.items()}
-    return item
+    return {
+        **key_of(RowKey(row.bucket, row.key, row.entry)),
+        **encoded(row, _FLOAT_FORMAT),
+        **{f"{_DIGEST_PREFIX}{name}": {"S": value} for name, value in row.digests.items()},
+    }
 
 
 def row_of(item: Mapping[str, Any]) -> Row:
-    """What `item_of` made an item of; the sequencer is padded."""
-    place = _place_of(item)
-    texts = {name: item[name]["S"] for name in _TEXTS if name in item}
-    numbers = {name: _number(item[name]["N"]) for name in _NUMBERS if name in item}
+    """The row that `item_of` made an item of; its sequencer is padded."""
+    row_key = _row_key_in(item)
     digests = {
         name.removeprefix(_DIGEST_PREFIX): value["S"]
         for name, value in item.items()
         if name.startswith(_DIGEST_PREFIX)
     }
-    status = Status(texts.pop("status"))
-    fields: dict[str, Any] = {**texts, **numbers}
-    return Row(place.bucket, place.key, place.entry, status, digests=digests, **fields)
+    values = decoded(Row, item)
+    return Row(row_key.bucket, row_key.key, row_key.entry, digests=digests, **values)
 
 
-def _number(text: str) -> int | float:
-    return float(text) if "." in text else int(text)
-
-
-def _held_sequencer(error: ClientError) -> str | None:
-    held: Any = error.response.get("Item") or {}
-    sequencer: str | None = held.get("sequencer", {}).get("S")
+def _recorded_sequencer(error: ClientError) -> str | None:
+    item: Any = error.response.get("Item") or {}
+    sequencer: str | None = item.get("sequencer", {}).get("S")
     return sequencer

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.digest import Digest, digest_of
 from bucketsum.digests_table import (
     DigestsTable,
+    ReadSetup,
     Row,
     Status,
+    Timing,
     WriteResult,
     comparable_sequencer,
     row_key_of,
@@ -149,7 +151,7 @@ class ObjectHasher:
         arrival: ObjectCreated,
         remaining_seconds: Callable[[], float],
     ) -> HashResult:
-        from bucketsum.archives.archive_hasher import summary_fields  # noqa: PLC0415 - see `settings`
+        from bucketsum.archives.archive_hasher import archive_record  # noqa: PLC0415 - see `settings`
 
         started = self._clock()
         opened: list[OpenObject] = []
@@ -162,9 +164,7 @@ class ObjectHasher:
         digest, contents = archives.hash(arrival, chunks(), remaining_seconds)
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         plain = self._row(arrival, Status.HASHED, digest, measurement, opened[0])
-        row = replace(
-            plain, remarks=", ".join(contents.remarks) or None, **summary_fields(contents)
-        )
+        row = replace(plain, remarks=contents.remarks, archive=archive_record(contents))
         recorded = self._ledger.record(row)
         if recorded is WriteResult.WRITTEN:
             archives.rows.remove_stale(row)
@@ -194,11 +194,14 @@ class ObjectHasher:
             sha1=digest.sha1 if digest else None,
             digests=digest.extra if digest else {},
             reason=reason,
-            duration_ms=measurement.seconds * 1000 if measurement else None,
-            mb_per_s=measurement.mb_per_s if measurement else None,
-            chunk_bytes=self._settings.chunk_bytes,
-            streams=opened.streams if opened else 1,
-            memory_mb=self._settings.memory_mb,
+            timing=Timing(measurement.seconds * 1000, measurement.mb_per_s)
+            if measurement
+            else None,
+            setup=ReadSetup(
+                self._settings.chunk_bytes,
+                opened.streams if opened else 1,
+                self._settings.memory_mb,
+            ),
         )
 
 

@@ -11,8 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
 
+from bucketsum.archives.model import ArchiveStatus, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
-from bucketsum.digests_table import DigestsTable, Row, RowKey, Status, comparable_sequencer
+from bucketsum.digests_table import (
+    ArchiveRecord,
+    DigestsTable,
+    MemberRecord,
+    ReadSetup,
+    Row,
+    RowKey,
+    Status,
+    Timing,
+    comparable_sequencer,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,11 +51,17 @@ ROWS = st.builds(
     sha1=st.none() | HEX,
     digests=st.dictionaries(st.sampled_from(EXTRA_ALGORITHMS), HEX),
     reason=st.none() | TEXTS,
-    duration_ms=st.none() | THOUSANDTHS,
-    mb_per_s=st.none() | THOUSANDTHS,
-    chunk_bytes=st.none() | COUNTS,
-    streams=st.none() | COUNTS,
-    memory_mb=st.none() | COUNTS,
+    timing=st.none() | st.builds(Timing, THOUSANDTHS, THOUSANDTHS),
+    setup=st.none() | st.builds(ReadSetup, COUNTS, COUNTS, COUNTS),
+    member=st.none() | st.builds(MemberRecord, TEXTS, TEXTS, TEXTS, COUNTS),
+    remarks=st.lists(st.text("abc-", min_size=1)).map(tuple),
+    archive=st.none()
+    | st.builds(
+        ArchiveRecord,
+        *(st.sampled_from(ArchiveStatus), st.sampled_from(Mode)),
+        *(COUNTS, COUNTS, COUNTS, COUNTS, THOUSANDTHS),
+        reason=st.none() | TEXTS,
+    ),
 )
 
 

@@ -18,6 +18,7 @@ from bucketsum.digests_table import (
     Row,
     RowKey,
     Status,
+    Timing,
     WriteResult,
     comparable_sequencer,
     row_key_of,
@@ -63,7 +64,7 @@ def test_late_event_is_outdated_and_changes_nothing(ledger: DigestsTable, older:
 @pytest.mark.parametrize("newer", ["0B", "0A01", "0A000000000000000000000000000001"])
 def test_newer_event_replaces_the_whole_row(ledger: DigestsTable, newer: str) -> None:
     """Nothing of the older row stays behind."""
-    older = row(fresh_key(), "0A", digests={"md5": "00"}, duration_ms=1.5)
+    older = row(fresh_key(), "0A", digests={"md5": "00"}, timing=Timing(1.5, 2.5))
     ledger.record(older)
     changed = row(older.key, newer, size_bytes=1, sha1=fresh_sha1())
     assert ledger.record(changed) is WriteResult.WRITTEN

@@ -16,7 +16,7 @@ from bench.cost.prices import PRICES
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum.digests_table import Row, Status, item_of
+from bucketsum.digests_table import ReadSetup, Row, Status, Timing, item_of
 from bucketsum.sweep.prices import prices_in
 
 HANDLINGS = st.builds(
@@ -108,11 +108,8 @@ def test_a_row_is_as_many_writes_as_priced() -> None:
         recorded_at="2026-11-21T00:00:00.000Z",
         etag="e" * 36,
         sha1="a" * 40,
-        duration_ms=123456.789,
-        mb_per_s=1234.567,
-        chunk_bytes=2**20,
-        streams=1,
-        memory_mb=10_240,
+        timing=Timing(123456.789, 1234.567),
+        setup=ReadSetup(chunk_bytes=2**20, streams=1, memory_mb=10_240),
     )
     size = sum(len(name) + len(next(iter(value.values()))) for name, value in item_of(row).items())
     assert size <= 1024

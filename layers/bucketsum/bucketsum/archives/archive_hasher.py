@@ -5,13 +5,13 @@ from __future__ import annotations
 from contextlib import closing
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bucketsum.archives.decoders import METHODS
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.archives.pace import Pace
 from bucketsum.digest import RunningDigest
-from bucketsum.digests_table import Row, Status, row_key_of
+from bucketsum.digests_table import ArchiveRecord, MemberRecord, Row, Status, row_key_of
 from bucketsum.s3.range_reads import range_reader
 
 if TYPE_CHECKING:
@@ -75,18 +75,18 @@ class ArchiveHasher:
         return digest.digest(), contents
 
 
-def summary_fields(contents: ArchiveSummary) -> dict[str, Any]:
-    """What became of an archive's members, as a row's fields."""
-    return {
-        "archive_status": contents.status,
-        "archive_mode": contents.mode,
-        "archive_reason": contents.reason,
-        "member_count": contents.members,
-        "members_unreadable": contents.unreadable,
-        "directory_count": contents.directories,
-        "member_bytes": contents.member_bytes,
-        "ratio": contents.ratio,
-    }
+def archive_record(summary: ArchiveSummary) -> ArchiveRecord:
+    """The part of a row that records *summary*."""
+    return ArchiveRecord(
+        status=summary.status,
+        mode=summary.mode,
+        reason=summary.reason,
+        members=summary.members,
+        unreadable=summary.unreadable,
+        directories=summary.directories,
+        member_bytes=summary.member_bytes,
+        ratio=summary.ratio,
+    )
 
 
 def member_row(arrival: ObjectCreated, found: MemberResult) -> Row:
@@ -107,10 +107,12 @@ def member_row(arrival: ObjectCreated, found: MemberResult) -> Row:
         recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
         sha1=found.digest.sha1,
         reason=found.digest.reason,
-        member=found.path,
-        method=METHODS.get(member.method, str(member.method)),
-        crc32=f"{member.crc32:08x}",
-        compressed_bytes=member.compressed_bytes,
-        remarks=", ".join(remarks) or None,
-        **(summary_fields(found.inside) if found.inside else {}),
+        member=MemberRecord(
+            path=found.path,
+            method=METHODS.get(member.method, str(member.method)),
+            crc32=f"{member.crc32:08x}",
+            compressed_bytes=member.compressed_bytes,
+        ),
+        remarks=remarks,
+        archive=archive_record(found.inside) if found.inside else None,
     )

@@ -1,15 +1,15 @@
-"""Runs, cells and samples ↔ DynamoDB items. The only file that knows MeasurementsTable."""
+"""The measurements table: items of runs, cells and samples."""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from bucketsum.dynamodb_items import decoded, encoded
 from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus, run_id_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from enum import StrEnum
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
@@ -34,7 +34,7 @@ RUN_KIND: Final = "run"
 _RUN_ITEM: Final = "run"
 _CELL: Final = "cell#"
 _SAMPLE: Final = "sample#"
-_STATUSES: Final[Mapping[type, type[StrEnum]]] = {Run: RunStatus, Sample: SampleStatus}
+_FLOAT_FORMAT: Final = ".9g"
 
 T = TypeVar("T", Run, Sample, CellRow)
 
@@ -99,7 +99,7 @@ class MeasurementsTable:
     ) -> None:
         key = {"run_id": {"S": run_id}, "item": {"S": item}}
         self._dynamodb.put_item(
-            TableName=self._table, Item={**_attributes_of(value), **(more or {}), **key}
+            TableName=self._table, Item={**encoded(value, _FLOAT_FORMAT), **(more or {}), **key}
         )
 
     def _items(self, run_id: str, prefix: str) -> Iterator[Mapping[str, Any]]:
@@ -124,29 +124,5 @@ def sample_of(item: Mapping[str, Any]) -> Sample:
     return _value_of(Sample, item)
 
 
-def _attributes_of(value: Run | Sample | CellRow) -> dict[str, Any]:
-    present = ((one.name, getattr(value, one.name)) for one in fields(value))
-    return {name: _attribute(one) for name, one in present if one is not None}
-
-
-def _attribute(value: object) -> dict[str, Any]:
-    if isinstance(value, bool):
-        return {"BOOL": value}
-    if isinstance(value, str):
-        return {"S": str(value)}
-    return {"N": f"{value:.9g}" if isinstance(value, float) else str(value)}
-
-
 def _value_of(kind: type[T], item: Mapping[str, Any]) -> T:
-    known = {one.name for one in fields(kind)}
-    values = {name: _plain(one) for name, one in item.items() if name in known}
-    if kind in _STATUSES:
-        values["status"] = _STATUSES[kind](values["status"])
-    return kind(**values)
-
-
-def _plain(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of DynamoDB's types
-    if "N" not in attribute:
-        return attribute.get("S", attribute.get("BOOL"))
-    text: str = attribute["N"]
-    return int(text) if text.lstrip("-").isdigit() else float(text)
+    return kind(**decoded(kind, item))

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
+from bucketsum.dynamodb_items import stored
 from bucketsum.sweep.axes import Setting
 from bucketsum.sweep.prices import FREE_STORAGE_MB
 
@@ -54,7 +55,7 @@ class Run:
     """
 
     run_id: str
-    status: RunStatus
+    status: RunStatus = field(metadata=stored(read=RunStatus))
     started_at: str
     region: str | None = None
     architecture: str | None = None
@@ -124,7 +125,7 @@ class Sample:
     cell_id: str
     run: int
     invocation: int
-    status: SampleStatus
+    status: SampleStatus = field(metadata=stored(read=SampleStatus))
     at: str
     error: str | None = None
     cause: str | None = None
