@@ -5,7 +5,7 @@ PYTHON ?= python3
 BIN := $(CURDIR)/.venv/bin
 export PATH := $(BIN):$(PATH)
 
-# A second opinion of the state machine, where npm is there to bring it; else its test says so.
+# A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
 .PHONY: help setup demo test check bench events pictures lock clean
@@ -13,12 +13,12 @@ ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.p
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-setup: .venv/.ready ## Make the locked environment under .venv
+setup: .venv/.ready ## Create the locked environment under .venv
 
 .venv/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else \
 	  f"$(PYTHON) is Python {v}; bucketsum needs 3.11 or newer: make PYTHON=python3.13 ...")'
-	@echo "Making the environment under .venv (once; about a minute)"
+	@echo "Creating the environment under .venv (once; about a minute)"
 	@$(PYTHON) -m venv .venv
 	@$(BIN)/python -m pip download --disable-pip-version-check --progress-bar off --no-deps --require-hashes \
 	  --only-binary :all: --dest .venv/wheels --requirement requirements.lock \
@@ -30,7 +30,7 @@ setup: .venv/.ready ## Make the locked environment under .venv
 	@$(BIN)/uv pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
 	@touch $@
 
-demo: .venv/.ready ## Real files into a real stack on the embedded AWS, their SHA-1 checked, and a quick sweep (KEEP=1 leaves it up)
+demo: .venv/.ready ## Upload real files to a stack on the local emulator, check every SHA-1, and run a quick sweep (KEEP=1 keeps the stack)
 	@$(BIN)/bucketsum local demo --sweep $(if $(KEEP),--keep)
 
 test: .venv/.ready $(ASL_VALIDATOR) ## Every test on every core, with coverage (ARGS=tests/unit: only these)
@@ -46,10 +46,10 @@ check: .venv/.ready ## Format, lint, types and templates
 	@$(BIN)/cfn-lint template.yaml
 	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 
-bench: .venv/.ready ## What is promised of speed and memory, measured here (ARGS=readers: ways of reading, in Lambda's shape)
+bench: .venv/.ready ## Measure speed and memory against the targets (ARGS=readers: compare readers in a sandbox)
 	@$(BIN)/python -m bench $(ARGS)
 
-events: .venv/.ready ## Make events/ anew from `sam local generate-event`
+events: .venv/.ready ## Make events/ again from `sam local generate-event`
 	@$(BIN)/python -m events.generate
 
 pictures: export BUCKETSUM_HOME := $(CURDIR)/.bucketsum/pictures
@@ -61,6 +61,6 @@ lock: .venv/.ready ## Refresh requirements.lock from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --extra local --extra report --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
-clean: ## Remove everything that make has made
+clean: ## Remove everything that make creates
 	@-test -x $(BIN)/bucketsum && $(BIN)/bucketsum local down
 	@rm -rf .venv tests/template/asl/node_modules .aws-sam .bucketsum .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

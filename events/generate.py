@@ -1,7 +1,7 @@
-"""Make the files of this folder from `sam local generate-event`, put right to what AWS sends.
+"""Make the files of this folder from `sam local generate-event`, corrected to match AWS.
 
-`make events` writes them anew. With `--bucket` it uploads the objects that the events speak of
-first, and writes events that name this bucket and the versions that the objects got there.
+`make events` writes them again. With `--bucket` it first uploads the objects that the events refer
+to, and writes events that name this bucket and the versions of the objects there.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ def write_events(into: Path, bucket: str, versions: Mapping[str, str]) -> list[P
     """Write every event: pretty, sorted, and the same bytes for the same arguments."""
     into.mkdir(parents=True, exist_ok=True)
     bodies = _bodies(bucket, versions)
-    [message] = _generated("sqs", "receive-message", "--queue-name", "bucketsum-ArrivalsQueue")
-    batch = [_message(message, name, body) for name, body in bodies.items()]
-    events = dict(zip(bodies, ([one] for one in batch), strict=True)) | {"batch": batch}
+    [template] = _generated("sqs", "receive-message", "--queue-name", "bucketsum-ArrivalsQueue")
+    batch = [_message(template, name, body) for name, body in bodies.items()]
+    events = dict(zip(bodies, ([message] for message in batch), strict=True)) | {"batch": batch}
     paths = []
     for name, messages in events.items():
         path = into / f"sqs-{name}.json"
@@ -46,11 +46,11 @@ def write_events(into: Path, bucket: str, versions: Mapping[str, str]) -> list[P
 
 
 def _bodies(bucket: str, versions: Mapping[str, str]) -> dict[str, str]:
-    """What each kind of sender puts into the queue."""
+    """Message bodies by kind of sender."""
     [record] = _generated("s3", "put", "--bucket", bucket, "--region", _REGION)
 
-    def notification(one: objects.ExampleObject) -> str:
-        return _json({"Records": [_notified(record, one, versions[one.key])]})
+    def notification(example: objects.ExampleObject) -> str:
+        return _json({"Records": [_notified(record, example, versions[example.key])]})
 
     return {
         "s3-put": notification(objects.PUT),
@@ -66,7 +66,7 @@ def _bodies(bucket: str, versions: Mapping[str, str]) -> dict[str, str]:
 def _generated(*arguments: str) -> list[dict[str, Any]]:
     """The records of one event of `sam local generate-event`."""
     sam = Path(sys.executable).with_name("sam")
-    done = subprocess.run(  # noqa: S603 - our own environment's SAM, with arguments from here
+    done = subprocess.run(  # noqa: S603 - this environment's SAM, with arguments from here
         [sam, "local", "generate-event", *arguments],
         check=True,
         capture_output=True,
@@ -77,34 +77,34 @@ def _generated(*arguments: str) -> list[dict[str, Any]]:
 
 
 def _notified(
-    record: Mapping[str, Any], one: objects.ExampleObject, version_id: str
+    record: Mapping[str, Any], example: objects.ExampleObject, version_id: str
 ) -> dict[str, Any]:
-    """Put a generated record right.
+    """Correct a generated record.
 
     SAM writes version 2.0, a key with ``%20`` for a space, no version id, and the same size,
     entity tag and sequencer for every object. Live events form-encode the key. Their version was
     2.1 for years; S3's manual has since shown 2.4 to 2.6, one number for all kinds of events,
     which differ by added fields only. So both a 2.1 and a 2.6 are here.
     """
-    how = "CompleteMultipartUpload" if one.parts else "Put"
-    told = {
-        "key": quote_plus(one.key, safe="/"),
-        "size": one.size_bytes,
-        "eTag": one.etag,
+    how = "CompleteMultipartUpload" if example.parts else "Put"
+    s3_object = {
+        "key": quote_plus(example.key, safe="/"),
+        "size": example.size_bytes,
+        "eTag": example.etag,
         "versionId": version_id,
-        "sequencer": one.sequencer,
+        "sequencer": example.sequencer,
     }
     return {
         **record,
-        "eventVersion": "2.6" if one.parts else "2.1",
+        "eventVersion": "2.6" if example.parts else "2.1",
         "eventTime": _iso(objects.WHEN),
         "eventName": f"ObjectCreated:{how}",
-        "s3": {**record["s3"], "object": told},
+        "s3": {**record["s3"], "object": s3_object},
     }
 
 
 def _test_event(bucket: str) -> dict[str, Any]:
-    """What S3 sends when notifications are configured; SAM cannot generate it."""
+    """S3's message when notifications are configured; SAM cannot generate it."""
     return {
         "Service": "Amazon S3",
         "Event": "s3:TestEvent",
@@ -116,8 +116,8 @@ def _test_event(bucket: str) -> dict[str, Any]:
 
 
 def _eventbridge(bucket: str, version_id: str) -> dict[str, Any]:
-    """SAM has no S3 event from EventBridge; keys are not encoded in these, sequencers shorter."""
-    one = objects.FROM_EVENTBRIDGE
+    """An S3 event from EventBridge, which SAM lacks: raw keys, shorter sequencers."""
+    example = objects.FROM_EVENTBRIDGE
     return {
         "version": "0",
         "id": "17793124-05d4-b198-2fde-7ededc63b103",
@@ -131,11 +131,11 @@ def _eventbridge(bucket: str, version_id: str) -> dict[str, Any]:
             "version": "0",
             "bucket": {"name": bucket},
             "object": {
-                "key": one.key,
-                "size": one.size_bytes,
-                "etag": one.etag,
+                "key": example.key,
+                "size": example.size_bytes,
+                "etag": example.etag,
                 "version-id": version_id,
-                "sequencer": one.sequencer.removeprefix("00").lower(),
+                "sequencer": example.sequencer.removeprefix("00").lower(),
             },
             "request-id": "EXAMPLE123456789",
             "requester": _ACCOUNT,
@@ -146,7 +146,7 @@ def _eventbridge(bucket: str, version_id: str) -> dict[str, Any]:
 
 
 def _sns(message: str) -> dict[str, Any]:
-    """A notification as SNS puts it into a queue: SAM's is the one that Lambda would get."""
+    """A notification as SNS sends it to a queue; SAM's is the one for Lambda."""
     [record] = _generated("sns", "notification", "--subject", "Amazon S3 Notification")
     sns = {**record["Sns"], "Message": message, "Timestamp": _iso(objects.WHEN)}
     del sns["MessageAttributes"]
@@ -154,7 +154,7 @@ def _sns(message: str) -> dict[str, Any]:
 
 
 def _message(generated: Mapping[str, Any], name: str, body: str) -> dict[str, Any]:
-    """One message with an id of its own: a batch's failures are told by id."""
+    """A message with its own ID: a batch's failures are reported by ID."""
     sent_ms = int(objects.WHEN.timestamp() * 1000) + 400
     digest = hashlib.shake_128(name.encode()).hexdigest(16)
     attributes = {

@@ -1,4 +1,4 @@
-"""The objects that the events speak of: the same bytes on every machine."""
+"""The objects that the events refer to: the same bytes on every machine."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
 
 BUCKET: Final = "bucketsum-example"
 PART_BYTES: Final = 5 * 1024 * 1024
-"""S3's smallest part; the multipart example has one of these and a rest."""
+"""S3's smallest part; the multipart example has a part of this size and a smaller one."""
 
 WHEN: Final = datetime(2026, 11, 2, 9, 30, tzinfo=UTC)
-"""When all of them landed."""
+"""Creation time of all objects."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExampleObject:
-    """One object that the events speak of; everything about it follows from key and size.
+    """An object that the events refer to; all its properties follow from key and size.
 
     Attributes:
         key: Object key, decoded.
@@ -41,7 +41,7 @@ class ExampleObject:
 
     @property
     def parts(self) -> list[bytes]:
-        """The parts that it is uploaded in; none where one PUT does it."""
+        """The parts of a multipart upload; none if one PUT is enough."""
         content = self.content
         if len(content) < PART_BYTES:
             return []
@@ -57,13 +57,13 @@ class ExampleObject:
 
     @property
     def version_id(self) -> str:
-        """Looks like one of S3's, which nobody can choose."""
+        """A version ID that looks like S3's."""
         seed = hashlib.shake_128(f"version of {self.key}".encode())
         return base64.b64encode(seed.digest(24), altchars=b"._").decode()
 
     @property
     def sequencer(self) -> str:
-        """The time in seconds and then a number, as today's sequencers appear to be."""
+        """The time in seconds, then a number, as in current sequencers."""
         return f"00{int(WHEN.timestamp()):08X}{0x51A3D000 + self.number:08X}"
 
 
@@ -74,22 +74,22 @@ FROM_EVENTBRIDGE: Final = ExampleObject("from eventbridge/100%+1.txt", 200, 4)
 FROM_SNS: Final = ExampleObject("from-sns/_SUCCESS", 0, 5)
 OBJECTS: Final = (PUT, MULTIPART, AWKWARD, FROM_EVENTBRIDGE, FROM_SNS)
 
-EXAMPLE_VERSIONS: Final = {one.key: one.version_id for one in OBJECTS}
+EXAMPLE_VERSIONS: Final = {example.key: example.version_id for example in OBJECTS}
 
 
 def upload(s3: S3Client, bucket: str) -> dict[str, str]:
     """Put the objects into *bucket*, which keeps versions; returns key → version id."""
-    return {one.key: _uploaded(s3, bucket, one) for one in OBJECTS}
+    return {example.key: _uploaded(s3, bucket, example) for example in OBJECTS}
 
 
-def _uploaded(s3: S3Client, bucket: str, one: ExampleObject) -> str:
-    place: Any = {"Bucket": bucket, "Key": one.key}
-    if not one.parts:
-        return s3.put_object(Body=one.content, **place)["VersionId"]
+def _uploaded(s3: S3Client, bucket: str, example: ExampleObject) -> str:
+    place: Any = {"Bucket": bucket, "Key": example.key}
+    if not example.parts:
+        return s3.put_object(Body=example.content, **place)["VersionId"]
     place["UploadId"] = s3.create_multipart_upload(**place)["UploadId"]
     parts: list[CompletedPartTypeDef] = [
         {"PartNumber": n, "ETag": s3.upload_part(Body=part, PartNumber=n, **place)["ETag"]}
-        for n, part in enumerate(one.parts, start=1)
+        for n, part in enumerate(example.parts, start=1)
     ]
     return s3.complete_multipart_upload(MultipartUpload={"Parts": parts}, **place)["VersionId"]
 
