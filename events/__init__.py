@@ -1,1 +1,1 @@
-"""What AWS really sends to the hasher, as files; see README.md."""
+"""The messages that AWS really sends to the hasher, as files; see README.md."""

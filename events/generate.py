@@ -83,7 +83,7 @@ def _notified(
 
     SAM writes version 2.0, a key with ``%20`` for a space, no version id, and the same size,
     entity tag and sequencer for every object. Live events form-encode the key. Their version was
-    2.1 for years; S3's manual has since shown 2.4 to 2.6, one number for all kinds of events,
+    2.1 for years; S3's manual has since shown 2.4 to 2.6, example number for all kinds of events,
     which differ by added fields only. So both a 2.1 and a 2.6 are here.
     """
     how = "CompleteMultipartUpload" if example.parts else "Put"

@@ -1,4 +1,4 @@
-"""What `sam build` makes of template.yaml, and the folders that a function sees in Lambda."""
+"""The output of `sam build`, and the folders that a function sees in Lambda."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ class Built:
         return self.folder / "template.yaml"
 
     def function(self, logical_id: str) -> Path:
-        """What is /var/task in Lambda."""
+        """The folder that is /var/task in Lambda."""
         return self.folder / logical_id
 
     @property
     def layer(self) -> Path:
-        """What is /opt/python in Lambda."""
+        """The folder that is /opt/python in Lambda."""
         return self.folder / "BucketsumLayer" / "python"
 
 

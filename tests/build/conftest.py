@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
-    """What `sam build` made."""
+    """The output of `sam build`."""
     return sam_build(tmp_path_factory.mktemp("sam"))
 
 

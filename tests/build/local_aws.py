@@ -48,7 +48,7 @@ class LocalAws:
         return [{name: next(iter(v.values())) for name, v in item.items()} for item in items]
 
     def dead_letters(self) -> list[MessageTypeDef]:
-        """What was set aside; at most ten messages."""
+        """The messages in the dead-letter queue, at most ten."""
         return self.sqs.receive_message(
             QueueUrl=self.dead_letter_queue,
             MaxNumberOfMessages=10,
@@ -62,8 +62,10 @@ class LocalAws:
             KeyError: The template refers to something that was not made here.
         """
         template = load_template()
-        defaults = {name: str(one["Default"]) for name, one in template["Parameters"].items()}
-        made = {
+        defaults = {
+            name: str(parameter["Default"]) for name, parameter in template["Parameters"].items()
+        }
+        created = {
             "DigestsTable": TABLE,
             "ArrivalsQueue": self.arrivals_queue,
             "DeadLetterQueue": self.dead_letter_queue,
@@ -71,7 +73,7 @@ class LocalAws:
         }
         values = hasher_properties()["Environment"]["Variables"]
         resolved = {
-            name: value if isinstance(value, str) else (defaults | made)[value["Ref"]]
+            name: value if isinstance(value, str) else (defaults | created)[value["Ref"]]
             for name, value in values.items()
         }
         return resolved | {"AWS_ENDPOINT_URL": self.endpoint}

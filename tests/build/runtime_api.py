@@ -54,7 +54,7 @@ class Function:
     memory_mb: int
 
     def environment(self) -> dict[str, str]:
-        """What the process sees: nothing of ours but PATH."""
+        """The environment of the process; of ours it has PATH alone."""
         return {
             **self.variables,
             "PATH": os.environ["PATH"],
@@ -122,9 +122,9 @@ def _free_ports(count: int) -> list[int]:
     """Ports that were free a moment ago: the emulator cannot choose its own."""
     with contextlib.ExitStack() as stack:
         sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for one in sockets:
-            one.bind(("127.0.0.1", 0))
-        return [one.getsockname()[1] for one in sockets]
+        for free in sockets:
+            free.bind(("127.0.0.1", 0))
+        return [free.getsockname()[1] for free in sockets]
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

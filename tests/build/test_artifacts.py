@@ -51,17 +51,17 @@ _ENVIRONMENT: Final = {
 
 def pins(text: str) -> dict[str, str]:
     """Normalised distribution name → exact version, of a requirements file's ``==`` lines."""
-    found = re.findall(r"^([A-Za-z0-9_.-]+)(?:\[[^]]*])?==([^\s;\\]+)", text, re.MULTILINE)
-    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in found}
+    pins = re.findall(r"^([A-Za-z0-9_.-]+)(?:\[[^]]*])?==([^\s;\\]+)", text, re.MULTILINE)
+    return {re.sub(r"[-_.]+", "-", name).lower(): version for name, version in pins}
 
 
 def layer_pins() -> dict[str, str]:
-    """What the layer is pinned to."""
+    """The versions that the layer is pinned to."""
     return pins((LIBRARY / "requirements.txt").read_text())
 
 
 def curl_pin() -> dict[str, str]:
-    """What is compiled and lies beside the library: pycurl alone."""
+    """The compiled package that lies beside the library: pycurl alone."""
     every = pins((LIBRARY / "requirements-binary.txt").read_text())
     return {"pycurl": every["pycurl"]}
 
@@ -112,12 +112,15 @@ def test_layer_holds_the_library(built: Built) -> None:
 def test_layer_holds_exactly_what_is_pinned(built: Built) -> None:
     """The layer's distributions are those of its requirements, in exactly these versions."""
     shipped = importlib.metadata.distributions(path=[str(built.layer)])
-    found = {re.sub(r"[-_.]+", "-", one.name).lower(): one.version for one in shipped}
-    assert found == layer_pins() | curl_pin()
+    versions = {
+        re.sub(r"[-_.]+", "-", distribution.name).lower(): distribution.version
+        for distribution in shipped
+    }
+    assert versions == layer_pins() | curl_pin()
 
 
 def test_layer_is_what_the_tests_run_with() -> None:
-    """What the layer pins, the locked environment pins to the same versions."""
+    """The locked environment has the versions that the layer pins."""
     locked = pins((ROOT / "requirements.lock").read_text())
     pinned = layer_pins() | pins((LIBRARY / "requirements-binary.txt").read_text())
     assert {name: locked[name] for name in pinned} == pinned
@@ -126,19 +129,22 @@ def test_layer_is_what_the_tests_run_with() -> None:
 def test_powertools_is_pinned_alike() -> None:
     """pyproject.toml asks for the version of Powertools that the layer ships."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())
-    wanted = {one.name: one for one in map(Requirement, project["dependency-groups"]["dev"])}
+    wanted = {
+        requirement.name: requirement
+        for requirement in map(Requirement, project["dependency-groups"]["dev"])
+    }
     version = layer_pins()["aws-lambda-powertools"]
     assert wanted["aws-lambda-powertools"].specifier == SpecifierSet(f"=={version}")
 
 
 def test_layer_serves_every_runtime_and_processor(built: Built) -> None:
-    """What is compiled is there for each, in the folder that Lambda searches, and nowhere else."""
+    """Each runtime has its compiled modules where Lambda searches, and nowhere else."""
     suffixes = {".so", ".pyd", ".dylib"}
     compiled = {
         path.relative_to(built.layer) for path in built.layer.rglob("*") if path.suffix in suffixes
     }
     runtimes = load_template()["Resources"]["BucketsumLayer"]["Properties"]["CompatibleRuntimes"]
-    found = set()
+    binaries = set()
     for runtime in runtimes:
         tag = "cpython-" + runtime.removeprefix("python").replace(".", "")
         for processor in ("x86_64", "aarch64"):
@@ -151,14 +157,14 @@ def test_layer_serves_every_runtime_and_processor(built: Built) -> None:
             names = {path.name.partition(".")[0] for path in here}
             zstd = set() if runtime == "python3.14" else {"_zstd"}
             assert names == {"_isal", "igzip_lib", "isal_zlib", "_inflate64"} | zstd
-            found |= here
-    assert {path for path in compiled if "curl" not in path.parts[0]} == found
+            binaries |= here
+    assert {path for path in compiled if "curl" not in path.parts[0]} == binaries
 
 
 def test_layer_brings_libcurl_to_every_runtime_that_can_have_it(built: Built) -> None:
     """Pycurl is there for every runtime on Amazon Linux 2023 and both processors, libcurl twice."""
     runtimes = load_template()["Resources"]["BucketsumLayer"]["Properties"]["CompatibleRuntimes"]
-    versions = [one.removeprefix("python").replace(".", "") for one in runtimes]
+    versions = [runtime.removeprefix("python").replace(".", "") for runtime in runtimes]
     versions.remove("311")  # on Amazon Linux 2, too old for pycurl's wheels
     expected = {
         f"_pycurl.cpython-{version}-{processor}-linux-gnu.so"
@@ -213,16 +219,20 @@ def test_layer_suits_every_runtime(built: Built) -> None:
     runtimes = load_template()["Parameters"]["PythonRuntime"]["AllowedValues"]
     for distribution in importlib.metadata.distributions(path=[str(built.layer)]):
         admitted = SpecifierSet(distribution.metadata["Requires-Python"] or "")
-        refused = [one for one in runtimes if f"{one.removeprefix('python')}.0" not in admitted]
+        refused = [
+            runtime for runtime in runtimes if f"{runtime.removeprefix('python')}.0" not in admitted
+        ]
         assert refused == [], distribution.name
 
 
 def test_layer_has_what_its_packages_need(built: Built) -> None:
-    """What a distribution in the layer needs is in the layer, or Lambda brings it."""
+    """Every requirement of the layer's distributions is in the layer or in Lambda."""
     at_hand = {*layer_pins(), "boto3", "botocore"}
     for distribution in importlib.metadata.distributions(path=[str(built.layer)]):
         needs = map(Requirement, distribution.requires or ())
-        plain = {one.name for one in needs if not one.marker or one.marker.evaluate({"extra": ""})}
+        plain = {
+            need.name for need in needs if not need.marker or need.marker.evaluate({"extra": ""})
+        }
         assert {re.sub(r"[-_.]+", "-", name).lower() for name in plain} <= at_hand
 
 
@@ -236,8 +246,8 @@ def test_layer_has_what_its_packages_need(built: Built) -> None:
 )  # fmt: skip
 def test_layer_has_no(unwanted: str, built: Built) -> None:
     """No programs, no tests and no secrets travel in the layer."""
-    found = [path for path in built.layer.rglob(unwanted) if "dist-info" not in str(path)]
-    assert found == []
+    files = [path for path in built.layer.rglob(unwanted) if "dist-info" not in str(path)]
+    assert files == []
 
 
 def test_layer_has_no_second_sdk(built: Built) -> None:

@@ -1,4 +1,4 @@
-"""What the built hasher loads when it starts, and what it does without."""
+"""The modules that the built hasher loads when it starts."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TELLS: Final = """
 import json, sys
 sys.path[:0] = sys.argv[1:]
 import app
-print(json.dumps({name: getattr(one, "__file__", None) for name, one in sys.modules.items()}))
+print(json.dumps({name: getattr(module, "__file__", None) for name, module in sys.modules.items()}))
 """
 _UNCHECKED_HASH: Final = 0b01  # PEP 552: by hash, and never compared with the source
 

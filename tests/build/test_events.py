@@ -33,23 +33,27 @@ def messages_of(name: str) -> list[dict[str, Any]]:
 
 def test_events_are_as_generated(tmp_path: Path) -> None:
     """`make events` changes nothing: no file was edited by hand, added or left behind."""
-    made = write_events(tmp_path, objects.BUCKET, objects.EXAMPLE_VERSIONS)
-    assert sorted(path.name for path in made) == NAMES
-    assert {path.name: path.read_bytes() for path in made} == {
+    written = write_events(tmp_path, objects.BUCKET, objects.EXAMPLE_VERSIONS)
+    assert sorted(path.name for path in written) == NAMES
+    assert {path.name: path.read_bytes() for path in written} == {
         name: (EVENTS / name).read_bytes() for name in NAMES
     }
 
 
 def test_batch_carries_every_message() -> None:
     """The batch is all the other events' messages, each under an id of its own."""
-    others = [one for name in NAMES if name != "sqs-batch.json" for one in messages_of(name)]
+    others = [
+        message for name in NAMES if name != "sqs-batch.json" for message in messages_of(name)
+    ]
     batch = messages_of("sqs-batch.json")
-    by_id = {one["messageId"]: one for one in batch}
+    by_id = {message["messageId"]: message for message in batch}
     assert len(by_id) == len(batch)
-    assert by_id == {one["messageId"]: one for one in others}
+    assert by_id == {message["messageId"]: message for message in others}
 
 
-@pytest.mark.parametrize("message", messages_of("sqs-batch.json"), ids=lambda one: one["messageId"])
+@pytest.mark.parametrize(
+    "message", messages_of("sqs-batch.json"), ids=lambda message: message["messageId"]
+)
 def test_message_has_its_checksum(message: dict[str, Any]) -> None:
     """SQS sends the MD5 of each body with it."""
     digest = hashlib.md5(message["body"].encode(), usedforsecurity=False)
@@ -57,19 +61,19 @@ def test_message_has_its_checksum(message: dict[str, Any]) -> None:
 
 
 def test_events_tell_the_objects_as_they_are() -> None:
-    """What the events say of an object is what S3 would: decoded key, size, entity tag, version."""
-    told = set()
+    """The events describe an object as S3 would: decoded key, size, entity tag, version."""
+    parsed = set()
     for message in messages_of("sqs-batch.json"):
         try:
-            told |= {
-                (one.bucket, one.key, one.size_bytes, one.etag, one.version_id)
-                for one in created_objects_in(message["body"])
+            parsed |= {
+                (created.bucket, created.key, created.size_bytes, created.etag, created.version_id)
+                for created in created_objects_in(message["body"])
             }
         except MalformedMessage:
             assert message == messages_of("sqs-malformed.json")[0]
-    assert told == {
-        (objects.BUCKET, one.key, len(one.content), one.etag, one.version_id)
-        for one in objects.OBJECTS
+    assert parsed == {
+        (objects.BUCKET, example.key, len(example.content), example.etag, example.version_id)
+        for example in objects.OBJECTS
     }
 
 
@@ -86,9 +90,9 @@ def test_native_keys_are_form_encoded() -> None:
 
 def test_sequencers_grow() -> None:
     """Objects that landed later have higher sequencers, of sixteen digits and more."""
-    sequencers = [one.sequencer for one in objects.OBJECTS]
+    sequencers = [example.sequencer for example in objects.OBJECTS]
     assert sequencers == sorted(set(sequencers))
-    assert {len(one) for one in sequencers} == {18}
+    assert {len(sequencer) for sequencer in sequencers} == {18}
 
 
 def test_events_can_be_made_for_any_bucket(local_aws: LocalAws, tmp_path: Path) -> None:
@@ -103,14 +107,17 @@ def test_events_can_be_made_for_any_bucket(local_aws: LocalAws, tmp_path: Path) 
         env=os.environ | {"AWS_ENDPOINT_URL": local_aws.endpoint},
     )
     listed = local_aws.s3.list_object_versions(Bucket="mine")["Versions"]
-    stored = {(one["Key"], one["VersionId"], one["ETag"].strip('"'), one["Size"]) for one in listed}
-    told = set()
+    stored = {
+        (version["Key"], version["VersionId"], version["ETag"].strip('"'), version["Size"])
+        for version in listed
+    }
+    parsed = set()
     for message in json.loads((tmp_path / "sqs-batch.json").read_bytes())["Records"]:
         with contextlib.suppress(MalformedMessage):
-            told |= {
-                (one.key, one.version_id, one.etag, one.size_bytes)
-                for one in created_objects_in(message["body"])
-                if one.bucket == "mine"
+            parsed |= {
+                (created.key, created.version_id, created.etag, created.size_bytes)
+                for created in created_objects_in(message["body"])
+                if created.bucket == "mine"
             }
-    assert told == stored
-    assert {key for key, *_ in stored} == {one.key for one in objects.OBJECTS}
+    assert parsed == stored
+    assert {key for key, *_ in stored} == {example.key for example in objects.OBJECTS}

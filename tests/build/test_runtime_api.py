@@ -59,8 +59,8 @@ def invoked(hasher: Function, tmp_path: Path) -> Iterator[Running]:
 def event_named(name: str, local_aws: LocalAws) -> Any:  # noqa: ANN401 - JSON
     """A committed event, with the versions that this bucket gave the objects."""
     text = (EVENTS / f"{name}.json").read_text(encoding="utf-8")
-    for one in objects.OBJECTS:
-        text = text.replace(one.version_id, local_aws.versions[one.key])
+    for example in objects.OBJECTS:
+        text = text.replace(example.version_id, local_aws.versions[example.key])
     return json.loads(text)
 
 
@@ -73,12 +73,12 @@ def test_event_is_recorded(name: str, invoked: Running, local_aws: LocalAws) -> 
     }
     assert rows == {
         (
-            f"{objects.BUCKET}/{one.key}",
-            local_aws.versions[one.key],
-            str(one.size_bytes),
-            hashlib.sha1(one.content, usedforsecurity=False).hexdigest(),
+            f"{objects.BUCKET}/{example.key}",
+            local_aws.versions[example.key],
+            str(example.size_bytes),
+            hashlib.sha1(example.content, usedforsecurity=False).hexdigest(),
         )
-        for one in RECORDED[name]
+        for example in RECORDED[name]
     }
     letters = local_aws.dead_letters()
     assert len(letters) == (name in SET_ASIDE)

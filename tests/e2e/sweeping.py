@@ -98,8 +98,12 @@ class Sweeps:
         pages = self.lambdas.get_paginator("list_versions_by_function").paginate(
             FunctionName=self.prober
         )
-        found = [one for page in pages for one in page["Versions"]]
-        return {one["Version"]: one["MemorySize"] for one in found if one["Version"] != "$LATEST"}
+        versions = [version for page in pages for version in page["Versions"]]
+        return {
+            version["Version"]: version["MemorySize"]
+            for version in versions
+            if version["Version"] != "$LATEST"
+        }
 
     def memory_mb(self) -> int:
         """Memory of the unpublished prober."""
@@ -108,7 +112,7 @@ class Sweeps:
     def uploads(self) -> list[str]:
         """Multipart uploads that nobody completed."""
         answer = self.stack.client("s3").list_multipart_uploads(Bucket=self.bucket)
-        return [one["Key"] for one in answer.get("Uploads", [])]
+        return [upload["Key"] for upload in answer.get("Uploads", [])]
 
     def assert_nothing_is_left(self) -> None:
         """No version, the memory as it was, no half an object."""
@@ -152,7 +156,7 @@ class Sweeps:
             self.executions.update_state_machine(stateMachineArn=machine, definition=was)
 
     def physical_name(self, logical_id: str) -> str:
-        """What CloudFormation called a resource."""
+        """The name that CloudFormation gave a resource."""
         answer = self.stack.connection.client("cloudformation").describe_stack_resource(
             StackName=self.stack.name, LogicalResourceId=logical_id
         )
@@ -161,9 +165,9 @@ class Sweeps:
 
     def _deploy(self, function: str, files: Mapping[str, bytes], timeout_s: int) -> None:
         archive = io.BytesIO()
-        with zipfile.ZipFile(archive, "w") as made:
+        with zipfile.ZipFile(archive, "w") as files_archive:
             for name, content in files.items():
-                made.writestr(name, content)
+                files_archive.writestr(name, content)
         self.lambdas.update_function_code(FunctionName=function, ZipFile=archive.getvalue())
         self.lambdas.update_function_configuration(FunctionName=function, Timeout=timeout_s)
 

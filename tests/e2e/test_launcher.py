@@ -44,7 +44,7 @@ def empty_project(tmp_path: Path, project: LocalProject) -> LocalProject:
 
 
 def left_behind(project: LocalProject) -> list[str]:
-    """What an embedded AWS that has ended should have taken away."""
+    """Files and control groups that a stopped emulator should have removed."""
     home = project.home
     roots = json.loads((home / "worker.json").read_text())["cgroup_roots"] or {}
     return [str(path) for path in (home / "tmp", home / "local.json") if path.exists()] + [
@@ -77,16 +77,16 @@ def test_a_port_that_another_took_meanwhile_is_not_insisted_on(
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
     free_port = launcher._free_port  # noqa: SLF001 - what looks before it is taken
     with socket.create_server(("127.0.0.1", 0)) as other:
-        taken = other.getsockname()[1]
-        found = iter([taken])
+        occupied = other.getsockname()[1]
+        ports = iter([occupied])
         monkeypatch.setattr(
-            launcher, "_free_port", lambda wanted: next(found, None) or free_port(wanted)
+            launcher, "_free_port", lambda wanted: next(ports, None) or free_port(wanted)
         )
 
         started = launcher.start(empty_project, "bucketsum", HERE)
 
         launcher.stop(empty_project)
-    assert not started.endpoint.endswith(f":{taken}")
+    assert not started.endpoint.endswith(f":{occupied}")
     assert left_behind(empty_project) == []
 
 
@@ -172,7 +172,7 @@ def test_up_deploys_again_where_it_runs(at_project: LocalProject, stack: Stack) 
 
 
 def environment_with_wheels(folder: Path) -> Path:
-    """What `make setup` leaves, in small."""
+    """An environment as `make setup` leaves it, but small."""
     for number in range(3):
         wheel = folder / "wheels" / f"package-{number}.whl"
         wheel.parent.mkdir(parents=True, exist_ok=True)

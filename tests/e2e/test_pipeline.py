@@ -52,7 +52,7 @@ def waited_for(stack: Stack, key: str, seconds: float = 60) -> list[dict[str, An
 
 @pytest.mark.usefixtures("at_project")
 def test_each_file_is_recorded_with_what_sha1sum_says(tmp_path: Path) -> None:
-    """Whatever its name and size, a file that was put has the row that `sha1sum` would give it."""
+    """A file of any name and size has the row that `sha1sum` would give it."""
     folder = tmp_path / "folder"
     for number, key in enumerate(ODD_KEYS):
         path = folder / key
@@ -61,8 +61,8 @@ def test_each_file_is_recorded_with_what_sha1sum_says(tmp_path: Path) -> None:
 
     document = answer("put", str(folder))
 
-    told = {one["key"]: one["sha1"] for one in document["objects"]}
-    assert told == {f"folder/{key}": sha1sum(folder / key) for key in ODD_KEYS}
+    recorded = {created["key"]: created["sha1"] for created in document["objects"]}
+    assert recorded == {f"folder/{key}": sha1sum(folder / key) for key in ODD_KEYS}
     run("check", str(folder), "--local")
     run("ls", "folder/", "--local")
 
@@ -109,7 +109,7 @@ def test_every_version_of_a_key_is_recorded(stack: Stack) -> None:
 
 @pytest.mark.usefixtures("at_project")
 def test_a_malformed_message_is_kept_with_its_reason_and_can_be_sent_again(stack: Stack) -> None:
-    """What names no object goes to the dead-letter queue, where `failures` says why it is there."""
+    """A message that names no object goes to the dead-letter queue; `failures` gives the reason."""
     stack.client("sqs").send_message(
         QueueUrl=stack.arrivals_queue_url, MessageBody='{"not": "ours"}'
     )
@@ -124,9 +124,9 @@ def test_a_malformed_message_is_kept_with_its_reason_and_can_be_sent_again(stack
 def _awaited_failure(text: str) -> str:
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
-        told = CliRunner(mix_stderr=False).invoke(cli, ["failures", "--local"]).stdout
-        if text in told:
-            return told
+        shown = CliRunner(mix_stderr=False).invoke(cli, ["failures", "--local"]).stdout
+        if text in shown:
+            return shown
         time.sleep(0.2)
     pytest.fail(f"no message with {text!r} in the dead-letter queue within 60 s")
 
@@ -159,7 +159,7 @@ def test_objects_deleted_before_they_are_read_leave_nothing_behind(stack: Stack)
 def test_what_was_denied_is_hashed_once_it_is_allowed(
     stack: Stack, denied: tuple[str, Callable[[], None]]
 ) -> None:
-    """What we may not read has a row that says so; `redrive --key` has it hashed later."""
+    """An object that we may not read has a row that says so; `redrive --key` hashes it later."""
     denied_key, allow = denied
     stack.client("s3").put_object(Bucket=stack.bucket, Key=denied_key, Body=b"denied at first")
     (row,) = waited_for(stack, denied_key)
@@ -278,7 +278,7 @@ def test_following_the_logs_shows_each_line_once(
 
 
 def test_sam_s_own_tools_see_the_stack(stack: Stack, project: LocalProject) -> None:
-    """What was deployed is a stack like any other: `sam list` names its outputs."""
+    """The deployed stack is a stack like any other: `sam list` names its outputs."""
     aws = emulator.running(project)
     done = subprocess.run(
         [
@@ -298,5 +298,5 @@ def test_sam_s_own_tools_see_the_stack(stack: Stack, project: LocalProject) -> N
         cwd=project.folder,
         check=True,
     )
-    outputs = {one["OutputKey"]: one["OutputValue"] for one in json.loads(done.stdout)}
+    outputs = {output["OutputKey"]: output["OutputValue"] for output in json.loads(done.stdout)}
     assert outputs["BucketName"] == stack.bucket

@@ -39,7 +39,7 @@ def test_the_quick_sweep_ends_with_a_setting_to_deploy(sweeps: Sweeps) -> None:
     assert (ended.status, ended.output["status"]) == ("SUCCEEDED", "SUCCEEDED")
     assert run.status is RunStatus.SUCCEEDED
     assert run.samples_ok == run.samples == len(samples)
-    assert all(one.status is SampleStatus.OK and one.digest_ok for one in samples)
+    assert all(sample.status is SampleStatus.OK and sample.digest_ok for sample in samples)
     chosen = ended.output["recommendation"]["parameters"]
     assert chosen["MemorySize"] in sweep["memory_mb"]
     assert chosen["ChunkBytes"] in sweep["chunk_bytes"]
@@ -50,20 +50,24 @@ def test_the_quick_sweep_ends_with_a_setting_to_deploy(sweeps: Sweeps) -> None:
 def test_each_version_has_the_memory_of_its_cell(sweeps: Sweeps) -> None:
     """The memory that a sample ran with is told by its execution environment, not by the plan."""
     ended = sweeps.run(SMALL)
-    cells = {one.cell_id: one for one in sweeps.measurements.cells(ended.run_id)}
+    cells = {cell.cell_id: cell for cell in sweeps.measurements.cells(ended.run_id)}
     samples = sweeps.measurements.samples(ended.run_id)
-    assert {one.memory_mb for one in samples} == set(SMALL["memory_mb"])
-    assert all(one.memory_mb == cells[one.cell_id].memory_mb for one in samples)
-    assert all(one.cpu_seconds and one.max_rss_bytes and one.billed_ms for one in samples)
+    assert {sample.memory_mb for sample in samples} == set(SMALL["memory_mb"])
+    assert all(sample.memory_mb == cells[sample.cell_id].memory_mb for sample in samples)
+    assert all(
+        sample.cpu_seconds and sample.max_rss_bytes and sample.billed_ms for sample in samples
+    )
 
 
 def test_invocations_at_once_run_in_environments_of_their_own(sweeps: Sweeps) -> None:
     """Concurrency k means k execution environments that read at the same time."""
     ended = sweeps.run(SMALL | {"memory_mb": [512], "concurrency": [1, 3]})
-    wide = [one for one in sweeps.measurements.samples(ended.run_id) if "-k03-" in one.cell_id]
+    wide = [
+        sample for sample in sweeps.measurements.samples(ended.run_id) if "-k03-" in sample.cell_id
+    ]
     assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
-    assert {one.invocation for one in wide} == {1, 2, 3}
-    assert len({one.log_stream for one in wide if one.run == 1}) == 3
+    assert {sample.invocation for sample in wide} == {1, 2, 3}
+    assert len({sample.log_stream for sample in wide if sample.run == 1}) == 3
 
 
 def test_every_way_to_unzip_is_measured_and_checked(sweeps: Sweeps) -> None:
@@ -72,10 +76,10 @@ def test_every_way_to_unzip_is_measured_and_checked(sweeps: Sweeps) -> None:
     ended = sweeps.run(SMALL | ways | {"workload": "unzip", "memory_mb": [512]})
     samples = sweeps.measurements.samples(ended.run_id)
     assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
-    assert {(one.mode, one.inflate) for one in samples} == set(product(*ways.values()))
-    assert {(one.members, one.directories) for one in samples} == {(165, 129)}
+    assert {(sample.mode, sample.inflate) for sample in samples} == set(product(*ways.values()))
+    assert {(sample.members, sample.directories) for sample in samples} == {(165, 129)}
     cells = sweeps.measurements.cells(ended.run_id)
-    assert {(one.mode, one.members) for one in cells} == {(mode, 165) for mode in ways["mode"]}
+    assert {(cell.mode, cell.members) for cell in cells} == {(mode, 165) for mode in ways["mode"]}
     assert ended.output["recommendation"]["parameters"]["ArchiveMode"] in {"stream", "tmp"}
     sweeps.assert_nothing_is_left()
 
@@ -89,12 +93,12 @@ def test_sweeps_that_overlap_do_not_disturb_each_other(sweeps: Sweeps) -> None:
         ended = sweeps.ended(execution)
         samples = sweeps.measurements.samples(ended.run_id)
         assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
-        assert {one.memory_mb for one in samples} == set(memory_mb)
+        assert {sample.memory_mb for sample in samples} == set(memory_mb)
     sweeps.assert_nothing_is_left()
 
 
 def test_an_object_of_ones_own_is_checked_against_its_sha1(sweeps: Sweeps) -> None:
-    """A digest that differs from the known one makes a failed sample, never a fast one."""
+    """A digest that differs from the known SHA-1 makes a failed sample, never a fast one."""
     sweeps.stack.client("s3").put_object(
         Bucket=sweeps.bucket, Key="own", Body=b"content", Metadata={"sha1": "0" * 40}
     )
@@ -102,13 +106,15 @@ def test_an_object_of_ones_own_is_checked_against_its_sha1(sweeps: Sweeps) -> No
     ended = sweeps.run(sweep | {"keys": ["own"]})
     samples = sweeps.measurements.samples(ended.run_id)
     assert ended.status == "FAILED"
-    assert {(one.status, one.error) for one in samples} == {(SampleStatus.FAILED, "WrongDigest")}
+    assert {(sample.status, sample.error) for sample in samples} == {
+        (SampleStatus.FAILED, "WrongDigest")
+    }
     assert sweeps.recorded(ended.run_id).status is RunStatus.FAILED
     sweeps.assert_nothing_is_left()
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "cause"),
     [
         ({"runs": 0}, "runs is 0, not a whole number in 1..1000"),
         ({"memory_mb": [64]}, "memory_mb[0] is 64"),
@@ -116,16 +122,16 @@ def test_an_object_of_ones_own_is_checked_against_its_sha1(sweeps: Sweeps) -> No
     ],
 )
 def test_what_cannot_be_done_is_refused_before_anything_is_changed(
-    sweeps: Sweeps, change: dict[str, Any], told: str
+    sweeps: Sweeps, change: dict[str, Any], cause: str
 ) -> None:
     """The execution fails and the run says why, naming the field."""
     ended = sweeps.run(SMALL | change)
     run = sweeps.recorded(ended.run_id)
     assert ended.status == "FAILED"
-    assert told in ended.cause
+    assert cause in ended.cause
     assert run.status is RunStatus.FAILED
     assert run.cause is not None
-    assert told in run.cause
+    assert cause in run.cause
     assert sweeps.measurements.samples(ended.run_id) == []
     sweeps.assert_nothing_is_left()
 

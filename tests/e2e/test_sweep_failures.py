@@ -1,4 +1,4 @@
-"""What goes wrong in a sweep is a result of it: what is recorded, how it ends, what is left."""
+"""Failures in a sweep are results of it: recorded, and cleaned up after."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ def deny(**_):
     return refuse("AccessDeniedException", "not authorized")
 
 def client(name, *args, _client=boto3.client, **kwargs):
-    made = _client(name, *args, **kwargs)
+    aws = _client(name, *args, **kwargs)
     if name == "lambda":
-        made.meta.events.register("before-call.lambda.UpdateFunctionConfiguration", memory)
+        aws.meta.events.register("before-call.lambda.UpdateFunctionConfiguration", memory)
         if %(keeps_versions)s:
-            made.meta.events.register("before-call.lambda.DeleteFunction", deny)
-    return made
+            aws.meta.events.register("before-call.lambda.DeleteFunction", deny)
+    return aws
 
 boto3.client = client
 import own
@@ -92,8 +92,8 @@ def sweeps(stack: Stack) -> Sweeps:
 
 def samples_of(sweeps: Sweeps, run_id: str, chunk: int) -> list[Sample]:
     """A cell's samples without warm-ups."""
-    found = sweeps.measurements.samples(run_id)
-    return [one for one in found if f"-c{chunk:09d}-" in one.cell_id and one.run]
+    samples = sweeps.measurements.samples(run_id)
+    return [sample for sample in samples if f"-c{chunk:09d}-" in sample.cell_id and sample.run]
 
 
 @pytest.mark.parametrize(
@@ -112,14 +112,14 @@ def test_a_failing_cell_is_recorded_and_the_sweep_goes_on(
     """Its samples say why, the other cells are measured, the run is PARTIAL, nothing is left."""
     with sweeps.replaced("ProberFunction", PROBER, timeout_s=3):
         ended = sweeps.run(sweep(OK, chunk))
-    bad, good = (samples_of(sweeps, ended.run_id, one) for one in (chunk, OK))
-    cells = {one.chunk_bytes: one for one in sweeps.measurements.cells(ended.run_id)}
+    bad, good = (samples_of(sweeps, ended.run_id, size) for size in (chunk, OK))
+    cells = {cell.chunk_bytes: cell for cell in sweeps.measurements.cells(ended.run_id)}
 
-    assert {one.status for one in bad} == {SampleStatus.FAILED}
+    assert {sample.status for sample in bad} == {SampleStatus.FAILED}
     assert len(bad) == len(good) == 2
-    assert all(one.error and error in one.error for one in bad)
-    assert all(one.cause and cause in one.cause for one in bad)
-    assert {one.status for one in good} == {SampleStatus.OK}
+    assert all(sample.error and error in sample.error for sample in bad)
+    assert all(sample.cause and cause in sample.cause for sample in bad)
+    assert {sample.status for sample in good} == {SampleStatus.OK}
     assert (cells[chunk].failed, cells[chunk].n, cells[OK].failed, cells[OK].n) == (2, 0, 0, 2)
     assert cells[chunk].cause
     assert (ended.status, ended.output["status"]) == ("SUCCEEDED", "PARTIAL")
@@ -143,7 +143,7 @@ def test_throttled_invocations_are_recorded(sweeps: Sweeps) -> None:
 def test_a_chunk_that_does_not_fit_is_not_run(sweeps: Sweeps) -> None:
     """Its cell says what would fit, the others are measured, the run is PARTIAL."""
     ended = sweeps.run(sweep(OK, 50_000_000, memory_mb=(128,)))
-    cells = {one.chunk_bytes: one for one in sweeps.measurements.cells(ended.run_id)}
+    cells = {cell.chunk_bytes: cell for cell in sweeps.measurements.cells(ended.run_id)}
     assert cells[50_000_000].cause is not None
     assert "do not fit into 128 MB" in cells[50_000_000].cause
     assert samples_of(sweeps, ended.run_id, 50_000_000) == []
@@ -156,7 +156,7 @@ def test_a_memory_size_that_the_account_refuses_is_a_result_of_its_cells(sweeps:
     """Lambda's answer stands in the cells of that size; the other sizes are measured."""
     with sweeps.replaced("PublisherFunction", publisher()):
         ended = sweeps.run(sweep(OK, memory_mb=(256, 3009)))
-    cells = {one.memory_mb: one for one in sweeps.measurements.cells(ended.run_id)}
+    cells = {cell.memory_mb: cell for cell in sweeps.measurements.cells(ended.run_id)}
     assert cells[3009].cause is not None
     assert "at most 3008" in cells[3009].cause
     assert (cells[256].n, cells[3009].n) == (2, 0)
@@ -193,7 +193,7 @@ def test_a_clean_up_that_crashes_does_not_hide_the_samples(sweeps: Sweeps) -> No
 
 
 def test_a_publisher_that_crashes_ends_the_run_after_clean_up(sweeps: Sweeps) -> None:
-    """Whatever breaks after the first change leads through clean-up to a run that is FAILED."""
+    """A failure after the first change leads through clean-up to a run that is FAILED."""
     with sweeps.replaced("PublisherFunction", publisher(crashes="publish")):
         ended = sweeps.run(sweep(OK))
     run = sweeps.recorded(ended.run_id)

@@ -39,10 +39,10 @@ def invoke(stack: Stack) -> Iterator[Invoke]:
     """Make a function of some code, call it once, and take it away."""
     client = stack.client("lambda")
     configuration = client.get_function_configuration(FunctionName=stack.function)
-    made: list[str] = []
+    names: list[str] = []
 
     def call(code: str, event: Any, memory_mb: int = 512) -> dict[str, Any]:  # noqa: ANN401
-        name = f"worker-test-{len(made)}"
+        name = f"worker-test-{len(names)}"
         client.create_function(
             FunctionName=name,
             Runtime=configuration["Runtime"],
@@ -52,13 +52,13 @@ def invoke(stack: Stack) -> Iterator[Invoke]:
             MemorySize=memory_mb,
             Timeout=60,
         )
-        made.append(name)
+        names.append(name)
         answer = client.invoke(FunctionName=name, Payload=json.dumps(event))
         body = json.loads(answer["Payload"].read())
         return {"error": body} if answer.get("FunctionError") else {"value": body}
 
     yield call
-    for name in made:
+    for name in names:
         client.delete_function(FunctionName=name)
 
 
@@ -76,9 +76,9 @@ def _importing(module: str) -> str:
 @pytest.mark.parametrize("module", ["rich", "aws_lambda_powertools", "bucketsum", "moto"])
 def test_what_lambda_does_not_have_cannot_be_imported(invoke: Invoke, module: str) -> None:
     """A dependency that is missing from the layer fails here as it would on AWS."""
-    told = invoke(_importing(module), {})
+    answer = invoke(_importing(module), {})
 
-    assert f"No module named '{module}'" in str(told["error"])
+    assert f"No module named '{module}'" in str(answer["error"])
 
 
 @pytest.mark.parametrize("module", ["boto3", "botocore", "urllib3", "sqlite3"])
@@ -88,7 +88,7 @@ def test_what_lambda_has_can_be_imported(invoke: Invoke, module: str) -> None:
 
 
 def test_a_function_sees_none_of_the_emulator_s_environment(invoke: Invoke) -> None:
-    """What configures the emulator stays with it, as the host's environment does on AWS."""
+    """The emulator's configuration stays with it, as the host's environment does on AWS."""
     code = "import os\ndef handler(event, context):\n    return sorted(os.environ)\n"
 
     names = invoke(code, {})["value"]

@@ -17,11 +17,11 @@ if TYPE_CHECKING:
 
 
 class Read:
-    """What came of reading *data* in *mode*.
+    """The result of reading *data* in *mode*.
 
     Attributes:
         contents: As a whole.
-        found: Its members.
+        members: Its members.
         sha1: The archive's own.
     """
 
@@ -37,39 +37,43 @@ class Read:
     ) -> None:
         limits = limits or Limits()
         reader = ArchiveReader(mode, limits, (".zip", ".jar"), 2, root, engine)
-        self.contents, self.found, self.sha1 = _read(reader, data, chunk_bytes)
+        self.contents, self.members, self.sha1 = _read(reader, data, chunk_bytes)
         assert self.sha1 == sha1_of(data), "an archive's own SHA-1 is always right"
         if mode is Mode.STREAM:
             with patch("bucketsum.archives.member.ASIDE_FROM_BYTES", 1):
                 beside = _read(replace(reader, aside=True), data, chunk_bytes)
-            assert beside == (self.contents, self.found, self.sha1), "a second core changes nothing"
+            assert beside == (self.contents, self.members, self.sha1), (
+                "a second core changes nothing"
+            )
 
     @property
     def digests(self) -> dict[str, str | None]:
         """Path → SHA-1."""
-        return {one.path: one.digest.sha1 for one in self.found}
+        return {member.path: member.digest.sha1 for member in self.members}
 
     @property
     def problems(self) -> dict[str, str | None]:
         """Path → why there is none."""
-        return {one.path: one.digest.problem for one in self.found if one.digest.problem}
+        return {
+            member.path: member.digest.problem for member in self.members if member.digest.problem
+        }
 
     @property
     def remarks(self) -> dict[str, tuple[str, ...]]:
         """Path → what is unusual, where anything is."""
-        return {one.path: one.remarks for one in self.found if one.remarks}
+        return {member.path: member.remarks for member in self.members if member.remarks}
 
 
 def _read(
     reader: ArchiveReader, data: bytes, chunk_bytes: int
 ) -> tuple[ArchiveSummary, list[MemberResult], str]:
     digest = RunningDigest()
-    found: list[MemberResult] = []
+    members: list[MemberResult] = []
     contents = reader.read(
         lambda offset, length: data[offset : offset + length],
         len(data),
         (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes)),
         digest,
-        found.append,
+        members.append,
     )
-    return contents, found, digest.digest().sha1
+    return contents, members, digest.digest().sha1

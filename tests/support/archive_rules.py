@@ -1,4 +1,4 @@
-"""What must hold of any bytes that are read as an archive, for a fuzzer or a test to try."""
+"""Rules that hold for any bytes read as an archive, for a fuzzer or a test."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def read_stream(
     """Read *data* as an archive; also its own SHA-1."""
     chunks = (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes))
     digest = RunningDigest()
-    found: list[MemberResult] = []
+    members: list[MemberResult] = []
     contents = reader.read(
         lambda offset, length: data[offset : offset + length],
         len(data),
         chunks,
         digest,
-        found.append,
+        members.append,
     )
-    return contents, found, digest.digest().sha1
+    return contents, members, digest.digest().sha1
 
 
 def check(data: bytes) -> None:
@@ -43,30 +43,30 @@ def check(data: bytes) -> None:
         AssertionError: A rule is broken.
         Exception: So is the first of them: whatever the bytes, nothing is raised.
     """
-    contents, found, sha1 = read_stream(data, 1 + len(data) % 61)
+    contents, members, sha1 = read_stream(data, 1 + len(data) % 61)
     assert sha1 == sha1_of(data), "an archive's own SHA-1 is always right"
-    total = sum(one.digest.size_bytes for one in found)
+    total = sum(member.digest.size_bytes for member in members)
     assert total <= LIMITS.total_bytes + (1 << 17), "no more comes out than is allowed"
-    assert len(found) <= LIMITS.members, "no more members are read than are allowed"
+    assert len(members) <= LIMITS.members, "no more members are read than are allowed"
     assert (contents.reason is None) == (contents.status is ArchiveStatus.READ)
-    paths = [one.path for one in found]
+    paths = [member.path for member in members]
     assert len(set(paths)) == len(paths) or LIMITS.depth, "no two members share a path"
-    for one in found:
-        assert (one.digest.sha1 is None) == (one.digest.reason is not None)
+    for member in members:
+        assert (member.digest.sha1 is None) == (member.digest.reason is not None)
     if contents.status is ArchiveStatus.READ:
-        _agree_with_zipfile(data, found)
+        _agree_with_zipfile(data, members)
 
 
-def _agree_with_zipfile(data: bytes, found: list[MemberResult]) -> None:
-    """What `zipfile` can read of an archive that we took, we read the same."""
+def _agree_with_zipfile(data: bytes, members: list[MemberResult]) -> None:
+    """Every member that `zipfile` can read, we read the same."""
     try:
         archive = zipfile.ZipFile(io.BytesIO(data))
     except Exception:  # noqa: BLE001 - it refuses some names and extra fields that we take
         return
     ours = {
-        one.digest.member.header_offset: one.digest
-        for one in found
-        if "!/" not in one.path or one.digest.member.name == one.path
+        member.digest.member.header_offset: member.digest
+        for member in members
+        if "!/" not in member.path or member.digest.member.name == member.path
     }
     for info in archive.infolist():
         # its own is_dir() has no answer for an empty name

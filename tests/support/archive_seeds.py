@@ -13,7 +13,7 @@ _CONTENTS = (b"", b"a", b"hello world " * 20, bytes(range(256)) * 4)
 
 def seeds() -> list[bytes]:
     """Every method that Python writes, with and without descriptors, comments, Zip64, prefixes."""
-    made = []
+    archives = []
     methods = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)
     for method, streamed, wide in product(methods, (False, True), (False, True)):
         target = Unseekable() if streamed else io.BytesIO()
@@ -22,13 +22,13 @@ def seeds() -> list[bytes]:
                 with archive.open(f"d/{number}", "w", force_zip64=wide) as member:
                     member.write(content)
             archive.comment = b"PK\x05\x06 in a comment" if wide else b""
-        made.append(target.getvalue())
+        archives.append(target.getvalue())
     nested = io.BytesIO()
     with zipfile.ZipFile(nested, "w") as archive:
-        archive.writestr("inner.zip", made[1])
+        archive.writestr("inner.zip", archives[1])
         archive.writestr("é/ü.txt", b"x")
         archive.mkdir("folder") if sys.version_info >= (3, 11) else None
-    return [*made, nested.getvalue(), b"#!/bin/sh\nexit\n" + made[0]]
+    return [*archives, nested.getvalue(), b"#!/bin/sh\nexit\n" + archives[0]]
 
 
 class Unseekable(io.BytesIO):

@@ -61,7 +61,7 @@ class Document:
                 yield target
 
     def anchors(self) -> set[str]:
-        """What GitHub calls its headings in links."""
+        """The names of its headings in links, as GitHub makes them."""
         texts = [
             self.tokens[number + 1].content
             for number, token in enumerate(self.tokens)

@@ -1,4 +1,4 @@
-"""What the hostile S3 holds, was asked, and does wrong: one value for each."""
+"""The hostile S3's objects, requests and faults, a value for each."""
 
 from __future__ import annotations
 
@@ -37,12 +37,12 @@ class StoredObject:
 
 @lru_cache(maxsize=4)
 def _md5_of(body: bytes) -> str:
-    """Asked for twice with every request, which may be for a few of many bytes."""
+    """Needed twice for every request, of which a few are for many bytes."""
     return hashlib.md5(body, usedforsecurity=False).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ReceivedRequest:
     """One request as the server saw it; header names are lower-case."""
 
     path: str
@@ -52,13 +52,13 @@ class Asked:
 
     @property
     def by_libcurl(self) -> bool:
-        """Whether libcurl asked, and not botocore."""
+        """Whether libcurl sent it, and not botocore."""
         return self.headers["user-agent"].startswith("bucketsum/")
 
 
 @dataclass(frozen=True, slots=True)
 class Fault:
-    """What goes wrong with one response. The default is nothing.
+    """The faults of one response; by default there are none.
 
     Attributes:
         refuse: HTTP status, error code and text of an answer instead of the object.
@@ -69,7 +69,7 @@ class Fault:
         shorten_by: How many bytes less than the body Content-Length says and the body has.
         piece_bytes: How many bytes are sent at a time.
         pause: Called before each piece with the number of body bytes sent so far.
-        ignore_range: Send everything with 200 where a range was asked for.
+        ignore_range: Send everything with 200 where a range is requested.
         ignore_conditions: Send what is there, whatever If-Match asks for.
         content_range: Sent instead of the right Content-Range.
         etag: Sent instead of the right ETag, without quotes.

@@ -17,7 +17,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
-from tests.support.s3_faults import HEALTHY, Asked, Fault, StoredObject
+from tests.support.s3_faults import HEALTHY, Fault, ReceivedRequest, StoredObject
 
 if TYPE_CHECKING:
     import ssl
@@ -29,11 +29,11 @@ _TIME_LIMIT_SECONDS: Final = 60  # a stalled response ends then at the latest
 
 
 class HostileS3:
-    """What the server holds, will do, and was asked.
+    """The server's objects, its coming faults, and the requests that it received.
 
     Attributes:
         endpoint_url: Where it listens.
-        asked: Every request so far.
+        requests: Every request so far.
         connections: How many connections were opened so far.
         always: The fault of requests for which none was scripted.
         stall: Given as a fault's ``pause``, holds the response until `resume` or the end.
@@ -41,7 +41,7 @@ class HostileS3:
 
     def __init__(self, endpoint_url: str) -> None:
         self.endpoint_url = endpoint_url
-        self.asked: list[Asked] = []
+        self.requests: list[ReceivedRequest] = []
         self.connections = 0
         self.always = HEALTHY
         self._faults: deque[Fault] = deque()
@@ -95,13 +95,13 @@ class HostileS3:
             return self._faults_of[path].popleft()
         return self._faults.popleft() if self._faults else self.always
 
-    def find(self, asked: Asked) -> StoredObject | None:
-        """The version asked for, or the newest."""
-        versions = self._versions.get(asked.path, [])
-        if asked.version_id is None:
+    def find(self, request: ReceivedRequest) -> StoredObject | None:
+        """The requested version, or the newest."""
+        versions = self._versions.get(request.path, [])
+        if request.version_id is None:
             return versions[-1] if versions else None
-        found = [one for one in versions if (one.version_id or "null") == asked.version_id]
-        return found[0] if found else None
+        matching = (kept for kept in versions if (kept.version_id or "null") == request.version_id)
+        return next(matching, None)
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -121,25 +121,25 @@ class _Handler(BaseHTTPRequestHandler):
         url = urlsplit(self.path)
         version = parse_qs(url.query).get("versionId", [None])[0]
         headers = {name.lower(): value for name, value in self.headers.items()}
-        asked = Asked(unquote(url.path).removeprefix("/"), version, headers, url.query)
-        self.server.s3.asked.append(asked)
-        fault = self.server.s3.next_fault(asked.path)
+        request = ReceivedRequest(unquote(url.path).removeprefix("/"), version, headers, url.query)
+        self.server.s3.requests.append(request)
+        fault = self.server.s3.next_fault(request.path)
         if fault.hang_up:
             self._cut(gently=False)
             return
-        stored = self.server.s3.find(asked)
-        refusal = fault.refuse or _refusal(asked, stored, fault)
+        stored = self.server.s3.find(request)
+        refusal = fault.refuse or _refusal(request, stored, fault)
         if refusal:
             self._refuse(*refusal, fault)
         elif stored:
-            self._send_object(asked, stored, fault)
+            self._send_object(request, stored, fault)
 
     def _refuse(self, status: int, code: str, text: str, fault: Fault) -> None:
         body = f"<Error><Code>{code}</Code><Message>{text}</Message></Error>" if code else ""
         headers = {"Content-Type": "application/xml", "Location": "/elsewhere"}
         self._send(status, headers, memoryview(body.encode()), fault)
 
-    def _send_object(self, asked: Asked, stored: StoredObject, fault: Fault) -> None:
+    def _send_object(self, request: ReceivedRequest, stored: StoredObject, fault: Fault) -> None:
         body = memoryview(stored.body)  # slices of it copy nothing: a test measures memory
         size = len(body)
         headers = {"ETag": f'"{fault.etag or stored.etag}"', "Accept-Ranges": "bytes"}
@@ -147,7 +147,7 @@ class _Handler(BaseHTTPRequestHandler):
             headers["x-amz-version-id"] = stored.version_id
         if stored.content_encoding:
             headers["Content-Encoding"] = stored.content_encoding
-        wanted = _RANGE.fullmatch(asked.headers.get("range", ""))
+        wanted = _RANGE.fullmatch(request.headers.get("range", ""))
         if not wanted or fault.ignore_range:
             self._send(200, headers, body, fault)
             return
@@ -190,24 +190,24 @@ class _Handler(BaseHTTPRequestHandler):
         os.close(self.connection.detach())  # `close` would wait for the files made of the socket
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server names it
-        """Say nothing: the tests look at `HostileS3.asked`."""
+        """Say nothing: the tests look at `HostileS3.requests`."""
 
 
 def _refusal(
-    asked: Asked, stored: StoredObject | None, fault: Fault
+    request: ReceivedRequest, stored: StoredObject | None, fault: Fault
 ) -> tuple[int, str, str] | None:
-    """How S3 itself would refuse, if it would."""
+    """S3's own refusal of the request, if it would refuse."""
     if stored is None:
-        code = "NoSuchVersion" if asked.version_id else "NoSuchKey"
+        code = "NoSuchVersion" if request.version_id else "NoSuchKey"
         return 404, code, "What was asked for does not exist."
-    if stored.delete_marker and asked.version_id:
+    if stored.delete_marker and request.version_id:
         return 405, "MethodNotAllowed", "The specified method is not allowed on this resource."
     if stored.delete_marker:
         return 404, "NoSuchKey", "The specified key does not exist."
-    wanted_etag = asked.headers.get("if-match", f'"{stored.etag}"')
+    wanted_etag = request.headers.get("if-match", f'"{stored.etag}"')
     if wanted_etag != f'"{stored.etag}"' and not fault.ignore_conditions:
         return 412, "PreconditionFailed", "At least one of the preconditions did not hold."
-    wanted = _RANGE.fullmatch(asked.headers.get("range", ""))
+    wanted = _RANGE.fullmatch(request.headers.get("range", ""))
     if wanted and int(wanted[1]) >= len(stored.body):
         return 416, "InvalidRange", "The requested range is not satisfiable."
     return None

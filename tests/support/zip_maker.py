@@ -80,11 +80,11 @@ def archive_of(
         body += _local(part) + part.compressed() + part.after
     chosen = [entries[position] for position in (range(len(parts)) if order is None else order)]
     directory = b"".join(chosen)
-    told = {"entries": len(chosen), "size": len(directory), "offset": len(body), "disk": 0}
-    told |= end or {}
+    fields = {"entries": len(chosen), "size": len(directory), "offset": len(body), "disk": 0}
+    fields |= end or {}
     record = struct.pack(
-        "<4sHHHHLLH", b"PK\x05\x06", told["disk"], told["disk"], told["entries"],
-        told["entries"], told["size"], told["offset"], len(comment),
+        "<4sHHHHLLH", b"PK\x05\x06", fields["disk"], fields["disk"], fields["entries"],
+        fields["entries"], fields["size"], fields["offset"], len(comment),
     )  # fmt: skip
     return prefix + body + directory + record + comment
 
@@ -97,13 +97,13 @@ def _header(part: Part) -> tuple[int, ...]:
 
 def _local(part: Part) -> bytes:
     names = ("flags", "method", "time", "date", "crc32", "compressed", "size")
-    told = dict(zip(names, _header(part), strict=True)) | part.local
-    name = told.pop("name", part.name)
-    extra = told.pop("extra", part.extra)
-    signature = told.pop("signature", b"PK\x03\x04")
+    fields = dict(zip(names, _header(part), strict=True)) | part.local
+    name = fields.pop("name", part.name)
+    extra = fields.pop("extra", part.extra)
+    signature = fields.pop("signature", b"PK\x03\x04")
     assert isinstance(name, bytes)
     assert isinstance(extra, bytes)
-    head = struct.pack("<4sHHHHHLLLHH", signature, 20, *told.values(), len(name), len(extra))
+    head = struct.pack("<4sHHHHHLLLHH", signature, 20, *fields.values(), len(name), len(extra))
     return head + name + extra
 
 

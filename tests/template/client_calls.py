@@ -1,4 +1,4 @@
-"""Which AWS operations a handler can come to call, read from the source."""
+"""The AWS operations that a handler can call, read from the source."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ def operations_called(handler: Path, library: Iterable[Path]) -> set[tuple[str, 
             bodies.setdefault(name, []).append(body)
     reached: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(handler.read_text(encoding="utf-8"))]
-    found = set()
+    operations = set()
     while waiting:
         node = waiting.pop()
-        found |= set(_calls(node))
+        operations |= set(_calls(node))
         new = _mentioned(node) - reached
         reached |= new
         waiting += [body for name in new for body in bodies.get(name, [])]
-    return found
+    return operations
 
 
 def _definitions(module: ast.AST) -> Iterator[tuple[str, ast.AST]]:
@@ -53,18 +53,18 @@ def _definitions(module: ast.AST) -> Iterator[tuple[str, ast.AST]]:
 
 
 def _mentioned(node: ast.AST) -> set[str]:
-    names = {one.id for one in ast.walk(node) if isinstance(one, ast.Name)}
-    return names | {one.attr for one in ast.walk(node) if isinstance(one, ast.Attribute)}
+    names = {inner.id for inner in ast.walk(node) if isinstance(inner, ast.Name)}
+    return names | {inner.attr for inner in ast.walk(node) if isinstance(inner, ast.Attribute)}
 
 
 def _calls(node: ast.AST) -> Iterator[tuple[str, str]]:
-    for one in ast.walk(node):
-        if not (isinstance(one, ast.Call) and isinstance(one.func, ast.Attribute)):
+    for inner in ast.walk(node):
+        if not (isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute)):
             continue
-        owner = one.func.value
+        owner = inner.func.value
         holder = getattr(owner, "attr", getattr(owner, "id", None))
         if holder in CLIENTS:
-            method = one.func.attr
-            if method in _NAMING and isinstance(one.args[0], ast.Constant):
-                method = str(one.args[0].value)
+            method = inner.func.attr
+            if method in _NAMING and isinstance(inner.args[0], ast.Constant):
+                method = str(inner.args[0].value)
             yield CLIENTS[holder], method

@@ -1,4 +1,4 @@
-"""What a template's parts refer to: Ref, GetAtt, Sub, Condition and DependsOn."""
+"""References of a template's parts: Ref, GetAtt, Sub, Condition and DependsOn."""
 
 from __future__ import annotations
 
@@ -35,16 +35,16 @@ def variables_of(text: str) -> set[str]:
 
 def referred(value: object) -> set[str]:
     """The names of the resources, parameters and pseudo parameters that *value* refers to."""
-    found: set[str] = set()
+    names: set[str] = set()
     for key, inner in nodes(value):
         if key == "Ref":
-            found.add(inner)
+            names.add(inner)
         elif key == "Fn::GetAtt":
-            found.add(inner[0])
+            names.add(inner[0])
         elif key == "Fn::Sub":
             text, own = (inner, {}) if isinstance(inner, str) else inner
-            found |= {name.split(".")[0] for name in variables_of(text) - set(own)}
-    return found
+            names |= {name.split(".")[0] for name in variables_of(text) - set(own)}
+    return names
 
 
 def conditions_of(value: object) -> set[str]:

@@ -61,8 +61,8 @@ def states(machine: Mapping[str, Any], scope: tuple[str, ...] = ()) -> Iterator[
 def targets(body: Mapping[str, Any]) -> set[str]:
     """Where a state can lead to."""
     rules = [*body.get("Choices", ()), *body.get("Catch", ())]
-    found = {one["Next"] for one in rules} | {body.get("Next"), body.get("Default")}
-    return {one for one in found if one}
+    targets = {rule["Next"] for rule in rules} | {body.get("Next"), body.get("Default")}
+    return {target for target in targets if target}
 
 
 def events(
@@ -85,8 +85,8 @@ def events(
         count += _AROUND_STATE + _WITHIN.get(body["Type"], 0)
         if body["Type"] == "Map":
             count += sum(
-                _AROUND_ITERATION + events(body["ItemProcessor"], items, choose, one)
-                for one in items(name, item)
+                _AROUND_ITERATION + events(body["ItemProcessor"], items, choose, choice)
+                for choice in items(name, item)
             )
         name = choose(name, item) if body["Type"] == "Choice" else body.get("Next", "")
     return count + (_AROUND_EXECUTION if "QueryLanguage" in machine else 0)

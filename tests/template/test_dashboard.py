@@ -16,8 +16,8 @@ RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]
 
 def properties(name: str) -> dict[str, Any]:
     """The properties of one resource."""
-    found: dict[str, Any] = RESOURCES[name]["Properties"]
-    return found
+    resource: dict[str, Any] = RESOURCES[name]["Properties"]
+    return resource
 
 
 def dashboard() -> dict[str, Any]:
@@ -31,17 +31,17 @@ def test_dashboard_has_a_place_for_every_widget() -> None:
     widgets = dashboard()["widgets"]
     cells = [
         (x, y)
-        for one in widgets
-        for x in range(one["x"], one["x"] + one["width"])
-        for y in range(one["y"], one["y"] + one["height"])
+        for widget in widgets
+        for x in range(widget["x"], widget["x"] + widget["width"])
+        for y in range(widget["y"], widget["y"] + widget["height"])
     ]
     assert len(cells) == len(set(cells)) == 24 * 12
     assert {x for x, _ in cells} == set(range(24))
-    assert {one["properties"]["region"] for one in widgets} == {"${AWS::Region}"}
+    assert {widget["properties"]["region"] for widget in widgets} == {"${AWS::Region}"}
 
 
 def test_dashboard_shows_every_outcome() -> None:
-    """Whatever can become of an object has a line of its own, under the name that code gives it."""
+    """Every outcome of an object has a line of its own, under the name that code gives it."""
     [widget] = [w for w in dashboard()["widgets"] if "outcome" in w["properties"]["title"]]
     namespace, _, dimension, service = widget["properties"]["metrics"][0]
     variables = properties("HasherFunction")["Environment"]["Variables"]
@@ -49,7 +49,7 @@ def test_dashboard_shows_every_outcome() -> None:
     assert (dimension, service) == ("service", "${AWS::StackName}")
     assert variables["POWERTOOLS_SERVICE_NAME"] == {"Ref": "AWS::StackName"}
     shown = {metric[1] for metric in widget["properties"]["metrics"]}
-    assert shown == {f"Objects{one.title()}" for one in Outcome}
+    assert shown == {f"Objects{outcome.title()}" for outcome in Outcome}
 
 
 def test_dashboard_shows_metrics_that_exist() -> None:

@@ -1,4 +1,4 @@
-"""What the documents name exists, and their tables say what the template says."""
+"""Everything the documents name exists, and their tables agree with the template."""
 
 from __future__ import annotations
 
@@ -98,11 +98,11 @@ def refused(arguments: list[str]) -> str:
     words = list(arguments)
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         name = words.pop(0)
-        found = command.get_command(context, name)
-        if found is None:
+        subcommand = command.get_command(context, name)
+        if subcommand is None:
             return f"no command {name}"
-        command = found
-    known = {option for one in command.params for option in one.opts} | {"--help", "-h"}
+        command = subcommand
+    known = {option for parameter in command.params for option in parameter.opts} | {"--help", "-h"}
     unknown = [word for word in words if word.startswith("-") and word not in known]
     return f"no option {unknown} of {command.name}" if unknown else ""
 
@@ -210,7 +210,7 @@ def test_alarms_are_the_templates() -> None:
     """The alarms that the operations describe are the template's, and no others."""
     operations = Document.read(ROOT / "docs" / "operations.md")
     resources = load_template()["Resources"].items()
-    alarms = [name for name, one in resources if one["Type"] == "AWS::CloudWatch::Alarm"]
+    alarms = [name for name, resource in resources if resource["Type"] == "AWS::CloudWatch::Alarm"]
     assert [row[0].strip("`") for row in operations.table("alarm")] == alarms
 
 
@@ -236,7 +236,7 @@ def test_decisions_are_listed() -> None:
 
 
 def test_continuous_integration_is_the_documented_commands() -> None:
-    """What runs on every change is what the documents tell a person to run, in 30 minutes."""
+    """Every change runs what the documents tell a person to run, within 30 minutes."""
     script = ROOT / ".ci" / "run"
     text = script.read_text(encoding="utf-8")
     assert os.access(script, os.X_OK)
@@ -258,9 +258,9 @@ from packaging.requirements import Requirement
 def brought(name, seen):
     if name not in seen:
         seen.add(name)
-        for one in map(Requirement, distribution(name).requires or ()):
-            if one.marker is None or one.marker.evaluate({"extra": ""}):
-                brought(one.name.lower().replace("_", "-"), seen)
+        for requirement in map(Requirement, distribution(name).requires or ()):
+            if requirement.marker is None or requirement.marker.evaluate({"extra": ""}):
+                brought(requirement.name.lower().replace("_", "-"), seen)
     return seen
 
 there = brought("bucketsum", set())
@@ -276,7 +276,7 @@ class Absent:
             raise ModuleNotFoundError(f"No module named {name!r}")
 
 for module in absent & {name.split(".")[0] for name in sys.modules}:
-    for name in [one for one in sys.modules if one.split(".")[0] == module]:
+    for name in [loaded for loaded in sys.modules if loaded.split(".")[0] == module]:
         del sys.modules[name]
 sys.meta_path.insert(0, Absent())
 from bucketsum_cli.main import main

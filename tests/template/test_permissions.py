@@ -53,12 +53,14 @@ def listed(value: Any) -> list[Any]:  # noqa: ANN401 - a policy's one-or-many
 
 
 def role_statements() -> list[dict[str, Any]]:
-    """What the hasher's role is allowed, conditional statements included."""
+    """The statements of the hasher's role, conditional statements included."""
     role = load_template()["Resources"]["HasherRole"]["Properties"]
     [policy] = role["Policies"]
     assert "ManagedPolicyArns" not in role
     statements = policy["PolicyDocument"]["Statement"]
-    return [one["Fn::If"][1] if "Fn::If" in one else one for one in statements]
+    return [
+        statement["Fn::If"][1] if "Fn::If" in statement else statement for statement in statements
+    ]
 
 
 def policy_statements() -> list[dict[str, Any]]:
@@ -94,13 +96,13 @@ def actions_of_the_code() -> set[str]:
 
 def test_role_allows_what_the_code_calls_and_no_more() -> None:
     """The role's actions are those that the code needs and those that Lambda needs for it."""
-    allowed = [action for one in role_statements() for action in listed(one["Action"])]
+    allowed = [action for statement in role_statements() for action in listed(statement["Action"])]
     assert len(allowed) == len(set(allowed))
     assert set(allowed) == actions_of_the_code() | NOT_CALLED_BY_CODE
 
 
 def test_calls_are_found_in_code() -> None:
-    """What is read from the source is what the design says the hasher does."""
+    """The calls read from the source are those that the design gives the hasher."""
     assert operations_called(HANDLER, LIBRARY) == {
         ("s3", "get_object"),
         ("dynamodb", "get_item"),
@@ -127,7 +129,7 @@ def test_calls_through_a_reached_function_are_found(tmp_path: Path) -> None:
 
 
 def test_every_client_is_looked_at() -> None:
-    """Whatever is annotated as a client goes into an attribute that the search for calls knows."""
+    """Every annotated client goes into an attribute that the search for calls knows."""
     kept = set()
     for path in LIBRARY:
         text = path.read_text(encoding="utf-8")
@@ -135,13 +137,13 @@ def test_every_client_is_looked_at() -> None:
             used = re.findall(rf"(?<![\w.])({parameter})\.(?!meta\b)", text)
             kept |= set(re.findall(rf"self\.(\w+) = {parameter}\b", text)) or set(used)
     assert kept == set(CLIENTS)
-    made = re.findall(r"client_of\(\s*\"(\w+)\"", HANDLER.read_text(encoding="utf-8"))
-    assert sorted(made) == ["dynamodb", "s3", "sqs"]
+    services = re.findall(r"client_of\(\s*\"(\w+)\"", HANDLER.read_text(encoding="utf-8"))
+    assert sorted(services) == ["dynamodb", "s3", "sqs"]
 
 
-@pytest.mark.parametrize("statement", policy_statements(), ids=lambda one: one["Sid"])
+@pytest.mark.parametrize("statement", policy_statements(), ids=lambda statement: statement["Sid"])
 def test_actions_exist(statement: dict[str, Any]) -> None:
-    """IAM knows every action in a policy; a misspelt one would be accepted and do nothing."""
+    """IAM knows every action in a policy; a misspelt name would be accepted and do nothing."""
     known = known_actions()
     for action in listed(statement["Action"]):
         service, name = action.split(":")
@@ -149,7 +151,7 @@ def test_actions_exist(statement: dict[str, Any]) -> None:
 
 
 def kinds_of(service: str, resource: Any) -> set[str]:  # noqa: ANN401 - a template's value
-    """Which kind of resource an ARN in the template is."""
+    """The kind of resource of an ARN in the template."""
     if resource in ("*", {"Ref": "AWS::NoValue"}):
         return set()
     if isinstance(resource, list):
@@ -164,7 +166,7 @@ def kinds_of(service: str, resource: Any) -> set[str]:  # noqa: ANN401 - a templ
     return {KIND_OF[service][resource["Fn::GetAtt"][0]]}
 
 
-@pytest.mark.parametrize("statement", role_statements(), ids=lambda one: one["Sid"])
+@pytest.mark.parametrize("statement", role_statements(), ids=lambda statement: statement["Sid"])
 def test_actions_stand_with_a_resource_they_know(statement: dict[str, Any]) -> None:
     """An object action stands with objects, a bucket action with the bucket: else it is void."""
     for action in listed(statement["Action"]):
@@ -179,9 +181,13 @@ def test_actions_stand_with_a_resource_they_know(statement: dict[str, Any]) -> N
 
 def test_no_resource_is_a_wildcard() -> None:
     """Only the listed actions may touch ``*``."""
-    everywhere = [one for one in role_statements() if one["Resource"] == "*"]
-    assert {a for one in everywhere for a in listed(one["Action"])} == WITHOUT_RESOURCE
-    assert all("*" not in action for one in role_statements() for action in listed(one["Action"]))
+    everywhere = [statement for statement in role_statements() if statement["Resource"] == "*"]
+    assert {a for statement in everywhere for a in listed(statement["Action"])} == WITHOUT_RESOURCE
+    assert all(
+        "*" not in action
+        for statement in role_statements()
+        for action in listed(statement["Action"])
+    )
 
 
 def test_only_lambda_takes_the_role() -> None:

@@ -23,8 +23,8 @@ LONGEST_REGION: Final = "ap-southeast-1"
 
 def resources() -> dict[str, Any]:
     """The template's resources."""
-    found: dict[str, Any] = load_template()["Resources"]
-    return found
+    resources: dict[str, Any] = load_template()["Resources"]
+    return resources
 
 
 def test_references_lead_somewhere() -> None:

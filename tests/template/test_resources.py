@@ -1,4 +1,4 @@
-"""What a person relies on without looking: encryption, clean-up, alarms, outputs."""
+"""Properties that a person relies on: encryption, clean-up, alarms, outputs."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from bucketsum.digests_table import BY_SHA1_INDEX
 
 RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]
 OUTPUTS: Final[dict[str, dict[str, Any]]] = load_template()["Outputs"]
-ALARMS: Final = [name for name, one in RESOURCES.items() if one["Type"] == "AWS::CloudWatch::Alarm"]
+ALARMS: Final = [
+    name for name, resource in RESOURCES.items() if resource["Type"] == "AWS::CloudWatch::Alarm"
+]
 
 
 def properties(name: str) -> dict[str, Any]:
     """The properties of one resource."""
-    found: dict[str, Any] = RESOURCES[name]["Properties"]
-    return found
+    resource: dict[str, Any] = RESOURCES[name]["Properties"]
+    return resource
 
 
 def test_bucket_is_private_and_encrypted() -> None:
@@ -48,8 +50,10 @@ def test_bucket_refuses_plain_http() -> None:
 
 def test_bucket_cleans_up() -> None:
     """Parts of uploads that were never completed, and old versions, do not cost money forever."""
-    rules = {one["Id"]: one for one in properties("InboxBucket")["LifecycleConfiguration"]["Rules"]}
-    assert all(one["Status"] == "Enabled" for one in rules.values())
+    rules = {
+        rule["Id"]: rule for rule in properties("InboxBucket")["LifecycleConfiguration"]["Rules"]
+    }
+    assert all(rule["Status"] == "Enabled" for rule in rules.values())
     abort = rules["AbortIncompleteMultipartUploads"]["AbortIncompleteMultipartUpload"]
     assert abort == {"DaysAfterInitiation": 7}
     expire = rules["ExpireNoncurrentVersions"]["NoncurrentVersionExpiration"]
@@ -76,7 +80,7 @@ def test_queues_are_encrypted_with_keys_that_s3_can_use() -> None:
 
 
 def test_dead_letters_have_a_queue_of_their_own() -> None:
-    """What the arrivals queue gives up on is kept in the queue that the alarm watches."""
+    """Messages that the arrivals queue gives up on are kept in the queue that the alarm watches."""
     redrive = properties("ArrivalsQueue")["RedrivePolicy"]
     assert redrive["deadLetterTargetArn"] == {"Fn::GetAtt": ["DeadLetterQueue", "Arn"]}
     assert "RedrivePolicy" not in properties("DeadLetterQueue")
@@ -121,8 +125,8 @@ def test_table_defines_the_attributes_it_uses() -> None:
     """DynamoDB refuses a definition that no key uses, and a key that is not defined."""
     table = properties("DigestsTable")
     [index] = table["GlobalSecondaryIndexes"]
-    used = {one["AttributeName"] for one in (*table["KeySchema"], *index["KeySchema"])}
-    assert used == {one["AttributeName"] for one in table["AttributeDefinitions"]}
+    used = {attribute["AttributeName"] for attribute in (*table["KeySchema"], *index["KeySchema"])}
+    assert used == {attribute["AttributeName"] for attribute in table["AttributeDefinitions"]}
     assert index["IndexName"] == BY_SHA1_INDEX
 
 
@@ -155,21 +159,21 @@ def test_alarm_watches(
     alarm: str, metric: tuple[str, str], dimension: str, target: dict[str, Any]
 ) -> None:
     """Each alarm measures what its description says, where it says."""
-    found = properties(alarm)
-    assert (found["Namespace"], found["MetricName"]) == metric
-    assert found["Dimensions"] == [{"Name": dimension, "Value": target}]
+    resource = properties(alarm)
+    assert (resource["Namespace"], resource["MetricName"]) == metric
+    assert resource["Dimensions"] == [{"Name": dimension, "Value": target}]
 
 
 @pytest.mark.parametrize("alarm", ALARMS)
 def test_alarm_tells_a_person(alarm: str) -> None:
     """Every alarm says what happened, ends when it is over, and stays still where nothing runs."""
-    found = properties(alarm)
+    resource = properties(alarm)
     topic = {"Fn::If": ["HasAlarmTopic", [{"Ref": "AlarmTopicArn"}], {"Ref": "AWS::NoValue"}]}
-    assert found["AlarmActions"] == found["OKActions"] == topic
-    assert found["TreatMissingData"] == "notBreaching"
-    assert found["ComparisonOperator"] == "GreaterThanThreshold"
-    assert found["AlarmDescription"].endswith(".")
-    assert found["Period"] % 60 == 0
+    assert resource["AlarmActions"] == resource["OKActions"] == topic
+    assert resource["TreatMissingData"] == "notBreaching"
+    assert resource["ComparisonOperator"] == "GreaterThanThreshold"
+    assert resource["AlarmDescription"].endswith(".")
+    assert resource["Period"] % 60 == 0
 
 
 @pytest.mark.parametrize("name", OUTPUTS)

@@ -24,7 +24,7 @@ from tests.template.sweep_definition import (
 from bucketsum.sweep.input import CONCURRENCY_MAX
 
 MACHINE: Final = load_definition()
-STATES: Final = {one.name: one for one in states(MACHINE)}
+STATES: Final = {state.name: state for state in states(MACHINE)}
 TOP: Final = MACHINE["States"]
 RETRIED: Final = {
     # Throttles and errors of the services; a function's own error is never tried again.
@@ -41,7 +41,9 @@ ASL_VALIDATOR: Final = (
 
 def machines() -> list[dict[str, Any]]:
     """The machine, and each Map's own."""
-    inner = [one.body["ItemProcessor"] for one in STATES.values() if one.body["Type"] == "Map"]
+    inner = [
+        state.body["ItemProcessor"] for state in STATES.values() if state.body["Type"] == "Map"
+    ]
     return [MACHINE, *inner]
 
 
@@ -51,7 +53,7 @@ def test_names_are_unique() -> None:
     assert all(re.fullmatch(r"([A-Z][a-z]+)+", name) for name in STATES)
 
 
-@pytest.mark.parametrize("machine", machines(), ids=lambda one: one["StartAt"])
+@pytest.mark.parametrize("machine", machines(), ids=lambda machine: machine["StartAt"])
 def test_every_state_is_reached_and_leads_on(machine: dict[str, Any]) -> None:
     """From StartAt each state can be reached, and each one leads to another or ends."""
     reached, waiting = set(), [machine["StartAt"]]
@@ -76,7 +78,7 @@ def test_every_state_after_the_first_change_leads_to_clean_up() -> None:
 
 
 def test_a_clean_up_that_fails_does_not_end_the_run_without_its_numbers() -> None:
-    """What clean-up could not do is told to the state that sums up."""
+    """The failures of the clean-up go to the state that sums up."""
     [catch] = TOP["CleanUp"]["Catch"]
     assert catch["ErrorEquals"] == ["States.ALL"]
     assert {catch["Next"], TOP["CleanUp"]["Next"]} == {"SumUp"}
@@ -92,7 +94,7 @@ def test_whatever_fails_is_recorded() -> None:
 
 
 def test_a_failing_probe_is_a_sample() -> None:
-    """Whatever a probe ends with goes to the state that records it."""
+    """Every result of a probe goes to the state that records it."""
     probe = STATES["Probe"].body
     assert targets(probe) == {"RecordSample"}
     assert probe["Catch"][0]["ErrorEquals"] == ["States.ALL"]
@@ -115,9 +117,9 @@ def test_only_throttles_and_services_errors_are_tried_again() -> None:
 def test_what_shares_something_runs_one_after_the_other() -> None:
     """Only invocations of one cell that are asked to run at once do."""
     widths = {
-        name: one.body["MaxConcurrency"]
-        for name, one in STATES.items()
-        if one.body["Type"] == "Map"
+        name: state.body["MaxConcurrency"]
+        for name, state in STATES.items()
+        if state.body["Type"] == "Map"
     }
     assert widths.pop("ProbeAtOnce") == CONCURRENCY_MAX
     assert set(widths.values()) == {1}
@@ -186,4 +188,4 @@ def test_asl_validator_has_nothing_against_the_definition(tmp_path: Path) -> Non
 def test_the_definition_has_no_anchors() -> None:
     """CloudFormation reads definitions without resolving YAML's aliases, so each is written out."""
     tokens = list(yaml.scan(DEFINITION.read_text(encoding="utf-8")))
-    assert not [one for one in tokens if isinstance(one, yaml.AnchorToken | yaml.AliasToken)]
+    assert not [token for token in tokens if isinstance(token, yaml.AnchorToken | yaml.AliasToken)]

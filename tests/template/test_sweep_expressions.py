@@ -18,7 +18,7 @@ from bucketsum.sweep.measurements_table import (
 )
 
 MACHINE: Final = load_definition()
-STATES: Final = {one.name: one.body for one in states(MACHINE)}
+STATES: Final = {state.name: state.body for state in states(MACHINE)}
 TOLD: Final[dict[str, Any]] = {
     "status": "ok", "size_bytes": 100_000_000, "seconds": 1.234567, "mb_per_s": 81.000059,
     "cpu_seconds": 0.5, "max_rss_bytes": 58_331_136, "rss_of": "reading", "cold": False,
@@ -27,7 +27,7 @@ TOLD: Final[dict[str, Any]] = {
 
 
 def evaluated(text: str, states_value: dict[str, Any], **variables: object) -> Any:  # noqa: ANN401 - JSON
-    """What Step Functions makes of ``{% ... %}``."""
+    """The value that Step Functions makes of ``{% ... %}``."""
     assert text.startswith("{%")
     assert text.endswith("%}")
     expression = jsonata.Jsonata.jsonata(text[2:-2])
@@ -38,11 +38,11 @@ def evaluated(text: str, states_value: dict[str, Any], **variables: object) -> A
     "name", ["3f2a", "20261121T041500-abcdef", "2026-11-21", "20261121T0415-short", "x" * 80]
 )
 def test_a_run_is_named_alike(name: str) -> None:
-    """Whoever knows an execution knows its run: the state machine, the functions, the command."""
+    """State machine, functions and command derive the same run from an execution."""
     started_at = "2026-11-21T04:15:00.123Z"
     context = {"context": {"Execution": {"Name": name, "StartTime": started_at}}}
-    told = evaluated(STATES["NameRun"]["Assign"]["run_id"], context)
-    assert told == run_id_of(name, started_at)
+    run_id = evaluated(STATES["NameRun"]["Assign"]["run_id"], context)
+    assert run_id == run_id_of(name, started_at)
 
 
 def recorded(sample: dict[str, Any], run: int = 7, invocation: int = 40) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def test_a_sample_is_written_as_the_library_reads_it() -> None:
 
 
 def test_a_failure_is_written_as_the_library_reads_it() -> None:
-    """Whatever the cause holds."""
+    """The cause may hold anything."""
     failed = {"status": "failed", "error": "Sandbox.Timedout", "cause": 'a "quoted"\n{cause} ü'}
     sample = sample_of(recorded(failed, run=0, invocation=1))
     assert (sample.status, sample.error, sample.cause) == (
@@ -82,8 +82,8 @@ def test_a_failure_is_written_as_the_library_reads_it() -> None:
 def test_a_cause_that_is_absent_is_empty() -> None:
     """Step Functions fails a state whose expression is undefined."""
     [catch] = STATES["Probe"]["Catch"]
-    told = evaluated(catch["Output"]["sample"]["cause"], {"errorOutput": {"Error": "X"}})
-    assert told == ""
+    cause = evaluated(catch["Output"]["sample"]["cause"], {"errorOutput": {"Error": "X"}})
+    assert cause == ""
 
 
 @pytest.mark.parametrize("concurrency", [1, 2, 40])

@@ -50,11 +50,12 @@ INTEGRATIONS: Final = {
 
 def statements_of(role: str) -> list[dict[str, Any]]:
     """Every statement that the role has, those of policies apart from it too."""
-    documents = [one["PolicyDocument"] for one in RESOURCES[role]["Properties"]["Policies"]]
+    documents = [policy["PolicyDocument"] for policy in RESOURCES[role]["Properties"]["Policies"]]
     documents += [
-        one["Properties"]["PolicyDocument"]
-        for one in RESOURCES.values()
-        if one["Type"] == "AWS::IAM::Policy" and {"Ref": role} in one["Properties"]["Roles"]
+        resource["Properties"]["PolicyDocument"]
+        for resource in RESOURCES.values()
+        if resource["Type"] == "AWS::IAM::Policy"
+        and {"Ref": role} in resource["Properties"]["Roles"]
     ]
     return [statement for document in documents for statement in document["Statement"]]
 
@@ -62,7 +63,7 @@ def statements_of(role: str) -> list[dict[str, Any]]:
 def allowed(role: str) -> set[str]:
     """The actions that the role allows."""
     assert "ManagedPolicyArns" not in RESOURCES[role]["Properties"]
-    return {action for one in statements_of(role) for action in listed(one["Action"])}
+    return {action for statement in statements_of(role) for action in listed(statement["Action"])}
 
 
 def actions_of(name: str) -> set[str]:
@@ -78,7 +79,7 @@ def actions_of(name: str) -> set[str]:
     actions = set()
     for service, method in called:
         names = session.get_service_model(service).operation_names
-        [action] = [f"{service}:{one}" for one in names if xform_name(one) == method]
+        [action] = [f"{service}:{name}" for name in names if xform_name(name) == method]
         actions.add(CALLED[name].get(action, action))
     return actions
 
@@ -92,15 +93,19 @@ def test_a_function_may_do_what_its_code_calls(name: str) -> None:
 def test_the_state_machine_may_do_what_its_states_do() -> None:
     """Ministack does not hold a state machine to its role, so this does."""
     resources = {
-        one.body["Resource"] for one in states(load_definition()) if one.body["Type"] == "Task"
+        state.body["Resource"]
+        for state in states(load_definition())
+        if state.body["Type"] == "Task"
     }
-    assert allowed("SweepRole") == {INTEGRATIONS[one] for one in resources}
+    assert allowed("SweepRole") == {INTEGRATIONS[resource] for resource in resources}
 
 
 def test_the_state_machine_invokes_its_functions_alone() -> None:
     """Of the prober, its versions and never what is unpublished."""
     [invoke] = [
-        one for one in statements_of("SweepRole") if one["Action"] == "lambda:InvokeFunction"
+        statement
+        for statement in statements_of("SweepRole")
+        if statement["Action"] == "lambda:InvokeFunction"
     ]
     assert invoke["Resource"] == [
         {"Fn::GetAtt": ["PlannerFunction", "Arn"]},
@@ -132,7 +137,11 @@ def test_actions_exist(role: str) -> None:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_writes_into_its_own_log(name: str) -> None:
     """And into no other."""
-    [logs] = [one for one in statements_of(f"{name}Role") if one.get("Sid") == "WriteLogs"]
+    [logs] = [
+        statement
+        for statement in statements_of(f"{name}Role")
+        if statement.get("Sid") == "WriteLogs"
+    ]
     function = RESOURCES[f"{name}Function"]["Properties"]
     assert logs["Resource"] == {"Fn::GetAtt": [f"{name}LogGroup", "Arn"]}
     assert function["LoggingConfig"]["LogGroup"] == {"Ref": f"{name}LogGroup"}
@@ -158,7 +167,7 @@ def test_what_the_publisher_sets_back_is_what_the_template_says() -> None:
 
 
 def test_the_prober_stands_on_the_hashers_layer() -> None:
-    """What is measured is what runs: the same layer, runtime and architecture."""
+    """The prober is measured as the hasher runs: same layer, runtime and architecture."""
     hasher = RESOURCES["HasherFunction"]["Properties"]
     prober = RESOURCES["ProberFunction"]["Properties"]
     for name in ("Layers", "Runtime", "Architectures", "Timeout", "MemorySize"):
@@ -169,12 +178,12 @@ def test_executions_that_are_broken_off_are_cleaned_up_after_and_closed() -> Non
     """Step Functions runs no state after StopExecution, a time-out or a broken expression."""
     rule = RESOURCES["BrokenOffRule"]["Properties"]
     detail = rule["EventPattern"]["detail"]
-    targets = {one["Arn"]["Fn::GetAtt"][0] for one in rule["Targets"]}
+    targets = {target["Arn"]["Fn::GetAtt"][0] for target in rule["Targets"]}
     may = {
-        one["Properties"]["FunctionName"]["Ref"]
-        for one in RESOURCES.values()
-        if one["Type"] == "AWS::Lambda::Permission"
-        and one["Properties"]["SourceArn"] == {"Fn::GetAtt": ["BrokenOffRule", "Arn"]}
+        resource["Properties"]["FunctionName"]["Ref"]
+        for resource in RESOURCES.values()
+        if resource["Type"] == "AWS::Lambda::Permission"
+        and resource["Properties"]["SourceArn"] == {"Fn::GetAtt": ["BrokenOffRule", "Arn"]}
     }
     assert detail["stateMachineArn"] == [{"Ref": "SweepStateMachine"}]
     assert set(detail["status"]) == {"ABORTED", "TIMED_OUT", "FAILED"}
@@ -185,7 +194,7 @@ def test_the_sweeps_bucket_notifies_nobody() -> None:
     """Test objects never become arrivals; and none outlives its week."""
     bucket = RESOURCES["SweepBucket"]["Properties"]
     assert "NotificationConfiguration" not in bucket
-    rules = {one["Id"]: one for one in bucket["LifecycleConfiguration"]["Rules"]}
+    rules = {rule["Id"]: rule for rule in bucket["LifecycleConfiguration"]["Rules"]}
     assert rules["ExpireMadeObjects"]["Prefix"] == "objects/"
     assert rules["ExpireMadeObjects"]["ExpirationInDays"] == 7
     assert "AbortIncompleteMultipartUploads" in rules

@@ -78,7 +78,7 @@ def test_a_body_that_never_ends_well_goes_back(
     message = message_of(put_at(hostile, "a"))
     hostile.always = Fault(cut_after=0, gently=True)
     assert hostile_stack.deliver(message) == [message]
-    assert len(hostile.asked) == MAX_RESUMES + 1
+    assert len(hostile.requests) == MAX_RESUMES + 1
     assert hostile_stack.digests() == {}
     hostile.always = Fault()
     hostile_stack.pass_seconds(10)
@@ -93,7 +93,7 @@ def test_a_throttling_s3_delays_the_message(
     message = message_of(put_at(hostile, "a"))
     hostile.always = THROTTLED
     assert hostile_stack.deliver(message) == [message]
-    assert len(hostile.asked) == TRIES
+    assert len(hostile.requests) == TRIES
     assert (hostile_stack.digests(), hostile_stack.set_aside()) == ({}, {})
     assert hostile_stack.after(10) == [message]
     output = capsys.readouterr().out

@@ -34,7 +34,7 @@ def test_a_new_small_object_is_one_get_and_one_write(
     """Neither S3 nor DynamoDB is asked for anything that is not needed, and SQS for nothing."""
     messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS]
     assert hostile_stack.deliver(*messages) == []
-    assert sorted(one.path for one in hostile.asked) == [f"inbox/{key}" for key in KEYS]
+    assert sorted(request.path for request in hostile.requests) == [f"inbox/{key}" for key in KEYS]
     assert hostile_stack.requests == ("PutItem",) * len(KEYS)
     assert hostile_stack.digests() == {key: sha1_of(body_of(key)) for key in KEYS}
 

@@ -63,8 +63,8 @@ def opened(client: S3Client, stored: StoredObject, plan: ReadPlan) -> OpenObject
 
 def ranges_asked(hostile: HostileS3) -> list[str]:
     """The ranges that were asked for, in the object's order; empty for a request of all of it."""
-    asked = [one.headers.get("range", "") for one in hostile.asked]
-    return sorted(asked, key=lambda text: int(text.removeprefix("bytes=").partition("-")[0] or 0))
+    ranges = [request.headers.get("range", "") for request in hostile.requests]
+    return sorted(ranges, key=lambda text: int(text.removeprefix("bytes=").partition("-")[0] or 0))
 
 
 def stall_the_first(hostile: HostileS3, body: bytes) -> ObjectCreated:
@@ -113,14 +113,14 @@ def test_no_more_connections_than_streams(hostile: HostileS3, client: S3Client) 
     """A part takes the connection that another has left."""
     reading = opened(client, hostile.put(PATH, BODY), ReadPlan(2, 1000))
     assert b"".join(reading.chunks) == BODY
-    assert (len(hostile.asked), hostile.connections, reading.streams) == (11, 2, 2)
+    assert (len(hostile.requests), hostile.connections, reading.streams) == (11, 2, 2)
 
 
 def test_no_more_connections_than_parts(hostile: HostileS3, client: S3Client) -> None:
     """An object of two parts is read by two connections, however many there may be."""
     reading = opened(client, hostile.put(PATH, BODY), ReadPlan(16, 8000))
     assert b"".join(reading.chunks) == BODY
-    assert (len(hostile.asked), hostile.connections, reading.streams) == (2, 2, 2)
+    assert (len(hostile.requests), hostile.connections, reading.streams) == (2, 2, 2)
 
 
 def test_an_object_of_one_part_is_read_in_one_request(hostile: HostileS3, client: S3Client) -> None:
@@ -148,13 +148,13 @@ def test_parts_wait_for_their_turn_within_bounds(hostile: HostileS3, client: S3C
     try:
         got = 0
         while got <= 100_000:  # more came only after the stall
-            asked = len(hostile.asked)
+            requests = len(hostile.requests)
             got += len(next(chunks))
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
         chunks.close()
-    assert asked <= plan.streams + 1
+    assert requests <= plan.streams + 1
     assert 2 * MIB < peak <= (plan.streams + 1) * plan.part_bytes + HELD_BYTES
 
 
@@ -165,7 +165,7 @@ def test_without_an_etag_the_first_answer_s_is_asked_for(
     arrival = replace(arrival_of(hostile.put(PATH, BODY)), etag=None)
     source = RANGES.source(client, plan=ReadPlan(3, 1000))
     assert b"".join(source.open(arrival).chunks) == BODY
-    conditions = [asked.headers.get("if-match") for asked in hostile.asked]
+    conditions = [request.headers.get("if-match") for request in hostile.requests]
     assert conditions == [None, *[f'"{hostile.put(PATH, BODY).etag}"'] * 10]
 
 
@@ -194,7 +194,7 @@ def test_a_store_that_ignores_ranges_is_read_in_one_stream(
     reading = opened(client, stored, ReadPlan(3, 1000))
     assert b"".join(reading.chunks) == BODY
     assert reading.streams == 1
-    assert all(asked.by_libcurl for asked in hostile.asked)
+    assert all(request.by_libcurl for request in hostile.requests)
 
 
 def test_a_throttled_part_is_asked_for_again(hostile: HostileS3, client: S3Client) -> None:
@@ -203,8 +203,8 @@ def test_a_throttled_part_is_asked_for_again(hostile: HostileS3, client: S3Clien
     hostile.script(Fault(), Fault(), slow_down)
     reading = opened(client, hostile.put(PATH, BODY), ReadPlan(2, 1000))
     assert b"".join(reading.chunks) == BODY
-    assert len(hostile.asked) == 12
-    assert all(asked.by_libcurl for asked in hostile.asked)
+    assert len(hostile.requests) == 12
+    assert all(request.by_libcurl for request in hostile.requests)
 
 
 def test_a_refused_part_is_explained_by_botocore(hostile: HostileS3, client: S3Client) -> None:
@@ -219,7 +219,7 @@ def test_a_refused_part_is_explained_by_botocore(hostile: HostileS3, client: S3C
     got: list[bytes] = []
     with pytest.raises(ObjectUnreadable, match="Access Denied"):
         got.extend(chunks)
-    [last] = [one for one in hostile.asked if not one.by_libcurl]
+    [last] = [request for request in hostile.requests if not request.by_libcurl]
     assert last.headers["range"] == f"bytes={len(b''.join(got))}-"
 
 
@@ -293,6 +293,6 @@ def test_stopping_early_asks_for_nothing_more(hostile: HostileS3, client: S3Clie
     chunks = source.open(arrival_of(stored)).chunks
     next(chunks)
     chunks.close()
-    assert len(hostile.asked) <= 4
+    assert len(hostile.requests) <= 4
     other = hostile.put(PATH, BODY)
     assert b"".join(source.open(arrival_of(other)).chunks) == BODY

@@ -58,7 +58,7 @@ def test_the_authority_that_the_environment_names_is_trusted(
     ):
         content = replace(reader, verify=str(authority)).content_of(client, s3.put(PATH, BODY))
         assert content == BODY
-        assert {one.by_libcurl for one in s3.asked} == {reader.streams > 0}
+        assert {request.by_libcurl for request in s3.requests} == {reader.streams > 0}
 
 
 @every_reader
@@ -68,7 +68,7 @@ def test_an_authority_that_nobody_trusts(tmp_path: Path, reader: Reader) -> None
     with hostile_s3(context) as s3, s3_client(s3.endpoint_url) as client:
         with pytest.raises(SourceUnavailable, match="CERTIFICATE_VERIFY_FAILED"):
             reader.content_of(client, s3.put(PATH, BODY))
-        assert s3.asked == []
+        assert s3.requests == []
 
 
 @pytest.mark.parametrize("name", ["AWS_CA_BUNDLE", "REQUESTS_CA_BUNDLE"])
@@ -115,8 +115,8 @@ def test_a_proxy_is_used_as_botocore_uses_it(
     monkeypatch.setenv("HTTP_PROXY", hostile.endpoint_url)
     with s3_client("http://s3.example.invalid") as client:
         assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
-    assert {one.headers["host"] for one in hostile.asked} == {"s3.example.invalid"}
-    assert {one.by_libcurl for one in hostile.asked} == {reader.streams > 0}
+    assert {request.headers["host"] for request in hostile.requests} == {"s3.example.invalid"}
+    assert {request.by_libcurl for request in hostile.requests} == {reader.streams > 0}
 
 
 @every_reader
@@ -129,7 +129,7 @@ def test_hosts_that_need_no_proxy_are_asked_directly(
     monkeypatch.setenv("NO_PROXY", exceptions)
     with s3_client(hostile.endpoint_url) as client:
         assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
-    assert {one.by_libcurl for one in hostile.asked} == {reader.streams > 0}
+    assert {request.by_libcurl for request in hostile.requests} == {reader.streams > 0}
 
 
 @every_reader
@@ -141,7 +141,7 @@ def test_exceptions_that_botocore_does_not_know_are_none(
     monkeypatch.setenv("NO_PROXY", "127.0.0.0/8")
     with s3_client(NOWHERE) as client:
         assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
-    assert {one.by_libcurl for one in hostile.asked} == {reader.streams > 0}
+    assert {request.by_libcurl for request in hostile.requests} == {reader.streams > 0}
 
 
 @every_reader
@@ -156,7 +156,7 @@ def test_a_tunnel_is_opened_for_https(
             trusting = replace(reader, verify=str(authority))
             assert trusting.content_of(client, s3.put(PATH, BODY)) == BODY
         assert set(tunnels) == {s3.endpoint_url.removeprefix("https://")}
-        assert {one.by_libcurl for one in s3.asked} == {reader.streams > 0}
+        assert {request.by_libcurl for request in s3.requests} == {reader.streams > 0}
 
 
 @every_reader
@@ -173,7 +173,7 @@ def test_a_proxy_that_refuses(
         ):
             replace(reader, verify=str(authority)).content_of(client, s3.put(PATH, BODY))
         assert tunnels
-        assert s3.asked == []
+        assert s3.requests == []
 
 
 @libcurls
@@ -188,7 +188,7 @@ def test_a_connection_that_the_other_side_has_closed_is_not_missed(
     assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
     hostile.always = HEALTHY
     assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
-    assert all(one.by_libcurl for one in hostile.asked)
+    assert all(request.by_libcurl for request in hostile.requests)
 
 
 @libcurls
@@ -199,11 +199,11 @@ def test_a_connection_that_dies_when_it_is_used_again(
     source = reader.source(client)
     stored = hostile.put(PATH, BODY)
     assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
-    before = len(hostile.asked)
+    before = len(hostile.requests)
     hostile.script(Fault(hang_up=True))
     assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
-    assert len(hostile.asked) == 2 * before + 1
-    assert all(one.by_libcurl for one in hostile.asked)
+    assert len(hostile.requests) == 2 * before + 1
+    assert all(request.by_libcurl for request in hostile.requests)
 
 
 @every_reader
@@ -215,8 +215,8 @@ def test_a_redirect_is_for_botocore(
     hostile.always = Fault(refuse=(status, "TemporaryRedirect", "Elsewhere."))
     with pytest.raises(SourceUnavailable, match="Redirect"):
         reader.content_of(client, hostile.put(PATH, BODY))
-    assert len(hostile.asked) <= reader.streams + 1
-    assert not all(one.by_libcurl for one in hostile.asked)
+    assert len(hostile.requests) <= reader.streams + 1
+    assert not all(request.by_libcurl for request in hostile.requests)
 
 
 def expiring_client(endpoint_url: str) -> S3Client:
@@ -245,7 +245,7 @@ def expiring_client(endpoint_url: str) -> S3Client:
 
 def keys_of(hostile: HostileS3) -> list[str]:
     """With which access key each request was signed."""
-    queries = [parse_qs(one.query) for one in hostile.asked]
+    queries = [parse_qs(request.query) for request in hostile.requests]
     return [query["X-Amz-Credential"][0].partition("/")[0] for query in queries]
 
 
@@ -260,7 +260,7 @@ def test_credentials_that_expire_within_an_object(
     first, refused, again = keys_of(hostile)
     assert first == refused
     assert again != refused
-    assert hostile.asked[-1].headers["range"] == "bytes=4000-"
+    assert hostile.requests[-1].headers["range"] == "bytes=4000-"
     client.close()
 
 
@@ -271,7 +271,7 @@ def test_credentials_that_expire_are_not_tried_for_ever(hostile: HostileS3) -> N
     hostile.always = Fault(refuse=(403, "ExpiredToken", "Expired."))
     with pytest.raises(SourceUnavailable, match="ExpiredToken"):
         STREAM.content_of(client, hostile.put(PATH, BODY))
-    assert [one.by_libcurl for one in hostile.asked].count(True) == 3
+    assert [request.by_libcurl for request in hostile.requests].count(True) == 3
     client.close()
 
 
@@ -301,7 +301,9 @@ def test_no_address_is_told(
     hostile.always = fault
     with pytest.raises(BucketsumError) as caught:
         reader.content_of(client, hostile.put(PATH, BODY))
-    [signature] = {parse_qs(one.query)["X-Amz-Signature"][0] for one in hostile.asked[:1]}
+    [signature] = {
+        parse_qs(request.query)["X-Amz-Signature"][0] for request in hostile.requests[:1]
+    }
     told = "".join(traceback.format_exception(caught.value))
     told += "".join(record.getMessage() for record in caplog.records if "bucketsum" in record.name)
     assert "X-Amz-" not in told
@@ -320,7 +322,7 @@ def test_without_pycurl_botocore_reads_and_it_is_said_once(
     stored = hostile.put(PATH, BODY)
     for _ in range(2):
         assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
-    assert not any(one.by_libcurl for one in hostile.asked)
+    assert not any(request.by_libcurl for request in hostile.requests)
     assert len([one for one in caplog.records if "over botocore" in one.getMessage()]) == 1
 
 
@@ -328,4 +330,4 @@ def test_with_pycurl_libcurl_reads(hostile: HostileS3, client: S3Client) -> None
     """The fast way cannot vanish unseen: what the functions ask for is what is used."""
     source = best_reader(client, 4096, lambda _size: ReadPlan(), {})
     assert b"".join(source.open(arrival_of(hostile.put(PATH, BODY))).chunks) == BODY
-    assert all(one.by_libcurl for one in hostile.asked)
+    assert all(request.by_libcurl for request in hostile.requests)

@@ -83,10 +83,10 @@ def test_exactly_what_arrived_is_asked_for(
     """Every request names key, version and entity tag, so that no other object can answer."""
     stored = hostile.put(PATH, BODY, "v1")
     reader.content_of(client, stored)
-    assert len(hostile.asked) == (3 if reader.streams > 1 else 1)
-    for asked in hostile.asked:
-        assert (asked.path, asked.version_id) == (PATH, "v1")
-        assert asked.headers["if-match"] == f'"{stored.etag}"'
+    assert len(hostile.requests) == (3 if reader.streams > 1 else 1)
+    for request in hostile.requests:
+        assert (request.path, request.version_id) == (PATH, "v1")
+        assert request.headers["if-match"] == f'"{stored.etag}"'
 
 
 def test_libcurl_reads_where_it_should(
@@ -94,7 +94,7 @@ def test_libcurl_reads_where_it_should(
 ) -> None:
     """What is fast is what is used: nothing falls back to botocore without a reason."""
     reader.content_of(client, hostile.put(PATH, BODY, "v1"))
-    assert {one.by_libcurl for one in hostile.asked} == {reader.streams > 0}
+    assert {request.by_libcurl for request in hostile.requests} == {reader.streams > 0}
 
 
 def test_an_older_version_is_read_for_its_own_event(
@@ -112,7 +112,7 @@ def test_an_event_without_etag_reads_what_is_there(
     arrival = replace(arrival_of(hostile.put(PATH, BODY)), etag=None)
     opened = reader.source(client, 4096).open(arrival)
     assert b"".join(opened.chunks) == BODY
-    assert "if-match" not in hostile.asked[0].headers
+    assert "if-match" not in hostile.requests[0].headers
 
 
 @pytest.mark.parametrize(
@@ -122,7 +122,7 @@ def test_a_key_is_a_key(hostile: HostileS3, client: S3Client, key: str, reader: 
     """Nothing in a key is taken for a path to be tidied up, a query or an escape."""
     arrival = put_at(hostile, key)
     assert b"".join(reader.source(client).open(arrival).chunks) == BODY
-    assert {one.path for one in hostile.asked} == {f"inbox/{key}"}
+    assert {request.path for request in hostile.requests} == {f"inbox/{key}"}
 
 
 def test_encoded_objects_are_read_as_stored(
@@ -149,7 +149,7 @@ def test_a_trickle_is_not_a_break(hostile: HostileS3, client: S3Client, reader: 
     """Bytes that come one by one make the same chunks."""
     hostile.script(Fault(piece_bytes=1))
     assert reader.content_of(client, hostile.put(PATH, BODY[:500])) == BODY[:500]
-    assert len(hostile.asked) == 1
+    assert len(hostile.requests) == 1
 
 
 def test_one_connection_serves_object_after_object(

@@ -116,7 +116,7 @@ def test_a_resume_asks_for_the_rest_of_the_same_object(
     stored = hostile.put(PATH, BODY, "v1")
     hostile.script(Fault(cut_after=4500, gently=True))
     reader.content_of(client, stored, 1000)
-    first, again = hostile.asked
+    first, again = hostile.requests
     assert "range" not in first.headers
     assert (again.path, again.version_id) == (PATH, "v1")
     assert again.headers["range"] == "bytes=4500-"  # a short chunk was yielded before the break
@@ -228,7 +228,7 @@ def test_a_silent_connection_is_a_broken_one(hostile: HostileS3, reader: Reader)
     impatient = Config(read_timeout=0.3, retries={"total_max_attempts": 1, "mode": "standard"})
     with s3_client(hostile.endpoint_url, impatient) as client:
         assert reader.content_of(client, stored) == BODY
-    assert len(hostile.asked) == 2
+    assert len(hostile.requests) == 2
 
 
 def test_a_garbled_tls_record_is_a_broken_connection(tmp_path: Path, reader: Reader) -> None:
@@ -241,5 +241,5 @@ def test_a_garbled_tls_record_is_a_broken_connection(tmp_path: Path, reader: Rea
     ):
         s3.script(Fault(piece_bytes=1000, garble_after=3000))
         assert trusting.content_of(client, s3.put(PATH, BODY), 1000) == BODY
-        assert [asked.headers.get("range") for asked in s3.asked] == [None, "bytes=3000-"]
-        assert {asked.by_libcurl for asked in s3.asked} == {reader.streams > 0}
+        assert [request.headers.get("range") for request in s3.requests] == [None, "bytes=3000-"]
+        assert {request.by_libcurl for request in s3.requests} == {reader.streams > 0}

@@ -126,6 +126,7 @@ def test_an_engine_that_the_layer_has_not_got_is_a_failed_sample(
 @pytest.mark.parametrize(
     ("body", "told"),
     [(b"no archive", "not-an-archive"), (zipped(x=b"y" * 99)[:-30], "truncated")],
+    ids=["no archive", "cut off"],
 )
 def test_what_is_no_archive_is_a_failed_sample(
     aws: Aws, invoke: Invoke, body: bytes, told: str

@@ -83,7 +83,7 @@ def test_archive_that_cannot_be_trusted_is_named(kind: str, mode: Mode, tmp_path
     assert read.contents.status is status
     assert read.contents.reason is not None
     assert read.contents.reason.startswith(f"{status}: ")
-    assert [one for one in read.found if one.digest.sha1] == []
+    assert [member for member in read.members if member.digest.sha1] == []
     assert list(tmp_path.iterdir()) == []
 
 
@@ -116,7 +116,7 @@ def test_total_is_limited(mode: Mode, tmp_path: Path) -> None:
     read = Read(archive_of(*parts), mode, limits=limits, root=tmp_path)
     assert read.contents.status is ArchiveStatus.TOO_LARGE
     assert "ArchiveMaxTotalBytes" in (read.contents.reason or "")
-    assert len(read.found) <= 10
+    assert len(read.members) <= 10
 
 
 @pytest.mark.parametrize("told", [20, 4])
@@ -125,7 +125,7 @@ def test_member_count_is_limited(told: int) -> None:
     parts = [named(f"{number}") for number in range(20)]
     read = Read(archive_of(*parts, end={"entries": told}), limits=Limits(members=10))
     assert read.contents.status is ArchiveStatus.TOO_MANY_MEMBERS
-    assert read.found == []
+    assert read.members == []
 
 
 def test_directory_size_is_limited() -> None:
@@ -190,7 +190,7 @@ def test_truncation_anywhere_is_noticed(cut: int) -> None:
     assert read.contents.status in (
         ArchiveStatus.TRUNCATED, ArchiveStatus.NOT_AN_ARCHIVE, ArchiveStatus.BROKEN,
     )  # fmt: skip
-    assert read.found == []
+    assert read.members == []
 
 
 @MODES
@@ -276,8 +276,8 @@ def test_damaged_nested_archive_is_the_members_matter() -> None:
     """It is told beside the member's digest, and the outer archive is read."""
     read = Read(archive_of(named("in.zip", b"PK\x03\x04 no")), limits=Limits(depth=1))
     assert read.contents.status is ArchiveStatus.READ
-    assert read.found[0].inside is not None
-    assert read.found[0].inside.status is ArchiveStatus.TRUNCATED
+    assert read.members[0].inside is not None
+    assert read.members[0].inside.status is ArchiveStatus.TRUNCATED
 
 
 def test_time_that_runs_out_ends_members_only() -> None:

@@ -79,7 +79,7 @@ def test_archive_without_room_is_refused_before_it_is_kept(
     read = Read(archive_of(named("a"), part), Mode.TMP, root=tmp_path)
     assert read.contents.status is ArchiveStatus.NO_ROOM
     assert "raise EphemeralStorageSize to 585 " in (read.contents.reason or "")
-    assert read.found == []
+    assert read.members == []
 
 
 def test_disk_that_fills_up_ends_members_only(

@@ -1,0 +1,87 @@
+"""The names and the docstrings of all Python code say what they are about."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ROOT: Final = Path(__file__).parents[2]
+
+NO_NAMES: Final = frozenset(
+    {"one", "ones", "some", "told", "asked", "made", "found", "said", "taken"}
+)
+FIRST_LINE_WORDS: Final = 20
+NO_FIRST_WORD: Final = re.compile(r"(What|How|Which|Whoever|Whatever)\b")
+
+NOT_YET: Final[tuple[str, ...]] = (
+    "bench/", "cli/", "layers/", "src/",
+    "tests/cli/", "tests/integration/", "tests/unit/",
+)  # fmt: skip
+"""Folders that do not follow these rules yet."""
+
+_Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+@cache
+def python_files() -> dict[str, ast.Module]:
+    """Path → syntax tree, of every tracked file that has to follow the rules by now."""
+    listed = subprocess.run(
+        ["git", "ls-files", "*.py"],  # noqa: S607 - wherever git is
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    return {
+        path: ast.parse((ROOT / path).read_text(encoding="utf-8"))
+        for path in listed.stdout.splitlines()
+        if not path.startswith(NOT_YET or ("\0",)) and (ROOT / path).exists()
+    }
+
+
+def bound_names(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and name of every variable, parameter and attribute that the module gives a value."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                yield node.lineno, name
+            case ast.arg(arg=name) | ast.ExceptHandler(name=str(name)):
+                yield node.lineno, name
+            case ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+                yield node.lineno, name
+
+
+def first_lines(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and first paragraph of every docstring of the module."""
+    for node in ast.walk(tree):
+        if isinstance(node, _Documented) and (text := ast.get_docstring(node)):
+            yield getattr(node, "lineno", 1), text.partition("\n\n")[0]
+
+
+def test_names_are_of_things() -> None:
+    """A variable called `one`, `told` or `made` does not say which thing it holds."""
+    vague = [
+        f"{path}:{line}: {name}"
+        for path, tree in python_files().items()
+        for line, name in bound_names(tree)
+        if name.lstrip("_") in NO_NAMES
+    ]
+    assert vague == []
+
+
+def test_docstrings_begin_with_their_subject() -> None:
+    """The first line is short, and a statement: it does not begin with a question word."""
+    long_or_questions = [
+        f"{path}:{line}: {text}"
+        for path, tree in python_files().items()
+        for line, text in first_lines(tree)
+        if NO_FIRST_WORD.match(text) or len(text.split()) > FIRST_LINE_WORDS
+    ]
+    assert long_or_questions == []
