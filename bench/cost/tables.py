@@ -10,6 +10,7 @@ from bench.cost.model import Cost, Handling, cost_of, usd_per_tb
 from bench.cost.prices import ARCHITECTURES, PRICES, REGION
 from bench.scaling.tables import OVERHEAD_SECONDS
 from bench.tables.table import Column, Table
+from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum.sweep.prices import prices_in
 from bucketsum_cli.output import size_text
 
@@ -142,12 +143,13 @@ def _speeds_by_memory(measured: Measured) -> dict[int, float]:
 
 
 def _assumed_handlings(measured: Measured) -> list[tuple[int, int, int]]:
-    """Memory size, object size and batch size for every memory size with a known speed."""
+    """Memory, object and batch size for memory with a known speed, up to one vCPU."""
     return [
         (memory_mb, object_bytes, batch)
         for memory_mb in _speeds_by_memory(measured)
         for object_bytes in SIZES
         for batch in BATCHES
+        if memory_mb <= MEMORY_MB_PER_CPU
     ]
 
 

@@ -75,7 +75,7 @@ class Report:
     def tables(self) -> Iterator[Table]:
         """Everything, in the order in which the articles have it."""
         yield _dump_and_extract(self.theirs)
-        for made, turns in [*self.theirs[:1], *self.others]:
+        for made, turns in [*self.theirs[:1], *self.others[-1:]]:  # the others are in the JSON
             yield _ways(made, turns)
         yield _all_ratios([*self.theirs, *self.others])
         yield _together(self.together)
