@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from aws_lambda_powertools import Logger
 
+from bucketsum.clock import now
 from bucketsum.settings import needed
 from bucketsum.sweep.causes import plain_cause
 from bucketsum.sweep.measurements_table import MeasurementsTable, RunStatus, run_id_of
@@ -40,18 +41,13 @@ def sum_up(run_id: str, ending: ExecutionEnd) -> dict[str, Any]:
         _MEASUREMENTS.samples(run_id),
         prices_in(run.region, run.architecture),
         ending,
-        _now(),
+        now(),
     )
     for cell in conclusion.cells:
         _MEASUREMENTS.record_cell(run_id, cell)
     _MEASUREMENTS.record_run(conclusion.run)
     logger.info("ended", run_id=run_id, status=conclusion.run.status, cause=conclusion.run.cause)
     return conclusion.summary
-
-
-def _now() -> str:
-    """As Step Functions writes moments: the table's other ones are its."""
-    return f"{datetime.now(UTC):%Y-%m-%dT%H:%M:%S.%f}"[:-3] + "Z"
 
 
 @logger.inject_lambda_context

@@ -1,4 +1,4 @@
-"""The hash path's function: a batch of queue messages → a row for every object they name."""
+"""The hasher: a Lambda function that records a row for each object in a batch of messages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.batch import BatchHasher, MessageResult
-from bucketsum.clients import client_of
+from bucketsum.clients import client_of, speed_up_botocore
 from bucketsum.dead_letters import DeadLetters, ReceivedMessage
 from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import Deferred
@@ -40,12 +40,13 @@ if (_LAYER := layer_manifest()) is not None:  # once for each execution environm
         "layer", missing_wheels=_LAYER.missing, has_bytecode=_LAYER.has_bytecode
     )
 
-# One request that hangs must not outlast the invocation: `STOP_BEFORE_END_SECONDS`.
+# A request that hangs must not outlast the invocation: `STOP_BEFORE_END_SECONDS`.
 _PROMPT: Final = Config(
     connect_timeout=1,
     read_timeout=2,
     retries={"mode": "standard", "total_max_attempts": 4},
 )
+speed_up_botocore()
 _S3: Final = client_of("s3", CLIENT_CONFIG)
 _DYNAMODB: Final = client_of("dynamodb", _PROMPT)
 
@@ -83,13 +84,13 @@ _BATCH: Final = BatchHasher(_HASHER.hash, SETTINGS, carried)
 
 
 @functools.cache
-def _redelivery() -> DeadLetters:
-    """Made when the first message fails: where none does, SQS is never spoken to."""
+def _dead_letters() -> DeadLetters:
+    """Created when the first message fails; until then, no SQS client is needed."""
     return DeadLetters(client_of("sqs", _PROMPT), SETTINGS)
 
 
 def _publish(report: HashResult) -> None:
-    """One log line and the metrics of one arrival."""
+    """Write the log line and the metrics of one object."""
     measurement = report.measurement
     logger.info(
         "object",
@@ -114,7 +115,7 @@ def _publish(report: HashResult) -> None:
 
 
 def _of_members(report: HashResult) -> dict[str, Any]:
-    """What the log line says of an archive's members; nothing of other objects."""
+    """Log fields about an archive's members; none for other objects."""
     contents = report.contents
     if contents is None:
         return {}
@@ -127,39 +128,40 @@ def _of_members(report: HashResult) -> dict[str, Any]:
     }
 
 
-def _tell(work: MessageResult) -> bool:
-    """Log and count what became of a message; whether it is done with, or goes back."""
+def _is_done(result: MessageResult) -> bool:
+    """Log and count the result of a message; whether the message can be deleted."""
     metrics.add_metric("Messages", MetricUnit.Count, 1)
-    for report in work.reports:
+    for report in result.reports:
         _publish(report)
-    return work.failure is None or _given_back(work.delivery, work.failure)
+    return result.failure is None or _handle_failure(result.received, result.failure)
 
 
-def _given_back(delivery: ReceivedMessage, failure: Exception) -> bool:
-    """See to a message that is not done with; whether it is after all, being set aside."""
-    settled = _settled(delivery, failure)
-    told: dict[str, Any] = {
-        "message_id": delivery.message_id,
-        "receive_count": delivery.receive_count,
+def _handle_failure(message: ReceivedMessage, failure: Exception) -> bool:
+    """Retry or dead-letter a failed message; whether it can be deleted."""
+    dead_lettered = _retry_or_dead_letter(message, failure)
+    fields: dict[str, Any] = {
+        "message_id": message.message_id,
+        "receive_count": message.receive_count,
     }
     if isinstance(failure, Deferred):
         metrics.add_metric("MessagesDeferred", MetricUnit.Count, 1)
-        logger.info("message left to another invocation", seconds=failure.seconds, **told)
-        return settled
-    metrics.add_metric("MessagesSetAside" if settled else "MessagesRetried", MetricUnit.Count, 1)
+        logger.info("message left to another invocation", seconds=failure.seconds, **fields)
+        return dead_lettered
+    name = "MessagesSetAside" if dead_lettered else "MessagesRetried"
+    metrics.add_metric(name, MetricUnit.Count, 1)
     logger.error(
-        "message set aside" if settled else "message goes back",
+        "message set aside" if dead_lettered else "message goes back",
         exc_info=failure,
-        body=delivery.body[:2000],
-        **told,
+        body=message.body[:2000],
+        **fields,
     )
-    return settled
+    return dead_lettered
 
 
-def _settled(delivery: ReceivedMessage, error: Exception) -> bool:
-    """Whether the message is set aside. Where SQS refuses to be told, its time-outs decide."""
+def _retry_or_dead_letter(message: ReceivedMessage, error: Exception) -> bool:
+    """See `DeadLetters.retry_or_dead_letter`; False if SQS refuses."""
     try:
-        return _redelivery().settle(delivery, error)
+        return _dead_letters().retry_or_dead_letter(message, error)
     except (BotoCoreError, ClientError):
         logger.exception("SQS refused; the message waits out the queue's own visibility time-out")
         return False
@@ -172,19 +174,20 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     """Handle one batch from the arrivals queue.
 
     Returns:
-        ``{"batchItemFailures": [{"itemIdentifier": messageId}, ...]}``: the messages that go back.
+        ``{"batchItemFailures": [{"itemIdentifier": messageId}, ...]}``: the messages that return
+        to the queue.
     """
-    deliveries = [_delivery_of(message) for message in event["Records"]]
-    works = _BATCH.handle(deliveries, lambda: context.get_remaining_time_in_millis() / 1000)
-    back = [work.delivery.message_id for work in works if not _tell(work)]
-    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in back]}
+    messages = [_message_of(record) for record in event["Records"]]
+    results = _BATCH.handle(messages, lambda: context.get_remaining_time_in_millis() / 1000)
+    returned = [result.received.message_id for result in results if not _is_done(result)]
+    return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in returned]}
 
 
-def _delivery_of(message: dict[str, Any]) -> ReceivedMessage:
-    """What Lambda passes on of a message."""
+def _message_of(record: dict[str, Any]) -> ReceivedMessage:
+    """The message in a record of Lambda's SQS event."""
     return ReceivedMessage(
-        body=message["body"],
-        receipt_handle=message["receiptHandle"],
-        receive_count=int(message["attributes"]["ApproximateReceiveCount"]),
-        message_id=message["messageId"],
+        body=record["body"],
+        receipt_handle=record["receiptHandle"],
+        receive_count=int(record["attributes"]["ApproximateReceiveCount"]),
+        message_id=record["messageId"],
     )

@@ -89,7 +89,7 @@ def handled(
     """Handle a batch; message ids → works, in the order they came."""
     batch = BatchHasher(hasher.hash, settings, lambda work: work)
     works = list(batch.handle(deliveries, left))
-    found = {work.delivery.message_id: work for work in works}
+    found = {work.received.message_id: work for work in works}
     assert len(found) == len(works)
     return found
 
@@ -297,7 +297,7 @@ def test_every_message_is_accounted_for(
     assert set(works) == {one.message_id for one in batch}
     assert len(hasher.asked) == len(set(hasher.asked))
     for work in works.values():
-        keys = {one.key for one in work.arrivals}
+        keys = {one.key for one in work.objects}
         if isinstance(work.failure, Deferred):
             assert keys.isdisjoint(hasher.asked)
         else:

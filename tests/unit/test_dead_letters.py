@@ -56,7 +56,9 @@ def dead_letters(sqs: SQSClient) -> str:
 def set_aside(sqs: SQSClient, dead_letters: str, error: Exception, receives: int) -> str:
     """Settle a message that failed with *error*; return the reason it then has in the DLQ."""
     redelivery = DeadLetters(sqs, settings(dead=dead_letters))
-    assert redelivery.settle(ReceivedMessage("the body", "handle", receives, "id"), error)
+    assert redelivery.retry_or_dead_letter(
+        ReceivedMessage("the body", "handle", receives, "id"), error
+    )
     answer = sqs.receive_message(QueueUrl=dead_letters, MessageAttributeNames=["All"])
     [message] = answer["Messages"]
     sqs.delete_message(QueueUrl=dead_letters, ReceiptHandle=message["ReceiptHandle"])
@@ -113,7 +115,7 @@ def settled(receives: int, error: Exception, chance: float = 0.0) -> StrictSqs:
     """What SQS was given when a message failed with *error*, of a queue that is very patient."""
     sqs = StrictSqs()
     redelivery = DeadLetters(cast("SQSClient", sqs), settings(1000), lambda: chance)
-    redelivery.settle(ReceivedMessage("the body", "handle", receives, "id"), error)
+    redelivery.retry_or_dead_letter(ReceivedMessage("the body", "handle", receives, "id"), error)
     return sqs
 
 
@@ -136,7 +138,9 @@ def test_reason_makes_room_for_the_longest_messages(free_bytes: int) -> None:
 
     body = "x" * (1_048_576 - free_bytes)
     redelivery = DeadLetters(cast("SQSClient", _Sqs()), settings())
-    assert redelivery.settle(ReceivedMessage(body, "handle", 1, "id"), MalformedMessage("é" * 500))
+    assert redelivery.retry_or_dead_letter(
+        ReceivedMessage(body, "handle", 1, "id"), MalformedMessage("é" * 500)
+    )
 
     [message] = sent
     attributes = message["MessageAttributes"]
@@ -182,7 +186,9 @@ def test_waiting_message_is_named_by_its_receipt() -> None:
             {"QueueUrl": "arrivals", "ReceiptHandle": "this one", "VisibilityTimeout": 10},
         )
         delivery = ReceivedMessage("the body", "this one", 1, "id")
-        assert not DeadLetters(sqs, settings(), lambda: 0.0).settle(delivery, Retryable("busy"))
+        assert not DeadLetters(sqs, settings(), lambda: 0.0).retry_or_dead_letter(
+            delivery, Retryable("busy")
+        )
         stub.assert_no_pending_responses()
 
 
@@ -197,4 +203,4 @@ def test_refusal_of_sqs_leaves_the_message_where_it_is(operation: str, error: Ex
     with Stubber(sqs) as stub:
         stub.add_client_error(operation, "Throttled")
         with pytest.raises(ClientError, match="Throttled"):
-            redelivery.settle(ReceivedMessage("the body", "handle", 1, "id"), error)
+            redelivery.retry_or_dead_letter(ReceivedMessage("the body", "handle", 1, "id"), error)

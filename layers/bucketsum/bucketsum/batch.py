@@ -1,4 +1,4 @@
-"""The messages of one invocation: small objects side by side, large ones one after the other."""
+"""Hash a batch of messages: small objects in parallel, large ones one after the other."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
     Result = HashResult | Exception
 
 LARGE_BYTES: Final = 256 * 1024 * 1024
-"""From this size on a message is better off in an environment of its own: so much takes more than
-3 s at Lambda's 75 MiB/s, and coming again takes about one."""
+"""Messages of this size get an execution environment each: reading takes over 3 s at Lambda's
+75 MiB/s, redelivery about 1 s."""
 
 _SLOW_MB_PER_S: Final = 60
 _SLOW_MB_PER_S_PER_MB: Final = 0.16
@@ -34,32 +34,32 @@ reader measured in Lambda's shape at 512, 256 and 128 MB."""
 
 @dataclass(slots=True, eq=False)
 class MessageResult:
-    """One message, and what has become of it.
+    """One message, and the results of its objects.
 
     Attributes:
-        delivery: The message.
-        arrivals: What it names.
-        results: A report or an error for each that was dealt with, and the message's own error.
+        received: The message.
+        objects: The created objects that it names.
+        results: A result or an error for each handled object, and the message's own error.
     """
 
-    delivery: ReceivedMessage
-    arrivals: Sequence[ObjectCreated] = ()
+    received: ReceivedMessage
+    objects: Sequence[ObjectCreated] = ()
     results: list[Result] = field(default_factory=list)
 
     @property
     def size_bytes(self) -> int:
-        """What all of its objects come to."""
-        return sum(arrival.size_bytes for arrival in self.arrivals)
+        """Total size of its objects."""
+        return sum(created.size_bytes for created in self.objects)
 
     @property
     def reports(self) -> list[HashResult]:
-        """Of the objects that could be dealt with."""
-        return [one for one in self.results if isinstance(one, HashResult)]
+        """Results of the objects without an error."""
+        return [result for result in self.results if isinstance(result, HashResult)]
 
     @property
     def failure(self) -> Exception | None:
-        """Why the message is not done with: its one error, or a group of several."""
-        errors = [one for one in self.results if isinstance(one, Exception)]
+        """The message's only error, or a group of several; None if it can be deleted."""
+        errors = [result for result in self.results if isinstance(result, Exception)]
         if len(errors) > 1:
             return ExceptionGroup(f"{len(errors)} objects of one message failed", errors)
         return errors[0] if errors else None
@@ -73,116 +73,118 @@ class BatchHasher:
 
     def __init__(
         self,
-        hash_one: Callable[[ObjectCreated, Callable[[], float]], HashResult],
+        hash_object: Callable[[ObjectCreated, Callable[[], float]], HashResult],
         settings: Settings,
         carried: Callable[[Callable[[ObjectCreated], Result]], Callable[[ObjectCreated], Result]],
     ) -> None:
-        """Hash with *hash_one*; *carried* makes of a function one for other threads."""
-        self._hash_one = hash_one
+        """Hash with *hash_object*; *carried* wraps a function to be called in other threads."""
+        self._hash_object = hash_object
         self._settings = settings
         self._carried = carried
 
     def handle(
-        self, deliveries: Iterable[ReceivedMessage], remaining_seconds: Callable[[], float]
+        self, messages: Iterable[ReceivedMessage], remaining_seconds: Callable[[], float]
     ) -> Iterator[MessageResult]:
-        """Hash every object of every message; one that fails keeps no other from its turn.
+        """Hash every object of every message; a failure does not stop the others.
 
-        Yields each message once, as it is done: those that another environment is to take, whose
-        failure is `Deferred`; then those with small objects alone; then the others.
+        Yields each message once, when it is done: first the deferred ones, whose failure is
+        `Deferred`, then those with only small objects, then the others.
 
         Args:
-            deliveries: The batch.
+            messages: The batch.
             remaining_seconds: How long this invocation may still take; every thread asks.
         """
 
-        def hashed(arrival: ObjectCreated) -> Result:
+        def hashed(created: ObjectCreated) -> Result:
             try:
-                return self._hash_one(arrival, remaining_seconds)
-            except Exception as error:  # noqa: BLE001 - whatever it is, the next has its turn
+                return self._hash_object(created, remaining_seconds)
+            except Exception as error:  # noqa: BLE001 - the next object has its turn after any error
                 _forget_frames(error)
                 return error
 
-        works = [_work_of(delivery) for delivery in deliveries]
-        deferred, kept = self._spread(works)
+        pending = [_parsed(message) for message in messages]
+        deferred, kept = self._spread(pending)
         yield from deferred
-        yield from self._side_by_side(kept, hashed)
+        yield from self._in_parallel(kept, hashed)
         yield from self._in_turn(
-            [one for one in kept if self._waiting(one)], hashed, remaining_seconds
+            [message for message in kept if self._large_objects(message)], hashed, remaining_seconds
         )
 
     def _spread(
-        self, works: list[MessageResult]
+        self, messages: list[MessageResult]
     ) -> tuple[list[MessageResult], list[MessageResult]]:
-        """Which are left to others at once: all large ones but one, when they come first.
+        """Split off all large messages but one, on first receive only.
 
-        Later they are not: each time costs one of the receives that SQS allows.
+        Each deferral uses up one of the receives that SQS allows.
         """
-        large = _first_served(one for one in works if one.size_bytes >= LARGE_BYTES)
-        left = [one for one in large[1:] if one.delivery.receive_count == 1]
-        for seconds, work in enumerate(left):
-            work.results.append(Deferred(seconds))
-        return left, [one for one in works if one not in left]
+        large = _by_receives(message for message in messages if message.size_bytes >= LARGE_BYTES)
+        deferred = [message for message in large[1:] if message.received.receive_count == 1]
+        for seconds, message in enumerate(deferred):
+            message.results.append(Deferred(seconds))
+        return deferred, [message for message in messages if message not in deferred]
 
-    def _side_by_side(
-        self, works: list[MessageResult], hashed: Callable[[ObjectCreated], Result]
+    def _in_parallel(
+        self, messages: list[MessageResult], hashed: Callable[[ObjectCreated], Result]
     ) -> Iterator[MessageResult]:
-        small = [one for work in works for one in work.arrivals if self._is_small(one)]
+        small = [created for message in messages for created in self._small_objects(message)]
         with _threads(min(self._settings.threads, len(small))) as pool:
             results = pool.map(self._carried(hashed), small) if pool else map(hashed, small)
-            for work in works:
-                work.results += [next(results) for one in work.arrivals if self._is_small(one)]
-                if not self._waiting(work):
-                    yield work
+            for message in messages:
+                message.results += [next(results) for _ in self._small_objects(message)]
+                if not self._large_objects(message):
+                    yield message
 
     def _in_turn(
         self,
-        works: list[MessageResult],
+        messages: list[MessageResult],
         hashed: Callable[[ObjectCreated], Result],
         remaining_seconds: Callable[[], float],
     ) -> Iterator[MessageResult]:
-        put_off = 0
-        for number, work in enumerate(_first_served(works)):
-            waiting = self._waiting(work)
+        deferrals = 0
+        for number, message in enumerate(_by_receives(messages)):
+            large = self._large_objects(message)
             left = remaining_seconds() - STOP_BEFORE_END_SECONDS
-            last = work.delivery.receive_count >= self._settings.max_receives
-            if number and not last and left < self._slow_seconds(waiting):
-                work.results.append(Deferred(put_off))
-                put_off += 1
+            last = message.received.receive_count >= self._settings.max_receives
+            if number and not last and left < self._slow_seconds(large):
+                message.results.append(Deferred(deferrals))
+                deferrals += 1
             else:
-                work.results += map(hashed, waiting)
-            yield work
+                message.results += map(hashed, large)
+            yield message
 
-    def _slow_seconds(self, arrivals: Iterable[ObjectCreated]) -> float:
+    def _slow_seconds(self, objects: Iterable[ObjectCreated]) -> float:
         memory_mb = self._settings.memory_mb
         speed = min(_SLOW_MB_PER_S, _SLOW_MB_PER_S_PER_MB * memory_mb)
-        return sum(arrival.size_bytes for arrival in arrivals) / 1e6 / speed
+        return sum(created.size_bytes for created in objects) / 1e6 / speed
 
-    def _waiting(self, work: MessageResult) -> list[ObjectCreated]:
-        """Those of its objects that have to wait for their turn."""
-        return [one for one in work.arrivals if not self._is_small(one)]
+    def _small_objects(self, message: MessageResult) -> list[ObjectCreated]:
+        return [created for created in message.objects if self._is_small(created)]
 
-    def _is_small(self, arrival: ObjectCreated) -> bool:
-        if (archives := self._settings.archives) and archives.takes(arrival.key):
+    def _large_objects(self, message: MessageResult) -> list[ObjectCreated]:
+        return [created for created in message.objects if not self._is_small(created)]
+
+    def _is_small(self, created: ObjectCreated) -> bool:
+        if (archives := self._settings.archives) and archives.takes(created.key):
             return False  # its members may take far longer than its own size suggests
-        return arrival.size_bytes < SPLIT_FROM_BYTES
+        return created.size_bytes < SPLIT_FROM_BYTES
 
 
-def _work_of(delivery: ReceivedMessage) -> MessageResult:
+def _parsed(message: ReceivedMessage) -> MessageResult:
     try:
-        return MessageResult(delivery, created_objects_in(delivery.body))
+        return MessageResult(message, created_objects_in(message.body))
     except MalformedMessage as error:
-        return MessageResult(delivery, results=[error])
+        return MessageResult(message, results=[error])
 
 
-def _first_served(works: Iterable[MessageResult]) -> list[MessageResult]:
-    """Who was received most often comes first."""
-    return sorted(works, key=lambda one: one.delivery.receive_count, reverse=True)
+def _by_receives(messages: Iterable[MessageResult]) -> list[MessageResult]:
+    """*messages*, the most often received first."""
+    return sorted(messages, key=lambda message: message.received.receive_count, reverse=True)
 
 
 @contextmanager
 def _threads(count: int) -> Iterator[ThreadPoolExecutor | None]:
-    """So many threads, for one batch: nothing runs on when an invocation is over."""
-    if count < 2:  # noqa: PLR2004 - one thread is this one
+    """*count* threads for one batch, so that none outlives the invocation; None for one thread."""
+    if count < 2:  # noqa: PLR2004 - the calling thread
         yield None
         return
     with ThreadPoolExecutor(count) as pool:
@@ -190,7 +192,7 @@ def _threads(count: int) -> Iterator[ThreadPoolExecutor | None]:
 
 
 def _forget_frames(error: BaseException | None) -> None:
-    """Let go of the chunk that the frames of *error* hold, while it waits for the other objects."""
+    """Release the chunk that frames of *error* hold while the other objects are hashed."""
     while error is not None:
         traceback.clear_frames(error.__traceback__)
         error = error.__context__

@@ -1,4 +1,4 @@
-"""Clients of AWS, made in as little time as botocore allows: a cold start pays for them."""
+"""AWS clients that start fast, for cold starts."""
 
 from __future__ import annotations
 
@@ -21,55 +21,59 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 SERVICES: Final = ("dynamodb", "s3", "sqs")
-"""What clients can be had of."""
+"""Services that `client_of` supports."""
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 
-class _Files(JSONFileLoader):
-    """Reads botocore's models into plain dictionaries.
+class _PlainJsonLoader(JSONFileLoader):
+    """Loads botocore's models into plain dictionaries.
 
-    botocore asks the decoder for an `OrderedDict` of every object, from before dictionaries kept
-    their order, and that doubles the time of decoding.
+    botocore requests an `OrderedDict` for every object, from before dictionaries kept their order,
+    and that doubles the time of decoding.
     """
 
-    def load_file(self, file_path: str) -> Any:  # noqa: ANN401 - as botocore's: whatever the JSON holds
-        for ending in (".json.gz", ".json"):
+    def load_file(self, file_path: str) -> Any:  # noqa: ANN401 - as botocore's: any JSON value
+        for suffix in (".json.gz", ".json"):
             try:
-                data = Path(file_path + ending).read_bytes()
+                data = Path(file_path + suffix).read_bytes()
             except FileNotFoundError:
                 continue
             return json.loads(gzip.decompress(data) if data[:2] == _GZIP_MAGIC else data)
         return None
 
 
-class _TrustingOnce(ssl.SSLContext):
-    """Reads a file of certificate authorities once, and not again for every connection.
+class _CachingSSLContext(ssl.SSLContext):
+    """Reads a CA bundle once, and not again for every connection.
 
-    urllib3 has it read for each. botocore's file takes 12 ms of a whole processor, 40 ms at 512 MB
-    of memory and 170 ms at 128 MB, more than the rest of connecting. They stay trusted anyway: all
-    connections of a client share one context.
+    urllib3 reads it for each connection. botocore's bundle takes 12 ms of a full CPU, 40 ms at
+    512 MB of memory and 170 ms at 128 MB, more than the rest of connecting. All connections of a
+    client share one context, so the authorities stay trusted.
     """
 
     def __init__(self, *_: object) -> None:
-        self._read: set[object] = set()
-        self._one_at_a_time = Lock()
+        self._loaded: set[object] = set()
+        self._lock = Lock()
 
-    def load_verify_locations(self, *asked: Any, **named: Any) -> None:  # noqa: ANN401 - as ssl's
-        what = (*asked, *sorted(named.items()))
-        with self._one_at_a_time:
-            if what not in self._read:
-                super().load_verify_locations(*asked, **named)
-                self._read.add(what)
-
-
-# The name that botocore makes its contexts by, which is not of its public interface. Under another
-# one all works as before, and connecting is slower; a test tells.
-vars(botocore.httpsession)["SSLContext"] = _TrustingOnce
+    def load_verify_locations(self, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as ssl's
+        locations = (*args, *sorted(kwargs.items()))
+        with self._lock:
+            if locations not in self._loaded:
+                super().load_verify_locations(*args, **kwargs)
+                self._loaded.add(locations)
 
 
-class _Models(Loader):
-    """Finds botocore's models of our services without looking for all the others.
+def speed_up_botocore() -> None:
+    """Let the TLS contexts that botocore makes from now on read each CA bundle only once.
+
+    Replaces a private name of botocore. If a release renames it, everything works as before, but
+    connecting is slower; a test detects that.
+    """
+    vars(botocore.httpsession)["SSLContext"] = _CachingSSLContext
+
+
+class _ModelLoader(Loader):
+    """Finds botocore's models of our services without listing all others.
 
     Before it loads a model, botocore lists the folders of all its 400 services, twice.
     """
@@ -79,15 +83,15 @@ class _Models(Loader):
 
 
 @functools.cache
-def _models() -> _Models:
-    return _Models(file_loader=_Files())
+def _model_loader() -> _ModelLoader:
+    return _ModelLoader(file_loader=_PlainJsonLoader())
 
 
 @functools.cache
 def _session() -> Session:
-    """One for all clients. boto3 around it would add resources and transfers, which nobody uses."""
+    """The session of all clients. boto3's would add resources and transfers, which nobody uses."""
     session = Session()
-    session.register_component("data_loader", _models())
+    session.register_component("data_loader", _model_loader())
     return session
 
 
@@ -100,6 +104,6 @@ def client_of(service: Literal["sqs"], config: Config) -> SQSClient: ...
 def client_of(service: str, config: Config) -> object:
     """A low-level client of *service*, as `boto3.client` makes it.
 
-    Region, credentials, endpoints and everything else come from the environment, as there.
+    Region, credentials, endpoints and everything else come from the environment, as in boto3.
     """
     return _session().create_client(service, config=config)

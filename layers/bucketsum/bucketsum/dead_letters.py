@@ -1,4 +1,4 @@
-"""A message that could not be handled: later, or aside; never lost."""
+"""Failed messages: retry later, or dead-letter with a reason."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from bucketsum.settings import Settings
 
 REASON_ATTRIBUTE: Final = "bucketsum-reason"
-"""The message attribute in the dead-letter queue that says why a message is there."""
+"""Attribute of messages in the dead-letter queue that holds the reason."""
 
 FIRST_DELAY_SECONDS: Final = 10
 """Delay before the second receive; each later one doubles it: 10, 20, 40, 80 s."""
@@ -32,9 +32,9 @@ class ReceivedMessage:
 
     Attributes:
         body: The message, as it was sent.
-        receipt_handle: What SQS knows this receive by.
-        receive_count: How often the message was received, this time included.
-        message_id: What Lambda is told of a message that goes back.
+        receipt_handle: SQS's identifier of this receive.
+        receive_count: Number of receives of the message, including this one.
+        message_id: Identifies a message that returns to the queue, in Lambda's response.
     """
 
     body: str
@@ -44,7 +44,7 @@ class ReceivedMessage:
 
 
 class DeadLetters:
-    """Decides what happens to a message that failed."""
+    """Returns failed messages to their queue, or moves them to the dead-letter queue."""
 
     def __init__(
         self, sqs: SQSClient, settings: Settings, chance: Callable[[], float] = random.random
@@ -53,63 +53,65 @@ class DeadLetters:
         self._settings = settings
         self._chance = chance
 
-    def settle(self, delivery: ReceivedMessage, error: Exception) -> bool:
-        """Put the message where *error* says it belongs.
+    def retry_or_dead_letter(self, message: ReceivedMessage, error: Exception) -> bool:
+        """Set the delay before the message's next receive, or move it to the dead-letter queue.
 
-        Returns whether it is settled: True, it is in the dead-letter queue with its reason and
-        must be deleted from its own; False, it must go back there, where it waits for its next
-        receive. It goes aside when no retry can help, and on its last receive, before the queue
+        It is dead-lettered when no retry can help, and on its last receive, before the queue
         itself would move it without a reason.
+
+        Returns:
+            Whether it is in the dead-letter queue, and must be deleted from its own. If not, it
+            must return to its own.
 
         Raises:
             ClientError: SQS refused; the queue's own visibility time-out and redrive then apply.
         """
-        last = delivery.receive_count >= self._settings.max_receives
+        last = message.receive_count >= self._settings.max_receives
         if isinstance(error, NotRetryable) or last:
-            self._set_aside(delivery, error)
+            self._dead_letter(message, error)
             return True
         self._sqs.change_message_visibility(
             QueueUrl=self._settings.arrivals_queue_url,
-            ReceiptHandle=delivery.receipt_handle,
+            ReceiptHandle=message.receipt_handle,
             VisibilityTimeout=(
                 error.seconds
                 if isinstance(error, Deferred)
-                else self._delay_seconds(delivery.receive_count)
+                else self._delay_seconds(message.receive_count)
             ),
         )
         return False
 
-    def _set_aside(self, delivery: ReceivedMessage, error: Exception) -> None:
-        reason = _fitting(_reason(error), delivery.body)
+    def _dead_letter(self, message: ReceivedMessage, error: Exception) -> None:
+        reason = _fitting(_reason(error), message.body)
         self._sqs.send_message(
             QueueUrl=self._settings.dead_letter_queue_url,
-            MessageBody=delivery.body,
+            MessageBody=message.body,
             MessageAttributes={REASON_ATTRIBUTE: {"DataType": "String", "StringValue": reason}}
             if reason
             else {},
         )
 
     def _delay_seconds(self, receive_count: int) -> int:
-        """Double with each receive, less up to half by chance: what failed together parts."""
+        """Double with each receive, less up to half at random, to spread simultaneous failures."""
         delay = FIRST_DELAY_SECONDS << (receive_count - 1)
         return min(round(delay * (1 - self._chance() / 2)), _VISIBILITY_MAX_SECONDS)
 
 
 def _fitting(reason: str, body: str) -> str:
-    """As much of *reason* as SQS takes beside *body*; nothing beside one of the greatest length."""
-    taken = len(body.encode()) + len(REASON_ATTRIBUTE) + len("String")
-    room = max(_MESSAGE_MAX_BYTES - taken, 0)
+    """As much of *reason* as fits into SQS's size limit next to *body*; may be empty."""
+    used = len(body.encode()) + len(REASON_ATTRIBUTE) + len("String")
+    room = max(_MESSAGE_MAX_BYTES - used, 0)
     return reason.encode()[:room].decode(errors="ignore")
 
 
 def _reason(error: Exception) -> str:
-    """The error in one line, of characters that SQS allows in an attribute."""
-    text = "".join(c if c.isprintable() else " " for c in _told(error))
+    """The error as one line of characters that SQS allows in an attribute."""
+    text = "".join(c if c.isprintable() else " " for c in _text_of(error))
     return text[:_REASON_MAX_CHARACTERS]
 
 
-def _told(error: Exception) -> str:
-    """What went wrong; of a group, each of its errors, for its own text only counts them."""
+def _text_of(error: Exception) -> str:
+    """Type and text of the error; of every error of a group, whose own text only counts them."""
     if isinstance(error, ExceptionGroup):
-        return "; ".join(_told(one) for one in error.exceptions)
+        return "; ".join(_text_of(member) for member in error.exceptions)
     return f"{type(error).__name__}: {error}"

@@ -1,4 +1,4 @@
-"""Chunks → digest."""
+"""Digests of chunks: SHA-1, and others in the same pass."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class _Running(Protocol):
 
 
 class _Crc32:
-    """`zlib.crc32` with hashlib's two verbs."""
+    """`zlib.crc32` with hashlib's `update` and `hexdigest`."""
 
     def __init__(self) -> None:
         self._value = 0
@@ -42,12 +42,12 @@ _MAKERS: Final[Mapping[str, Callable[[], _Running]]] = {
 }
 
 EXTRA_ALGORITHMS: Final = tuple(name for name in _MAKERS if name != _SHA1)
-"""What can be computed in the same pass as SHA-1, which is always computed."""
+"""Algorithms that can be computed in the same pass as SHA-1."""
 
 
 @dataclass(frozen=True, slots=True)
 class Digest:
-    """What hashing a stream produced.
+    """Digests of a stream of bytes.
 
     Attributes:
         sha1: 40 lower-case hexadecimal characters.
@@ -61,11 +61,11 @@ class Digest:
 
 
 class RunningDigest:
-    """A digest that is given its chunks, where somebody else needs them too."""
+    """A digest to which chunks are added."""
 
     def __init__(self, extra_algorithms: Iterable[str] = ()) -> None:
         self._running = {name: _MAKERS[name]() for name in (_SHA1, *extra_algorithms)}
-        self._updates = [one.update for one in self._running.values()]
+        self._updates = [digest.update for digest in self._running.values()]
         self._size_bytes = 0
 
     def update(self, chunk: ReadableBuffer) -> None:
@@ -75,32 +75,27 @@ class RunningDigest:
         self._size_bytes += len(memoryview(chunk))
 
     def passing(self, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Hash each chunk on its way to somebody else."""
+        """Hash each chunk and pass it on."""
         for chunk in chunks:
             self.update(chunk)
             yield chunk
 
     def digest(self) -> Digest:
         """The digest of all chunks so far."""
-        digests = {name: one.hexdigest() for name, one in self._running.items()}
+        digests = {name: digest.hexdigest() for name, digest in self._running.items()}
         return Digest(digests.pop(_SHA1), self._size_bytes, digests)
 
 
 def digest_of(chunks: Iterable[bytes], extra_algorithms: Iterable[str] = ()) -> Digest:
     """Hash *chunks* in order, holding one chunk at a time.
 
-    How the bytes are split never changes the digest; no chunks at all hash as zero bytes. What
-    iterating *chunks* raises passes through unchanged.
+    The digest does not depend on how the bytes are split; no chunks hash as zero bytes. Errors
+    raised by iterating *chunks* pass through unchanged.
 
     Raises:
         KeyError: An extra algorithm is not one of `EXTRA_ALGORITHMS`.
     """
-    running = {name: _MAKERS[name]() for name in (_SHA1, *extra_algorithms)}
-    updates = [one.update for one in running.values()]
-    size_bytes = 0
+    running = RunningDigest(extra_algorithms)
     for chunk in chunks:
-        for update in updates:
-            update(chunk)
-        size_bytes += len(chunk)
-    digests = {name: one.hexdigest() for name, one in running.items()}
-    return Digest(digests.pop(_SHA1), size_bytes, digests)
+        running.update(chunk)
+    return running.digest()

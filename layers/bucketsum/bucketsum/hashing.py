@@ -5,10 +5,10 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.clock import now
 from bucketsum.digest import Digest, digest_of
 from bucketsum.digests_table import (
     DigestsTable,
@@ -189,7 +189,7 @@ class ObjectHasher:
             size_bytes=digest.size_bytes if digest else arrival.size_bytes,
             sequencer=arrival.sequencer,
             arrived_at=arrival.event_time,
-            recorded_at=_now(),
+            recorded_at=now(),
             etag=opened.etag if opened else arrival.etag,
             sha1=digest.sha1 if digest else None,
             digests=digest.extra if digest else {},
@@ -234,8 +234,3 @@ def _within(remaining_seconds: Callable[[], float], opened: OpenObject) -> Itera
             )
         read += len(chunk)
         yield chunk
-
-
-def _now() -> str:
-    """The moment in S3's own notation, ISO 8601 in UTC with milliseconds and a Z."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -1,4 +1,4 @@
-"""Clock and bytes → speed. The arithmetic is here and nowhere else."""
+"""Measure time, CPU time and memory; compute speed and cost."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ BYTES_PER_GB: Final = 1_000_000_000
 
 @dataclass(frozen=True, slots=True)
 class Measurement:
-    """How long streaming took, from the GET to the last byte hashed.
+    """Time and memory of streaming, from the GET to the last byte hashed.
 
     Attributes:
         size_bytes: Bytes read and hashed.
         seconds: Wall time.
-        cpu_seconds: Processor time of the process meanwhile, all threads; None: not taken.
-        max_rss_bytes: Most memory resident at once; None: not taken.
+        cpu_seconds: CPU time of the process, all threads; None if not measured.
+        max_rss_bytes: Peak resident memory; None if not measured.
     """
 
     size_bytes: int
@@ -35,32 +35,32 @@ class Measurement:
 
     @property
     def mb_per_s(self) -> float:
-        """10⁶ bytes per second of streaming; 0 where no time passed."""
+        """10⁶ bytes per second of streaming; 0 if no time passed."""
         return mb_per_s(self.size_bytes, self.seconds)
 
 
 def mb_per_s(size_bytes: int, seconds: float) -> float:
-    """10⁶ bytes per second; 0 where no time passed."""
+    """10⁶ bytes per second; 0 if no time passed."""
     return size_bytes / BYTES_PER_MB / seconds if seconds > 0 else 0.0
 
 
 def usd_per_gb(usd: float, size_bytes: int) -> float:
-    """Dollars per 10⁹ bytes of object, where reading *size_bytes* cost *usd*."""
+    """Dollars per 10⁹ bytes, if reading *size_bytes* cost *usd*."""
     return usd * BYTES_PER_GB / size_bytes
 
 
 class Meter:
-    """Takes wall time, processor time and peak memory from its making to `stop`."""
+    """Measures wall time, CPU time and peak memory from its creation to `stop`."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
         self.peak_was_reset = _reset_peak()
-        """Whether the peak is that of the time measured, and not of the process's whole life."""
+        """Whether the peak is of the measured time, not of the process's whole life."""
         self._cpu_started = time.process_time()
         self._started = clock()
 
     def stop(self, size_bytes: int) -> Measurement:
-        """What reading *size_bytes* took."""
+        """The measurement of reading *size_bytes*."""
         seconds = self._clock() - self._started
         cpu_seconds = time.process_time() - self._cpu_started
         return Measurement(size_bytes, seconds, cpu_seconds, _peak_bytes())
@@ -72,16 +72,16 @@ _KIB: Final = 1024
 
 
 def _reset_peak() -> bool:
-    """Let the kernel forget the most memory that this process has held so far."""
+    """Reset the kernel's record of this process's peak memory; False if that is impossible."""
     try:
         (_PROC / "clear_refs").write_text(_RESET_PEAK)
-    except OSError:  # no Linux, or not allowed
+    except OSError:  # not Linux, or not allowed
         return False
     return True
 
 
 def _peak_bytes() -> int | None:
-    """The most memory resident at once since the last reset."""
+    """Peak resident memory since the last reset."""
     try:
         status = (_PROC / "status").read_text()
     except OSError:

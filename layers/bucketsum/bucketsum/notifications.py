@@ -1,6 +1,6 @@
-"""A queue message → the objects it names.
+"""Parse queue messages: S3's notifications of created objects.
 
-Understood: a native S3 notification, an EventBridge *Object Created* event, either of them
+Supported: a native S3 notification, an EventBridge *Object Created* event, either of them
 inside an SNS envelope, and the ``s3:TestEvent`` that S3 sends on set-up.
 """
 
@@ -30,16 +30,16 @@ _SIZE_MAX_BYTES: Final = 2**63 - 1  # far above S3's limit, which grows, and wit
 
 @dataclass(frozen=True, slots=True)
 class ObjectCreated:
-    """One object that landed in a bucket, as its event told it.
+    """One created object, as its event describes it.
 
     Attributes:
         bucket: Bucket name; never an ARN.
         key: Object key, decoded; 1 to 1,024 bytes of UTF-8.
-        version_id: Version of the object, or None where the bucket keeps no versions.
-        etag: Entity tag without quotes, or None where the event has none.
+        version_id: Version of the object, or None if the bucket keeps no versions.
+        etag: Entity tag without quotes, or None if the event has none.
         size_bytes: Size of the object.
         sequencer: Upper-case hexadecimal; orders the events of one key.
-        event_time: When S3 created the object, ISO 8601 in UTC.
+        event_time: Time at which S3 created the object, ISO 8601 in UTC.
     """
 
     bucket: str
@@ -52,7 +52,7 @@ class ObjectCreated:
 
 
 def created_objects_in(body: str) -> list[ObjectCreated]:
-    """Name the objects in one queue message; the ``s3:TestEvent`` names none.
+    """The created objects in one queue message; none in ``s3:TestEvent``.
 
     Raises:
         MalformedMessage: *body* is none of the envelopes above, or one of its fields is missing,
@@ -88,7 +88,7 @@ def _from_notification(record: object) -> ObjectCreated:
     if not isinstance(record, dict):
         raise MalformedMessage(f"a record is a JSON {type(record).__name__}, not an object")
     version = _text(record, "eventVersion")
-    if not version.startswith("2."):  # AWS raises the major number only for what breaks readers
+    if not version.startswith("2."):  # AWS raises the major number only for breaking changes
         raise MalformedMessage(f"eventVersion is {_shown(version)}, not 2.x")
     name = _text(record, "eventName")
     if not _CREATED.fullmatch(name):
@@ -107,7 +107,7 @@ def _from_notification(record: object) -> ObjectCreated:
 
 
 def _from_eventbridge(event: Mapping[str, Any]) -> ObjectCreated:
-    """EventBridge sends keys as they are: only native notifications are form-encoded."""
+    """Parse EventBridge's event; its keys are not encoded, as those of notifications are."""
     return ObjectCreated(
         bucket=_bucket(_text(event, "detail.bucket.name")),
         key=_key(_text(event, "detail.object.key")),
@@ -169,7 +169,7 @@ def _moment(source: Mapping[str, Any], path: str) -> str:
 
 
 def _bucket(name: str) -> str:
-    if not _BUCKET.fullmatch(name):  # an ARN here would send us to somebody's access point
+    if not _BUCKET.fullmatch(name):  # an ARN would name an access point, perhaps somebody else's
         raise MalformedMessage(f"{_shown(name)} is not a bucket name")
     return name
 

@@ -40,7 +40,7 @@ AUTO_STREAMS: Final = "auto"
 """The value of `STREAMS` that applies the rule of `ReadPolicy`."""
 
 MEMORY_MB_PER_CPU: Final = 1769
-"""Memory in MB with which a function has one full CPU (vCPU)."""
+"""[A] Memory in MB with which a function has one vCPU."""
 
 _MIB: Final = 1024 * 1024
 _SUFFIX: Final = re.compile(r"\.[a-z0-9][a-z0-9._-]*")

@@ -1,4 +1,4 @@
-"""X-Ray, loaded where an invocation is traced and not before."""
+"""X-Ray tracing, loaded only when an invocation is sampled."""
 
 from __future__ import annotations
 
@@ -14,49 +14,48 @@ if TYPE_CHECKING:
 
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    Handler = Callable[[dict[str, Any], LambdaContext], "Answer"]
+    Handler = Callable[[dict[str, Any], LambdaContext], "Result"]
 
-Answer = TypeVar("Answer")
-Asked = TypeVar("Asked")
+Result = TypeVar("Result")
+Argument = TypeVar("Argument")
 
 TRACE_VARIABLE: Final = "_X_AMZN_TRACE_ID"
-"""Where Lambda tells, before each invocation, whether it is traced."""
+"""Set by Lambda before each invocation; says whether the invocation is sampled."""
 
 
-def traced_when_sampled(handler: Handler[Answer]) -> Handler[Answer]:
-    """*handler*, with Powertools' segment around it where X-Ray samples the invocation.
+def traced_when_sampled(handler: Handler[Result]) -> Handler[Result]:
+    """*handler* with Powertools' segment around it if X-Ray samples the invocation.
 
-    X-Ray samples a few of all; the rest would make segments that nobody sends. The Tracer and the
-    X-Ray SDK behind it are a sixth of what a cold start would load, so the first invocation that
-    is sampled loads them, patches botocore for this one and all later, and from then on each
-    sampled invocation is traced.
+    X-Ray samples a few of all invocations; segments of the others would never be sent. The Tracer
+    and the X-Ray SDK would be a sixth of a cold start's imports, so the first sampled invocation
+    loads them and patches botocore; from then on each sampled invocation is traced.
     """
 
     @functools.cache
-    def traced() -> Handler[Answer]:
+    def traced() -> Handler[Result]:
         return tracing.Tracer().capture_lambda_handler(handler, capture_response=False)
 
     @functools.wraps(handler)
-    def handle(event: dict[str, Any], context: LambdaContext) -> Answer:
+    def handle(event: dict[str, Any], context: LambdaContext) -> Result:
         chosen = traced() if _sampled() else handler
         try:
             return chosen(event, context)
-        finally:  # a later one that is sampled is not the first, though the Tracer's first
+        finally:  # the first sampled one may be warm
             tracing.tracer.is_cold_start = False
 
     return handle
 
 
-def carried(work: Callable[[Asked], Answer]) -> Callable[[Asked], Answer]:
-    """*work* for other threads: what it asks of AWS is part of this thread's segment."""
+def carried(work: Callable[[Argument], Result]) -> Callable[[Argument], Result]:
+    """*work* for other threads: its AWS calls belong to this thread's segment."""
     sdk = sys.modules.get("aws_xray_sdk.core")
     if sdk is None:
         return work
     segment = sdk.xray_recorder.get_trace_entity()
 
-    def work_there(asked: Asked) -> Answer:
+    def work_there(argument: Argument) -> Result:
         sdk.xray_recorder.set_trace_entity(segment)
-        return work(asked)
+        return work(argument)
 
     return work_there
 

@@ -1,4 +1,4 @@
-"""Connecting over TLS: whom clients trust, and what it costs them."""
+"""Connecting over TLS: trusted authorities, and the cost of reading them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.support.s3_faults import Fault
 from tests.support.s3_server import hostile_s3
 from tests.support.tls import own_tls
 
-from bucketsum.clients import client_of
+from bucketsum.clients import client_of, speed_up_botocore
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,24 +27,25 @@ CONNECTIONS: Final = 4
 
 
 def client_at(endpoint_url: str, trusted: Path, monkeypatch: pytest.MonkeyPatch) -> S3Client:
-    """A client of the hasher's kind that trusts an authority of ours."""
+    """A client as the hasher's, which trusts the authorities in the file *trusted*."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", endpoint_url)
     monkeypatch.setenv("AWS_CA_BUNDLE", str(trusted))
+    speed_up_botocore()
     return client_of("s3", ONCE)
 
 
 def test_authorities_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Connections that are opened at the same time have one reading of them between them.
+    """Connections that are opened at the same time read the CA bundle once together.
 
-    Not so, each takes 12 ms of processor more; this fails where botocore names its contexts anew.
+    Otherwise each takes 12 ms more of CPU; this fails if botocore renames its contexts.
     """
     context, trusted = own_tls(tmp_path)
     read = []
 
-    def counted(self: ssl.SSLContext, *asked: Any, **named: Any) -> None:  # noqa: ANN401 - as ssl's
-        read.append(asked)
-        time.sleep(0.05)  # the others are here by then
-        super(ssl.SSLContext, self).load_verify_locations(*asked, **named)
+    def counted(self: ssl.SSLContext, *args: Any, **kwargs: Any) -> None:  # noqa: ANN401 - as ssl's
+        read.append(args)
+        time.sleep(0.05)  # meanwhile the other connections start
+        super(ssl.SSLContext, self).load_verify_locations(*args, **kwargs)
 
     monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", counted, raising=False)
     together = Barrier(CONNECTIONS, timeout=10)
@@ -52,17 +53,18 @@ def test_authorities_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         server.put("inbox/a", b"content")
         server.always = Fault(pause=lambda _: together.wait())
         client = client_at(server.endpoint_url, trusted, monkeypatch)
-        asked = [
+        requests = [
             pool.submit(client.get_object, Bucket="inbox", Key="a") for _ in range(CONNECTIONS)
         ]
-        assert [one.result()["Body"].read() for one in asked] == [b"content"] * CONNECTIONS
+        contents = [request.result()["Body"].read() for request in requests]
+        assert contents == [b"content"] * CONNECTIONS
         assert server.connections == CONNECTIONS
         client.close()
     assert len(read) == 1
 
 
 def test_others_are_still_not_trusted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server whose authority is another one is refused, after one that was trusted too."""
+    """A server with another authority is refused, also after a trusted server."""
     (tmp_path / "own").mkdir()
     (tmp_path / "other").mkdir()
     context, trusted = own_tls(tmp_path / "own")

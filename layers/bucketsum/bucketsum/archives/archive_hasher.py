@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from bucketsum.archives.decoders import METHODS
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.archives.pace import Pace
+from bucketsum.clock import now
 from bucketsum.digest import RunningDigest
 from bucketsum.digests_table import ArchiveRecord, MemberRecord, Row, Status, row_key_of
 from bucketsum.s3.range_reads import range_reader
@@ -104,7 +104,7 @@ def member_row(arrival: ObjectCreated, found: MemberResult) -> Row:
         size_bytes=found.digest.size_bytes,
         sequencer=arrival.sequencer,
         arrived_at=arrival.event_time,
-        recorded_at=datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
+        recorded_at=now(),
         sha1=found.digest.sha1,
         reason=found.digest.reason,
         member=MemberRecord(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_MB
+from bucketsum.settings import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,9 +41,6 @@ _ZLIB_SLOWDOWN: Final = 1.6
 _LINK_MB_PER_S: Final = 78.1
 """[A] 625 Mbit/s per execution environment."""
 
-_MEMORY_MB_PER_VCPU: Final = 1769
-"""[A] With this memory a function has one vCPU."""
-
 _SECONDS_ONCE: Final = 20.0
 _SECONDS_PER_VERSION: Final = 15.0
 _SECONDS_PER_ROUND: Final = 0.5
@@ -67,7 +65,7 @@ def _mb_per_vcpu_second(setting: Setting) -> float:
 
 def _vcpus(setting: Setting) -> float:
     """Shares of a processor; streaming uses no more than one."""
-    vcpus = setting.memory_mb / _MEMORY_MB_PER_VCPU
+    vcpus = setting.memory_mb / MEMORY_MB_PER_CPU
     return min(vcpus, 1.0) if setting.mode == "stream" else vcpus
 
 

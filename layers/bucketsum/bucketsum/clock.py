@@ -1,0 +1,10 @@
+"""The current time as the tables record it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+
+def now() -> str:
+    """The current time as S3 and Step Functions write it: ISO 8601, UTC, milliseconds, ``Z``."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
