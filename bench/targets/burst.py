@@ -33,7 +33,7 @@ def measure(stack: Stack) -> Result:
         started = time.perf_counter()
         uploads = put_files(stack, files).uploads
         sent = time.perf_counter() - started
-        rows = wait_for_rows(stack.ledger(), uploads, _TIMEOUT_SECONDS)
+        rows = wait_for_rows(stack.digests_table(), uploads, _TIMEOUT_SECONDS)
         seconds = time.perf_counter() - started
     if len(rows) != OBJECTS:
         raise RuntimeError(f"{len(rows)} of {OBJECTS} rows after {_TIMEOUT_SECONDS} s")

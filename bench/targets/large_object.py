@@ -33,7 +33,7 @@ def measure(project: LocalProject, stack: Stack) -> Result:
     with TemporaryDirectory(dir=project.home) as folder:
         expected = _write(Path(folder, "large"))
         uploads = put_files(stack, files_under([Path(folder, "large")], "bench/").files).uploads
-        rows = wait_for_rows(stack.ledger(), uploads, _TIMEOUT_SECONDS)
+        rows = wait_for_rows(stack.digests_table(), uploads, _TIMEOUT_SECONDS)
     recorded = [row.sha1 for row in rows.values()]
     if recorded != [expected]:
         raise RuntimeError(f"recorded {recorded} for an object with SHA-1 {expected}")

@@ -21,7 +21,7 @@ _PAUSE_SECONDS: Final = 0.002
 
 def measure(stack: Stack) -> Result:
     """Put one object after the other, each when the row of the one before is there."""
-    s3, ledger = stack.client("s3"), stack.ledger()
+    s3, ledger = stack.client("s3"), stack.digests_table()
     times_ms = []
     for number in range(_WARM_UP_PUTS + PUTS):
         key = f"bench/latency/{number}"

@@ -1,4 +1,4 @@
-"""What AWS's refusals mean for a person: one place for the whole command."""
+"""Explanations of AWS errors, with what to do about them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from boto3.exceptions import Boto3Error
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
-    ConnectionError,  # noqa: A004 - botocore's own, the parent of all that cannot be reached
+    ConnectionError,  # noqa: A004 - botocore's base class of connection errors
     HTTPClientError,
     LoginError,
     NoCredentialsError,
@@ -22,11 +22,11 @@ from botocore.exceptions import (
 from bucketsum_cli.errors import CannotDoError
 
 AWS_ERRORS: Final = (ClientError, BotoCoreError, Boto3Error)
-"""Everything that boto3 raises when AWS does not do what it was asked."""
+"""Everything that boto3 raises if a request fails."""
 
 _SIGN_IN: Final = (
     "sign in (`aws sso login`, `aws configure`), name another profile with --profile, or use the "
-    "embedded AWS with --local"
+    "local emulator with --local"
 )
 _UNREACHABLE: Final = (
     "AWS cannot be reached: {error}; check the network and the Region, and for --local that "
@@ -82,33 +82,33 @@ _BY_TYPE: Final[tuple[tuple[type[BotoCoreError] | tuple[type[BotoCoreError], ...
 
 
 def explained(error: Exception) -> CannotDoError:
-    """Say what *error*, one of `AWS_ERRORS`, means and what a person can do about it."""
+    """Explain *error*, one of `AWS_ERRORS`, and what the user can do about it."""
     cause = error.__context__
     if isinstance(error, Boto3Error) and isinstance(cause, ClientError | BotoCoreError):
-        error = cause  # boto3's transfers wrap the error that says more
+        error = cause  # boto3's transfers wrap the more specific error
     if isinstance(error, ClientError):
-        return CannotDoError(_of_answer(error))
+        return CannotDoError(_explained_answer(error))
     for types, text in _BY_TYPE:
         if isinstance(error, types):
             return CannotDoError(text.format(error=error))
     return CannotDoError(str(error))
 
 
-def _of_answer(error: ClientError) -> str:
+def _explained_answer(error: ClientError) -> str:
     code = error.response["Error"].get("Code", "an unnamed error")
-    told = f"{error.operation_name}: {code}: {error.response['Error'].get('Message', '')}"
+    details = f"{error.operation_name}: {code}: {error.response['Error'].get('Message', '')}"
     if code in _EXPIRED:
-        return f"your session has expired; {_SIGN_IN} ({told})"
+        return f"your session has expired; {_SIGN_IN} ({details})"
     if code in _UNKNOWN_CALLER:
-        return f"AWS does not accept these credentials; {_SIGN_IN} ({told})"
+        return f"AWS does not accept these credentials; {_SIGN_IN} ({details})"
     if code in _DENIED:
         return (
-            f"your credentials do not allow {error.operation_name}; have it allowed, or name "
-            f"another profile with --profile ({told})"
+            f"your credentials do not allow {error.operation_name}; request this permission, or "
+            f"use another profile with --profile ({details})"
         )
     if code in _MISSING:
         return (
-            "a part of the stack was deleted behind CloudFormation's back; deploy the stack again "
-            f"({told})"
+            "a part of the stack was deleted outside of CloudFormation; deploy the stack again "
+            f"({details})"
         )
-    return f"AWS refused {told}"
+    return f"AWS refused {details}"

@@ -1,4 +1,4 @@
-"""The dead-letter queue: looked at without losing or hiding anything, and sent back."""
+"""The dead-letter queue: list its messages without loss, and send them back."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE
+from bucketsum.digests_table import NULL_VERSION
+from bucketsum.errors import MalformedMessage
+from bucketsum.notifications import created_objects_in
+from bucketsum_cli.rows import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,11 +19,14 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
+    from bucketsum.notifications import ObjectCreated
     from bucketsum_cli.stack import Stack
 
 _BATCH_MESSAGES: Final = 10  # SQS's own limit
-_BATCH_BYTES: Final = 256 * 1024  # a quarter of what SQS takes at once; one alone may be larger
-_POLL_SECONDS: Final = 1  # a long poll asks every server of the queue, a short one only some
+_BATCH_BYTES: Final = 256 * 1024  # a quarter of SQS's limit; a single message may be larger
+_POLL_SECONDS: Final = 1  # a long poll queries all servers of the queue, a short poll only some
+_CHECKED_MESSAGES: Final = 1000
+_CHECK_SECONDS: Final = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,32 +34,32 @@ class DeadLetter:
     """A message in the dead-letter queue, received.
 
     Attributes:
-        message_id: What SQS calls it.
+        message_id: Its id in SQS.
         body: The message.
-        reason: Why the hasher set it aside; None where SQS itself moved it.
-        since: When it was sent to this queue, ISO 8601 UTC; where SQS moved it, to the first.
-        receives: How often it was received, by these very commands too.
+        reason: Why the hasher moved it to this queue; None if SQS itself moved it.
+        sent_at: When it was sent to this queue, ISO 8601 UTC; if SQS moved it, to the first queue.
+        receives: How often it was received, also by these commands.
         attributes: Its message attributes, without the reason.
-        receipt_handle: What SQS knows this receive by.
+        receipt_handle: Identifies this receive.
     """
 
     message_id: str
     body: str
     reason: str | None
-    since: str
+    sent_at: str
     receives: int
     attributes: Mapping[str, Any]
     receipt_handle: str
 
 
 @dataclass(frozen=True, slots=True)
-class SentBack:
-    """What became of messages that were to go back to the arrivals queue.
+class RedriveResult:
+    """Messages that were to go back to the arrivals queue.
 
     Attributes:
         sent: They are in the arrivals queue.
-        refused: SQS did not take them, and why; they stay set aside.
-        undeleted: They are in the arrivals queue, and still in the dead-letter queue too.
+        refused: SQS refused them, and why; they stay in the dead-letter queue.
+        undeleted: They are in the arrivals queue, and also still in the dead-letter queue.
     """
 
     sent: list[DeadLetter]
@@ -62,38 +69,85 @@ class SentBack:
 
 @contextmanager
 def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[DeadLetter]]:
-    """Up to *limit* messages of the dead-letter queue, oldest first.
+    """Receive up to *limit* messages of the dead-letter queue, oldest first.
 
-    Nobody else sees them meanwhile, for *hold_seconds* at the longest. Whatever happens, those
-    that were not deleted are there for everybody again at the end.
+    They are hidden from other consumers meanwhile, for at most *hold_seconds*. At the end, the
+    messages that were not deleted become visible again.
 
     Raises:
         BotoCoreError: AWS cannot be reached.
         ClientError: AWS refused.
     """
     sqs = stack.client("sqs")
-    held: dict[str, DeadLetter] = {}
+    messages: dict[str, DeadLetter] = {}
     try:
-        while len(held) < limit:
+        while len(messages) < limit:
             answer = sqs.receive_message(
                 QueueUrl=stack.dead_letter_queue_url,
-                MaxNumberOfMessages=min(_BATCH_MESSAGES, limit - len(held)),
+                MaxNumberOfMessages=min(_BATCH_MESSAGES, limit - len(messages)),
                 MessageAttributeNames=["All"],
                 MessageSystemAttributeNames=["SentTimestamp", "ApproximateReceiveCount"],
                 VisibilityTimeout=hold_seconds,
                 WaitTimeSeconds=_POLL_SECONDS,
             )
-            messages = {one.message_id: one for one in map(_set_aside, answer.get("Messages", ()))}
-            if not messages.keys() - held.keys():  # it is empty, or we meet our own again
-                held |= messages
+            letters = map(_dead_letter, answer.get("Messages", ()))
+            page = {letter.message_id: letter for letter in letters}
+            is_last = not page.keys() - messages.keys()  # it is empty, or our own come again
+            messages |= page
+            if is_last:
                 break
-            held |= messages
-        yield sorted(held.values(), key=lambda one: one.since)
+        yield sorted(messages.values(), key=lambda message: message.sent_at)
     finally:
-        _release(sqs, stack.dead_letter_queue_url, held.values())
+        _release(sqs, stack.dead_letter_queue_url, messages.values())
 
 
-def _set_aside(message: MessageTypeDef) -> DeadLetter:
+def hidden_count(stack: Stack) -> int:
+    """Return roughly how many messages another consumer is holding now.
+
+    Raises:
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    name: Final = "ApproximateNumberOfMessagesNotVisible"
+    attributes = stack.client("sqs").get_queue_attributes(
+        QueueUrl=stack.dead_letter_queue_url, AttributeNames=[name]
+    )
+    return int(attributes["Attributes"][name])
+
+
+def objects_of(message: DeadLetter) -> list[ObjectCreated]:
+    """Return the objects that *message* names; none if it is malformed."""
+    try:
+        return created_objects_in(message.body)
+    except MalformedMessage:
+        return []
+
+
+def why(message: DeadLetter, stack: Stack) -> str:
+    """Return the reason why *message* is in the dead-letter queue."""
+    return message.reason or (
+        "the function died (time-out or out of memory) or could not start; see its log group "
+        f"{stack.log_group}"
+    )
+
+
+def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
+    """Return key, version id and entity tag → reason, of the oldest messages in the queue.
+
+    Raises:
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    with received(stack, _CHECKED_MESSAGES, _CHECK_SECONDS) as messages:
+        return {
+            (created.key, created.version_id or NULL_VERSION, created.etag): why(message, stack)
+            for message in messages
+            for created in objects_of(message)
+            if created.bucket == stack.bucket
+        }
+
+
+def _dead_letter(message: MessageTypeDef) -> DeadLetter:
     attributes: dict[str, Any] = dict(message.get("MessageAttributes", {}))
     reason = attributes.pop(REASON_ATTRIBUTE, {}).get("StringValue")
     sent = int(message["Attributes"]["SentTimestamp"]) / 1000
@@ -101,7 +155,7 @@ def _set_aside(message: MessageTypeDef) -> DeadLetter:
         message_id=message["MessageId"],
         body=message["Body"],
         reason=reason,
-        since=datetime.fromtimestamp(sent, UTC).isoformat(timespec="seconds"),
+        sent_at=iso_text(datetime.fromtimestamp(sent, UTC)),
         receives=int(message["Attributes"]["ApproximateReceiveCount"]),
         attributes=attributes,
         receipt_handle=message["ReceiptHandle"],
@@ -109,77 +163,80 @@ def _set_aside(message: MessageTypeDef) -> DeadLetter:
 
 
 def _release(sqs: SQSClient, queue_url: str, messages: Iterable[DeadLetter]) -> None:
-    """Show them to everybody again; the deleted ones are refused one by one, which is right."""
+    """Make them visible again; SQS refuses each deleted message, which is right."""
     for batch in _batches(messages):
         sqs.change_message_visibility_batch(
             QueueUrl=queue_url,
             Entries=[
-                {"Id": str(n), "ReceiptHandle": one.receipt_handle, "VisibilityTimeout": 0}
-                for n, one in enumerate(batch)
+                {"Id": str(n), "ReceiptHandle": message.receipt_handle, "VisibilityTimeout": 0}
+                for n, message in enumerate(batch)
             ],
         )
 
 
-def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> SentBack:
+def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> RedriveResult:
     """Send *messages* to the arrivals queue, then delete them from the dead-letter queue.
 
-    Interrupted anywhere, a message is in at least one of the two; being in both only means that
-    its object is hashed twice, to the same row.
+    If this is interrupted, a message is in at least one of the two queues; being in both only
+    means that its object is hashed twice, to the same row.
 
     Raises:
         BotoCoreError: AWS cannot be reached.
         ClientError: AWS refused.
     """
     sqs = stack.client("sqs")
-    result = SentBack([], [], [])
+    result = RedriveResult([], [], [])
     for batch in _batches(messages):
         failed = _send(sqs, stack.arrivals_queue_url, batch)
-        sent = [one for one in batch if one.message_id not in failed]
-        kept = _delete(sqs, stack.dead_letter_queue_url, sent) if sent else set()
+        sent = [message for message in batch if message.message_id not in failed]
+        undeleted = _delete(sqs, stack.dead_letter_queue_url, sent) if sent else set()
         result.sent.extend(sent)
-        result.undeleted.extend(one for one in sent if one.message_id in kept)
+        result.undeleted.extend(message for message in sent if message.message_id in undeleted)
         result.refused.extend(
-            (one, failed[one.message_id]) for one in batch if one.message_id in failed
+            (message, failed[message.message_id])
+            for message in batch
+            if message.message_id in failed
         )
     return result
 
 
 def _send(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> dict[str, str]:
-    """Message id → why, of those that SQS did not take."""
+    """Send *batch*; returns message id → error of those that SQS refused."""
     answer = sqs.send_message_batch(
         QueueUrl=queue_url,
         Entries=[
-            {"Id": str(n), "MessageBody": one.body, "MessageAttributes": one.attributes}
-            for n, one in enumerate(batch)
+            {"Id": str(n), "MessageBody": message.body, "MessageAttributes": message.attributes}
+            for n, message in enumerate(batch)
         ],
     )
     return {
-        batch[int(one["Id"])].message_id: f"{one['Code']}: {one.get('Message', '')}"
-        for one in answer.get("Failed", ())
+        batch[int(error["Id"])].message_id: f"{error['Code']}: {error.get('Message', '')}"
+        for error in answer.get("Failed", ())
     }
 
 
 def _delete(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> set[str]:
-    """The message ids of those that SQS did not delete."""
+    """Delete *batch*; returns the message ids of those that SQS did not delete."""
     answer = sqs.delete_message_batch(
         QueueUrl=queue_url,
         Entries=[
-            {"Id": str(n), "ReceiptHandle": one.receipt_handle} for n, one in enumerate(batch)
+            {"Id": str(n), "ReceiptHandle": message.receipt_handle}
+            for n, message in enumerate(batch)
         ],
     )
-    return {batch[int(one["Id"])].message_id for one in answer.get("Failed", ())}
+    return {batch[int(error["Id"])].message_id for error in answer.get("Failed", ())}
 
 
 def _batches(messages: Iterable[DeadLetter]) -> Iterator[list[DeadLetter]]:
-    """In order, as many at a time as one request may carry."""
+    """Split *messages*, in order, into batches for one request each."""
     batch: list[DeadLetter] = []
     batch_bytes = 0
-    for one in messages:
-        size = len(one.body.encode())
+    for message in messages:
+        size = len(message.body.encode())
         if batch and (len(batch) == _BATCH_MESSAGES or batch_bytes + size > _BATCH_BYTES):
             yield batch
             batch, batch_bytes = [], 0
-        batch.append(one)
+        batch.append(message)
         batch_bytes += size
     if batch:
         yield batch

@@ -1,7 +1,8 @@
-"""Local files → the keys they have in the bucket, the same for `put` and for `check`."""
+"""Local files and their keys in the bucket, for `put` and `check`."""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from dataclasses import dataclass, field
@@ -21,12 +22,12 @@ _CHUNK_BYTES: Final = 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class LocalFile:
-    """A file on this machine and the key it belongs to.
+    """A file on this machine and its key in the bucket.
 
     Attributes:
-        path: Where it is.
+        path: Its path.
         key: Its key, with ``/`` between the parts.
-        size_bytes: Its size when it was found.
+        size_bytes: Its size when it was listed.
     """
 
     path: Path
@@ -36,63 +37,63 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that cannot be taken, and why."""
+    """A file that cannot be read or uploaded, and why."""
 
     path: Path
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """What some paths lead to.
+class FileSelection:
+    """The files at and under some paths.
 
     Attributes:
         files: The files, in the order of the paths and by name in each folder.
-        skipped: What cannot be taken.
+        skipped: Files that cannot be used.
     """
 
     files: list[LocalFile] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
 
 
-def files_under(paths: Iterable[Path], prefix: str = "") -> Found:
+def files_under(paths: Iterable[Path], prefix: str = "") -> FileSelection:
     """The files at and under *paths*.
 
     A file's key is *prefix* + its name; a folder's files have *prefix* + the folder's name +
-    their path in it. Links to files are files; links to folders are followed only where they are
-    named in *paths* themselves. What is no file, cannot be looked at, or has a name that S3
-    cannot hold is skipped.
+    their path in it. Links to files are files; links to folders are followed only if they are in
+    *paths* themselves. Anything else than a regular file, and names that S3 does not allow, are
+    skipped.
 
     Raises:
-        CannotDoError: A path does not exist, there is nothing at all, or two files have one key.
+        CannotDoError: A path does not exist, there are no files, or two files have the same key.
     """
-    found = Found()
-    named = list(dict.fromkeys(paths))
-    for path in named:
+    selection = FileSelection()
+    given = list(dict.fromkeys(paths))
+    for path in given:
         if not os.path.lexists(path):
             raise CannotDoError(f"there is no file or folder {path}")
-    for path in named:
+    for path in given:
         name = os.path.basename(os.path.abspath(path))  # noqa: PTH100, PTH119 - links keep theirs
         if path.is_dir():
-            _add_folder(found, path, f"{prefix}{name}/" if name else prefix)
+            _add_folder(selection, path, f"{prefix}{name}/" if name else prefix)
         else:
-            _add(found, path, f"{prefix}{name}")
-    if not found.files and not found.skipped:
-        raise CannotDoError(f"there are no files in {', '.join(map(str, named))}")
-    _refuse_double_keys(found.files)
-    return found
+            _add(selection, path, f"{prefix}{name}")
+    if not selection.files and not selection.skipped:
+        raise CannotDoError(f"there are no files in {', '.join(map(str, given))}")
+    _refuse_double_keys(selection.files)
+    return selection
 
 
-def _add_folder(found: Found, folder: Path, prefix: str) -> None:
-    for path in _walk(folder, found):
-        _add(found, path, prefix + path.relative_to(folder).as_posix())
+def _add_folder(selection: FileSelection, folder: Path, prefix: str) -> None:
+    for path in _walk(folder, selection):
+        _add(selection, path, prefix + path.relative_to(folder).as_posix())
 
 
-def _walk(folder: Path, found: Found) -> Iterator[Path]:
-    """Every path in *folder* that is not a folder, by name; what cannot be listed is skipped."""
+def _walk(folder: Path, selection: FileSelection) -> Iterator[Path]:
+    """Yield every path in *folder* that is not a folder, by name; skip unreadable folders."""
 
     def unlistable(error: OSError) -> None:
-        found.skipped.append(Skipped(Path(error.filename), error.strerror or str(error)))
+        selection.skipped.append(Skipped(Path(error.filename), error.strerror or str(error)))
 
     for parent, folders, names in os.walk(folder, onerror=unlistable):
         folders.sort()
@@ -100,22 +101,24 @@ def _walk(folder: Path, found: Found) -> Iterator[Path]:
             yield Path(parent, name)
 
 
-def _add(found: Found, path: Path, key: str) -> None:
+def _add(selection: FileSelection, path: Path, key: str) -> None:
     try:
         status = path.stat()
         size = len(key.encode())
     except UnicodeEncodeError:
-        found.skipped.append(Skipped(path, "its name is not UTF-8, which a key must be; rename it"))
+        selection.skipped.append(
+            Skipped(path, "its name is not UTF-8, which a key must be; rename it")
+        )
     except OSError as error:
-        found.skipped.append(Skipped(path, error.strerror or str(error)))
+        selection.skipped.append(Skipped(path, error.strerror or str(error)))
     else:
         if not stat.S_ISREG(status.st_mode):
-            found.skipped.append(Skipped(path, "not a regular file"))
+            selection.skipped.append(Skipped(path, "not a regular file"))
         elif size > KEY_MAX_BYTES:
             reason = f"its key would have {size} bytes, S3 allows {KEY_MAX_BYTES}"
-            found.skipped.append(Skipped(path, reason))
+            selection.skipped.append(Skipped(path, reason))
         else:
-            found.files.append(LocalFile(path, key, status.st_size))
+            selection.files.append(LocalFile(path, key, status.st_size))
 
 
 def _refuse_double_keys(files: Iterable[LocalFile]) -> None:
@@ -130,11 +133,13 @@ def _refuse_double_keys(files: Iterable[LocalFile]) -> None:
 
 
 def sha1_of_file(path: Path, on_bytes: Callable[[int], None] = lambda _size: None) -> str:
-    """The SHA-1 of the file at *path*; calls *on_bytes* with the size of each piece hashed.
+    """Compute the SHA-1 of a regular file; calls *on_bytes* with the size of each chunk hashed.
 
     Raises:
-        OSError: It cannot be read.
+        OSError: It cannot be read, or is a device, a FIFO or a folder.
     """
+    if not stat.S_ISREG(path.stat().st_mode):  # opening a FIFO would wait for ever
+        raise OSError(errno.EINVAL, "not a regular file", str(path))
     with path.open("rb") as file:
 
         def chunks() -> Iterator[bytes]:
@@ -158,6 +163,11 @@ def write_text(file: Path, text: str) -> None:
 
 
 def note_skipped(skipped: Iterable[Skipped]) -> None:
-    """Say on stderr what could not be taken, and why."""
-    for one in skipped:
-        note(f"skipped {one.path}: {one.reason}")
+    """Show on stderr which files were skipped, and why."""
+    for file in skipped:
+        note(f"skipped {file.path}: {file.reason}")
+
+
+def skipped_as_json(skipped: Iterable[Skipped]) -> list[dict[str, str]]:
+    """Return the skipped files as JSON."""
+    return [{"path": str(file.path), "reason": file.reason} for file in skipped]

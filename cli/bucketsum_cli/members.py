@@ -1,4 +1,4 @@
-"""Members of archives, for the commands that know them: ``KEY!/path``."""
+"""Members of archives in the commands: ``KEY!/path``."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, member_entry
 from bucketsum.archives.model import ArchiveStatus
 from bucketsum.digests_table import RowKey
+from bucketsum_cli.bucket import newest_version
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.files import Found, files_under
+from bucketsum_cli.files import FileSelection, files_under
 from bucketsum_cli.output import (
     SHA1,
     SIZE,
@@ -21,7 +22,7 @@ from bucketsum_cli.output import (
     print_table,
     size_text,
 )
-from bucketsum_cli.rows import digest_cell, state_of
+from bucketsum_cli.rows import digest_cell, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -34,87 +35,98 @@ MEMBER = Column("member")
 REMARKS = Column("remarks", 14)
 
 
-def parted(key: str) -> tuple[str, str]:
-    """``KEY!/path`` in its two parts; the path is empty where there is none."""
-    archive, _, path = key.partition(MEMBER_MARK)
+def split_name(name: str) -> tuple[str, str]:
+    """Split ``KEY!/path``; the path is empty if there is none."""
+    archive, _, path = name.partition(MEMBER_MARK)
     return archive, path
 
 
 def archive_at(stack: Stack, key: str) -> Row:
-    """The newest version that is recorded of *key*, which must be an archive.
+    """Return the newest recorded version of *key*, which must be an archive.
 
     Raises:
         CannotDoError: Nothing is recorded of it, or it was not read as an archive.
     """
-    newest = next(iter(stack.ledger().versions_of(stack.bucket, key)), None)
-    if newest is None:
+    recorded = next(iter(stack.digests_table().versions_of(stack.bucket, key)), None)
+    if recorded is None:
         raise CannotDoError(
-            f"nothing is recorded of {key}; `bucketsum ls` lists what is in the bucket"
+            f"nothing is recorded of {key}; `bucketsum ls` lists the objects in the bucket"
         )
-    if newest.archive is None:
+    return _required_archive(key, recorded)
+
+
+def _required_archive(key: str, recorded: Row) -> Row:
+    if recorded.archive is None:
         raise CannotDoError(
             f"{key} was not read as an archive; deploy with its suffix in ArchiveSuffixes, then "
             "put it again"
         )
-    return newest
+    return recorded
 
 
 def members_of(stack: Stack, archive: Row, beginning: str = "") -> Iterator[Row]:
-    """The members of *archive* whose paths begin so, by path; says what is not known of it."""
+    """Yield the members of *archive* whose paths begin so, by path; notes if some are unknown."""
     if archive.archive and archive.archive.status is not ArchiveStatus.READ:
         note(f"not all members of {archive.key} are known: {archive.archive.reason}")
     yield from MemberRows(stack.client("dynamodb"), stack.table).of(archive, beginning)
 
 
 def members_by_path(stack: Stack, key: str, folder: str) -> dict[str, Row]:
-    """Members of the archive *key* whose paths begin with *folder*.
+    """Return the members of the archive that is at *key* now, if their paths begin with *folder*.
 
     Raises:
-        CannotDoError: Nothing is recorded of it, or it was not read as an archive.
+        CannotDoError: It is not in the bucket, not recorded yet, or was not read as an archive.
     """
-    rows = members_of(stack, archive_at(stack, key))
+    newest = newest_version(stack.client("s3"), stack.digests_table(), stack.bucket, key)
+    if newest is None:
+        raise CannotDoError(f"{key} is not in the bucket; `bucketsum ls` lists the objects in it")
+    if newest.row is None:
+        raise CannotDoError(
+            f"the newest version of {key} is not recorded yet; see `bucketsum ls {key}` and "
+            "`bucketsum failures`"
+        )
+    rows = members_of(stack, _required_archive(key, newest.row))
     paths = {row.member.path.removeprefix("./"): row for row in rows if row.member}
     return {path: row for path, row in paths.items() if path.startswith(folder)}
 
 
-def files_as_members(paths: Iterable[Path], folder: str) -> Found:
-    """The files at and under *paths*, with the paths that they have in an archive of them.
+def files_as_members(paths: Iterable[Path], folder: str) -> FileSelection:
+    """Return the files at and under *paths*, with their paths in an archive of them as keys.
 
-    A folder's files are named from inside of it, as archiving its content names them; *folder*,
-    in the archive, comes before.
+    Paths are relative to the given folder; *folder*, in the archive, comes before.
 
     Raises:
         CannotDoError: As `files_under`.
     """
-    found = Found()
+    selection = FileSelection()
     for path in paths:
-        one = files_under([path])
+        part = files_under([path])
         name = os.path.basename(os.path.abspath(path))  # noqa: PTH100, PTH119 - as `files_under`
         outer = f"{name}/" if path.is_dir() else ""
-        found.files.extend(
-            replace(file, key=folder + file.key.removeprefix(outer)) for file in one.files
+        selection.files.extend(
+            replace(file, key=folder + file.key.removeprefix(outer)) for file in part.files
         )
-        found.skipped.extend(one.skipped)
-    return found
+        selection.skipped.extend(part.skipped)
+    return selection
 
 
 def versions_of_member(stack: Stack, key: str) -> list[Row]:
-    """What is recorded of ``KEY!/path`` in each version of the archive, the newest first."""
-    archive, path = parted(key)
+    """Return the rows of ``KEY!/path`` in each version of the archive, the newest first."""
+    archive, path = split_name(key)
     if not path:
         return []
-    ledger = stack.ledger()
-    found = []
-    for version in ledger.versions_of(stack.bucket, archive):
-        row = ledger.row_at(RowKey(stack.bucket, archive, member_entry(version.entry, path)))
+    table = stack.digests_table()
+    rows = []
+    for version in table.versions_of(stack.bucket, archive):
+        row = table.row_at(RowKey(stack.bucket, archive, member_entry(version.entry, path)))
         if row and row.sequencer == version.sequencer:
-            found.append(row)
-    return found
+            rows.append(row)
+    return rows
 
 
 def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
     """Show the members of an archive, ``KEY`` or those of ``KEY!/beginning``."""
-    name, beginning = parted(key)
+    name, beginning = split_name(key)
     rows = members_of(stack, archive_at(stack, name), beginning)
     if as_json:
         print_json_array(map(_as_json, rows))
@@ -135,7 +147,7 @@ def _as_json(row: Row) -> dict[str, Any]:
         "compressed_bytes": row.member.compressed_bytes if row.member else None,
         "method": row.member.method if row.member else None,
         "crc32": row.member.crc32 if row.member else None,
-        "state": state_of(row),
+        "status": status_of(row),
         "sha1": row.sha1,
         "reason": row.reason,
         "remarks": list(row.remarks),

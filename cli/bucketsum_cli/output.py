@@ -1,7 +1,7 @@
-"""What goes to the terminal: tables, JSON, numbers.
+"""Output of the commands: tables, JSON, numbers, and the one question.
 
-Keys are chosen by whoever may write to the bucket. Everything that is shown passes `printable`
-and is never read as markup, so no key can colour, move or clear anything on a terminal.
+Anyone who can write to the bucket chooses keys. All text passes `printable` and is never read as
+markup, so no key can colour, move or clear anything on a terminal.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
 
 import click
+from rich.cells import cell_len
 from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -22,11 +23,12 @@ if TYPE_CHECKING:
 
 SHA1_WIDTH: Final = 40
 
-_PIPE_WIDTH: Final = 100_000  # behind a pipe nothing is folded: a row stays a line
-_ROWS_AT_A_TIME: Final = 500  # rich lays out whole tables; long answers are laid out in pieces
+_PIPE_WIDTH: Final = 100_000  # in a pipe nothing is folded: a row stays a line
+_PIPE_PADDING: Final = 80  # one long key does not widen all lines of a pipe
+_ROWS_AT_A_TIME: Final = 500  # rich lays out whole tables, so long ones are laid out in pieces
 NARROWEST: Final = 10
 GAP: Final = 2
-_LINES: Final = 2  # more for a key, and a table becomes a text
+_LINES: Final = 2  # maximum lines of a key in a table
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,9 +37,9 @@ class Column:
 
     Attributes:
         title: Its heading.
-        width: Characters it gets on a terminal; 0, a key's, is all that the others leave.
+        width: Characters on a terminal; 0, for keys, is all that the other columns leave.
         right: Whether it is aligned to the right, as numbers are.
-        folds: Whether it gets less where a terminal is narrow.
+        folds: Whether it gets narrower on a narrow terminal.
     """
 
     title: str
@@ -56,14 +58,14 @@ MOMENT: Final = Column("recorded (UTC)", 19)
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text with a style of rich's, as ``yellow``."""
+    """A text with a style of rich, for example ``yellow``."""
 
     text: str
     style: str
 
 
 def printable(text: str) -> str:
-    r"""*text* with all that a terminal would act on, or not show, as ``\x1b`` or ``\u202e``."""
+    r"""Escape characters that a terminal would act on or not show, as ``\x1b`` or ``\u202e``."""
     return "".join(c if c.isprintable() else _escaped(c) for c in text)
 
 
@@ -72,12 +74,12 @@ def _escaped(character: str) -> str:
 
 
 def answers() -> Console:
-    """Where a command's answer goes: stdout."""
+    """Return the console for a command's result: stdout."""
     return _console(stderr=False)
 
 
 def notes() -> Console:
-    """Where progress, remarks and errors go: stderr."""
+    """Return the console for progress, notes and errors: stderr."""
     return _console(stderr=True)
 
 
@@ -89,12 +91,12 @@ def _console(*, stderr: bool) -> Console:
 
 
 def say(text: str, style: str = "") -> None:
-    """Show one line of the answer."""
+    """Show a line of the result."""
     answers().print(Text(printable(text), style), soft_wrap=True)
 
 
 def note(text: str) -> None:
-    """Show one line that is not part of the answer."""
+    """Show a line that is not part of the result."""
     notes().print(Text(printable(text)), soft_wrap=True)
 
 
@@ -114,9 +116,9 @@ def confirmed(question: str, *, yes: bool) -> bool:
 
 
 def progress(*columns: ProgressColumn, passing: bool = False) -> Progress:
-    """Live progress on stderr: what is done, a bar, *columns*, the time it took.
+    """Make live progress on stderr: description, a bar, *columns*, elapsed time.
 
-    *passing* is for what a person need only see while it lasts: nothing of it stays.
+    If *passing*, nothing of it stays at the end.
     """
     console = notes()
     return Progress(
@@ -130,13 +132,13 @@ def progress(*columns: ProgressColumn, passing: bool = False) -> Progress:
     )
 
 
-def print_json(document: Any) -> None:  # noqa: ANN401 - whatever JSON can hold
-    """The one JSON document of a command's answer; ASCII, so a terminal is safe from it too."""
+def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Show the JSON document of a command's result, in ASCII, which is safe for a terminal."""
     click.echo(json.dumps(document, indent=2))
 
 
 def print_json_array(items: Iterable[Any]) -> None:
-    """The same for an array, item by item: the first is shown before the last is known."""
+    """Show a JSON array item by item: the first is shown before the last is known."""
     lead = "[\n"
     for item in items:
         click.echo(f"{lead}{json.dumps(item)}", nl=False)
@@ -150,22 +152,54 @@ def print_table(
     """Show *rows* as they come; returns whether there were any.
 
     On a terminal long texts are folded, and very long keys lose their middle; digests are always
-    whole. Behind a pipe everything is, and a row is a line.
+    complete. In a pipe everything is complete, and a row is a line.
     """
     console = answers()
-    widths = _widths(console, columns) if console.is_terminal else [None] * len(columns)
+    show = _show_on_terminal if console.is_terminal else _show_in_pipe
     rows = iter(rows)
     any_shown = False
     while piece := list(islice(rows, _ROWS_AT_A_TIME)):
-        table = _table(columns, widths, heading=heading and not any_shown)
-        for row in piece:
-            table.add_row(*map(_as_text, row, columns, widths))
-        console.print(table)
+        show(console, columns, piece, heading=heading and not any_shown)
         any_shown = True
     return any_shown
 
 
-def _table(columns: Sequence[Column], widths: Sequence[int | None], *, heading: bool) -> Table:
+def _show_in_pipe(
+    _: Console, columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], *, heading: bool
+) -> None:
+    lines = [[column.title for column in columns]] if heading else []
+    lines += [[_as_text(cell).plain for cell in row] for row in rows]
+    widths = [min(max(map(cell_len, texts)), _PIPE_PADDING) for texts in zip(*lines, strict=True)]
+    for line in lines:
+        texts = [
+            " " * (width - cell_len(text)) + text
+            if column.right
+            else text + " " * (width - cell_len(text))
+            for text, column, width in zip(line, columns, widths, strict=True)
+        ]
+        click.echo((" " * GAP).join(texts).rstrip())
+
+
+def _show_on_terminal(
+    console: Console,
+    columns: Sequence[Column],
+    rows: Iterable[Sequence[str | Cell]],
+    *,
+    heading: bool,
+) -> None:
+    widths = _widths(console, columns)
+    table = _table(columns, widths, heading=heading)
+    for row in rows:
+        table.add_row(
+            *(
+                _as_text(cell, None if column.width else width * _LINES)
+                for cell, column, width in zip(row, columns, widths, strict=True)
+            )
+        )
+    console.print(table)
+
+
+def _table(columns: Sequence[Column], widths: Sequence[int], *, heading: bool) -> Table:
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_header=heading)
     for column, width in zip(columns, widths, strict=True):
         table.add_column(
@@ -177,10 +211,10 @@ def _table(columns: Sequence[Column], widths: Sequence[int | None], *, heading: 
     return table
 
 
-def _widths(console: Console, columns: Sequence[Column]) -> list[int | None]:
-    """What each column gets; *console* is widened where it cannot hold them.
+def _widths(console: Console, columns: Sequence[Column]) -> list[int]:
+    """Compute the width of each column; *console* is widened if they do not fit.
 
-    The terminal then breaks the lines itself: rich would cut into a digest to make them fit.
+    The terminal then breaks the lines itself: rich would cut a digest to make them fit.
     """
     firm = sum(column.width for column in columns if not column.folds)
     left = console.width - firm - GAP * (len(columns) - 1)
@@ -194,15 +228,15 @@ def _widths(console: Console, columns: Sequence[Column]) -> list[int | None]:
     return [widths[column] or left for column in columns]
 
 
-def _as_text(cell: str | Cell, column: Column, width: int | None) -> Text:
+def _as_text(cell: str | Cell, maximum: int | None = None) -> Text:
     text = printable(cell.text if isinstance(cell, Cell) else cell)
-    if width is not None and not column.width:
-        text = _shortened(text, width * _LINES)
+    if maximum is not None:
+        text = _shortened(text, maximum)
     return Text(text, cell.style if isinstance(cell, Cell) else "")
 
 
 def _shortened(text: str, length: int) -> str:
-    """*text* without its middle, where folders that all keys have in common are."""
+    """Shorten *text* in its middle, usually folders that all keys have in common."""
     if len(text) <= length:
         return text
     tail = length * 2 // 3
@@ -210,22 +244,22 @@ def _shortened(text: str, length: int) -> str:
 
 
 def size_text(size_bytes: int) -> str:
-    """*size_bytes* with three or four digits and a unit of 1,000s."""
+    """Format a size with three or four digits and a decimal unit."""
     if size_bytes < 1000:  # noqa: PLR2004 - the step between units
         return f"{size_bytes} B"
     size = float(size_bytes)
     for unit in ("kB", "MB", "GB", "TB"):
         size /= 1000
-        if size < 999.95:  # noqa: PLR2004 - from here on it would be shown as 1000.0
+        if size < 999.95:  # noqa: PLR2004 - from here on it would be 1000.0
             return f"{size:.1f} {unit}"
     return f"{size / 1000:.1f} PB"
 
 
 def speed_text(mb_per_s: float | None) -> str:
-    """MB/s with one decimal; nothing where nothing was measured."""
+    """Format MB/s with one decimal; None is an empty text."""
     return "" if mb_per_s is None else f"{mb_per_s:.1f}"
 
 
 def moment_text(moment: str) -> str:
-    """An ISO 8601 moment in UTC, to the second."""
+    """Format an ISO 8601 time in UTC, to the second."""
     return moment[:19].replace("T", " ")

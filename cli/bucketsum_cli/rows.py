@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
@@ -13,8 +14,8 @@ if TYPE_CHECKING:
     from bucketsum.digests_table import Row
 
 
-class State(StrEnum):
-    """How far an object is; where it has a row, what the row says."""
+class ObjectStatus(StrEnum):
+    """Status of an object: its row's, or waiting without a row."""
 
     HASHED = "hashed"
     UNREADABLE = "unreadable"
@@ -22,33 +23,52 @@ class State(StrEnum):
     """It is in the bucket, and nothing is recorded of it yet."""
 
 
-def state_of(row: Row | None) -> State:
-    """How far the object with *row* is."""
-    return State(row.status.value) if row else State.WAITING
+def status_of(row: Row | None) -> ObjectStatus:
+    """Return the status of the object with *row*."""
+    return ObjectStatus(row.status.value) if row else ObjectStatus.WAITING
 
 
 def digest_cell(row: Row | None) -> str | Cell:
-    """The SHA-1, or why there is none."""
+    """Return the SHA-1, or the reason why there is none."""
     if row is None:
-        return Cell(State.WAITING, "yellow")
+        return Cell(ObjectStatus.WAITING, "yellow")
     return row.sha1 or Cell(f"{row.status}: {row.reason}", "red")
 
 
-def named(row: Row) -> str:
-    """Its key; of a member, ``KEY!/path``."""
+def full_name(row: Row) -> str:
+    """Return its key; of a member, ``KEY!/path``."""
     return f"{row.key}{MEMBER_MARK}{row.member.path}" if row.member else row.key
 
 
 def version_of(row: Row) -> str:
-    """Version of the object that it is, or is in."""
+    """Return the version of the object, or of the archive with the member."""
     return row.entry.partition(MEMBER_MARK)[0] if row.member else row.entry
 
 
+def iso_text(moment: datetime | str) -> str:
+    """Return *moment* as all JSON documents have it: UTC with milliseconds and ``Z``.
+
+    A text that is not ISO 8601 is returned as it is.
+    """
+    if isinstance(moment, str):
+        try:
+            moment = datetime.fromisoformat(moment)
+        except ValueError:
+            return str(moment)
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
 def row_as_json(row: Row) -> dict[str, Any]:
-    """All attributes of the table's item; absent ones are null."""
-    attributes: dict[str, Any] = {"bucket": row.bucket, "key": row.key, "entry": row.entry}
-    for name, value in attributes_of(row):
-        attributes[name] = value
-        if name == "sha1":
-            attributes["digests"] = dict(row.digests)
-    return attributes
+    """Return all attributes of *row*, under the names of docs/json.md; unknown ones are null."""
+    attributes = dict(attributes_of(row))
+    del attributes["arrived_at"]
+    return {
+        "bucket": row.bucket,
+        "key": row.key,
+        "version": version_of(row),
+        **attributes,
+        "digests": dict(row.digests),
+        "remarks": list(row.remarks),
+        "created_at": iso_text(row.arrived_at),
+        "recorded_at": iso_text(row.recorded_at),
+    }

@@ -130,7 +130,7 @@ class Stack:
         """Make a client for *service*; keep it, since this takes some 20 ms."""
         return self.connection.client(service)
 
-    def ledger(self) -> DigestsTable:
+    def digests_table(self) -> DigestsTable:
         """Return its table of digests."""
         return DigestsTable(self.client("dynamodb"), self.table)
 

@@ -1,4 +1,4 @@
-"""Local files → objects in the bucket → their rows in the ledger."""
+"""Upload local files and wait for their rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
 
 MULTIPART_FROM_BYTES: Final = 64 * 1024 * 1024
-"""From this size on a file is sent in parts: a part that fails is sent again, not the file."""
+"""Files from this size on are sent in parts; a failed part is sent again, not the file."""
 
 _PART_BYTES: Final = 16 * 1024 * 1024
 _FILES_AT_A_TIME: Final = 8
@@ -36,35 +36,35 @@ _SENDING: Final = ("PutObject", "CompleteMultipartUpload")
 
 _FIRST_PAUSE_SECONDS: Final = 0.1
 _LONGEST_PAUSE_SECONDS: Final = 2.0
-_ASKED_AT_A_TIME: Final = 1000
+_KEYS_PER_REQUEST: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """A file that is in the bucket now.
+    """An uploaded file.
 
     Attributes:
-        file: What was sent.
-        place: Where its row will be: exactly the version that this upload made.
+        file: The file.
+        row_key: Key of its row: the very version that this upload created.
         etag: Its entity tag, without quotes.
     """
 
     file: LocalFile
-    place: RowKey
+    row_key: RowKey
     etag: str
 
-    def is_told_by(self, rows: Mapping[RowKey, Row]) -> bool:
-        """Whether *rows* hold one of these bytes.
+    def is_recorded_in(self, rows: Mapping[RowKey, Row]) -> bool:
+        """Whether *rows* has a row of this very content.
 
-        In a bucket without versions a place is taken over by the next object with the same key.
+        In a bucket without versions, the next object with the same key takes over the row.
         """
-        row = rows.get(self.place)
+        row = rows.get(self.row_key)
         return row is not None and row.etag in (None, self.etag)
 
 
 @dataclass(frozen=True, slots=True)
-class Sent:
-    """What became of some files, both lists in the order that the files were given in."""
+class UploadResult:
+    """Uploads and skipped files, both in the order of the given files."""
 
     uploads: list[Upload]
     skipped: list[Skipped]
@@ -75,20 +75,20 @@ def put_files(
     files: Sequence[LocalFile],
     on_bytes: Callable[[int], None] = lambda _size: None,
     on_file: Callable[[], None] = lambda: None,
-) -> Sent:
+) -> UploadResult:
     """Send *files* to the bucket, several at a time, large ones in parts.
 
     Args:
-        stack: Whose bucket.
-        files: What to send; no two with the same key.
-        on_bytes: Called from several threads with the bytes that were just sent; negative where
-            some are sent again.
+        stack: The stack with the bucket.
+        files: Files with different keys.
+        on_bytes: Called from several threads with the number of bytes just sent; negative if
+            bytes are sent again.
         on_file: Called when a file is done.
 
     Raises:
-        BotoCoreError: AWS cannot be reached; what was not sent by then is not sent.
-        ClientError: AWS refused; the same.
-        Boto3Error: AWS refused in a transfer; the same.
+        BotoCoreError: AWS cannot be reached; the remaining files are not sent.
+        ClientError: AWS refused a request; the same.
+        Boto3Error: AWS refused a transfer; the same.
     """
     s3 = stack.client("s3")
     answers = _answers_by_key(s3)
@@ -102,15 +102,15 @@ def put_files(
                 ): file
                 for file in files
             }
-            for one in as_completed(sending):
+            for future in as_completed(sending):
                 try:
-                    one.result()
+                    future.result()
                 except OSError as error:
-                    reasons[sending[one].key] = error.strerror or str(error)
+                    reasons[sending[future].key] = error.strerror or str(error)
                 on_file()
         finally:  # on an error or Ctrl-C: start no more, and let S3Transfer abort the rest
             pool.shutdown(wait=False, cancel_futures=True)
-    return Sent(
+    return UploadResult(
         uploads=[
             _upload(stack.bucket, file, answers[file.key])
             for file in files
@@ -121,10 +121,10 @@ def put_files(
 
 
 def _answers_by_key(s3: S3Client) -> Mapping[str, Mapping[str, Any]]:
-    """What S3 will have answered to each key's upload on this client.
+    """Return a mapping that this client's uploads fill: key → S3's answer.
 
-    boto3's transfers do not hand out S3's answer, and asking afterwards with HEAD could name the
-    version of somebody else's later upload. botocore's events carry it.
+    boto3's transfers do not return S3's answer, and a later HEAD could give the version of another
+    upload. botocore's events have it.
     """
     answers: dict[str, Mapping[str, Any]] = {}
 
@@ -141,40 +141,44 @@ def _answers_by_key(s3: S3Client) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _upload(bucket: str, file: LocalFile, answer: Mapping[str, Any]) -> Upload:
-    place = RowKey(bucket, file.key, answer.get("VersionId", NULL_VERSION))
-    return Upload(file, place, answer["ETag"].strip('"'))
+    row_key = RowKey(bucket, file.key, answer.get("VersionId", NULL_VERSION))
+    return Upload(file, row_key, answer["ETag"].strip('"'))
 
 
 def wait_for_rows(
-    ledger: DigestsTable,
+    table: DigestsTable,
     uploads: Iterable[Upload],
     timeout_seconds: float,
     on_row: Callable[[], None] = lambda: None,
     clock: Callable[[], float] = time.monotonic,
     pause: Callable[[float], None] = time.sleep,
 ) -> dict[RowKey, Row]:
-    """Wait until the row of each of *uploads* is there, or *timeout_seconds* are over.
+    """Wait until each of *uploads* has its row, or *timeout_seconds* are over.
 
-    Calls *on_row* for each row that has come. Those that did not come are left out.
+    Calls *on_row* for each new row. Returns the rows that are there.
     """
     deadline = clock() + timeout_seconds
     pause_seconds = _FIRST_PAUSE_SECONDS
     waiting = deque(uploads)
     rows: dict[RowKey, Row] = {}
     while waiting:
-        asked = [waiting.popleft() for _ in range(min(len(waiting), _ASKED_AT_A_TIME))]
-        found = ledger.rows_at(one.place for one in asked)
-        come = {one.place: found[one.place] for one in asked if one.is_told_by(found)}
-        for _ in come:
+        batch = [waiting.popleft() for _ in range(min(len(waiting), _KEYS_PER_REQUEST))]
+        present = table.rows_at(upload.row_key for upload in batch)
+        new = {
+            upload.row_key: present[upload.row_key]
+            for upload in batch
+            if upload.is_recorded_in(present)
+        }
+        for _ in new:
             on_row()
-        rows |= come
-        waiting.extend(one for one in asked if one.place not in come)
+        rows |= new
+        waiting.extend(upload for upload in batch if upload.row_key not in new)
         left = deadline - clock()
         if left <= 0:
             break
-        if come:  # they are coming: ask soon
+        if new:  # more will follow soon
             pause_seconds = _FIRST_PAUSE_SECONDS
-        if len(come) < len(asked):
+        if len(new) < len(batch):
             pause(min(pause_seconds, left))
             pause_seconds = min(pause_seconds * 2, _LONGEST_PAUSE_SECONDS)
     return rows

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from moto import mock_aws
-from tests.cli.deployed import deploy, prompt_ledger
+from tests.cli.deployed import deploy, prompt_table
 
 from bucketsum_cli import dead_letter_queue, emulator
 from bucketsum_cli.main import main
@@ -92,5 +92,5 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
 @pytest.fixture
 def prompt_hasher(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
     """The stack, with a hasher that has always just finished."""
-    monkeypatch.setattr(Stack, "ledger", prompt_ledger)
+    monkeypatch.setattr(Stack, "digests_table", prompt_table)
     return stack

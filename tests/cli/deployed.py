@@ -99,30 +99,31 @@ def _row(place: RowKey, content: bytes, sequencer: str, facts: dict[str, Any]) -
 def put_and_record(stack: Stack, key: str, content: bytes, sequencer: str = "01") -> Row:
     """Put an object and record its digest, as the whole path does."""
     row = hashed(put_object(stack, key, content), content, sequencer)
-    stack.ledger().record(row)
+    stack.digests_table().record(row)
     return row
 
 
-class PromptLedger(DigestsTable):
-    """A ledger behind which a hasher works that has always just finished what one asks for."""
+class PromptTable(DigestsTable):
+    """A digests table whose hasher has always just finished the requested objects."""
 
     def __init__(self, stack: Stack) -> None:
         super().__init__(stack.client("dynamodb"), stack.table)
         self._s3 = stack.client("s3")
 
-    def rows_at(self, places: Iterable[RowKey]) -> dict[RowKey, Row]:
-        """Hash what is in the bucket at *places*, then look."""
-        asked = list(places)
-        for place in asked:
-            answer = self._s3.get_object(Bucket=place.bucket, Key=place.key, VersionId=place.entry)
+    def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
+        """Hash the objects of *row_keys*, then look."""
+        wanted = list(row_keys)
+        for row_key in wanted:
+            bucket, key, version = row_key.bucket, row_key.key, row_key.entry
+            answer = self._s3.get_object(Bucket=bucket, Key=key, VersionId=version)
             etag = answer["ETag"].strip('"')
-            self.record(hashed(place, answer["Body"].read(), etag=etag))
-        return super().rows_at(asked)
+            self.record(hashed(row_key, answer["Body"].read(), etag=etag))
+        return super().rows_at(wanted)
 
 
-def prompt_ledger(stack: Stack) -> DigestsTable:
-    """A `PromptLedger` in the place of `Stack.ledger`."""
-    return PromptLedger(stack)
+def prompt_table(stack: Stack) -> DigestsTable:
+    """A `PromptTable` in the place of `Stack.digests_table`."""
+    return PromptTable(stack)
 
 
 def set_aside(stack: Stack, *bodies: str, reason: str | None = None) -> None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Literal
 
 import pytest
-from tests.cli.deployed import put_and_record, put_object, unreadable
+from tests.cli.deployed import bodies_in, put_and_record, put_object, set_aside, unreadable
+from tests.support.events import notification
 
+from bucketsum_cli import checks
 from bucketsum_cli.files import sha1_of_file
 
 if TYPE_CHECKING:
@@ -55,10 +58,10 @@ def test_one_that_is_not_equal_is_a_no_and_says_which(run: Run, stack: Stack, fo
     (folder / "d").write_bytes(b"d")
     put_and_record(stack, "in/a", b"a")
     put_and_record(stack, "in/b", b"other")
-    stack.ledger().record(unreadable(put_object(stack, "in/c", b"c"), b"c", "access denied"))
+    stack.digests_table().record(unreadable(put_object(stack, "in/c", b"c"), b"c", "access denied"))
     ended = run("check", folder)
     assert ended.status == 1
-    assert ended.out.splitlines()[-1] == "1 equal, 1 differs, 1 not recorded, 1 unreadable"
+    assert ended.out.splitlines()[-1] == "1 equal, 1 differs, 1 unreadable, 1 not recorded"
     assert verdicts(run, folder) == {
         "in/a": "equal",
         "in/b": "differs",
@@ -74,6 +77,63 @@ def test_the_newest_version_counts(run: Run, stack: Stack, folder: Path) -> None
     assert verdicts(run, folder / "a") == {"a": "differs"}
     put_and_record(stack, "a", b"a", "03")
     assert verdicts(run, folder / "a") == {"a": "equal"}
+
+
+def test_recorded_version_counts_only_while_it_is_the_newest(
+    run: Run, stack: Stack, folder: Path
+) -> None:
+    """An overwriting version without a digest is neither equal nor different."""
+    put_and_record(stack, "in/a", b"a", "01")
+    put_and_record(stack, "in/b", b"b", "01")
+    put_object(stack, "in/b", b"new")
+    ended = run("check", folder)
+    assert ended.status == 1
+    assert ended.out.splitlines()[-1] == "1 equal, 1 waiting"
+    assert verdicts(run, folder) == {"in/a": "equal", "in/b": "waiting"}
+
+
+def test_version_whose_message_failed_says_so_with_the_reason(
+    run: Run, stack: Stack, folder: Path
+) -> None:
+    """A message in the dead-letter queue will not become a digest by waiting."""
+    put_and_record(stack, "a", b"a", "01")
+    version = put_object(stack, "a", b"new").entry
+    body = notification()
+    body["Records"][0]["s3"]["bucket"]["name"] = stack.bucket
+    etag = hashlib.md5(b"new").hexdigest()
+    body["Records"][0]["s3"]["object"] |= {"key": "a", "versionId": version, "eTag": etag}
+    set_aside(stack, json.dumps(body), reason="SourceUnavailable: S3 throttles")
+    ended = run("check", folder / "a", "--json")
+    assert ended.status == 1
+    (file,) = ended.document["files"]
+    assert (file["result"], file["reason"]) == ("failed", "SourceUnavailable: S3 throttles")
+    assert file["version"] == version
+    assert len(bodies_in(stack, stack.dead_letter_queue_url)) == 1
+
+
+@pytest.mark.parametrize("versioning", ["Enabled", "Suspended", None])
+def test_deleted_object_is_not_equal(
+    run: Run, stack: Stack, folder: Path, versioning: Literal["Enabled", "Suspended"] | None
+) -> None:
+    """With a delete marker or without: what the bucket no longer holds is no backup."""
+    s3 = stack.client("s3")
+    if versioning is None:
+        s3.delete_bucket(Bucket=stack.bucket)
+        s3.create_bucket(Bucket=stack.bucket)
+    else:
+        s3.put_bucket_versioning(
+            Bucket=stack.bucket, VersioningConfiguration={"Status": versioning}
+        )
+    put_and_record(stack, "a", b"a")
+    assert verdicts(run, folder / "a") == {"a": "equal"}
+    s3.delete_object(Bucket=stack.bucket, Key="a")
+    assert verdicts(run, folder / "a") == {"a": "deleted"}
+
+
+def test_longer_key_is_another_object(run: Run, stack: Stack, folder: Path) -> None:
+    """S3 lists by prefix; only the exact key counts."""
+    put_and_record(stack, "aa", b"a")
+    assert verdicts(run, folder / "a") == {"a": "not recorded"}
 
 
 @pytest.mark.usefixtures("stack")
@@ -95,7 +155,7 @@ def test_file_that_cannot_be_read_is_no_equal_file(
             raise PermissionError(13, "Permission denied")
         return sha1_of_file(path, on_bytes)
 
-    monkeypatch.setattr("bucketsum_cli.commands.check.sha1_of_file", refuse_b)
+    monkeypatch.setattr(checks, "sha1_of_file", refuse_b)
     (folder / "broken").symlink_to("nowhere")
     ended = run("check", folder)
     assert ended.status == 1

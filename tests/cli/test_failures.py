@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 @pytest.mark.usefixtures("stack")
 def test_nothing_set_aside_is_told(run: Run) -> None:
     """An empty queue is an answer."""
-    assert run("failures").out == "nothing is set aside\n"
+    assert run("failures").out == "the dead-letter queue is empty\n"
     assert run("failures", "--json").document == []
 
 
@@ -31,13 +31,13 @@ def test_message_is_shown_with_its_object_and_its_reason(run: Run, stack: Stack)
         {"bucket": LANDED.bucket, "key": LANDED.key, "version": LANDED.version_id}
     ]
     assert one["body"] == json.dumps(notification())
-    assert one["since"].startswith("20")
+    assert one["sent_at"].startswith("20")
     name, why, since, total = run("failures").out.splitlines()
     assert name == "inbox/photos/a b.jpg"
     assert why == "  SourceUnavailable: S3 throttles"
     assert since.startswith("  since 20")
     assert since.endswith(" UTC, received 2 times")
-    assert total == "1 set aside"
+    assert total == "1 in the dead-letter queue"
 
 
 def test_message_without_a_reason_says_what_that_means(run: Run, stack: Stack) -> None:

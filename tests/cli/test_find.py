@@ -30,7 +30,7 @@ def test_every_object_and_version_with_the_content_is_found(run: Run, stack: Sta
     ended = run("find", SHA1.upper(), "--json")
     assert ended.status == 0
     assert ended.document["sha1"] == SHA1
-    assert {(one["key"], one["entry"]) for one in ended.document["objects"]} == {
+    assert {(one["key"], one["version"]) for one in ended.document["objects"]} == {
         (row.key, row.entry) for row in rows
     }
 
@@ -77,7 +77,7 @@ def test_what_is_neither_digest_nor_file_is_refused(run: Run, content: str) -> N
 
 def test_objects_of_another_bucket_are_told_apart(run: Run, stack: Stack) -> None:
     """A stack can have had another bucket before; keys alone would mislead."""
-    stack.ledger().record(hashed(RowKey("former", HOSTILE, "v1"), CONTENT))
+    stack.digests_table().record(hashed(RowKey("former", HOSTILE, "v1"), CONTENT))
     assert f"s3://former/{HOSTILE_SHOWN}" in run("find", SHA1).out
 
 

@@ -31,7 +31,7 @@ def test_object_is_shown_with_what_is_recorded_of_it(run: Run, stack: Stack) -> 
     row = put_and_record(stack, "a/hashed", b"x" * 2500)
     put_object(stack, "b/waiting", b"")
     locked = put_object(stack, "c/locked", b"z")
-    stack.ledger().record(unreadable(locked, b"z", "archived in Glacier; restore it"))
+    stack.digests_table().record(unreadable(locked, b"z", "archived in Glacier; restore it"))
     first, second, third = run("ls", "--json").document
     assert first == {
         "key": "a/hashed",
@@ -39,15 +39,15 @@ def test_object_is_shown_with_what_is_recorded_of_it(run: Run, stack: Stack) -> 
         "latest": True,
         "size_bytes": 2500,
         "etag": row.etag,
-        "put_at": first["put_at"],
-        "state": "hashed",
+        "created_at": first["created_at"],
+        "status": "hashed",
         "sha1": hashlib.sha1(b"x" * 2500).hexdigest(),
         "mb_per_s": 12.5,
-        "recorded_at": row.recorded_at,
+        "recorded_at": "2026-11-20T10:00:01.250Z",
         "reason": None,
     }
-    assert (second["key"], second["state"], second["sha1"]) == ("b/waiting", "waiting", None)
-    assert (third["state"], third["reason"]) == ("unreadable", "archived in Glacier; restore it")
+    assert (second["key"], second["status"], second["sha1"]) == ("b/waiting", "waiting", None)
+    assert (third["status"], third["reason"]) == ("unreadable", "archived in Glacier; restore it")
     table = run("ls").out
     assert "2.5 kB" in table
     assert "unreadable: archived in Glacier; restore it" in table
@@ -98,10 +98,10 @@ def test_bucket_without_versions_shows_no_digest_of_what_was_there_before(
     stack.client("s3").delete_bucket(Bucket=BUCKET)
     stack.client("s3").create_bucket(Bucket=BUCKET)
     put_object(stack, "key", b"now")
-    stack.ledger().record(hashed(RowKey(BUCKET, "key", "null"), b"before", "01"))
-    assert [one["state"] for one in run("ls", "--json").document] == ["waiting"]
-    stack.ledger().record(hashed(RowKey(BUCKET, "key", "null"), b"now", "02"))
-    assert [one["state"] for one in run("ls", "--json").document] == ["hashed"]
+    stack.digests_table().record(hashed(RowKey(BUCKET, "key", "null"), b"before", "01"))
+    assert [one["status"] for one in run("ls", "--json").document] == ["waiting"]
+    stack.digests_table().record(hashed(RowKey(BUCKET, "key", "null"), b"now", "02"))
+    assert [one["status"] for one in run("ls", "--json").document] == ["hashed"]
 
 
 def test_more_than_a_page_is_listed_once_each(run: Run, stack: Stack) -> None:

@@ -7,7 +7,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed
+from tests.cli.deployed import (
+    BUCKET,
+    HOSTILE,
+    HOSTILE_SHOWN,
+    hashed,
+    put_and_record,
+    put_object,
+)
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.archives.model import ArchiveStatus, Mode
@@ -28,22 +35,22 @@ def member(path: str) -> MemberRecord:
     return MemberRecord(path, "deflate", "00000000", 1)
 
 
-def record_archive(
-    stack: Stack, members: dict[str, bytes], version: str = "v1", sequencer: str = "01"
-) -> None:
-    """What the hasher records of an archive a.zip."""
-    row = hashed(RowKey(BUCKET, "a.zip", version), b"zip", sequencer, archive=READ)
+def record_archive(stack: Stack, members: dict[str, bytes], sequencer: str = "01") -> str:
+    """Put an archive a.zip and record its members, as the hasher does; returns its version."""
+    row = hashed(put_object(stack, "a.zip", b"zip"), b"zip", sequencer, archive=READ)
+    version = row.entry
     with MemberRows(stack.client("dynamodb"), stack.table).writer() as writer:
         for path, content in members.items():
-            place = RowKey(BUCKET, "a.zip", member_entry(version, path))
-            writer.put(hashed(place, content, sequencer, member=member(path)))
-    stack.ledger().record(row)
+            row_key = RowKey(BUCKET, "a.zip", member_entry(version, path))
+            writer.put(hashed(row_key, content, sequencer, member=member(path)))
+    stack.digests_table().record(row)
+    return version
 
 
 def test_members_are_listed(run: Run, stack: Stack) -> None:
     """Those of the newest version, by path, and by their beginning; nothing hides in a name."""
     record_archive(stack, {"old": b"1"})
-    record_archive(stack, {"d/x": b"x", "d/y": b"yy", "e": b"", HOSTILE: b"!"}, "v2", "02")
+    record_archive(stack, {"d/x": b"x", "d/y": b"yy", "e": b"", HOSTILE: b"!"}, "02")
     lines = [line.split() for line in run("ls", "--members", "a.zip").out.splitlines()]
     assert ["e", "0", "B", hashlib.sha1(b"").hexdigest()] in lines
     assert len(lines) == 5
@@ -63,23 +70,23 @@ def test_plain_listings_count_the_archive_once(run: Run, stack: Stack) -> None:
 def test_member_is_shown_in_each_version(run: Run, stack: Stack) -> None:
     """KEY!/PATH is what `ls --members` lists, the newest version first."""
     record_archive(stack, {"d/x": b"1"})
-    record_archive(stack, {"d/x": b"2"}, "v2", "02")
+    newer = record_archive(stack, {"d/x": b"2"}, "02")
     rows = run("show", "a.zip!/d/x", "--json").document["versions"]
     assert [row["sha1"] for row in rows] == [
         hashlib.sha1(content).hexdigest() for content in (b"2", b"1")
     ]
     lines = [line.split() for line in run("show", "a.zip!/d/x").out.splitlines()]
     assert lines[0] == ["a.zip!/d/x"]
-    assert ["version", "v2"] in lines
+    assert ["version", newer] in lines
     assert run("show", "a.zip!/d/nothing").status == 1
 
 
 def test_content_is_found_in_archives(run: Run, stack: Stack) -> None:
     """A member's place is its archive's key and its path."""
-    record_archive(stack, {"d/x": b"content"})
+    version = record_archive(stack, {"d/x": b"content"})
     out = run("find", hashlib.sha1(b"content").hexdigest()).out
     assert "a.zip!/d/x" in out
-    assert "v1!/" not in out
+    assert f"{version}!/" not in out
 
 
 def test_folder_is_checked_against_an_archive(run: Run, stack: Stack, tmp_path: Path) -> None:
@@ -89,7 +96,7 @@ def test_folder_is_checked_against_an_archive(run: Run, stack: Stack, tmp_path: 
     (tmp_path / "y").write_bytes(b"y")
     record_archive(stack, {"d/x": b"x", "y": b"y"})
     assert run("check", str(tmp_path), "--archive", "a.zip").status == 0
-    record_archive(stack, {"d/x": b"other", "z": b"z"}, "v2", "02")
+    record_archive(stack, {"d/x": b"other", "z": b"z"}, "02")
     ended = run("check", str(tmp_path), "--archive", "a.zip", "--json")
     assert ended.status == 1
     results = {one["key"]: one["result"] for one in ended.document["files"]}
@@ -97,19 +104,32 @@ def test_folder_is_checked_against_an_archive(run: Run, stack: Stack, tmp_path: 
     assert ended.document["missing"] == ["z"]
 
 
+def test_archive_that_was_overwritten_or_deleted_is_not_compared(
+    run: Run, stack: Stack, tmp_path: Path
+) -> None:
+    """Members of a version that is no longer the newest are no answer: status 2."""
+    (tmp_path / "x").write_bytes(b"x")
+    record_archive(stack, {"x": b"x"})
+    put_object(stack, "a.zip", b"newer")
+    assert "is not recorded yet" in run("check", tmp_path, "--archive", "a.zip").err
+    stack.client("s3").delete_object(Bucket=stack.bucket, Key="a.zip")
+    ended = run("check", tmp_path, "--archive", "a.zip")
+    assert (ended.status, "a.zip is not in the bucket" in ended.err) == (2, True)
+
+
 @pytest.mark.parametrize("command", [["ls", "--members"], ["check", ".", "--archive"]])
 def test_what_is_no_archive_is_refused(run: Run, stack: Stack, command: list[str]) -> None:
     """The text says what to do: status 2, it could not be done."""
-    stack.ledger().record(hashed(RowKey(BUCKET, "plain", "v1"), b"1"))
-    for key, told in (("plain", "ArchiveSuffixes"), ("none", "nothing is recorded")):
+    put_and_record(stack, "plain", b"1")
+    for key, reason in (("plain", "ArchiveSuffixes"), ("none", "`bucketsum ls` lists")):
         ended = run(*command, key)
         assert ended.status == 2
-        assert told in ended.err
+        assert reason in ended.err
 
 
 def test_members_that_are_not_known_are_told(run: Run, stack: Stack) -> None:
     """An archive that could not be read to its end says why beside what there is."""
     archive = replace(READ, status=ArchiveStatus.TOO_DENSE, reason="a bomb")
     row: Row = hashed(RowKey(BUCKET, "a.zip", "v1"), b"zip", archive=archive)
-    stack.ledger().record(row)
+    stack.digests_table().record(row)
     assert "a bomb" in run("ls", "--members", "a.zip").err

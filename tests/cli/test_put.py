@@ -53,7 +53,7 @@ def test_every_file_is_in_the_bucket_and_has_hashlibs_digest(
     for path in filter(Path.is_file, folder.rglob("*")):
         one = shown[f"x/{path.relative_to(folder.parent)}"]
         assert one["sha1"] == hashlib.sha1(path.read_bytes()).hexdigest()
-        assert (one["state"], one["size_bytes"]) == ("hashed", path.stat().st_size)
+        assert (one["status"], one["size_bytes"]) == ("hashed", path.stat().st_size)
         answer = stack.client("s3").get_object(
             Bucket=BUCKET, Key=one["key"], VersionId=one["version"]
         )
@@ -97,11 +97,11 @@ def test_the_version_waited_for_is_the_one_that_was_put(
     run("put", folder / "a.bin", "--no-wait")
     (version,) = stack.client("s3").list_object_versions(Bucket=BUCKET)["Versions"]
     place = RowKey(BUCKET, "a.bin", version["VersionId"])
-    stack.ledger().record(hashed(place, b"a" * 1500))
+    stack.digests_table().record(hashed(place, b"a" * 1500))
     ended = run("put", folder / "a.bin", "--timeout", 0, "--json")
     (one,) = ended.document["objects"]
     assert ended.status == 1
-    assert (one["state"], one["sha1"]) == ("waiting", None)
+    assert (one["status"], one["sha1"]) == ("waiting", None)
     assert one["version"] != version["VersionId"]
 
 
@@ -112,9 +112,9 @@ def test_in_a_bucket_without_versions_another_objects_row_does_not_count(
     stack.client("s3").delete_bucket(Bucket=BUCKET)
     stack.client("s3").create_bucket(Bucket=BUCKET)
     place = RowKey(BUCKET, "a.bin", "null")
-    stack.ledger().record(hashed(place, b"before", "01"))
+    stack.digests_table().record(hashed(place, b"before", "01"))
     assert run("put", folder / "a.bin", "--timeout", 0).status == 1
-    stack.ledger().record(hashed(place, b"a" * 1500, "02"))
+    stack.digests_table().record(hashed(place, b"a" * 1500, "02"))
     assert run("put", folder / "a.bin", "--timeout", 0).status == 0
 
 
@@ -132,10 +132,10 @@ def test_no_wait_ends_well_as_soon_as_all_is_sent(run: Run, folder: Path) -> Non
     """Who does not wait is not told that digests are missing."""
     ended = run("put", folder, "--no-wait", "--json")
     assert ended.status == 0
-    assert {one["state"] for one in ended.document["objects"]} == {"waiting"}
+    assert {one["status"] for one in ended.document["objects"]} == {"waiting"}
 
 
-class RefusedLedger(DigestsTable):
+class RefusedTable(DigestsTable):
     """Behind it works a hasher that S3 lets read nothing."""
 
     def rows_at(self, places: Iterable[RowKey]) -> dict[RowKey, Row]:
@@ -151,10 +151,10 @@ def test_unreadable_object_is_told_with_its_reason(
 ) -> None:
     """A row without a digest ends the wait, and badly."""
 
-    def refused_ledger(stack: Stack) -> DigestsTable:
-        return RefusedLedger(stack.client("dynamodb"), stack.table)
+    def refused_table(stack: Stack) -> DigestsTable:
+        return RefusedTable(stack.client("dynamodb"), stack.table)
 
-    monkeypatch.setattr(Stack, "ledger", refused_ledger)
+    monkeypatch.setattr(Stack, "digests_table", refused_table)
     ended = run("put", folder / "a.bin")
     assert ended.status == 1
     assert "unreadable: access denied; [b]ask[/b]" in ended.out

@@ -190,7 +190,7 @@ def test_message_that_is_not_deleted_is_told(
         change_calls(patch, keep_all)
         ended = run("redrive", "--yes", "--json")
     assert len(ended.document["undeleted"]) == 25
-    assert "25 of them could not be deleted" in ended.err
+    assert "25 of them were sent, but could not be deleted" in ended.err
     assert sent_back(failed) == left_aside(failed) == BODIES
 
 
@@ -220,8 +220,8 @@ def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack:
     """The hasher understands it as the same arrival, and may then overwrite the row."""
     locked = RowKey(BUCKET, HOSTILE, "v2")
     row = unreadable(locked, b"12345", "archived in Glacier", "00AB")
-    stack.ledger().record(hashed(RowKey(BUCKET, HOSTILE, "v1"), b"fine", "0001"))
-    stack.ledger().record(row)
+    stack.digests_table().record(hashed(RowKey(BUCKET, HOSTILE, "v1"), b"fine", "0001"))
+    stack.digests_table().record(row)
     ended = run("redrive", "--key", HOSTILE, "--json")
     assert ended.status == 0
     assert ended.document == {
@@ -240,12 +240,12 @@ def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack:
         event_time=row.arrived_at,
     )
     again = hashed(locked, b"12345", arrival.sequencer)
-    assert stack.ledger().record(again) is WriteResult.WRITTEN
+    assert stack.digests_table().record(again) is WriteResult.WRITTEN
 
 
 def test_object_without_versions_is_queued_without_one(run: Run, stack: Stack) -> None:
     """`null` is the ledger's word; events of such buckets have no version."""
-    stack.ledger().record(unreadable(RowKey(BUCKET, "key", "null"), b"", "access denied"))
+    stack.digests_table().record(unreadable(RowKey(BUCKET, "key", "null"), b"", "access denied"))
     ended = run("redrive", "--key", "key")
     assert ended.out == "queued  key  version null\n"
     (arrival,) = created_objects_in(sent_back(stack)[0])
@@ -254,7 +254,7 @@ def test_object_without_versions_is_queued_without_one(run: Run, stack: Stack) -
 
 def test_key_that_is_not_unreadable_is_a_no(run: Run, failed: Stack) -> None:
     """Hashed or unknown, there is nothing to queue; what is set aside stays so."""
-    failed.ledger().record(hashed(RowKey(BUCKET, "fine", "v1"), b""))
+    failed.digests_table().record(hashed(RowKey(BUCKET, "fine", "v1"), b""))
     ended = run("redrive", "--key", "fine", "--key", "unknown\x1b[2J", "--yes")
     assert (ended.status, ended.out) == (1, "")
     assert "nothing of fine is recorded as unreadable" in ended.err

@@ -37,7 +37,7 @@ def test_every_version_is_shown_with_all_that_is_known_the_newest_first(
     old = hashed(RowKey(BUCKET, "key", "v1"), b"old", "01", digests={"sha256": "ab"})
     new = unreadable(RowKey(BUCKET, "key", "v2"), b"new", "access denied", "02")
     for row in (old, new):
-        stack.ledger().record(row)
+        stack.digests_table().record(row)
     ended = run("show", "key", "--json")
     assert ended.status == 0
     assert ended.document == {
@@ -48,18 +48,19 @@ def test_every_version_is_shown_with_all_that_is_known_the_newest_first(
             | {
                 "bucket": BUCKET,
                 "key": "key",
-                "entry": row.entry,
+                "version": row.entry,
                 "status": row.status,
                 "size_bytes": 3,
                 "sequencer": comparable_sequencer(row.sequencer),
-                "arrived_at": row.arrived_at,
-                "recorded_at": row.recorded_at,
+                "created_at": "2026-11-20T10:00:00.000Z",
+                "recorded_at": "2026-11-20T10:00:01.250Z",
                 "etag": row.etag,
                 "sha1": row.sha1,
                 "digests": row.digests,
                 "reason": row.reason,
                 "duration_ms": row.timing and 1000.0,
                 "mb_per_s": row.timing and 12.5,
+                "remarks": [],
             }
             for row in (new, old)
         ],
@@ -68,7 +69,9 @@ def test_every_version_is_shown_with_all_that_is_known_the_newest_first(
 
 def test_text_names_what_is_known_and_leaves_out_what_is_not(run: Run, stack: Stack) -> None:
     """A reader sees version, digests and reason, not a list of empty names."""
-    stack.ledger().record(hashed(RowKey(BUCKET, "key", "v1"), b"1", digests={"sha256": "abcd"}))
+    stack.digests_table().record(
+        hashed(RowKey(BUCKET, "key", "v1"), b"1", digests={"sha256": "abcd"})
+    )
     lines = [line.split() for line in run("show", "key").out.splitlines()]
     assert lines[0] == ["key"]
     assert ["version", "v1"] in lines

@@ -43,7 +43,7 @@ def waited_for(stack: Stack, key: str, seconds: float = 60) -> list[dict[str, An
     """The rows of *key* as DynamoDB has them, once there is one."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        rows = stack.ledger().versions_of(stack.bucket, key)
+        rows = stack.digests_table().versions_of(stack.bucket, key)
         if rows:
             return [{"sha1": row.sha1, "status": row.status, "entry": row.entry} for row in rows]
         time.sleep(0.05)
@@ -99,11 +99,11 @@ def test_every_version_of_a_key_is_recorded(stack: Stack) -> None:
         s3.put_object(Bucket=stack.bucket, Key="versions", Body=content)
 
     deadline = time.monotonic() + 60
-    while len(stack.ledger().versions_of(stack.bucket, "versions")) < len(contents):
+    while len(stack.digests_table().versions_of(stack.bucket, "versions")) < len(contents):
         assert time.monotonic() < deadline
         time.sleep(0.05)
 
-    recorded = {row.sha1 for row in stack.ledger().versions_of(stack.bucket, "versions")}
+    recorded = {row.sha1 for row in stack.digests_table().versions_of(stack.bucket, "versions")}
     assert recorded == {hashlib.sha1(content).hexdigest() for content in contents}
 
 
@@ -152,7 +152,7 @@ def test_objects_deleted_before_they_are_read_leave_nothing_behind(stack: Stack)
             break
         time.sleep(0.2)
     assert set(queue["Attributes"].values()) == {"0"}
-    assert stack.ledger().versions_of(stack.bucket, "deleted") == []
+    assert stack.digests_table().versions_of(stack.bucket, "deleted") == []
 
 
 @pytest.mark.usefixtures("at_project")

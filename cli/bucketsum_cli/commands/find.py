@@ -1,4 +1,4 @@
-"""`bucketsum find`: where else is this content?"""
+"""`bucketsum find`: all objects with the same content."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from bucketsum_cli.output import (
     progress,
     size_text,
 )
-from bucketsum_cli.rows import named, row_as_json, version_of
+from bucketsum_cli.rows import full_name, row_as_json, version_of
 
 if TYPE_CHECKING:
     from bucketsum.digests_table import Row
@@ -39,33 +39,34 @@ _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 @json_option
 @stack_options
 def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 - by name
-    """Say where this content is.
+    """Find every object with this content.
 
-    That is every object and version, and every member of an archive, with the same SHA-1.
+    These are all objects and versions, and all members of archives, with the same SHA-1.
 
-    40 hexadecimal digits are a SHA-1, even where a file has that name (write ./NAME for the
-    file); anything else is a file, which is hashed here.
+    An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
+    the file). Any other argument is a file, which is hashed locally.
 
-    Exits with 1 where nothing that is recorded has this content.
+    Exits with 1 if no record has this content.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
-    sha1 = content.lower() if _SHA1.fullmatch(content) else _sha1_of(Path(content))
+    sha1 = content.lower() if _SHA1.fullmatch(content) else _sha1_of(content)
     stack = target.find()
-    rows = stack.ledger().with_sha1(sha1)
+    rows = stack.digests_table().with_sha1(sha1)
     if as_json:
         print_json({"sha1": sha1, "objects": [row_as_json(row) for row in rows]})
     else:
         print_table(
-            [KEY, VERSION, SIZE, Column("arrived (UTC)", 19)],
+            [KEY, VERSION, SIZE, Column("created (UTC)", 19)],
             (_as_cells(row, stack) for row in rows),
         )
     if not rows:
-        note(f"nothing that is recorded has the SHA-1 {sha1}")
+        note(f"no record has the SHA-1 {sha1}")
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _sha1_of(path: Path) -> str:
+def _sha1_of(content: str) -> str:
+    path = Path(content)
     try:
         size_bytes = path.stat().st_size
         with progress(passing=True) as shown:
@@ -73,7 +74,8 @@ def _sha1_of(path: Path) -> str:
             return sha1_of_file(path, lambda size: shown.advance(task, size))
     except OSError as error:
         raise CannotDoError(
-            f"{path} is neither 40 hexadecimal digits nor a file that can be read: {error.strerror}"
+            f"{content!r} is neither 40 hexadecimal digits nor a file that can be read: "
+            f"{error.strerror}"
         ) from None
 
 
@@ -83,4 +85,5 @@ def _as_cells(row: Row, stack: Stack) -> list[str | Cell]:
 
 
 def _name(row: Row, stack: Stack) -> str:
-    return named(row) if row.bucket == stack.bucket else f"s3://{row.bucket}/{named(row)}"
+    name = full_name(row)
+    return name if row.bucket == stack.bucket else f"s3://{row.bucket}/{name}"

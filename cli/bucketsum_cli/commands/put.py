@@ -1,4 +1,4 @@
-"""`bucketsum put`: files into the bucket, and the digests that they got."""
+"""`bucketsum put`: upload files and wait for their digests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from rich.progress import (
 )
 
 from bucketsum_cli.errors import ANSWER_IS_NO
-from bucketsum_cli.files import files_under, note_skipped
+from bucketsum_cli.files import files_under, note_skipped, skipped_as_json
 from bucketsum_cli.options import Target, json_option, paths_argument, prefix_option, stack_options
 from bucketsum_cli.output import (
     KEY,
@@ -29,7 +29,7 @@ from bucketsum_cli.output import (
     size_text,
     speed_text,
 )
-from bucketsum_cli.rows import digest_cell, state_of
+from bucketsum_cli.rows import digest_cell, status_of
 from bucketsum_cli.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:
@@ -39,19 +39,19 @@ if TYPE_CHECKING:
     from bucketsum.digests_table import Row, RowKey
     from bucketsum_cli.files import LocalFile, Skipped
     from bucketsum_cli.stack import Stack
-    from bucketsum_cli.upload import Sent, Upload
+    from bucketsum_cli.upload import Upload, UploadResult
 
 DEFAULT_TIMEOUT_SECONDS = 900
-"""As long as one run of the hasher may take."""
+"""The time-out of the hasher."""
 
 
 @dataclass(frozen=True, slots=True)
-class Put:
-    """A file in the bucket and what is recorded of it.
+class UploadedFile:
+    """An upload and its row.
 
     Attributes:
         upload: The file, its key, its version.
-        row: Its row; None where it was not there in time, or not waited for.
+        row: Its row; None if it was not there in time, or not waited for.
     """
 
     upload: Upload
@@ -86,62 +86,62 @@ def put(
     timeout_seconds: float,
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Put files into the bucket and wait for their SHA-1.
+    """Upload files to the bucket and wait for their SHA-1.
 
     A file's key is its name; the files of a folder have the folder's name and their path in it.
     Links to folders inside a folder are not followed.
 
-    Exits with 1 where a file could not be read, or has no digest in time.
+    Exits with 1 if a file could not be read, or has no digest in time.
 
     Example: bucketsum put report.pdf photos --prefix 2026/
     """
-    found = files_under(paths, prefix)
+    selection = files_under(paths, prefix)
     stack = target.find()
-    puts, unsent = put_and_wait(stack, found.files, None if no_wait else timeout_seconds)
-    skipped = [*found.skipped, *unsent]
+    uploaded, unsent = put_and_wait(stack, selection.files, None if no_wait else timeout_seconds)
+    skipped = [*selection.skipped, *unsent]
     if as_json:
         print_json(
             {
                 "bucket": stack.bucket,
-                "objects": [_as_json(one) for one in puts],
-                "skipped": [{"path": str(one.path), "reason": one.reason} for one in skipped],
+                "objects": [_as_json(file) for file in uploaded],
+                "skipped": skipped_as_json(skipped),
             }
         )
     else:
-        print_table([KEY, SIZE, SHA1, SPEED], map(_as_cells, puts))
+        print_table([KEY, SIZE, SHA1, SPEED], map(_as_cells, uploaded))
     note_skipped(skipped)
-    waiting = 0 if no_wait else sum(one.row is None for one in puts)
+    waiting = 0 if no_wait else sum(file.row is None for file in uploaded)
     if waiting:
         note(
-            f"{waiting} of {len(puts)} have no digest after {timeout_seconds:g} s; they may still "
-            "get one: see `bucketsum ls` and `bucketsum failures`"
+            f"{waiting} of {len(uploaded)} have no digest after {timeout_seconds:g} s; they may "
+            "still get one: see `bucketsum ls` and `bucketsum failures`"
         )
-    if skipped or not (no_wait or all(one.sha1 for one in puts)):
+    if skipped or not (no_wait or all(file.sha1 for file in uploaded)):
         raise SystemExit(ANSWER_IS_NO)
 
 
 def put_and_wait(
     stack: Stack, files: Sequence[LocalFile], timeout_seconds: float | None
-) -> tuple[list[Put], list[Skipped]]:
+) -> tuple[list[UploadedFile], list[Skipped]]:
     """Send *files* and wait for their rows, with live progress on stderr.
 
-    *timeout_seconds* of None does not wait. Returns what was sent, in the order of *files*, and
-    what could not be read.
+    With *timeout_seconds* None it does not wait. Returns the uploads in the order of *files*, and
+    the files that could not be read.
 
     Raises:
         BotoCoreError: AWS cannot be reached.
         ClientError: AWS refused.
-        Boto3Error: AWS refused in a transfer.
+        Boto3Error: AWS refused a transfer.
     """
     sent = _send(stack, files)
     if timeout_seconds is None:
         rows: Mapping[RowKey, Row] = {}
     else:
         rows = _await_rows(stack, sent.uploads, timeout_seconds)
-    return [Put(upload, rows.get(upload.place)) for upload in sent.uploads], sent.skipped
+    return [UploadedFile(upload, rows.get(upload.row_key)) for upload in sent.uploads], sent.skipped
 
 
-def _send(stack: Stack, files: Sequence[LocalFile]) -> Sent:
+def _send(stack: Stack, files: Sequence[LocalFile]) -> UploadResult:
     counts = TextColumn("{task.fields[ended]} of {task.fields[files]} files")
     with progress(DownloadColumn(), TransferSpeedColumn(), counts) as shown:
         total_bytes = sum(file.size_bytes for file in files)
@@ -161,29 +161,29 @@ def _await_rows(
     with progress(TextColumn("{task.completed} of {task.total} recorded")) as shown:
         task = shown.add_task("hashing", total=len(uploads))
         return wait_for_rows(
-            stack.ledger(), uploads, timeout_seconds, on_row=lambda: shown.advance(task)
+            stack.digests_table(), uploads, timeout_seconds, on_row=lambda: shown.advance(task)
         )
 
 
-def _as_cells(put: Put) -> list[str | Cell]:
+def _as_cells(file: UploadedFile) -> list[str | Cell]:
     return [
-        put.upload.file.key,
-        size_text(put.upload.file.size_bytes),
-        digest_cell(put.row),
-        speed_text(put.row.mb_per_s if put.row else None),
+        file.upload.file.key,
+        size_text(file.upload.file.size_bytes),
+        digest_cell(file.row),
+        speed_text(file.row.mb_per_s if file.row else None),
     ]
 
 
-def _as_json(put: Put) -> dict[str, Any]:
-    row = put.row
+def _as_json(file: UploadedFile) -> dict[str, Any]:
+    row = file.row
     return {
-        "key": put.upload.file.key,
-        "version": put.upload.place.entry,
-        "path": str(put.upload.file.path),
-        "size_bytes": put.upload.file.size_bytes,
-        "etag": put.upload.etag,
-        "state": state_of(row),
-        "sha1": put.sha1,
+        "key": file.upload.file.key,
+        "version": file.upload.row_key.entry,
+        "path": str(file.upload.file.path),
+        "size_bytes": file.upload.file.size_bytes,
+        "etag": file.upload.etag,
+        "status": status_of(row),
+        "sha1": file.sha1,
         "mb_per_s": row.mb_per_s if row else None,
         "reason": row.reason if row else None,
     }

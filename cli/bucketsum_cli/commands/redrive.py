@@ -1,4 +1,4 @@
-"""`bucketsum redrive`: another try for what could not be handled."""
+"""`bucketsum redrive`: send failed messages back to the arrivals queue."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bucketsum.digests_table import NULL_VERSION, Status
-from bucketsum_cli.commands.failures import document_of, named
+from bucketsum_cli.commands.failures import document_of, headline
 from bucketsum_cli.dead_letter_queue import received, send_back
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import json_option, stack_options, yes_option
@@ -16,12 +16,12 @@ from bucketsum_cli.output import confirmed, note, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum.digests_table import Row
-    from bucketsum_cli.dead_letter_queue import SentBack
+    from bucketsum_cli.dead_letter_queue import RedriveResult
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
 _HOLD_SECONDS: Final = 600
-"""Longest that messages are hidden from others: a person's answer may take its time."""
+"""Longest time that messages are hidden from others: a user's answer may take a while."""
 
 
 @click.command("redrive")
@@ -30,7 +30,7 @@ _HOLD_SECONDS: Final = 600
     "keys",
     multiple=True,
     metavar="KEY",
-    help="Instead, try this key's unreadable versions again; may be given more than once.",
+    help="Instead, retry this key's unreadable versions; may be given more than once.",
 )
 @yes_option
 @click.option(
@@ -38,7 +38,7 @@ _HOLD_SECONDS: Final = 600
     type=click.IntRange(1, 100_000),
     default=10_000,
     show_default=True,
-    help="Most messages to send back.",
+    help="Maximum number of messages to send back.",
 )
 @json_option
 @stack_options
@@ -49,15 +49,16 @@ def redrive(
     limit: int,
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Try again what could not be handled.
+    """Retry messages that failed.
 
-    Messages that were set aside go back to the arrivals queue.
+    The messages of the dead-letter queue go back to the arrivals queue. A message is deleted from
+    the dead-letter queue only after it was sent.
 
-    A message is deleted from the dead-letter queue only after it was sent. With --key nothing of
-    that queue is touched: the versions of KEY that are recorded as unreadable are queued again, as
-    after a restore from Glacier or a corrected permission; this asks for no confirmation.
+    With --key, the dead-letter queue is not touched: the versions of KEY that are recorded as
+    unreadable are queued again, for example after a restore from Glacier or a corrected
+    permission. There is no confirmation for this.
 
-    Exits with 1 where something was not sent.
+    Exits with 1 if a message was not sent, or the question was not answered with yes.
 
     Example: bucketsum redrive --key archive/2019.zip
     """
@@ -78,35 +79,38 @@ def redrive(
         raise SystemExit(ANSWER_IS_NO)
 
 
-def _report(result: SentBack, *, as_json: bool) -> None:
+def _report(result: RedriveResult, *, as_json: bool) -> None:
     if as_json:
         print_json(
             {
-                "sent": [document_of(one) for one in result.sent],
-                "refused": [{**document_of(one), "refusal": why} for one, why in result.refused],
-                "undeleted": [one.message_id for one in result.undeleted],
+                "sent": [document_of(message) for message in result.sent],
+                "refused": [
+                    {**document_of(message), "refusal": refusal}
+                    for message, refusal in result.refused
+                ],
+                "undeleted": [message.message_id for message in result.undeleted],
             }
         )
     else:
-        for one in result.sent:
-            say(f"sent back  {named(one)}")
+        for message in result.sent:
+            say(f"sent back  {headline(message)}")
         say(f"{len(result.sent)} sent back" if result.sent else "nothing was sent back")
-    for one, why in result.refused:
-        note(f"not sent, still set aside: {named(one)}: {why}")
+    for message, refusal in result.refused:
+        note(f"not sent, still in the dead-letter queue: {headline(message)}: {refusal}")
     if result.undeleted:
         note(
-            f"{len(result.undeleted)} of them could not be deleted from the dead-letter queue and "
-            "will be there again; sending them twice does no harm"
+            f"{len(result.undeleted)} of them were sent, but could not be deleted from the "
+            "dead-letter queue, so they will appear there again; sending them twice does no harm"
         )
 
 
 def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
-    ledger = stack.ledger()
+    table = stack.digests_table()
     sqs = stack.client("sqs")
     queued: list[Row] = []
     readable: list[str] = []
     for key in dict.fromkeys(keys):
-        rows = ledger.versions_of(stack.bucket, key)
+        rows = table.versions_of(stack.bucket, key)
         unreadable = [row for row in rows if row.status is Status.UNREADABLE]
         if not unreadable:
             readable.append(key)
@@ -125,13 +129,13 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
             }
         )
     for key in readable:
-        note(f"nothing of {key} is recorded as unreadable; `bucketsum show` tells what is")
+        note(f"nothing of {key} is recorded as unreadable; `bucketsum show` lists what is recorded")
     if readable:
         raise SystemExit(ANSWER_IS_NO)
 
 
 def _event_of(row: Row) -> dict[str, Any]:
-    """The event that *row* came from, in EventBridge's shape, which holds keys as they are."""
+    """Return the event of *row* in EventBridge's format, which has unencoded keys."""
     version = {} if row.entry == NULL_VERSION else {"version-id": row.entry}
     etag = {"etag": row.etag} if row.etag else {}
     return {

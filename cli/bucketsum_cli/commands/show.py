@@ -1,4 +1,4 @@
-"""`bucketsum show`: all that is recorded of one key."""
+"""`bucketsum show`: everything that is recorded of a key."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.members import versions_of_member
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json, say
-from bucketsum_cli.rows import named, row_as_json, version_of
+from bucketsum_cli.rows import full_name, row_as_json
 
 if TYPE_CHECKING:
     from bucketsum.digests_table import Row
@@ -22,16 +22,18 @@ if TYPE_CHECKING:
 @json_option
 @stack_options
 def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
-    """Show all that is recorded of KEY.
+    """Show everything that is recorded of KEY.
 
-    Every version of it is shown, the newest first. KEY!/PATH is a member of an archive.
+    All its versions are shown, the newest first. KEY!/PATH is a member of an archive.
 
-    Exits with 1 where nothing is recorded.
+    Exits with 1 if nothing is recorded.
 
     Example: bucketsum show photos/cat.jpg
     """
+    if not key:
+        raise click.UsageError("KEY must not be empty; `bucketsum ls` lists the keys")
     stack = target.find()
-    rows = stack.ledger().versions_of(stack.bucket, key) or versions_of_member(stack, key)
+    rows = stack.digests_table().versions_of(stack.bucket, key) or versions_of_member(stack, key)
     if as_json:
         print_json(
             {"bucket": stack.bucket, "key": key, "versions": [row_as_json(row) for row in rows]}
@@ -40,16 +42,15 @@ def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - cli
         for row in rows:
             _show_row(row)
     if not rows:
-        note(f"nothing is recorded of {key}; `bucketsum ls` lists what is in the bucket")
+        note(f"nothing is recorded of {key}; `bucketsum ls` lists the objects in the bucket")
         raise SystemExit(ANSWER_IS_NO)
 
 
 def _show_row(row: Row) -> None:
-    say(named(row), "bold")
-    facts = row_as_json(row)
-    del facts["key"]
-    version, digests = version_of(row), facts.pop("digests")
-    del facts["entry"]
-    for name, value in {"version": version, **facts, **digests}.items():
+    say(full_name(row), "bold")
+    fields = row_as_json(row)
+    del fields["key"], fields["bucket"]
+    digests, remarks = fields.pop("digests"), ", ".join(fields.pop("remarks")) or None
+    for name, value in {**fields, **digests, "remarks": remarks}.items():
         if value is not None:
             say(f"  {name:<12}  {value}")

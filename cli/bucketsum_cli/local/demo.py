@@ -75,8 +75,8 @@ def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> Compariso
 
 
 def _compare(stack: Stack, files: list[LocalFile]) -> list[ComparedFile]:
-    puts, _ = put_and_wait(stack, files, _WAIT_SECONDS)
-    row_of = {put.upload.file.key: put.row for put in puts}
+    uploaded, _ = put_and_wait(stack, files, _WAIT_SECONDS)
+    row_of = {file.upload.file.key: file.row for file in uploaded}
     return [ComparedFile(file, row_of.get(file.key), sha1sum(file.path)) for file in files]
 
 

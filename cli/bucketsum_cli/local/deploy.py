@@ -123,7 +123,7 @@ def prove(stack: Stack, seconds: float = PROOF_SECONDS) -> float:
         CannotDoError: No row, or a wrong one: the deployment succeeded but does not work.
     """
     s3 = stack.client("s3")
-    table = stack.ledger()
+    table = stack.digests_table()
     content = uuid.uuid4().bytes
     key = f".bucketsum-proof-{uuid.uuid4().hex}"
     started = time.monotonic()

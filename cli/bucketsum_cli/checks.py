@@ -1,0 +1,159 @@
+"""Compare local files with the objects that are in the bucket now, or with an archive's members."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Final
+
+from rich.progress import DownloadColumn, TransferSpeedColumn
+
+from bucketsum.digests_table import Status
+from bucketsum_cli.bucket import newest_version
+from bucketsum_cli.dead_letter_queue import failed_versions
+from bucketsum_cli.files import Skipped, sha1_of_file
+from bucketsum_cli.output import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from bucketsum.digests_table import Row
+    from bucketsum_cli.bucket import ObjectVersion
+    from bucketsum_cli.files import LocalFile
+    from bucketsum_cli.stack import Stack
+
+_FILES_AT_A_TIME: Final = 8
+
+
+class Result(StrEnum):
+    """Relation of a local file to the object in the bucket now."""
+
+    EQUAL = "equal"
+    DIFFERS = "differs"
+    WAITING = "waiting"
+    """The newest version is not recorded yet."""
+    FAILED = "failed"
+    """The message of the newest version is in the dead-letter queue."""
+    UNREADABLE = "unreadable"
+    """The hasher could not read the object."""
+    DELETED = "deleted"
+    """The key is recorded, but the object is no longer in the bucket."""
+    NOT_RECORDED = "not recorded"
+    """There is no such object, and nothing is recorded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Counterpart:
+    """The object, or the member, that a file is compared with.
+
+    Attributes:
+        row: Its row; None if there is none.
+        version: The object's newest version; None for members, and if there is no object.
+        without_row: The result if there is no row.
+    """
+
+    row: Row | None = None
+    version: ObjectVersion | None = None
+    without_row: Result = Result.NOT_RECORDED
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """A local file, compared.
+
+    Attributes:
+        file: The file.
+        sha1: Its SHA-1, computed here.
+        counterpart: What it was compared with.
+        reason: Why the object has no digest, if that is known.
+    """
+
+    file: LocalFile
+    sha1: str
+    counterpart: Counterpart
+    reason: str | None
+
+    @property
+    def result(self) -> Result:
+        """The result of the comparison."""
+        row = self.counterpart.row
+        if row is None:
+            return self.counterpart.without_row
+        if row.status is Status.UNREADABLE:
+            return Result.UNREADABLE
+        return Result.EQUAL if row.sha1 == self.sha1 else Result.DIFFERS
+
+
+def objects_of(stack: Stack) -> Callable[[str], Counterpart]:
+    """Return a function: key → the object in the bucket now, with at most three requests."""
+    s3, table = stack.client("s3"), stack.digests_table()
+
+    def counterpart(key: str) -> Counterpart:
+        version = newest_version(s3, table, stack.bucket, key)
+        if version is None:
+            recorded = next(iter(table.versions_of(stack.bucket, key)), None)
+            return Counterpart(without_row=Result.DELETED if recorded else Result.NOT_RECORDED)
+        return Counterpart(version.row, version, Result.WAITING)
+
+    return counterpart
+
+
+def members_of(members: Mapping[str, Row]) -> Callable[[str], Counterpart]:
+    """Return a function: path in an archive → its member."""
+    return lambda path: Counterpart(members.get(path))
+
+
+def compare_files(
+    counterpart_of: Callable[[str], Counterpart], files: Sequence[LocalFile]
+) -> tuple[list[Comparison], list[Skipped]]:
+    """Hash *files*, several at a time, and compare each; returns also the unreadable files."""
+    results = list(_in_parallel(counterpart_of, files))
+    return (
+        [result for result in results if isinstance(result, Comparison)],
+        [result for result in results if isinstance(result, Skipped)],
+    )
+
+
+def _in_parallel(
+    counterpart_of: Callable[[str], Counterpart], files: Sequence[LocalFile]
+) -> Iterator[Comparison | Skipped]:
+    with progress(DownloadColumn(), TransferSpeedColumn(), passing=True) as shown:
+        task = shown.add_task("hashing", total=sum(file.size_bytes for file in files))
+
+        def compare(file: LocalFile) -> Comparison | Skipped:
+            try:
+                sha1 = sha1_of_file(file.path, lambda size: shown.advance(task, size))
+            except OSError as error:
+                return Skipped(file.path, error.strerror or str(error))
+            counterpart = counterpart_of(file.key)
+            reason = counterpart.row.reason if counterpart.row else None
+            return Comparison(file, sha1, counterpart, reason)
+
+        pool = ThreadPoolExecutor(_FILES_AT_A_TIME)
+        try:
+            yield from pool.map(compare, files)
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def with_failures(stack: Stack, comparisons: list[Comparison]) -> list[Comparison]:
+    """Replace `WAITING` by `FAILED` if the message of the version is in the dead-letter queue."""
+    if not any(comparison.result is Result.WAITING for comparison in comparisons):
+        return comparisons
+    failed = failed_versions(stack)
+    return [_with_failure(comparison, failed) for comparison in comparisons]
+
+
+def _with_failure(
+    comparison: Comparison, failed: Mapping[tuple[str, str, str | None], str]
+) -> Comparison:
+    version = comparison.counterpart.version
+    if comparison.result is not Result.WAITING or version is None:
+        return comparison
+    name = (version.row_key.key, version.row_key.entry)
+    reason = failed.get((*name, version.etag)) or failed.get((*name, None))
+    if reason is None:
+        return comparison
+    counterpart = replace(comparison.counterpart, without_row=Result.FAILED)
+    return replace(comparison, counterpart=counterpart, reason=reason)
