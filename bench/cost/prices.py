@@ -35,9 +35,9 @@ class Price:
         return self.usd / self.per
 
 
-_QUOTED: Final = "several public projects that quote it, undated"
-_QUOTED_2026: Final = "public projects that read it in August and September 2026"
-_COPY: Final = "a stored copy of the page, after August 2025"
+_QUOTED: Final = "public projects, undated"
+_QUOTED_2026: Final = "public projects, 2026-09"
+_COPY: Final = "stored page, after 2025-08"
 
 _MILLION: Final = 1_000_000
 _GB: Final = 1_000_000_000
