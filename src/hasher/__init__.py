@@ -1,1 +1,1 @@
-"""queue → digest → ledger."""
+"""The hasher's Lambda function."""

@@ -89,7 +89,7 @@ def test_an_address_names_key_and_version(key: str, version_id: str | None) -> N
     same_place(client, replace(ARRIVAL, key=key, version_id=version_id))
 
 
-def test_an_endpoint_of_one_s_own() -> None:
+def test_a_custom_endpoint_is_used() -> None:
     """So does the address of an endpoint that the environment or the client names."""
     client = boto3.client("s3", config=CLIENT_CONFIG, endpoint_url="http://127.0.0.1:4566")
     same_place(client, ARRIVAL)

@@ -34,7 +34,7 @@ def test_digest_does_not_depend_on_the_chunk_size(size: int) -> None:
 
 
 @given(st.lists(st.binary()))
-def test_any_split_gives_every_algorithm_s_digest(chunks: list[bytes]) -> None:
+def test_any_split_gives_the_digest_of_every_algorithm(chunks: list[bytes]) -> None:
     """All algorithms see all bytes once and in order, empty chunks included."""
     whole = b"".join(chunks)
     assert digest_of(chunks, EXTRA_ALGORITHMS) == Digest(

@@ -28,7 +28,7 @@ def roots(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
 @pytest.mark.parametrize(
     ("memory_mb", "microseconds"), [(128, 1447), (512, 5788), (1769, 20_000), (3538, 40_000)]
 )
-def test_quota_is_lambda_s_share(memory_mb: int, microseconds: int) -> None:
+def test_quota_is_the_share_of_lambda(memory_mb: int, microseconds: int) -> None:
     """1,769 MB is one processor; less is less in proportion, in periods of 20 ms."""
     assert quota_us(memory_mb) == microseconds
 
@@ -83,7 +83,7 @@ def test_a_box_whose_process_has_not_entered_yet_stays(roots: dict[str, str]) ->
     assert [path.name for path in Path(roots["memory"]).iterdir()] == [str(os.getpid())]
 
 
-def test_the_emulator_s_variables_are_hidden() -> None:
+def test_variables_of_the_emulator_are_hidden() -> None:
     """A function sees its own variables and Lambda's, not those that set the emulator up."""
     seen = lambda_environment({"DIGESTS_TABLE": "t", "GATEWAY_PORT": "1"}, ["GATEWAY_PORT"])
 
@@ -120,7 +120,7 @@ def test_the_processor_is_limited_when_init_ends(tmp_path: Path, roots: dict[str
     assert after > 0
 
 
-def test_the_emulator_s_script_runs_in_the_box(
+def test_script_of_the_emulator_runs_in_the_cgroup(
     tmp_path: Path,
     roots: dict[str, str],
     monkeypatch: pytest.MonkeyPatch,
@@ -159,7 +159,7 @@ def test_without_control_groups_the_worker_runs_all_the_same(
     assert capsys.readouterr().out == ":UTC False\n"
 
 
-def test_of_a_layer_s_compiled_packages_those_for_this_python_are_found(
+def test_compiled_packages_for_this_python_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Another version's have the same names: the emulator adds both, and only one can be loaded."""

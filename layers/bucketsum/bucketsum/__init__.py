@@ -1,8 +1,7 @@
-"""What both paths of bucketsum run, byte for byte the same.
+"""Library of the hasher and of the sweep's functions.
 
-Read the modules in the order the data travels:
-``arrivals`` → ``source`` → ``digest`` → ``hashing`` → ``ledger``, and ``redelivery`` for a
-message that could not be handled.
+Read the modules in the order in which data travels: `notifications` → `batch` → `hashing` →
+`s3` → `digest` → `digests_table`, and `dead_letters` for a message that failed.
 """
 
 __version__ = "0.1.0"

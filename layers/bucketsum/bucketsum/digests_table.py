@@ -27,7 +27,7 @@ _SEQUENCER_WIDTH: Final = 32
 _BATCH_GET_LIMIT: Final = 100
 _THROTTLED_PAUSE_SECONDS: Final = 0.05
 
-_WHERE_NEWER: Final = (
+_IF_NEWER: Final = (
     "attribute_not_exists(#object) OR sequencer < :sequencer"
     " OR (sequencer = :sequencer AND #status <> :hashed)"
 )
@@ -220,7 +220,7 @@ class DigestsTable:
             self._dynamodb.put_item(
                 TableName=self._table,
                 Item=item_of(row),
-                ConditionExpression=_WHERE_NEWER,
+                ConditionExpression=_IF_NEWER,
                 ExpressionAttributeNames={"#object": "object", "#status": "status"},
                 ExpressionAttributeValues={
                     ":sequencer": {"S": comparable_sequencer(row.sequencer)},

@@ -1,28 +1,28 @@
-"""The tree of errors, by who can put them right.
+"""Hierarchy of errors, by who can fix the problem.
 
 ::
 
     BucketsumError
-    ├── Retryable             time can: the message goes back to the queue
+    ├── Retryable             a retry: the message returns to the queue
     │   ├── SourceInterrupted     the object's bytes stopped coming, resuming did not help
     │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
-    │   ├── OutOfTime             this invocation ends before the object does
-    │   ├── Deferred              nothing failed: another environment is to take the message
+    │   ├── OutOfTime             the invocation ends before the object is read
+    │   ├── Deferred              no failure: another execution environment gets the message
     │   └── ConcurrentUpdate      other sweeps kept changing the prober
-    ├── NotRetryable          a person must look: the message goes to the dead-letter queue
-    │   └── MalformedMessage      not a message that names objects
-    ├── NotHashed             nobody needs to: a fact about the object, and an outcome of its own
+    ├── NotRetryable          a person: the message goes to the dead-letter queue
+    │   └── MalformedMessage      not a notification that names objects
+    ├── NotHashed             nobody needs to: a fact about the object, and an outcome
     │   ├── ObjectGone            deleted before it was read
     │   ├── ObjectSuperseded      overwritten before it was read
-    │   └── ObjectUnreadable      there, but not for us; the text says what to do
-    ├── BadSettings           whoever deployed can: names variable, value and range
-    └── BadSweep              whoever asked for the sweep can: names field, value and range
+    │   └── ObjectUnreadable      it exists, but cannot be read; the text says what to do
+    ├── BadSettings           the deployer: names variable, value and range
+    └── BadSweep              the author of the sweep: names field, value and range
         └── MemoryRefused         the account does not allow this memory size
 """
 
 
 class BucketsumError(Exception):
-    """Anything that bucketsum raises on purpose."""
+    """Base class of all errors that bucketsum raises."""
 
 
 class Retryable(BucketsumError):
@@ -38,11 +38,11 @@ class SourceUnavailable(Retryable):
 
 
 class OutOfTime(Retryable):
-    """The invocation would have ended before the object did."""
+    """The invocation would have ended before the object was read."""
 
 
 class Deferred(Retryable):
-    """Another environment is to take the message, so many seconds from now."""
+    """Another execution environment gets the message, *seconds* from now."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"left to another invocation, {seconds} s from now")
@@ -50,7 +50,7 @@ class Deferred(Retryable):
 
 
 class ConcurrentUpdate(Retryable):
-    """The prober was changed by somebody else each time, between setting and publishing it."""
+    """Somebody else changed the prober each time, between its update and its publication."""
 
 
 class NotRetryable(BucketsumError):
@@ -62,7 +62,7 @@ class MalformedMessage(NotRetryable):
 
 
 class NotHashed(BucketsumError):
-    """S3 answered, and its answer is that there is nothing to hash."""
+    """S3 responded that there is nothing to hash."""
 
 
 class ObjectGone(NotHashed):
@@ -78,12 +78,12 @@ class ObjectUnreadable(NotHashed):
 
 
 class BadSettings(BucketsumError):
-    """The environment does not hold the settings that the function was deployed to have."""
+    """An environment variable is missing or invalid; the text names it."""
 
 
 class BadSweep(BucketsumError):
-    """The input of a sweep asks for what cannot be; the text names the field to change."""
+    """A field of a sweep's input is invalid; the text names the field."""
 
 
 class MemoryRefused(BadSweep):
-    """Lambda does not let this account's function have this memory size."""
+    """Lambda does not allow this memory size in this account."""

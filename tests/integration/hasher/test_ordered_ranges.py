@@ -158,9 +158,7 @@ def test_parts_wait_for_their_turn_within_bounds(hostile: HostileS3, client: S3C
     assert 2 * MIB < peak <= (plan.streams + 1) * plan.part_bytes + HELD_BYTES
 
 
-def test_without_an_etag_the_first_answer_s_is_asked_for(
-    hostile: HostileS3, client: S3Client
-) -> None:
+def test_without_an_etag_the_first_response_gives_it(hostile: HostileS3, client: S3Client) -> None:
     """An event that names no entity tag still gets all its parts from one object."""
     arrival = replace(arrival_of(hostile.put(PATH, BODY)), etag=None)
     source = RANGES.source(client, plan=ReadPlan(3, 1000))

@@ -142,7 +142,7 @@ def test_versions_are_recorded_apart(ledger: DigestsTable) -> None:
 
 
 @pytest.mark.parametrize("version_id", ["v1", None])
-def test_arrival_s_place_is_its_version(version_id: str | None) -> None:
+def test_row_key_is_the_version(version_id: str | None) -> None:
     """A bucket that keeps no versions has the one that S3 calls null."""
     arrival = replace(LANDED, version_id=version_id)
     assert row_key_of(arrival) == RowKey(LANDED.bucket, LANDED.key, version_id or "null")
