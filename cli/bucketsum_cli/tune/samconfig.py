@@ -1,4 +1,4 @@
-"""Template parameters in samconfig.toml, edited where they stand; all else stays as it is."""
+"""Edits template parameters in a samconfig.toml; everything else stays as it is."""
 
 from __future__ import annotations
 
@@ -16,44 +16,61 @@ if TYPE_CHECKING:
     from tomlkit import TOMLDocument
 
 _OVERRIDES: Final = "parameter_overrides"
-_ENVIRONMENT_LESS: Final = "version"  # the only top-level name that is no environment
+_VERSION: Final = "version"  # the only top-level name that is no environment
 
 _TOKEN: Final = re.compile(r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^ "'])+""")
-"""One assignment of ``Key=Value "Other=two words"``; quotes hold blanks together, as for SAM."""
+"""An assignment in ``Key=Value "Other=two words"``; as in SAM, quotes protect blanks."""
 
 _LONG_FORM: Final = "ParameterKey={},ParameterValue={}"
 _SHORT_FORM: Final = "{}={}"
 
 
-def with_parameters(text: str, environment: str, wanted: Mapping[str, int | str]) -> str:
+def with_parameters(
+    text: str, file_name: str, environment: str, wanted: Mapping[str, int | str]
+) -> str:
     """*text* of a samconfig.toml with *wanted* parameters for `sam deploy` in *environment*.
 
-    They go where `sam deploy` reads them from: its own ``parameter_overrides``, else those for all
-    commands, else new ones of its own. All three ways to write them are kept: one text, a list,
-    a table.
+    They are written to the ``parameter_overrides`` that `sam deploy` reads: those of deploy, else
+    those of all commands, else new ones of deploy. The form is kept: a string, a list or a table.
 
     Raises:
-        CannotDoError: The text is not TOML, has no such environment, or overrides of a kind that
-            SAM does not know either.
+        CannotDoError: The text is not TOML, has no such environment, or has overrides in a form
+            that SAM does not accept. The message begins with *file_name*.
     """
     try:
         document = tomlkit.parse(text)
+        section = _section(document, environment)
+        section[_OVERRIDES] = _overridden(section.get(_OVERRIDES), wanted)
     except TOMLKitError as error:
-        raise CannotDoError(f"samconfig.toml is not TOML: {error}; correct it first") from error
-    section = _section(document, environment)
-    section[_OVERRIDES] = _overridden(section.get(_OVERRIDES), wanted)
-    return tomlkit.dumps(document)
+        raise CannotDoError(f"{file_name} is not TOML: {error}; correct it first") from error
+    except _FormError as error:
+        raise CannotDoError(f"{file_name} {error}") from error
+    edited = tomlkit.dumps(document)
+    return _with_crlf(edited) if _is_crlf(text) else edited
+
+
+class _FormError(Exception):
+    """The file has a form that cannot be edited; the text follows the file's name."""
+
+
+def _is_crlf(text: str) -> bool:
+    return "\n" in text and text.count("\r\n") == text.count("\n")
+
+
+def _with_crlf(text: str) -> str:
+    """*text* with the line end of the file on added lines too."""
+    return re.sub(r"(?<!\r)\n", "\r\n", text)
 
 
 def _section(document: TOMLDocument, environment: str) -> MutableMapping[str, Any]:
     environments = [
         name
         for name, table in document.items()
-        if name != _ENVIRONMENT_LESS and isinstance(table, MutableMapping)
+        if name != _VERSION and isinstance(table, MutableMapping)
     ]
     if environment not in environments:
-        raise CannotDoError(
-            f"samconfig.toml has no environment {environment}; name one of "
+        raise _FormError(
+            f"has no environment {environment}; choose one of "
             f"{', '.join(environments) or '(it has none)'} with --config-env"
         )
     table: Any = document[environment]
@@ -73,7 +90,7 @@ def _parameters(table: MutableMapping[str, Any], command: str) -> MutableMapping
 
 def _as_table(value: Any) -> MutableMapping[str, Any]:  # noqa: ANN401 - whatever TOML can hold
     if not isinstance(value, MutableMapping):
-        raise CannotDoError(f"samconfig.toml has {value!r} where a table belongs; correct it first")
+        raise _FormError(f"has {value!r} instead of a table; correct it first")
     return value
 
 
@@ -85,12 +102,10 @@ def _overridden(present: Any, wanted: Mapping[str, int | str]) -> Any:  # noqa: 
     if isinstance(present, Array):
         return _in_list(present, wanted)
     if isinstance(present, str) and present.startswith("file://"):
-        return [str(present), *(_SHORT_FORM.format(*one) for one in wanted.items())]
+        return [str(present), *(_SHORT_FORM.format(*item) for item in wanted.items())]
     if isinstance(present, str):
         return _in_text(present, wanted)
-    raise CannotDoError(
-        f"samconfig.toml has {_OVERRIDES} = {present!r}; SAM takes a text, a list or a table"
-    )
+    raise _FormError(f"has {_OVERRIDES} = {present!r}; SAM accepts a string, a list or a table")
 
 
 def _in_table(table: Any, wanted: Mapping[str, int | str]) -> Any:  # noqa: ANN401 - tomlkit's own
@@ -101,9 +116,9 @@ def _in_table(table: Any, wanted: Mapping[str, int | str]) -> Any:  # noqa: ANN4
 
 def _in_list(array: Array, wanted: Mapping[str, int | str]) -> Array:
     for name, value in wanted.items():
-        for place, item in reversed(list(enumerate(array))):  # the last one counts
+        for index, item in reversed(list(enumerate(array))):  # SAM uses the last
             if isinstance(item, str) and name in _names(item):
-                array[place] = _in_text(item, {name: value})
+                array[index] = _in_text(item, {name: value})
                 break
             if isinstance(item, MutableMapping) and name in item:
                 _in_table(item, {name: value})
@@ -116,13 +131,13 @@ def _in_list(array: Array, wanted: Mapping[str, int | str]) -> Array:
 def _in_text(text: str, wanted: Mapping[str, int | str]) -> String:
     form = _LONG_FORM if "ParameterKey=" in text else _SHORT_FORM
 
-    def assigned(token: re.Match[str]) -> str:
+    def replaced(token: re.Match[str]) -> str:
         name = _name_of(token[0])
         return form.format(name, wanted[name]) if name in wanted else token[0]
 
     present = _names(text)
-    added = [form.format(*one) for one in wanted.items() if one[0] not in present]
-    edited = " ".join(filter(None, [_TOKEN.sub(assigned, text), *added]))
+    added = [form.format(name, value) for name, value in wanted.items() if name not in present]
+    edited = " ".join(filter(None, [_TOKEN.sub(replaced, text), *added]))
     return tomlkit.string(edited, multiline="\n" in edited)
 
 

@@ -1,4 +1,4 @@
-"""`bucketsum tune apply`: the recommendation into samconfig.toml."""
+"""`bucketsum tune apply`: the recommended parameters, written into samconfig.toml."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ def test_a_run_that_recommends_nothing_changes_nothing(
     record([cell], failed_samples(cell, "it timed out"), None)
     ended = run("tune", "apply", "last", "--yes")
     assert ended.status == 2
-    assert "recommends nothing: no setting was measured" in ended.err
+    assert "has no recommendation: no setting was measured" in ended.err
     assert samconfig.read_text() == BEFORE
 
 
@@ -110,3 +110,19 @@ def test_a_project_without_the_file_is_told_how_to_get_one(
     ended = run("tune", "apply", recommended, "--yes")
     assert ended.status == 2
     assert "sam deploy --guided" in ended.err
+
+
+def test_another_file_is_named_in_every_message(
+    run: Run, samconfig: Path, recommended: str, tmp_path: Path
+) -> None:
+    """What is deployed is the changed file; an error names the file that it is about."""
+    file = tmp_path / "my config.toml"
+    file.write_text(BEFORE)
+    ended = run("tune", "apply", recommended, "--yes", "--config-file", file)
+    assert f"{file} now has these values" in ended.err
+    assert f"sam deploy --config-env default --config-file '{file}'" in ended.err
+    assert samconfig.read_text() == BEFORE
+    file.write_text("version = ")
+    ended = run("tune", "apply", recommended, "--yes", "--config-file", file)
+    assert ended.status == 2
+    assert "my config.toml is not TOML" in ended.err

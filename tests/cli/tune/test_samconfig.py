@@ -66,7 +66,9 @@ def test_sam_reads_the_new_parameters_and_all_that_were_there(
     overrides: str, others: dict[str, str]
 ) -> None:
     """However overrides are written, SAM gets the wanted ones and keeps every other one."""
-    edited = with_parameters(SHIPPED.format(overrides=overrides), "default", WANTED)
+    edited = with_parameters(
+        SHIPPED.format(overrides=overrides), "samconfig.toml", "default", WANTED
+    )
 
     assert sam_reads(edited) == others | {name: str(value) for name, value in WANTED.items()}
 
@@ -78,7 +80,7 @@ def test_only_the_overrides_line_changes(overrides: str) -> None:
     """Comments, order and every other setting stay as they are, byte for byte."""
     text = SHIPPED.format(overrides=overrides)
 
-    edited = with_parameters(text, "default", WANTED)
+    edited = with_parameters(text, "samconfig.toml", "default", WANTED)
 
     changed = [
         line
@@ -92,7 +94,7 @@ def test_overrides_of_all_commands_are_edited_where_they_are() -> None:
     """Where only the environment's global table overrides, a second place is not made."""
     text = '[default.global.parameters]\nparameter_overrides = "BatchSize=2"\n'
 
-    edited = with_parameters(text, "default", WANTED)
+    edited = with_parameters(text, "samconfig.toml", "default", WANTED)
 
     assert sam_reads(edited, command="global")["MemorySize"] == "1769"
     assert "deploy" not in tomllib.loads(edited)["default"]
@@ -100,7 +102,9 @@ def test_overrides_of_all_commands_are_edited_where_they_are() -> None:
 
 def test_an_environment_without_deploy_gets_one() -> None:
     """An environment that says nothing of deploy can still be given parameters."""
-    edited = with_parameters("[default.build.parameters]\ncached = true\n", "default", WANTED)
+    edited = with_parameters(
+        "[default.build.parameters]\ncached = true\n", "samconfig.toml", "default", WANTED
+    )
 
     assert sam_reads(edited)["ChunkBytes"] == "4194304"
     assert tomllib.loads(edited)["default"]["build"]["parameters"]["cached"] is True
@@ -110,7 +114,7 @@ def test_a_file_of_overrides_is_overridden_and_stays() -> None:
     """Overrides that are a file's name stay named, before ours, which win."""
     text = '[default.deploy.parameters]\nparameter_overrides = "file://dev.yaml"\n'
 
-    edited = with_parameters(text, "default", WANTED)
+    edited = with_parameters(text, "samconfig.toml", "default", WANTED)
 
     overrides = tomllib.loads(edited)["default"]["deploy"]["parameters"]["parameter_overrides"]
     assert overrides == ["file://dev.yaml", "MemorySize=1769", "ChunkBytes=4194304"]
@@ -118,22 +122,32 @@ def test_a_file_of_overrides_is_overridden_and_stays() -> None:
 
 def test_doing_it_twice_changes_nothing() -> None:
     """A file that has the parameters already comes back as it is."""
-    once = with_parameters(SHIPPED.format(overrides=""), "default", WANTED)
+    once = with_parameters(SHIPPED.format(overrides=""), "samconfig.toml", "default", WANTED)
 
-    assert with_parameters(once, "default", WANTED) == once
+    assert with_parameters(once, "samconfig.toml", "default", WANTED) == once
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("version = ", "not TOML"),
-        ("[local.deploy.parameters]\n", "no environment default; name one of local"),
+        ("[local.deploy.parameters]\n", "no environment default; choose one of local"),
         ("version = 0.1\n", "it has none"),
-        ("[default]\ndeploy = 3\n", "where a table belongs"),
-        ("[default.deploy.parameters]\nparameter_overrides = 3\n", "a text, a list or a table"),
+        ("[default]\ndeploy = 3\n", "has 3 instead of a table"),
+        ("[default.deploy.parameters]\nparameter_overrides = 3\n", "a string, a list or a table"),
     ],
 )
-def test_what_cannot_be_edited_is_refused_with_what_to_do(text: str, said: str) -> None:
+def test_what_cannot_be_edited_is_refused_with_what_to_do(text: str, message: str) -> None:
     """A file that SAM could not read either is never written over."""
-    with pytest.raises(CannotDoError, match=said):
-        with_parameters(text, "default", WANTED)
+    with pytest.raises(CannotDoError, match=f"^samconfig.toml .*{message}"):
+        with_parameters(text, "samconfig.toml", "default", WANTED)
+
+
+def test_an_added_line_has_the_line_end_of_the_file() -> None:
+    """A file with CRLF keeps CRLF in every line, the new one included."""
+    text = SHIPPED.format(overrides="").replace("\n", "\r\n")
+
+    edited = with_parameters(text, "samconfig.toml", "default", WANTED)
+
+    assert edited.count("\r\n") == edited.count("\n") > 0
+    assert sam_reads(edited)["MemorySize"] == "1769"

@@ -1,8 +1,9 @@
-"""`bucketsum tune apply`: what a run recommends, into samconfig.toml."""
+"""`bucketsum tune apply`: the recommended parameters, written into samconfig.toml."""
 
 from __future__ import annotations
 
 import difflib
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -23,14 +24,14 @@ if TYPE_CHECKING:
     from bucketsum_cli.options import Target
     from bucketsum_cli.tune.results import Results
 
-_FILE: Final = "samconfig.toml"
+_FILE_NAME: Final = "samconfig.toml"
 _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("apply")
 @click.argument("run_id", metavar="RUN")
-@click.option("--config-file", "file", type=click.Path(path_type=Path), metavar="FILE",
-              help="The project's samconfig.toml otherwise.")  # fmt: skip
+@click.option("--config-file", "config_file", type=click.Path(path_type=Path), metavar="FILE",
+              help="File to change; the default is the project's samconfig.toml.")  # fmt: skip
 @click.option("--config-env", "environment", default="default", show_default=True, metavar="NAME",
               help="Environment in the file.")  # fmt: skip
 @yes_option
@@ -39,24 +40,24 @@ _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 def apply(
     target: Target,
     run_id: str,
-    file: Path | None,
+    config_file: Path | None,
     environment: str,
     yes: bool,  # noqa: FBT001 - click passes by name
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Write what RUN recommends into samconfig.toml, for the next `sam deploy`.
+    """Write the recommendation of RUN into samconfig.toml, for the next `sam deploy`.
 
-    Shows the change and asks. Everything else in the file stays as it is.
+    Shows the change and asks for confirmation. Everything else in the file stays as it is.
 
-    Exits with 1 where the change is declined.
+    Exits with 1 if the change is not confirmed.
 
     Example: bucketsum tune apply last
     """
     results = results_in(target, run_id)
-    parameters = _recommended(results)
-    file = file or project_folder() / _FILE
-    before = _read(file)
-    after = with_parameters(before, environment, parameters)
+    parameters = _recommended_parameters(results)
+    file = config_file or project_folder() / _FILE_NAME
+    before = _text_of(file)
+    after = with_parameters(before, file.name, environment, parameters)
     if results.is_local:
         note(f"{LOCAL_NOTE}; measure on AWS before you deploy there")
     changed = after != before
@@ -66,27 +67,38 @@ def apply(
             note("nothing was written")
             raise SystemExit(ANSWER_IS_NO)
         write_text(file, after)
-    _tell(file, environment, parameters, changed=changed, as_json=as_json)
-
-
-def _recommended(results: Results) -> Mapping[str, int | str]:
-    found = results.recommendation
-    if found is None or not found.parameters:
-        reason = found.reason if found else "it has not come to that"
-        raise CannotDoError(
-            f"{results.run.run_id} recommends nothing: {reason}; `bucketsum tune show "
-            f"{results.run.run_id}` shows what it measured"
+    if as_json:
+        print_json(
+            {
+                "file": str(file),
+                "environment": environment,
+                "parameters": dict(parameters),
+                "changed": changed,
+            }
         )
-    return found.parameters
+        return
+    note(f"{file} now has these values" if changed else f"{file} already has these values")
+    note(f"deploy it: sam build && {_deploy_command(config_file, environment)}")
 
 
-def _read(file: Path) -> str:
+def _recommended_parameters(results: Results) -> Mapping[str, int | str]:
+    recommendation = results.recommendation
+    if recommendation is None or not recommendation.parameters:
+        reason = recommendation.reason if recommendation else "the run has not reached that step"
+        raise CannotDoError(
+            f"{results.run.run_id} has no recommendation: {reason}; `bucketsum tune show "
+            f"{results.run.run_id}` shows its measurements"
+        )
+    return recommendation.parameters
+
+
+def _text_of(file: Path) -> str:
     try:
         with file.open(encoding="utf-8", newline="") as opened:  # line ends stay as they are
             return opened.read()
     except FileNotFoundError:
         raise CannotDoError(
-            f"there is no {file}; make one with `sam deploy --guided`, or name yours with "
+            f"there is no {file}; create it with `sam deploy --guided`, or name another file with "
             "--config-file"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
@@ -101,23 +113,9 @@ def _show_difference(file: Path, before: str, after: str) -> None:
         notes().print(printable(line), style=_STYLES.get(line[:1], ""), soft_wrap=True)
 
 
-def _tell(
-    file: Path,
-    environment: str,
-    parameters: Mapping[str, int | str],
-    *,
-    changed: bool,
-    as_json: bool,
-) -> None:
-    if as_json:
-        print_json(
-            {
-                "file": str(file),
-                "environment": environment,
-                "parameters": dict(parameters),
-                "changed": changed,
-            }
-        )
-        return
-    note(f"{file} has it now" if changed else f"{file} has it already")
-    note(f"deploy it: sam build && sam deploy --config-env {environment}")
+def _deploy_command(config_file: Path | None, environment: str) -> str:
+    """`sam deploy` for the changed file; SAM looks in the project for a relative path."""
+    command = ["sam", "deploy", "--config-env", environment]
+    if config_file is not None:
+        command += ["--config-file", str(config_file.absolute())]
+    return shlex.join(command)
