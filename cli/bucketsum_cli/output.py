@@ -199,6 +199,16 @@ def _show_on_terminal(
     console.print(table)
 
 
+def table_of(
+    columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], *, heading: bool
+) -> Table:
+    """A table in which every column has exactly its width; longer texts are folded."""
+    table = _table(columns, [column.width for column in columns], heading=heading)
+    for row in rows:
+        table.add_row(*map(_as_text, row))
+    return table
+
+
 def _table(columns: Sequence[Column], widths: Sequence[int], *, heading: bool) -> Table:
     table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_header=heading)
     for column, width in zip(columns, widths, strict=True):

@@ -1,17 +1,18 @@
-"""Two runs side by side, cell by cell."""
+"""Comparison of two runs, cell by cell."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.sweep.analysis import SIGNIFICANCE, p_value
-from bucketsum_cli.output import Cell, Column, size_text
+from bucketsum_cli.output import Cell, Column
 from bucketsum_cli.tune.formatting import (
     MISSING,
     chunk_text,
     memory_text,
     percent_text,
+    size_texts,
     speed_text,
     usd_text,
 )
@@ -19,8 +20,9 @@ from bucketsum_cli.tune.labels import has_notable_streams
 from bucketsum_cli.tune.results import warm_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
+    from bucketsum.sweep.axes import Setting
     from bucketsum.sweep.measurements_table import CellRow
     from bucketsum_cli.tune.results import Results
 
@@ -29,7 +31,7 @@ _SETTING: Final = (
     Column("chunk size", 10, right=True),
 )
 _STREAMS: Final = Column("streams", 7, right=True)
-_WAY: Final = (Column("mode", 7), Column("inflate", 7))
+_UNZIP: Final = (Column("mode", 7), Column("inflate", 7))
 _NUMBERS: Final = (
     Column("object"),
     Column("MB/s before", 11, right=True),
@@ -38,112 +40,111 @@ _NUMBERS: Final = (
     Column("USD/GB before", 13, right=True),
     Column("after", 10, right=True),
     Column("change", 9, right=True),
-    Column("the runs are", 15),
+    Column("difference", 15),
 )
+
+_Identity: TypeAlias = "tuple[tuple[int, ...], bool, int, str, int]"
 
 _MUST_AGREE: Final = ("label", "region", "architecture", "runtime", "price_date")
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A cell of one run and the same cell of another; None where that has not got it.
+    """The same cell in two runs.
 
     Attributes:
-        before: In the first run.
-        after: In the second.
-        p_value: How likely their warm seconds lie so far apart by chance; None where one has none.
+        object: The object and the concurrency, as in the tables.
+        before: The cell in the first run; None if that run does not have it.
+        after: The cell in the second run; None if that run does not have it.
+        p_value: Of the permutation test of their warm seconds; None without two sets of samples.
     """
 
+    object: str
     before: CellRow | None
     after: CellRow | None
     p_value: float | None = None
 
     @property
-    def cell(self) -> CellRow:
-        """Whichever there is."""
-        found = self.before or self.after
-        assert found is not None  # noqa: S101 - `pairs_of` makes none without either
-        return found
+    def setting(self) -> Setting:
+        """The setting, which is equal in both."""
+        cell = self.before or self.after
+        assert cell is not None  # noqa: S101 - `pairs_of` makes no pair without a cell
+        return cell.setting
 
     @property
     def mb_per_s_change(self) -> float | None:
-        """Part by which it became faster."""
+        """Change of the speed as a fraction; positive if it became faster."""
         return _change(self.before, self.after, "mb_per_s")
 
     @property
     def usd_per_gb_change(self) -> float | None:
-        """Part by which it became dearer."""
+        """Change of the cost as a fraction; positive if it became more expensive."""
         return _change(self.before, self.after, "usd_per_gb")
 
     @property
     def verdict(self) -> str:
-        """Whether chance explains the difference."""
+        """Whether the difference in speed is significant."""
         if self.p_value is None:
             return "not comparable"
-        return "different" if self.p_value < SIGNIFICANCE else "not told apart"
+        return "different" if self.p_value < SIGNIFICANCE else "not significant"
 
 
 def pairs_of(before: Results, after: Results) -> list[Pair]:
-    """Every cell of either run, in the order of the table."""
+    """Every cell of the two runs, in the order of the table."""
     cells = [{_identity(cell): cell for cell in results.cells} for results in (before, after)]
-    identities = sorted({*cells[0], *cells[1]})
+    texts = _object_texts([before, after])
     return [
         Pair(
-            cells[0].get(one),
-            cells[1].get(one),
-            _chance(before, after, cells[0].get(one), cells[1].get(one)),
+            texts[identity[2:]],
+            cells[0].get(identity),
+            cells[1].get(identity),
+            _p_value(before, after, cells[0].get(identity), cells[1].get(identity)),
         )
-        for one in identities
+        for identity in sorted({*cells[0], *cells[1]})
     ]
 
 
 def differences(before: Results, after: Results) -> Iterator[str]:
-    """In what the runs differ besides their numbers, which then say less."""
+    """Other differences of the runs, which make their numbers harder to compare."""
     for name in _MUST_AGREE:
-        one, other = getattr(before.run, name), getattr(after.run, name)
-        if one != other:
-            yield f"{name.replace('_', ' ')}: {one} before, {other} after"
+        old, new = getattr(before.run, name), getattr(after.run, name)
+        if old != new:
+            yield f"{name.replace('_', ' ')}: {old} before, {new} after"
     for name in ("boto3", "layer"):
-        ones, others = (
-            {getattr(sample, name) for some in results.samples.values() for sample in some} - {None}
-            for results in (before, after)
-        )
-        if ones != others:
-            yield f"{name}: {_listed(ones)} before, {_listed(others)} after"
+        old_versions, new_versions = _versions_of(name, before), _versions_of(name, after)
+        if old_versions != new_versions:
+            yield f"{name}: {_joined(old_versions)} before, {_joined(new_versions)} after"
 
 
 class ComparisonTable:
-    """The table of *pairs*: with streams where they say something, with modes of archives."""
+    """The table of pairs; streams, and the modes of archives, have columns only if needed."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
-        settings = [pair.cell.setting for pair in pairs]
+        settings = [pair.setting for pair in pairs]
         self._has_streams = has_notable_streams(settings)
-        self._has_ways = any(one.mode for one in settings)
+        self._has_modes = any(setting.mode for setting in settings)
 
     @property
     def columns(self) -> list[Column]:
-        """Its columns."""
-        return [*_SETTING, *[_STREAMS] * self._has_streams, *_WAY * self._has_ways, *_NUMBERS]
+        """The columns."""
+        return [*_SETTING, *[_STREAMS] * self._has_streams, *_UNZIP * self._has_modes, *_NUMBERS]
 
     def row(self, pair: Pair) -> list[str | Cell]:
-        """One of its rows."""
-        setting = pair.cell.setting
+        """The row of *pair*."""
+        setting = pair.setting
         return [
             memory_text(setting.memory_mb),
             chunk_text(setting.chunk_bytes),
             *[str(setting.streams)] * self._has_streams,
-            *[setting.mode or MISSING, setting.inflate or MISSING] * self._has_ways,
+            *[setting.mode or MISSING, setting.inflate or MISSING] * self._has_modes,
             *_numbers(pair),
         ]
 
 
 def _numbers(pair: Pair) -> list[str | Cell]:
-    before, after, cell = pair.before, pair.after, pair.cell
-    place = size_text(cell.object_bytes)
-    if cell.concurrency > 1:
-        place += f", {cell.concurrency} at once"
+    before, after = pair.before, pair.after
     return [
-        place,
+        pair.object,
         speed_text(before.mb_per_s if before else None),
         speed_text(after.mb_per_s if after else None),
         percent_text(pair.mb_per_s_change),
@@ -155,7 +156,7 @@ def _numbers(pair: Pair) -> list[str | Cell]:
 
 
 def pair_as_json(pair: Pair) -> dict[str, Any]:
-    """The same, with everything that is recorded of both."""
+    """The pair with everything that is recorded of both cells."""
     return {
         "before": asdict(pair.before) if pair.before else None,
         "after": asdict(pair.after) if pair.after else None,
@@ -166,30 +167,46 @@ def pair_as_json(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _identity(cell: CellRow) -> tuple[tuple[int, ...], bool, int, str, int]:
-    """What it measures, in the order of the table; without archives first."""
+def _identity(cell: CellRow) -> _Identity:
+    """The setting, the object and the concurrency; sorts in the order of the table."""
     setting = cell.setting
     return (
         setting.order, bool(setting.mode), cell.object_bytes, cell.key, cell.concurrency,
     )  # fmt: skip
 
 
-def _chance(
-    before: Results, after: Results, one: CellRow | None, other: CellRow | None
+def _object_texts(runs: Iterable[Results]) -> dict[tuple[int, str, int], str]:
+    """Texts that tell the objects of all *runs* apart, by size, key and concurrency."""
+    texts = {}
+    cells = [(results, cell) for results in runs for cell in results.cells]
+    sizes = size_texts({cell.object_bytes for _, cell in cells})
+    for results, cell in cells:
+        identity = (cell.object_bytes, cell.key, cell.concurrency)
+        texts[identity] = results.object_text(cell, sizes)
+    return texts
+
+
+def _versions_of(name: str, results: Results) -> set[str]:
+    versions = (getattr(one, name) for samples in results.samples.values() for one in samples)
+    return {version for version in versions if version is not None}
+
+
+def _p_value(
+    before: Results, after: Results, old: CellRow | None, new: CellRow | None
 ) -> float | None:
-    if one is None or other is None:
+    if old is None or new is None:
         return None
-    ones = warm_seconds(before.samples.get(one.cell_id, ()))
-    others = warm_seconds(after.samples.get(other.cell_id, ()))
-    return p_value(ones, others) if ones and others else None
+    old_seconds = warm_seconds(before.samples.get(old.cell_id, ()))
+    new_seconds = warm_seconds(after.samples.get(new.cell_id, ()))
+    return p_value(old_seconds, new_seconds) if old_seconds and new_seconds else None
 
 
 def _change(before: CellRow | None, after: CellRow | None, name: str) -> float | None:
     if before is None or after is None:
         return None
-    one, other = getattr(before, name), getattr(after, name)
-    return None if not one or other is None else other / one - 1
+    old, new = getattr(before, name), getattr(after, name)
+    return None if not old or new is None else new / old - 1
 
 
-def _listed(names: set[str]) -> str:
+def _joined(names: set[str]) -> str:
     return ", ".join(sorted(names)) or MISSING

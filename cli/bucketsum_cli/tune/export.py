@@ -20,16 +20,16 @@ _OF_RUN: Final = ("run_id", "label", "region")
 _OF_CELL: Final = (
     "chunk_bytes", "streams", "mode", "inflate", "concurrency", "object_bytes", "key",
 )  # fmt: skip
-_OF_SAMPLE: Final = tuple(one.name for one in fields(Sample) if one.name not in _OF_CELL)
+_OF_SAMPLE: Final = tuple(field.name for field in fields(Sample) if field.name not in _OF_CELL)
 
 CSV_COLUMNS: Final = (*_OF_RUN, *_OF_CELL, *_OF_SAMPLE)
-"""A line of the CSV: whose sample it is, and all that is recorded of it."""
+"""The columns of the CSV: run, cell and sample."""
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def run_as_json(run: Run) -> dict[str, Any]:
-    """All that is recorded of *run*; its input and its summary are JSON themselves."""
+    """Everything that is recorded of *run*; its input and its summary are parsed."""
     texts = {
         name: json.loads(text) if text else None
         for name, text in (("input", run.input), ("summary", run.summary))
@@ -38,7 +38,7 @@ def run_as_json(run: Run) -> dict[str, Any]:
 
 
 def results_as_json(results: Results) -> dict[str, Any]:
-    """All that is recorded: the run, its cells, its samples (without warm-ups)."""
+    """Everything that is recorded: the run, its cells, its samples (without warm-ups)."""
     return {
         "run": run_as_json(results.run),
         "cells": [asdict(cell) for cell in results.cells],
@@ -49,17 +49,17 @@ def results_as_json(results: Results) -> dict[str, Any]:
 def results_as_csv(results: Results) -> str:
     """A line for each sample.
 
-    A text that a spreadsheet would compute gets ``'`` before it: keys come from outside.
+    Keys come from outside, so a text that a spreadsheet would compute gets a ``'`` in front.
     """
-    written = io.StringIO()
-    lines = csv.writer(written)
+    text = io.StringIO()
+    lines = csv.writer(text)
     lines.writerow(CSV_COLUMNS)
     of_run = [getattr(results.run, name) for name in _OF_RUN]
     for cell, sample in _samples(results):
         of_cell = [getattr(cell, name) for name in _OF_CELL]
         of_sample = [getattr(sample, name) for name in _OF_SAMPLE]
         lines.writerow(map(_harmless, [*of_run, *of_cell, *of_sample]))
-    return written.getvalue()
+    return text.getvalue()
 
 
 def _samples(results: Results) -> Iterator[tuple[CellRow, Sample]]:

@@ -1,13 +1,18 @@
-"""How the numbers of a sweep are written: the same in tables, in plots and in their legends."""
+"""Formats of a sweep's numbers, equal in tables, plots and legends."""
 
 from __future__ import annotations
 
-from typing import Final
+from collections import Counter
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_MB
+from bucketsum_cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
 
 MISSING: Final = "–"
-"""Where nothing was measured."""
+"""Stands for a value that was not measured."""
 
 _BYTES_PER_KIB: Final = 1024
 _BYTES_PER_MIB: Final = 1024 * _BYTES_PER_KIB
@@ -15,7 +20,7 @@ _BYTES_PER_KB: Final = 1000
 
 
 def chunk_text(chunk_bytes: int) -> str:
-    """A chunk size in the largest unit that says it exactly: ``1 MiB``, ``20 MB``, ``70,001 B``."""
+    """A chunk size in the largest exact unit: ``1 MiB``, ``20 MB``, ``70,001 B``."""
     for unit_bytes, unit in (
         (_BYTES_PER_MIB, "MiB"),
         (BYTES_PER_MB, "MB"),
@@ -28,17 +33,17 @@ def chunk_text(chunk_bytes: int) -> str:
 
 
 def memory_text(memory_mb: int) -> str:
-    """A function's memory, as Lambda's settings have it."""
+    """A function's memory as Lambda's settings show it."""
     return f"{memory_mb} MB"
 
 
 def used_text(size_bytes: int | None) -> str:
-    """Memory that was used, in MB of 10⁶ bytes."""
+    """Peak memory, in MB of 10⁶ bytes."""
     return MISSING if size_bytes is None else f"{size_bytes / BYTES_PER_MB:.0f} MB"
 
 
 def seconds_text(seconds: float | None) -> str:
-    """Seconds with three decimals below 10, two from there on."""
+    """Seconds with three decimals below 10, else two."""
     if seconds is None:
         return MISSING
     return f"{seconds:.3f}" if seconds < 10 else f"{seconds:.2f}"  # noqa: PLR2004 - as it says
@@ -46,7 +51,7 @@ def seconds_text(seconds: float | None) -> str:
 
 def speed_text(mb_per_s: float | None) -> str:
     """MB/s with one decimal."""
-    return MISSING if mb_per_s is None else f"{mb_per_s:.1f}"
+    return output.speed_text(mb_per_s) or MISSING
 
 
 def usd_text(usd: float | None) -> str:
@@ -62,14 +67,26 @@ def usd_text(usd: float | None) -> str:
 
 
 def percent_text(change: float | None) -> str:
-    """A change, as ``+12.3 %``."""
+    """A change such as ``+12.3 %``."""
     return MISSING if change is None else f"{change * 100:+.1f} %"
 
 
 def duration_text(seconds: float) -> str:
-    """A time to wait, in the two units that matter: ``1 min 20 s``, ``2 h 5 min``."""
+    """A duration in its two largest units: ``1 min 20 s``, ``2 h 5 min``."""
     minutes, rest = divmod(round(seconds), 60)
     hours, minutes = divmod(minutes, 60)
     if hours:
         return f"{hours} h {minutes} min"
     return f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
+def count_text(number: int, noun: str) -> str:
+    """A number with its noun: ``1 cell``, ``2 cells``."""
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+
+
+def size_texts(sizes_bytes: Iterable[int]) -> Mapping[int, str]:
+    """A text for each size; sizes that would look alike are given in bytes."""
+    texts = {size: output.size_text(size) for size in set(sizes_bytes)}
+    uses = Counter(texts.values())
+    return {size: f"{size:,} B" if uses[text] > 1 else text for size, text in texts.items()}

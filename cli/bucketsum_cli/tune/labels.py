@@ -26,6 +26,11 @@ def streams_text(streams: int | str) -> str:
     return "1 stream" if streams == _SINGLE_STREAM else f"{streams} streams"
 
 
+def chunk_has_effect(setting: Setting) -> bool:
+    """Whether the chunk size matters: libcurl and the rule of ``auto`` choose sizes themselves."""
+    return isinstance(setting.streams, int) and setting.streams > _SINGLE_STREAM
+
+
 class SettingLabels:
     """Labels that tell the settings of one run apart."""
 
@@ -42,6 +47,11 @@ class SettingLabels:
         """``128 MB / 1 MB / stream / isal``."""
         memory, chunk = memory_text(setting.memory_mb), chunk_text(setting.chunk_bytes)
         return " / ".join([memory, chunk, *self._rest(setting)])
+
+    def effective(self, setting: Setting) -> str:
+        """`short`, without a chunk size that has no effect."""
+        chunk = [chunk_text(setting.chunk_bytes)] * chunk_has_effect(setting)
+        return " / ".join([memory_text(setting.memory_mb), *chunk, *self._rest(setting)])
 
     def sentence(self, setting: Setting) -> str:
         """``512 MB memory, 1 MiB chunks, 4 streams``."""

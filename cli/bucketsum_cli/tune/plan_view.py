@@ -1,4 +1,4 @@
-"""What a sweep will do, take and cost: shown before it starts, by the planner's own code."""
+"""The plan of a sweep, its time and its cost, computed by the planner's own code."""
 
 from __future__ import annotations
 
@@ -12,11 +12,17 @@ from bucketsum.sweep.plan import Plan, check_limits, plan_of
 from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import size_text
-from bucketsum_cli.tune.formatting import chunk_text, duration_text, memory_text, usd_text
+from bucketsum_cli.tune.formatting import (
+    chunk_text,
+    count_text,
+    duration_text,
+    memory_text,
+    usd_text,
+)
 from bucketsum_cli.tune.labels import has_notable_streams
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from bucketsum.sweep.prices import Prices
     from bucketsum_cli.tune.sweeper import Sweeper
@@ -24,12 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Priced:
-    """A plan and the prices that hold where it will run.
+    """A plan and the prices of the stack that will run it.
 
     Attributes:
         plan: The plan.
-        prices: The prices.
-        is_local: Whether it will run on an embedded AWS, which charges nothing.
+        prices: Lambda's prices in the stack's Region.
+        is_local: Whether it will run in the local emulator, which costs nothing.
     """
 
     plan: Plan
@@ -37,7 +43,7 @@ class Priced:
     is_local: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Its numbers."""
+        """The plan's numbers, as the command prints them."""
         plan = self.plan
         return {
             "cells": len(plan.cells),
@@ -52,16 +58,16 @@ class Priced:
         }
 
 
-def priced_plan(sweeper: Sweeper, asked: Mapping[str, Any]) -> Priced:
-    """Plan what is *asked* as the stack would.
+def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:
+    """Plan a sweep with the input *fields* as the stack would.
 
     Raises:
-        CannotDoError: It cannot be done; the text names the field to change.
+        CannotDoError: The sweep cannot run; the message names the field to change.
         BotoCoreError: AWS cannot be reached.
         ClientError: AWS refused.
     """
     try:
-        sweep = SweepInput.from_json(asked)
+        sweep = SweepInput.from_json(fields)
         plan = plan_of(sweep, sweeper.key_sizes(sweep.keys), sweeper.storage_mb())
         prices = sweeper.prices()
         check_limits(plan, prices)
@@ -71,10 +77,10 @@ def priced_plan(sweeper: Sweeper, asked: Mapping[str, Any]) -> Priced:
 
 
 def print_plan(priced: Priced) -> None:
-    """Show it on stderr: it is not yet an answer."""
+    """Print the plan on stderr: stdout is for the result."""
     plan = priced.plan
-    runs = f"{plan.sweep.runs} {'run' if plan.sweep.runs == 1 else 'runs'}"
-    output.note(f"{len(plan.cells)} cells × {runs}: {plan.samples} samples")
+    cells, runs = count_text(len(plan.cells), "cell"), count_text(plan.sweep.runs, "run")
+    output.note(f"{cells} × {runs}: {count_text(plan.samples, 'sample')}")
     for name, text in _facts(priced):
         output.note(f"  {name:<10}  {text}")
 
@@ -84,13 +90,19 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
     yield "memory", ", ".join(map(memory_text, sorted(sweep.memory_mb)))
     yield "chunk size", ", ".join(map(chunk_text, sorted({s.chunk_bytes for s in sweep.settings})))
     if has_notable_streams(sweep.settings):
-        yield "streams", ", ".join(dict.fromkeys(str(one.streams) for one in sweep.settings))
+        yield (
+            "streams",
+            _joined(setting.streams for setting in sweep.settings),
+        )
     if sweep.workload is Workload.UNZIP:
-        yield "mode", ", ".join(dict.fromkeys(str(one.mode) for one in sweep.settings))
-        yield "inflate", ", ".join(dict.fromkeys(str(one.inflate) for one in sweep.settings))
+        yield "mode", _joined(setting.mode for setting in sweep.settings)
+        yield (
+            "inflate",
+            _joined(setting.inflate for setting in sweep.settings),
+        )
     yield (
         "archives" if sweep.workload is Workload.UNZIP else "objects",
-        ", ".join(_object_text(one.key, one.size_bytes, one.made) for one in plan.objects),
+        ", ".join(_object_text(item.key, item.size_bytes, item.made) for item in plan.objects),
     )
     if sweep.concurrency != (1,):
         yield "at once", ", ".join(map(str, sweep.concurrency))
@@ -98,9 +110,13 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
     yield "takes", _time_text(priced)
     yield "costs", _cost_text(priced)
     if sweep.weak:
-        yield "weak", "fewer than 5 runs say little about the spread"
+        yield "weak", "fewer than 5 runs are too few to judge the spread"
     for reason in dict.fromkeys(cell.refused for cell in plan.cells if cell.refused):
         yield "not run", reason
+
+
+def _joined(values: Iterable[object]) -> str:
+    return ", ".join(dict.fromkeys(map(str, values)))
 
 
 def _object_text(key: str, size_bytes: int, made: bool) -> str:  # noqa: FBT001 - a plan's field
@@ -108,13 +124,13 @@ def _object_text(key: str, size_bytes: int, made: bool) -> str:  # noqa: FBT001 
 
 
 def _time_text(priced: Priced) -> str:
-    told = f"about {duration_text(priced.plan.estimated_seconds)}"
-    return f"{told} on AWS; here it is mostly less" if priced.is_local else told
+    duration = f"about {duration_text(priced.plan.estimated_seconds)}"
+    return f"{duration} on AWS; usually less in the local emulator" if priced.is_local else duration
 
 
 def _cost_text(priced: Priced) -> str:
     usd, prices = usd_text(priced.plan.estimated_usd(priced.prices)), priced.prices
     source = f"Lambda in {prices.region} on {prices.architecture}, prices of {prices.date}"
     if priced.is_local:
-        return f"nothing here; on AWS about {usd} USD ({source})"
+        return f"nothing in the local emulator; on AWS about {usd} USD ({source})"
     return f"about {usd} USD ({source})"

@@ -1,4 +1,4 @@
-"""The article's table: a group for each setting, a row for each object."""
+"""The baseline's table: a group for each setting, a row for each object."""
 
 from __future__ import annotations
 
@@ -7,12 +7,18 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.sweep.measurements_table import SampleStatus
-from bucketsum_cli.output import size_text
-from bucketsum_cli.tune.formatting import MISSING, seconds_text, speed_text, usd_text, used_text
+from bucketsum_cli.tune.formatting import (
+    MISSING,
+    count_text,
+    seconds_text,
+    speed_text,
+    usd_text,
+    used_text,
+)
 from bucketsum_cli.tune.results import speed_at
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from bucketsum.sweep.measurements_table import CellRow, Sample
     from bucketsum_cli.tune.results import Results
@@ -23,84 +29,123 @@ COLD: Final = "*"
 FAILED: Final = "failed"
 
 ALIKE: Final = "≈ fastest"
-"""Cannot be told apart from the fastest of its object; docs/tuning.md says how."""
+"""Not significantly different from the fastest cell of its object; see docs/tuning.md."""
+
+
+@dataclass(frozen=True, slots=True)
+class TableColumn:
+    """A column of the table, on the terminal and in the report.
+
+    Attributes:
+        title: Its heading.
+        field: The field of `TableRow` that it shows.
+        is_number: Whether it is aligned to the right.
+        of_archives: Whether only sweeps of archives have it.
+        in_report: Whether only the report has room for it.
+    """
+
+    title: str
+    field: str
+    is_number: bool = True
+    of_archives: bool = False
+    in_report: bool = False
+
+
+RUNS: Final = TableColumn("every run (s)", "runs", is_number=False)
+
+_COLUMNS: Final = (
+    TableColumn("object", "object", is_number=False),
+    TableColumn("files in folders", "members", of_archives=True),
+    TableColumn("memory used", "memory_used"),
+    RUNS,
+    TableColumn("average MB/s", "average"),
+    TableColumn("MB/s", "median"),
+    TableColumn("median s", "median_seconds", in_report=True),
+    TableColumn("± s", "spread"),
+    TableColumn("USD per GB", "usd_per_gb"),
+    TableColumn("remarks", "remarks", is_number=False),
+)
 
 
 @dataclass(frozen=True, slots=True)
 class TableRow:
-    """A cell as the table shows it; every text is the one that the plots show too.
+    """The texts of a cell, equal in the table and in the plots.
 
     Attributes:
-        object: Size of the object, and its key where the sweep was asked for it by name.
-        members: Files in the archive, and folders that these are in; empty of other objects.
-        memory_used: The most that any sample needed.
-        runs: Seconds of every run; those of several at once joined by ``/``.
-        average: MB/s at the mean of the seconds, as the article has it.
-        median: MB/s at their median, which everything else here goes by.
+        object: Size of the object, and its key if the sweep's input names it.
+        members: Files and folders in the archive; empty for other objects.
+        memory_used: The highest of all samples.
+        runs: Seconds of every run; those of concurrent invocations joined by ``/``.
+        average: MB/s at the mean of the seconds, as in the baseline.
+        median: MB/s at their median, which plots and recommendation use.
         median_seconds: That median.
         spread: Standard deviation of the seconds.
         usd_per_gb: Cost.
-        remarks: What else is to be known of it.
-        recommended: Whether it was measured with what is recommended.
-        failed: Whether a sample failed, or all were refused.
+        remarks: Marks, and the cause of a failure.
+        recommended: Whether the cell has the recommended setting.
+        failed: Whether a sample failed, or the cell could not run.
     """
 
     object: str
     members: str
     memory_used: str
-    runs: tuple[str, ...]
+    runs: str
     average: str
     median: str
     median_seconds: str
     spread: str
     usd_per_gb: str
-    remarks: tuple[str, ...]
+    remarks: str
     recommended: bool
     failed: bool
+
+    def texts(self, columns: Sequence[TableColumn]) -> list[str]:
+        """The row's texts in the order of *columns*."""
+        return [getattr(self, column.field) for column in columns]
 
 
 @dataclass(frozen=True, slots=True)
 class TableGroup:
-    """Rows under one heading, as ``128 MB Memory / 1 MB Chunk Size``."""
+    """Rows under a heading such as ``128 MB Memory / 1 MB Chunk Size``."""
 
     heading: str
     rows: tuple[TableRow, ...]
 
 
+def columns_of(results: Results, *, in_report: bool) -> tuple[TableColumn, ...]:
+    """The columns that *results* need, on the terminal or in the report."""
+    return tuple(
+        column
+        for column in _COLUMNS
+        if (results.has_archives or not column.of_archives) and (in_report or not column.in_report)
+    )
+
+
 def groups_of(results: Results) -> tuple[TableGroup, ...]:
-    """The cells of *results* in the article's order."""
-    naming = results.naming
+    """The cells of *results* in the baseline's order."""
+    labels, sizes = results.labels, results.size_texts
     grouped = groupby(results.cells, key=lambda cell: cell.setting)
     return tuple(
-        TableGroup(naming.heading(setting), tuple(_row(results, cell) for cell in cells))
+        TableGroup(labels.heading(setting), tuple(_row(results, cell, sizes) for cell in cells))
         for setting, cells in grouped
     )
 
 
-def _row(results: Results, cell: CellRow) -> TableRow:
+def _row(results: Results, cell: CellRow, sizes: Mapping[int, str]) -> TableRow:
     return TableRow(
-        object=_object_text(results, cell),
+        object=results.object_text(cell, sizes),
         members=_members_text(cell),
         memory_used=used_text(cell.max_rss_bytes),
-        runs=_runs(results.samples.get(cell.cell_id, ())),
+        runs=_runs_text(results.samples.get(cell.cell_id, ())),
         average=speed_text(speed_at(cell, cell.mean_seconds)),
         median=speed_text(cell.mb_per_s),
         median_seconds=seconds_text(cell.p50_seconds),
         spread=seconds_text(cell.stdev_seconds),
         usd_per_gb=usd_text(cell.usd_per_gb),
-        remarks=tuple(_remarks(results, cell)),
+        remarks="; ".join(_remarks(results, cell)),
         recommended=results.is_recommended(cell),
         failed=bool(cell.failed or cell.cause),
     )
-
-
-def _object_text(results: Results, cell: CellRow) -> str:
-    parts = [size_text(cell.object_bytes)]
-    if "keys" in results.asked:
-        parts.append(cell.key)
-    if cell.concurrency > 1:
-        parts.append(f"{cell.concurrency} at once")
-    return ", ".join(parts)
 
 
 def _members_text(cell: CellRow) -> str:
@@ -109,9 +154,10 @@ def _members_text(cell: CellRow) -> str:
     return f"{cell.members:,} in {cell.directories:,}"
 
 
-def _runs(samples: Sequence[Sample]) -> tuple[str, ...]:
+def _runs_text(samples: Sequence[Sample]) -> str:
     runs = groupby(samples, key=lambda sample: sample.run)
-    return tuple("/".join(map(_sample_text, some)) for _, some in runs)
+    texts = ("/".join(map(_sample_text, run_samples)) for _, run_samples in runs)
+    return " ".join(texts) or MISSING
 
 
 def _sample_text(sample: Sample) -> str:
@@ -129,7 +175,7 @@ def _remarks(results: Results, cell: CellRow) -> list[str]:
     elif cell.indistinguishable_from_best:
         remarks.append(ALIKE)
     if cell.weak:
-        remarks.append(f"weak: {cell.n} warm {'run' if cell.n == 1 else 'runs'}")
+        remarks.append(f"weak: {count_text(cell.n or 0, 'warm run')}")
     if cell.failed:
         remarks.append(f"{cell.failed} failed")
     if cell.cause:

@@ -71,7 +71,7 @@ def test_show_marks_cold_runs_failures_and_the_recommended_cell(run: Run, record
     assert "failed failed failed failed failed" in out
     assert "failed with Sandbox.Timedout: Task timed out" in out
     assert "deploy it: bucketsum tune apply 20261121T041500-abcdef" in out
-    assert "embedded AWS" not in out
+    assert "local emulator" not in out
 
 
 def test_invocations_at_once_stand_together(run: Run, record: Record) -> None:
@@ -134,7 +134,7 @@ def test_list_is_by_time_the_newest_first(run: Run, record: Record) -> None:
     lines = run("tune", "list", "--limit", 2).out.splitlines()[1:]
     assert [line.split()[0] for line in lines] == ["20261121T060000-aa", "20261121T050000-aa"]
     assert all("SUCCEEDED" in line and "local" in line for line in lines)
-    assert all(line.rstrip().endswith("512 MB / 1 MiB") for line in lines)
+    assert all(line.rstrip().endswith("512 MB") for line in lines)
     document = run("tune", "list", "--json").document
     assert [one["run_id"][9:11] for one in document] == ["06", "05", "04"]
 
@@ -160,7 +160,7 @@ def test_a_run_that_is_not_there_is_an_error_with_what_to_do(
 
 
 def test_compare_tells_real_changes_from_chance(run: Run, record: Record) -> None:
-    """Twice as fast is different, the same again is not told apart, one alone has no verdict."""
+    """Twice the speed is different, the same again is not significant, one run is no verdict."""
     steady, faster, alone = a_cell(512, MIB), a_cell(512, 10_000_000), a_cell(128, MIB)
     ones, others = good_samples(steady), good_samples(faster)
     half = [replace(one, seconds=(one.seconds or 0) / 2, billed_ms=100) for one in others]
@@ -174,7 +174,7 @@ def test_compare_tells_real_changes_from_chance(run: Run, record: Record) -> Non
         for line in ended.out.splitlines()
         if line.split()[1:2] == ["MB"]
     }
-    assert verdicts["512", "1"].endswith("not told apart")
+    assert verdicts["512", "1"].endswith("not significant")
     assert verdicts["512", "10"].endswith("different")
     assert "+100.0 %" in verdicts["512", "10"]
     assert verdicts["128", "1"].endswith("not comparable")
@@ -187,7 +187,7 @@ def test_compare_as_json_has_both_sides_of_each_cell(run: Run, record: Record) -
     document = run("tune", "compare", "last", "last", "--json").document
     (pair,) = document["cells"]
     assert pair["before"] == pair["after"]
-    assert (pair["mb_per_s_change"], pair["p_value"], pair["verdict"]) == (0, 1, "not told apart")
+    assert (pair["mb_per_s_change"], pair["p_value"], pair["verdict"]) == (0, 1, "not significant")
     assert document["differences"] == []
 
 
@@ -223,3 +223,32 @@ def test_the_average_is_of_the_mean_and_mb_per_s_of_the_median(run: Run, record:
     record([cell], samples, None)
     line = next(one for one in run("tune", "show", "last").out.splitlines() if "fastest" in one)
     assert line.split()[9:12] == ["25.0", "50.0", "4.472"]
+
+
+def test_two_objects_of_nearly_one_size_are_told_apart(run: Run, record: Record) -> None:
+    """Rounded sizes that look alike are shown in bytes."""
+    cells = [a_cell(512, MIB, size) for size in (5_000_000, 5_002_000)]
+    record(cells, [sample for cell in cells for sample in good_samples(cell)], None)
+    for shown in (run("tune", "show", "last"), run("tune", "compare", "last", "last")):
+        assert "5,000,000 B" in shown.out
+        assert "5,002,000 B" in shown.out
+
+
+def test_a_recommendation_names_a_chunk_size_only_if_it_has_an_effect(
+    run: Run, record: Record
+) -> None:
+    """With one stream or `auto`, other sizes apply; with several streams it is the part's size."""
+    for streams, shown in ((1, "recommended: 512 MB, "), (4, "recommended: 512 MB / 1 MiB / 4 st")):
+        cell = a_cell(512, MIB, streams=streams)
+        record([cell], good_samples(cell), a_run(f"20261121T04150{streams}-a"))
+        out = run("tune", "show", f"20261121T04150{streams}-a").out
+        assert shown in out
+        assert ("With 1 stream, the chunk size has no effect." in out) is (streams == 1)
+
+
+def test_a_recommendation_names_the_noise_of_the_runs(run: Run, record: Record) -> None:
+    """A setting that is not significantly faster than another is not presented as faster."""
+    cells = [a_cell(512, size) for size in (MIB, MIB + 1)]
+    record(cells, [sample for cell in cells for sample in good_samples(cell)], None)
+    shown = run("tune", "show", "last").out
+    assert "differs from that of 1 other setting by less than the noise of these runs" in shown

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -36,6 +37,11 @@ _PLOTS: Final = """\
   return {width, height, drawn: plot.querySelectorAll("path").length,
           texts: [...plot.querySelectorAll("text")].map(one => one.getBoundingClientRect().height)};
 })"""
+
+_COLOURS: Final = """\
+({paper: getComputedStyle(document.body).backgroundColor,
+  texts: [...document.querySelectorAll("#p0-memory text, #p0-cost text, h1, td, dt")].map(
+    one => getComputedStyle(one)[one.closest("svg") ? "fill" : "color"])})"""
 
 _BEYOND: Final = """\
 [...document.querySelectorAll("body *")].filter(one => !one.closest(".scrolling table") &&
@@ -105,13 +111,13 @@ def test_the_table_in_the_browser_is_the_table_of_the_run(page: Page) -> None:
         [
             row.object,
             row.memory_used,
-            " ".join(row.runs),
+            row.runs,
             row.average,
             row.median,
             row.median_seconds,
             row.spread,
             row.usd_per_gb,
-            "; ".join(row.remarks),
+            row.remarks,
         ]
         for row in rows
     ]
@@ -132,6 +138,26 @@ def test_the_recommended_cell_is_marked(page: Page) -> None:
     """It has a star in the plot of costs and its row a mark in the table."""
     assert page.evaluate("document.querySelectorAll('#p0-cost-recommended').length") == 1
     assert page.evaluate("document.querySelectorAll('table.results tr.recommended').length") == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_text_of_plots_can_be_read_in_light_and_dark_mode(page: Page, scheme: str) -> None:
+    """Letters and lines contrast with the page; 4.5 is WCAG's minimum for text."""
+    feature = {"name": "prefers-color-scheme", "value": scheme}
+    page.call("Emulation.setEmulatedMedia", features=[feature])
+    colours = page.evaluate(_COLOURS)
+    paper = _luminance(colours["paper"])
+    assert (paper > 0.5) is (scheme == "light")
+    for text in colours["texts"]:
+        lighter, darker = sorted([paper, _luminance(text)], reverse=True)
+        assert (lighter + 0.05) / (darker + 0.05) >= 4.5
+
+
+def _luminance(rgb: str) -> float:
+    """WCAG's relative luminance of ``rgb(r, g, b)``, 0 to 1."""
+    channels = [int(channel) / 255 for channel in re.findall(r"\d+", rgb)[:3]]
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
 
 
 def test_nothing_scrolls_sideways(page: Page, size: tuple[int, int]) -> None:

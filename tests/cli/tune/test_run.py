@@ -57,7 +57,7 @@ def test_the_end_is_the_table_and_the_recommendation(run: Run, state_machine: St
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == 0
     assert "512 MB Memory / 256 KiB Chunk Size" in ended.out
-    assert "recommended: 512 MB / 256 KiB" in ended.out
+    assert "recommended: 512 MB, " in ended.out
     watched = [line for line in ended.err.splitlines() if "5 of 5" in line]
     assert len(watched) == 4
     assert state_machine.stopped is False
@@ -273,3 +273,14 @@ def test_an_argument_that_is_not_utf8_is_refused_in_a_sentence(run: Run) -> None
     ended = run("tune", "run", "--memory", 512, "--chunk", "1MB", "--key", "bad\udcff")
     assert ended.status == 2
     assert "keys has a character that is not Unicode text" in ended.err
+
+
+def test_a_plan_in_which_no_cell_can_run_is_not_started(
+    run: Run, state_machine: StateMachine
+) -> None:
+    """Status 2, with the reasons in the plan; nouns agree with their numbers."""
+    cell = ("--memory", 128, "--chunk", "100MB", "--object-size", "1MB", "--runs", 1)
+    ended = run("tune", "run", *cell, "--yes")
+    assert (ended.status, state_machine.asked) == (2, [])
+    assert "1 cell × 1 run: 0 samples" in ended.err
+    assert "no cell of this sweep can run; the plan gives the reasons" in ended.err

@@ -19,7 +19,7 @@ from tests.cli.tune.sweeps import (
 from tests.support.sam_template import load_template
 
 from bucketsum_cli.tune.report.page import page_of
-from bucketsum_cli.tune.report.ways import COLUMNS, LINES, Ways
+from bucketsum_cli.tune.report.variants import COLUMNS_MAX, LINES_MAX, Variants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -108,9 +108,9 @@ def test_many_numbers_of_streams_share_a_square() -> None:
     html = page_of(results(cells, samples, a_run()))
     assert "MB/s by memory and chunk size, fastest streams" in html
     assert html.count("MB/s, ") >= 4
-    ways = Ways(cells, COLUMNS, ("streams",))
-    fastest = ways.fastest([replace(cell, mb_per_s=float(cell.streams)) for cell in cells])
-    assert {ways.folded_label(cell.setting) for cell in fastest} == {"× 16"}
+    variants = Variants(cells, COLUMNS_MAX, ("streams",))
+    fastest = variants.fastest([replace(cell, mb_per_s=float(cell.streams)) for cell in cells])
+    assert {variants.folded_label_of(cell.setting) for cell in fastest} == {"× 16"}
     assert len(fastest) == 4
 
 
@@ -122,19 +122,19 @@ def test_more_ways_than_can_be_told_apart_are_folded() -> None:
         for cell in cells
         for chunk_bytes in (262_144, MIB)
     ]
-    ways = Ways(more, COLUMNS)
-    assert (len(ways.all), ways.title) == (6, "mode × inflate")
-    assert ways.folded_title == ", fastest chunk size"
-    assert {cell.chunk_bytes for cell in ways.fastest(more)} == {MIB}
-    assert {ways.folded_label(cell.setting) for cell in ways.fastest(more)} == {"1 MiB"}
+    variants = Variants(more, COLUMNS_MAX)
+    assert (len(variants.combinations), variants.title) == (6, "mode × inflate")
+    assert variants.folded_title == ", fastest chunk size"
+    assert {cell.chunk_bytes for cell in variants.fastest(more)} == {MIB}
+    assert {variants.folded_label_of(cell.setting) for cell in variants.fastest(more)} == {"1 MiB"}
 
 
 def test_what_is_folded_first_leaves_first() -> None:
     """Up to as many as there is room for, each combination has its own."""
     few = [a_cell(512, chunk, streams=count) for chunk in (MIB, 8 * MIB) for count in (1, 2, 4, 8)]
-    assert Ways(few, COLUMNS, ("streams",)).title == "chunk size × streams"
-    assert len(Ways(few, COLUMNS).all) == COLUMNS
-    lines = Ways(few, LINES)
+    assert Variants(few, COLUMNS_MAX, ("streams",)).title == "chunk size × streams"
+    assert len(Variants(few, COLUMNS_MAX).combinations) == COLUMNS_MAX
+    lines = Variants(few, LINES_MAX)
     assert (lines.title, lines.folded_title) == ("streams", ", fastest chunk size")
     assert lines.labels == ["1 stream", "2 streams", "4 streams", "8 streams"]
 
@@ -142,4 +142,4 @@ def test_what_is_folded_first_leaves_first() -> None:
 def test_the_last_axis_is_never_folded() -> None:
     """A plot with too many lines is better than one with none."""
     cells = [a_cell(512, MIB * size, HUNDRED_MB) for size in range(1, 12)]
-    assert len(Ways(cells, LINES).all) == 11
+    assert len(Variants(cells, LINES_MAX).combinations) == 11

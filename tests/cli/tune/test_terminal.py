@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+import sys
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.cli.deployed import HOSTILE
 from tests.cli.tune.sweeps import MIB, a_cell, a_grid, good_samples
 
 if TYPE_CHECKING:
@@ -91,3 +93,16 @@ def test_report_names_the_file_that_it_wrote(run: Run, record: Record, tmp_path:
     ended = run("tune", "report", "last", "-o", file)
     assert (ended.status, ended.out.strip()) == (0, str(file))
     assert f"<title>Sweep {run_id}</title>" in file.read_text("utf-8")
+
+
+def test_csv_on_a_terminal_cannot_act_on_it(
+    run: Run, record: Record, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A person sees escapes; a program gets the key as it is."""
+    cell = a_cell(512, MIB, key=HOSTILE)
+    record([cell], good_samples(cell), None)
+    assert HOSTILE in run("tune", "export", "last", "--format", "csv").out
+    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
+    shown = run("tune", "export", "last", "--format", "csv").out
+    assert HOSTILE not in shown
+    assert shown.replace("\n", "").isprintable()

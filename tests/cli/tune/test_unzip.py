@@ -11,7 +11,7 @@ import pytest
 from tests.cli.tune.sweeps import MIB, UNZIP_INPUT, a_grid, a_run, results, unzip_grid
 
 from bucketsum_cli.tune.report.page import page_of
-from bucketsum_cli.tune.report.ways import COLUMNS, Ways
+from bucketsum_cli.tune.report.variants import COLUMNS_MAX, Variants
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -138,6 +138,6 @@ def test_the_page_shows_every_way() -> None:
     assert "MB/s by memory and mode × inflate" in html
     assert html.count("165 in 129") == len(cells)
     assert "ArchiveMode=stream" in html
-    assert Ways(cells, COLUMNS).headings == [
+    assert Variants(cells, COLUMNS_MAX).headings == [
         f"{mode}\n{engine}" for mode in ("stream", "tmp", "discard") for engine in ("isal", "zlib")
     ]

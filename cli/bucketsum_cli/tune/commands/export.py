@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -9,7 +10,7 @@ import click
 
 from bucketsum_cli.files import write_text
 from bucketsum_cli.options import stack_options
-from bucketsum_cli.output import note
+from bucketsum_cli.output import note, printable
 from bucketsum_cli.tune.export import json_text, results_as_csv, results_as_json
 from bucketsum_cli.tune.sweeper import results_in
 
@@ -32,7 +33,13 @@ def export(target: Target, run_id: str, kind: str, file: Path | None) -> None:
     results = results_in(target, run_id)
     text = results_as_csv(results) if kind == "csv" else json_text(results_as_json(results))
     if file is None:
-        click.echo(text, nl=False)
+        is_terminal = sys.stdout.isatty()
+        click.echo(_escaped(text) if is_terminal else text, nl=False)
     else:
         write_text(file, text)
         note(f"wrote {file}")
+
+
+def _escaped(text: str) -> str:
+    """*text* with escapes for control characters, which keys may contain."""
+    return "\n".join(map(printable, text.replace("\r\n", "\n").split("\n")))

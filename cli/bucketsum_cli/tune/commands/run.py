@@ -109,6 +109,8 @@ def run(
         if as_json:
             print_json(priced.to_json())
         return
+    if not priced.plan.samples:
+        raise CannotDoError("no cell of this sweep can run; the plan gives the reasons")
     if not confirmed("Start it?", yes=yes):
         note("not started")
         raise SystemExit(ANSWER_IS_NO)

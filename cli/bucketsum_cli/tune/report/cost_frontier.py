@@ -1,4 +1,4 @@
-"""What a GB costs against how fast it goes, and the cells that nothing beats in both."""
+"""Cost per GB against MB/s, and the Pareto frontier of the cells."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from bucketsum_cli.tune.formatting import speed_text, usd_text
-from bucketsum_cli.tune.report.plot import COLOURS, FAINT, HIGHLIGHT, INK, Plot, hint_of, new_figure
-from bucketsum_cli.tune.report.ways import Ways
+from bucketsum_cli.tune.report.plot import Plot, hint_of, new_figure
+from bucketsum_cli.tune.report.theme import DOT, FAINT, FRONTIER, GRID, HIGHLIGHT, INK, PAPER
+from bucketsum_cli.tune.report.variants import Variants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,13 +19,13 @@ if TYPE_CHECKING:
     from bucketsum.sweep.measurements_table import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
-_NAME_WIDTH, _NAME_HEIGHT = 0.5, 0.15  # of the fastest, of the dearest
-_AT_BOTTOM: Final = 0.2  # of the dearest
-_FAR_RIGHT: Final = 0.8  # of the fastest: a centred label would leave the plot
+_LABEL_WIDTH, _LABEL_HEIGHT = 0.5, 0.15  # of the highest speed, of the highest cost
+_AT_BOTTOM: Final = 0.2  # of the highest cost
+_FAR_RIGHT: Final = 0.8  # of the highest speed: a centred label would leave the plot
 
 
 def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
-    """Right is faster, down is cheaper; the line joins what nothing beats in both."""
+    """Right is faster, down is cheaper; the line is the Pareto frontier."""
     cells = [cell for cell in panel.cells if cell.mb_per_s and cell.usd_per_gb]
     frontier = sorted((cell for cell in cells if cell.pareto), key=_speed)
     figure = new_figure(3.6)
@@ -32,25 +33,30 @@ def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
     hints = {}
     for cell in cells:
         gid = f"point-{panel.cells.index(cell)}"
-        colour = COLOURS(0.15) if cell.pareto else "#a8a8a8"
-        axes.plot([_speed(cell)], [_cost(cell)], "o", color=colour, markersize=6, gid=gid, zorder=3)
-        hints[gid] = hint_of(cell, results.naming)
+        colour = FRONTIER if cell.pareto else DOT
+        axes.plot(
+            [_speed(cell)], [_cost(cell)], "o", color=colour, markersize=6, gid=gid, zorder=3,
+            clip_on=False,
+        )  # fmt: skip
+        hints[gid] = hint_of(cell, results.labels)
         if results.is_recommended(cell):
             _mark(axes, cell)
     axes.plot(
         [*map(_speed, frontier)],
         [*map(_cost, frontier)],
-        color=COLOURS(0.15),
+        color=FRONTIER,
         linewidth=1.2,
         gid="frontier",
         label="nothing is both faster and cheaper",
     )
-    _label(axes, frontier, Ways(panel.cells, len(panel.cells)), max(map(_cost, cells), default=0.0))
+    _label(
+        axes, frontier, Variants(panel.cells, len(panel.cells)), max(map(_cost, cells), default=0.0)
+    )
     _finish(axes)
     if cells:
         figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
-    said = _description(frontier, cells, results)
-    return Plot(name, "Cost per GB against speed", said, figure, hints)
+    description = _description(frontier, cells, results)
+    return Plot(name, "Cost per GB against speed", description, figure, hints)
 
 
 def _speed(cell: CellRow) -> float:
@@ -61,13 +67,17 @@ def _cost(cell: CellRow) -> float:
     return cell.usd_per_gb or 0.0
 
 
+def _highest_cost(cells: Sequence[CellRow]) -> float:
+    return max(map(_cost, cells), default=0.0)
+
+
 def _mark(axes: Axes, cell: CellRow) -> None:
     axes.plot(
         [_speed(cell)],
         [_cost(cell)],
         "*",
         color=HIGHLIGHT,
-        markeredgecolor="white",
+        markeredgecolor=PAPER,
         markersize=17,
         zorder=4,
         gid="recommended",
@@ -76,41 +86,43 @@ def _mark(axes: Axes, cell: CellRow) -> None:
     )
 
 
-def _label(axes: Axes, frontier: Sequence[CellRow], ways: Ways, dearest: float) -> None:
-    """Name the frontier's ends and what lies apart between them; all are in the table."""
-    fastest = max(map(_speed, frontier), default=0.0)
-    named: list[CellRow] = []
+def _label(
+    axes: Axes, frontier: Sequence[CellRow], variants: Variants, highest_cost: float
+) -> None:
+    """Label the ends of the frontier and the points between that are far enough apart."""
+    highest_speed = max(map(_speed, frontier), default=0.0)
+    labelled: list[CellRow] = []
     for cell in [*frontier[-1:], *frontier[:-1]]:
-        if any(_is_near(cell, one, fastest, dearest) for one in named):
+        if any(_is_near(cell, other, highest_speed, highest_cost) for other in labelled):
             continue
-        far_right = _speed(cell) > _FAR_RIGHT * fastest
-        at_bottom = _cost(cell) < _AT_BOTTOM * dearest
+        far_right = _speed(cell) > _FAR_RIGHT * highest_speed
+        at_bottom = _cost(cell) < _AT_BOTTOM * highest_cost
         axes.annotate(
-            f"{cell.memory_mb} MB, {ways.label(cell.setting)}",
+            f"{cell.memory_mb} MB, {variants.label_of(cell.setting)}",
             (_speed(cell), _cost(cell)),
-            xytext=(0, _offset_points(len(named), at_bottom=at_bottom)),
+            xytext=(0, _offset_points(len(labelled), at_bottom=at_bottom)),
             textcoords="offset points",
             ha="right" if far_right else "center",
             fontsize=8,
             color=INK,
-            bbox={"facecolor": "white", "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
+            bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
         )
-        named.append(cell)
+        labelled.append(cell)
 
 
-def _is_near(cell: CellRow, other: CellRow, fastest: float, dearest: float) -> bool:
-    """Whether their names would lie on each other."""
+def _is_near(cell: CellRow, other: CellRow, highest_speed: float, highest_cost: float) -> bool:
+    """Whether their labels would overlap."""
     return (
-        abs(_speed(cell) - _speed(other)) < _NAME_WIDTH * fastest
-        and abs(_cost(cell) - _cost(other)) < _NAME_HEIGHT * dearest
+        abs(_speed(cell) - _speed(other)) < _LABEL_WIDTH * highest_speed
+        and abs(_cost(cell) - _cost(other)) < _LABEL_HEIGHT * highest_cost
     )
 
 
-def _offset_points(place: int, *, at_bottom: bool) -> int:
-    """Above and below in turns; at two heights above where the axis' own labels are below."""
+def _offset_points(number: int, *, at_bottom: bool) -> int:
+    """Alternately above and below; near the axis, above at two heights."""
     if at_bottom:
-        return 20 if place % 2 else 9
-    return -14 if place % 2 else 9
+        return 20 if number % 2 else 9
+    return -14 if number % 2 else 9
 
 
 def _finish(axes: Axes) -> None:
@@ -120,11 +132,11 @@ def _finish(axes: Axes) -> None:
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(5))
     axes.yaxis.set_major_formatter(
-        FuncFormatter(lambda usd, _place: f"{usd:.8f}".rstrip("0").rstrip("."))
+        FuncFormatter(lambda usd, _index: f"{usd:.8f}".rstrip("0").rstrip("."))
     )
     axes.set_xlabel("MB/s (more is faster)")
     axes.set_ylabel("USD per GB (less is cheaper)")
-    axes.grid(color="#e3e3e3")
+    axes.grid(color=GRID)
     axes.set_axisbelow(True)
     axes.tick_params(color=FAINT)
 
@@ -132,11 +144,13 @@ def _finish(axes: Axes) -> None:
 def _description(frontier: Sequence[CellRow], cells: Sequence[CellRow], results: Results) -> str:
     if not cells:
         return "No cell has a cost."
-    name = results.naming.sentence
-    said = [
+    name = results.labels.sentence
+    sentences = [
         f"{name(cell.setting)}: {speed_text(cell.mb_per_s)} MB/s for {usd_text(cell.usd_per_gb)} "
         "USD per GB."
         for cell in frontier
     ]
-    said += [f"Recommended: {name(one.setting)}." for one in cells if results.is_recommended(one)]
-    return "On the frontier, from the slowest: " + " ".join(said)
+    sentences += [
+        f"Recommended: {name(cell.setting)}." for cell in cells if results.is_recommended(cell)
+    ]
+    return "On the frontier, slowest first: " + " ".join(sentences)

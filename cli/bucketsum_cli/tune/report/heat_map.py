@@ -1,4 +1,4 @@
-"""Memory × chunk size, or what else varies, coloured by MB/s."""
+"""Heat map of MB/s: memory × the other varying parameters."""
 
 from __future__ import annotations
 
@@ -9,8 +9,17 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.patches import Rectangle
 
 from bucketsum_cli.tune.formatting import MISSING, memory_text, speed_text
-from bucketsum_cli.tune.report.plot import COLOURS, FAINT, HIGHLIGHT, INK, Plot, hint_of, new_figure
-from bucketsum_cli.tune.report.ways import COLUMNS, Ways
+from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_figure
+from bucketsum_cli.tune.report.theme import (
+    EMPTY,
+    FAINT,
+    HATCH,
+    HIGHLIGHT,
+    ON_DARK,
+    ON_LIGHT,
+    PAPER,
+)
+from bucketsum_cli.tune.report.variants import COLUMNS_MAX, Variants
 from bucketsum_cli.tune.results import is_measured
 
 if TYPE_CHECKING:
@@ -23,29 +32,31 @@ if TYPE_CHECKING:
 _ROW_INCHES: Final = 0.4
 _FRAME_INCHES: Final = 1.25
 _LINE_INCHES: Final = 0.15
-_ROOMY: Final = 5  # columns; the names of more stand in smaller letters
+_WIDE_COLUMNS_MAX: Final = 5  # more columns have smaller headings
 _SMALL_POINTS: Final = 7.5
-_LIGHT_FROM: Final = 0.5  # above this part of the scale, ink must be dark
+_LIGHT_FROM: Final = 0.5  # from this point of the scale on, text must be dark
 
 
 def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plot:
-    """Every cell of *panel* with its MB/s; *scale* is the page's, so that colours compare."""
+    """Every cell of *panel* with its MB/s; *scale* is common to all heat maps of the page."""
     memories = sorted({cell.memory_mb for cell in panel.cells})
-    ways, naming = _ways(panel), results.naming
-    labels = ways.headings
+    variants = _variants(panel)
+    labels = variants.headings
     figure = new_figure(_FRAME_INCHES + _ROW_INCHES * len(memories) + _LINE_INCHES * _lines(labels))
     axes = figure.subplots()
     _empty_grid(axes, memories, labels)
-    axes.set_xlabel(ways.title)
+    axes.set_xlabel(variants.title)
     hints = {}
 
     def corner_of(cell: CellRow) -> tuple[int, int]:
-        return ways.all.index(ways.of(cell.setting)), memories.index(cell.memory_mb)
+        column = variants.combinations.index(variants.combination_of(cell.setting))
+        return column, memories.index(cell.memory_mb)
 
-    for number, cell in enumerate(ways.fastest(panel.cells)):
-        square = _Square(corner_of(cell), f"cell-{number}", ways.folded_label(cell.setting))
+    for number, cell in enumerate(variants.fastest(panel.cells)):
+        folded = variants.folded_label_of(cell.setting)
+        square = _Square(corner_of(cell), f"cell-{number}", folded)
         _draw_cell(axes, square, cell, scale)
-        hints[square.gid] = hint_of(cell, naming)
+        hints[square.gid] = hint_of(cell, results.labels)
     for cell in filter(results.is_recommended, panel.cells):
         _outline(axes, corner_of(cell))
     bar = figure.colorbar(
@@ -53,14 +64,14 @@ def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plo
     )
     bar.set_label("MB/s")
     bar.outline.set_visible(False)
-    title = f"MB/s by memory and {ways.title}{ways.folded_title}"
+    title = f"MB/s by memory and {variants.title}{variants.folded_title}"
     return Plot(name, title, _description(panel, results), figure, hints)
 
 
-def _ways(panel: Panel) -> Ways:
-    """Of archives the modes are what matters most, of other objects the chunk sizes."""
-    has_modes = any(cell.mode for cell in panel.cells)
-    return Ways(panel.cells, COLUMNS, ("chunk_bytes" if has_modes else "streams",))
+def _variants(panel: Panel) -> Variants:
+    """Fold the less important parameter first: chunk size if there are modes, else streams."""
+    has_modes = any(cell.setting.mode for cell in panel.cells)
+    return Variants(panel.cells, COLUMNS_MAX, ("chunk_bytes" if has_modes else "streams",))
 
 
 def _lines(labels: list[str]) -> int:
@@ -70,47 +81,45 @@ def _lines(labels: list[str]) -> int:
 def _empty_grid(axes: Axes, memories: list[int], labels: list[str]) -> None:
     axes.set_xlim(0, len(labels))
     axes.set_ylim(len(memories), 0)
-    axes.set_xticks([place + 0.5 for place in range(len(labels))], labels)
-    if len(labels) > _ROOMY:
+    axes.set_xticks([column + 0.5 for column in range(len(labels))], labels)
+    if len(labels) > _WIDE_COLUMNS_MAX:
         axes.tick_params(axis="x", labelsize=_SMALL_POINTS)
-    axes.set_yticks([place + 0.5 for place in range(len(memories))], map(memory_text, memories))
+    axes.set_yticks([row + 0.5 for row in range(len(memories))], map(memory_text, memories))
     axes.set_ylabel("memory")
     axes.tick_params(length=0)
     axes.xaxis.set_label_position("top")
     axes.xaxis.tick_top()
     for spine in axes.spines.values():
         spine.set_visible(False)
-    axes.add_patch(
-        Rectangle((0, 0), len(labels), len(memories), facecolor="#f1f1f1", edgecolor="none")
-    )
+    axes.add_patch(Rectangle((0, 0), len(labels), len(memories), facecolor=EMPTY, edgecolor="none"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Square:
-    """Where a cell is drawn: its corner, its id, and what its column does not say of it."""
+    """The square of a cell: its corner, its id and the label of its folded parameters."""
 
     corner: tuple[int, int]
     gid: str
-    more: str
+    folded_label: str
 
 
-def _draw_cell(axes: Axes, place: _Square, cell: CellRow, scale: Normalize) -> None:
+def _draw_cell(axes: Axes, square: _Square, cell: CellRow, scale: Normalize) -> None:
     colour: Any
-    corner = place.corner
+    corner = square.corner
     if cell.mb_per_s is None:
-        colour, ink, text = "white", FAINT, _why_unmeasured(cell)
+        colour, ink, text = PAPER, FAINT, _why_unmeasured(cell)
     else:
         part = float(scale(cell.mb_per_s))
-        colour, ink = COLOURS(part), INK if part > _LIGHT_FROM else "white"
-        text = "\n".join(filter(None, [speed_text(cell.mb_per_s), place.more]))
-    square = Rectangle(corner, 1, 1, facecolor=colour, edgecolor="white", linewidth=1.5)
+        colour, ink = COLOURS(part), ON_LIGHT if part > _LIGHT_FROM else ON_DARK
+        text = "\n".join(filter(None, [speed_text(cell.mb_per_s), square.folded_label]))
+    patch = Rectangle(corner, 1, 1, facecolor=colour, edgecolor=PAPER, linewidth=1.5)
     if not is_measured(cell):
-        square.set(hatch="////", edgecolor="#d0d0d0")
-    square.set_gid(place.gid)
-    axes.add_patch(square)
+        patch.set(hatch="////", edgecolor=HATCH)
+    patch.set_gid(square.gid)
+    axes.add_patch(patch)
     label = axes.text(corner[0] + 0.5, corner[1] + 0.5, text, color=ink, ha="center", va="center")
     if not is_measured(cell):
-        label.set_bbox({"facecolor": "white", "edgecolor": "none", "pad": 1.5})
+        label.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 1.5})
 
 
 def _why_unmeasured(cell: CellRow) -> str:
@@ -129,17 +138,17 @@ def _description(panel: Panel, results: Results) -> str:
     measured = sorted(filter(is_measured, panel.cells), key=lambda cell: cell.mb_per_s or 0.0)
     if not measured:
         return "No cell has a measurement."
-    slowest, fastest, name = measured[0], measured[-1], results.naming.sentence
-    said = [
+    slowest, fastest, name = measured[0], measured[-1], results.labels.sentence
+    sentences = [
         f"Fastest: {speed_text(fastest.mb_per_s)} MB/s with {name(fastest.setting)}.",
         f"Slowest: {speed_text(slowest.mb_per_s)} MB/s with {name(slowest.setting)}.",
     ]
     failed = len(panel.cells) - len(measured)
     if failed:
-        said.append(f"{failed} of {len(panel.cells)} cells have no measurement.")
-    said += [
-        f"Outlined, because recommended: {name(cell.setting)}."
+        sentences.append(f"{failed} of {len(panel.cells)} cells have no measurement.")
+    sentences += [
+        f"Outlined because recommended: {name(cell.setting)}."
         for cell in panel.cells
         if results.is_recommended(cell)
     ]
-    return " ".join(said)
+    return " ".join(sentences)

@@ -1,4 +1,4 @@
-"""HTML that is built of elements, never of texts: nothing from outside becomes markup."""
+"""HTML built from elements, never from strings: no text from outside becomes markup."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from bucketsum_cli.output import printable
 _POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 )
-"""A browser runs no script in the page and fetches nothing for it, whatever it holds."""
+"""With this policy a browser runs no script in the page and fetches nothing for it."""
 
 
 def element(tag: str, *children: ET.Element | str, **attributes: str) -> ET.Element:
     """``<tag>`` with *children* in order; ``class_`` is class, ``aria_label`` aria-label."""
     names = {name: name.rstrip("_").replace("_", "-") for name in attributes}
-    made = ET.Element(tag, {names[name]: printable(text) for name, text in attributes.items()})
+    parent = ET.Element(tag, {names[name]: printable(text) for name, text in attributes.items()})
     last: ET.Element | None = None
     for child in children:
         if isinstance(child, ET.Element):
-            made.append(child)
+            parent.append(child)
             last = child
         elif last is None:
-            made.text = (made.text or "") + printable(child)
+            parent.text = (parent.text or "") + printable(child)
         else:
             last.tail = (last.tail or "") + printable(child)
-    return made
+    return parent
 
 
 def document(title: str, *body: ET.Element) -> str:
-    """A whole page that needs no other file."""
+    """A complete page that needs no other file."""
     style = element("style")
     style.text = resources.files(__package__).joinpath("report.css").read_text("utf-8")
     head = element(

@@ -1,4 +1,4 @@
-"""MB/s against memory, a line per chunk size or what else varies, with the samples' spread."""
+"""MB/s against memory, with the spread of the samples: a line per variant."""
 
 from __future__ import annotations
 
@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import NullLocator
 
 from bucketsum_cli.tune.formatting import memory_text, speed_text
-from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_figure
-from bucketsum_cli.tune.report.ways import LINES, Ways
+from bucketsum_cli.tune.report.plot import Plot, hint_of, new_figure
+from bucketsum_cli.tune.report.theme import GRID, SCALE
+from bucketsum_cli.tune.report.variants import LINES_MAX, Variants
 from bucketsum_cli.tune.results import is_measured, speed_at
 
 if TYPE_CHECKING:
@@ -21,46 +22,45 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Panel, Results
 
 _MARKERS: Final = "osD^vP"
-_LINES: Final = ("-", "--", ":", "-.")
-_DARKEST, _LIGHTEST = 0.0, 0.82  # the lightest end of the scale is too light on white
+_LINE_STYLES: Final = ("-", "--", ":", "-.")
 _LEGEND_LETTERS: Final = 56
 _APART: Final = 0.025
-"""How far the lines are moved apart, as a part of memory, so that their spreads do not hide."""
+"""Horizontal shift between lines, as a fraction of memory, so that bars do not overlap."""
 
 
 def memory_curve(name: str, panel: Panel, results: Results) -> Plot:
-    """Medians as marks, from the slowest to the fastest warm sample as bars."""
-    ways, naming = Ways(panel.cells, LINES), results.naming
-    measured = tuple(filter(is_measured, ways.fastest(panel.cells)))
+    """Marks are medians; bars extend from the slowest to the fastest warm sample."""
+    variants = Variants(panel.cells, LINES_MAX)
+    measured = tuple(filter(is_measured, variants.fastest(panel.cells)))
     figure = new_figure(3.5)
     axes = figure.subplots()
     lines = [
-        (way, label)
-        for way, label in zip(ways.all, ways.labels, strict=True)
-        if any(ways.of(cell.setting) == way for cell in measured)
+        (combination, label)
+        for combination, label in zip(variants.combinations, variants.labels, strict=True)
+        if any(variants.combination_of(cell.setting) == combination for cell in measured)
     ]
     hints = {}
-    for place, ((way, label), marker, line) in enumerate(
-        zip(lines, cycle(_MARKERS), cycle(_LINES), strict=False)
+    for number, ((combination, label), marker, line) in enumerate(
+        zip(lines, cycle(_MARKERS), cycle(_LINE_STYLES), strict=False)
     ):
-        cells = [cell for cell in measured if ways.of(cell.setting) == way]
-        shift = 1 + _APART * (place - (len(lines) - 1) / 2)
-        colour = COLOURS(_DARKEST + (_LIGHTEST - _DARKEST) * place / max(len(lines) - 1, 1))
+        cells = [cell for cell in measured if variants.combination_of(cell.setting) == combination]
+        shift = 1 + _APART * (number - (len(lines) - 1) / 2)
+        colour = SCALE[round((len(SCALE) - 1) * number / max(len(lines) - 1, 1))]
         xs = [cell.memory_mb * shift for cell in cells]
         speeds = [cell.mb_per_s or 0.0 for cell in cells]
         axes.plot(xs, speeds, line, color=colour, linewidth=1.4)
         axes.vlines(xs, *_spread(cells), color=colour, linewidth=2.4, alpha=0.55)
         for x, speed, cell in zip(xs, speeds, cells, strict=True):
             gid = f"point-{panel.cells.index(cell)}"
-            axes.plot([x], [speed], marker, color=colour, markersize=5.5, gid=gid)
-            hints[gid] = f"{hint_of(cell, naming)}; {_spread_text(cell)}"
+            axes.plot([x], [speed], marker, color=colour, markersize=5.5, gid=gid, clip_on=False)
+            hints[gid] = f"{hint_of(cell, results.labels)}; {_spread_text(cell)}"
         axes.plot([], [], line, marker=marker, color=colour, label=label)
     _finish(axes, sorted({cell.memory_mb for cell in measured}))
     if lines:
         figure.legend(
             loc="outside lower center",
             ncols=_legend_columns([label for _, label in lines]),
-            title=ways.title + ways.folded_title,
+            title=variants.title + variants.folded_title,
             frameon=False,
             fontsize=9,
         )
@@ -68,7 +68,7 @@ def memory_curve(name: str, panel: Panel, results: Results) -> Plot:
 
 
 def _legend_columns(labels: Sequence[str]) -> int:
-    """As many as fit beside each other."""
+    """The number of labels that fit next to each other."""
     return max(1, min(4, _LEGEND_LETTERS // (max(map(len, labels)) + 4)))
 
 
@@ -81,7 +81,7 @@ def _finish(axes: Axes, memories: Sequence[int]) -> None:
     axes.set_ylim(bottom=0)
     axes.set_xlabel("memory (MB)")
     axes.set_ylabel("MB/s")
-    axes.grid(axis="y", color="#e3e3e3")
+    axes.grid(axis="y", color=GRID)
     axes.set_axisbelow(True)
 
 
@@ -100,10 +100,10 @@ def _spread_text(cell: CellRow) -> str:
 def _description(cells: Sequence[CellRow]) -> str:
     if not cells:
         return "No cell has a measurement."
-    said = []
+    sentences = []
     for memory_mb in sorted({cell.memory_mb for cell in cells}):
         speeds = [cell.mb_per_s or 0.0 for cell in cells if cell.memory_mb == memory_mb]
-        least, most = speed_text(min(speeds)), speed_text(max(speeds))
-        between = least if least == most else f"{least} to {most}"
-        said.append(f"{memory_text(memory_mb)}: {between} MB/s.")
-    return " ".join(said)
+        slowest, fastest = speed_text(min(speeds)), speed_text(max(speeds))
+        speed_range = slowest if slowest == fastest else f"{slowest} to {fastest}"
+        sentences.append(f"{memory_text(memory_mb)}: {speed_range} MB/s.")
+    return " ".join(sentences)

@@ -1,4 +1,4 @@
-"""The page: what was recommended, the plots of every object, the table, what failed."""
+"""The report page: recommendation, plots of every object, table, failures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.colors import Normalize
 
-from bucketsum_cli.output import moment_text, size_text
+from bucketsum_cli.output import moment_text
 from bucketsum_cli.tune.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.cost_frontier import cost_frontier
 from bucketsum_cli.tune.report.heat_map import heat_map
@@ -20,22 +20,22 @@ if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
 
     from bucketsum_cli.tune.report.plot import Plot
-    from bucketsum_cli.tune.results import Panel, Results
+    from bucketsum_cli.tune.results import Results
 
 LOCAL_WARNING: Final = (
-    "Measured on an embedded AWS on somebody's own machine. The shape of the curves says "
-    "something about Lambda's share of a processor; none of the numbers is AWS's."
+    "Measured in the local emulator (ministack). The shape of the curves shows the effect of "
+    "Lambda's CPU share; the numbers say nothing about AWS."
 )
 
 _HEAT_MAP_CAPTION: Final = (
     "Each square's number is MB/s at the median of the warm runs; where several settings share a "
-    "square, it is that of the fastest. Colours compare between the objects of this page. What is "
-    "recommended is in the outlined square."
+    "square, it is that of the fastest. A colour means the same speed in all heat maps of this "
+    "page. The outlined square is the recommended setting."
 )
-_MEMORY_CAPTION: Final = "Marks are medians. Bars reach from the slowest to the fastest warm run."
+_MEMORY_CAPTION: Final = "Marks are medians. Bars extend from the slowest to the fastest warm run."
 _COST_CAPTION: Final = (
-    "Each dot is one setting. The line joins those that nothing beats in both speed "
-    "and cost; the star is what is recommended."
+    "Each dot is one setting. The line joins the settings for which no other setting "
+    "is both faster and cheaper; the star is the recommended setting."
 )
 _CAPTIONS: Final = (_HEAT_MAP_CAPTION, _MEMORY_CAPTION, _COST_CAPTION)
 
@@ -72,10 +72,10 @@ def _badge(status: str) -> ET.Element:
 
 
 def _facts(results: Results) -> ET.Element:
-    run, strategy = results.run, results.asked.get("strategy", {})
+    run, strategy = results.run, results.input.get("strategy", {})
     named = strategy.get("name") if isinstance(strategy, dict) else None
     facts = {
-        "measured on": "an embedded AWS (local)" if results.is_local else "AWS",
+        "measured on": "the local emulator" if results.is_local else "AWS",
         "Region": run.region,
         "architecture": run.architecture,
         "runtime": run.runtime,
@@ -99,23 +99,25 @@ def _recommended(results: Results) -> ET.Element:
     recommendation = results.recommendation
     heading = element("h2", "Recommended")
     if recommendation is None or recommendation.setting is None:
-        reason = recommendation.reason if recommendation else "this run has not come to that"
+        reason = recommendation.reason if recommendation else "this run has not reached that step"
         return element("section", heading, element("p", f"Nothing: {reason}."))
-    said = results.naming.sentence(recommendation.setting)
     numbers = (
         f"{speed_text(recommendation.mb_per_s)} MB/s for {usd_text(recommendation.usd_per_gb)} USD "
         f"per GB: {recommendation.reason}."
     )
-    more = [recommendation.also_text] if recommendation.also else []
+    remarks = [recommendation.also_text, recommendation.chunk_text]
     if recommendation.weak:
-        more.append("It rests on fewer than 5 warm runs of a cell: measure again before you rely.")
+        remarks.append(
+            "A cell has fewer than 5 warm runs: measure again before you rely on this setting."
+        )
+    setting = results.labels.effective(recommendation.setting)
     assignments = " ".join(f"{name}={value}" for name, value in recommendation.parameters.items())
     return element(
         "section",
         heading,
-        element("p", element("strong", said), class_="choice"),
+        element("p", element("strong", setting), class_="choice"),
         element("p", numbers),
-        *(element("p", one) for one in more),
+        *(element("p", remark) for remark in filter(None, remarks)),
         element("p", element("code", assignments)),
         class_="recommended",
     )
@@ -133,17 +135,9 @@ def _panels(results: Results) -> Iterator[ET.Element]:
         )
         yield element(
             "section",
-            element("h2", _panel_title(panel, results)),
+            element("h2", f"{'Archive' if results.has_archives else 'Object'}: {panel.title}"),
             element("div", *map(_figure, plots, _CAPTIONS), class_="plots"),
         )
-
-
-def _panel_title(panel: Panel, results: Results) -> str:
-    what = "archive" if results.has_archives else "object"
-    title = f"{size_text(panel.object_bytes)} {what}"
-    if panel.key is not None:
-        title += f" {panel.key}"
-    return title if panel.concurrency == 1 else f"{title}, {panel.concurrency} at once"
 
 
 def _figure(plot: Plot, caption: str) -> ET.Element:
@@ -163,15 +157,15 @@ def _figure(plot: Plot, caption: str) -> ET.Element:
 def _meanings() -> ET.Element:
     meanings = {
         "MB/s": "10⁶ bytes of object per second, from the GET to the last byte hashed, at the "
-        "median of the warm runs. The average is at their mean. Of an archive the bytes are its "
-        "own, and its members are hashed in that time, too.",
+        "median of the warm runs. The average uses their mean. For an archive, the bytes are those "
+        "of the archive itself; its members are hashed in the same time.",
         "± s": "Standard deviation of the warm runs' seconds.",
         "*": "A cold run: the first of its execution environment. No statistic counts it.",
-        "≈ fastest": "A permutation test of its warm seconds against those of the object's fastest "
-        "cell gives p of 5 % or more: these runs do not tell them apart.",
+        "≈ fastest": "Not significantly different from the object's fastest cell: a permutation "
+        "test of the warm seconds gives p of 5 % or more.",
         "weak": "Fewer than 5 warm runs.",
-        "USD per GB": "Lambda's charge for the median billed time, with that for the disk where "
-        "one is used, per 10⁹ bytes of object.",
+        "USD per GB": "Lambda's charge for the median billed time, and for the disk if there is "
+        "one, per 10⁹ bytes of object.",
     }
     pairs = [
         element("div", element("dt", name), element("dd", text)) for name, text in meanings.items()

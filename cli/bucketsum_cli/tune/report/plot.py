@@ -1,4 +1,4 @@
-"""What the report's plots have in common. They show numbers: no text in them comes from outside."""
+"""Common parts of the report's plots, which show no text from outside."""
 
 from __future__ import annotations
 
@@ -20,10 +20,6 @@ if TYPE_CHECKING:
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""
 
-INK: Final = "#1a1a1a"
-FAINT: Final = "#6b6b6b"
-HIGHLIGHT: Final = "#b83b00"
-
 _WIDTH_INCHES: Final = 4.6  # some 360 pixels: readable on a phone without enlarging
 
 
@@ -32,11 +28,11 @@ class Plot:
     """A plot of one panel.
 
     Attributes:
-        name: Begins every id in it.
-        title: What it shows.
-        description: What can be seen in it, for those who do not see it.
+        name: Prefix of every id in it.
+        title: Its heading.
+        description: Its content in words, for people who cannot see it.
         figure: The drawing.
-        hints: What a part says when it is pointed at, by the part's id.
+        hints: Tooltips by the id of the part.
     """
 
     name: str
@@ -46,7 +42,7 @@ class Plot:
     hints: dict[str, str] = field(default_factory=dict)
 
     def svg(self) -> ET.Element:
-        """As an element of a page."""
+        """The plot as an element of a page."""
         return svg_of(self.figure, self.name, self.title, self.description, self.hints)
 
 
@@ -55,9 +51,9 @@ def new_figure(height_inches: float) -> Figure:
     return Figure(figsize=(_WIDTH_INCHES, height_inches), layout="constrained")
 
 
-def hint_of(cell: CellRow, naming: SettingLabels) -> str:
-    """All that the plots show of *cell*, in one line."""
-    setting = naming.sentence(cell.setting)
+def hint_of(cell: CellRow, labels: SettingLabels) -> str:
+    """The setting, speed and cost of *cell*, in one line."""
+    setting = labels.sentence(cell.setting)
     if cell.mb_per_s is None:
         return f"{setting}: no measurement ({cell.cause or 'no warm sample'})"
     return f"{setting}: {speed_text(cell.mb_per_s)} MB/s, {usd_text(cell.usd_per_gb)} USD per GB"

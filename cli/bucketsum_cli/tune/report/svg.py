@@ -1,4 +1,4 @@
-"""A figure of matplotlib's → SVG that can stand in an HTML page beside others."""
+"""Converts a matplotlib figure to SVG for a page with several figures."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 
 from bucketsum_cli.output import printable
+from bucketsum_cli.tune.report.theme import INK, themed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,11 +28,15 @@ _STYLE: Final[dict[Any, Any]] = {
     "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and enlarged
     "svg.hashsalt": "bucketsum",  # the same run is the same page, byte for byte
     "text.parse_math": False,  # a "$" is a dollar
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    **{f"{name}.color": INK for name in ("text", "xtick", "ytick")},
+    **{f"axes.{name}color": INK for name in ("edge", "label")},
 }
 
 
 def style() -> AbstractContextManager[None]:
-    """Where figures are made and written: in our style, whatever a person's own settings are."""
+    """The style of the figures, independent of a person's own settings."""
     defaults = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"}
     return mpl.rc_context(defaults | _STYLE)
 
@@ -41,16 +46,16 @@ def svg_of(
 ) -> ET.Element:
     """*figure* as an ``<svg>`` element.
 
-    It scales with the page, has *title* and *description* for those who do not see it, and each
-    part whose id is in *hints* shows that text when it is pointed at. All ids begin with *name*,
-    so that figures of one page do not take each other's.
+    It scales with the page and has *title* and *description* for people who cannot see it. A part
+    whose id is in *hints* shows that text as a tooltip. All ids begin with *name*, so that they
+    are unique in the page. Colours of the theme become CSS variables.
     """
     drawn = io.BytesIO()
     figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
     root = ET.fromstring(drawn.getvalue())  # noqa: S314 - what matplotlib has just written
     _drop(root, ("metadata", "style"))
     for element in root.iter():
-        _make_own(element, name)
+        _adapt(element, name)
         hint = hints.get(element.get("id", "").removeprefix(f"{name}-"))
         if hint is not None:
             _insert(element, "title", hint)
@@ -67,29 +72,31 @@ def svg_of(
 
 
 def _drop(root: ET.Element, names: tuple[str, ...]) -> None:
-    """Without what says nothing in HTML; a style there would hold for the whole page."""
+    """Remove elements without a use in HTML; a style would apply to the whole page."""
     for parent in list(root.iter()):
         for child in list(parent):
             if child.tag.rpartition("}")[2] in names:
                 parent.remove(child)
 
 
-def _make_own(element: ET.Element, name: str) -> None:
-    """Let *element* stand in HTML, which knows SVG's names without their namespace."""
+def _adapt(element: ET.Element, name: str) -> None:
+    """Remove namespaces, which HTML does not know; make ids unique and colours variable."""
     element.tag = element.tag.removeprefix(_SVG)
     for attribute, value in list(element.attrib.items()):
-        own = value
+        adapted = value
         if attribute == "id":
-            own = f"{name}-{value}"
+            adapted = f"{name}-{value}"
         elif value.startswith("#") and attribute == f"{_XLINK}href":
-            own = f"#{name}-{value[1:]}"
+            adapted = f"#{name}-{value[1:]}"
         elif "url(#" in value:
-            own = value.replace("url(#", f"url(#{name}-")
+            adapted = value.replace("url(#", f"url(#{name}-")
         del element.attrib[attribute]
-        element.set(attribute.removeprefix(_XLINK), own)
+        if attribute in ("style", "fill", "stroke"):
+            adapted = themed(adapted)
+        element.set(attribute.removeprefix(_XLINK), adapted)
 
 
-def _insert(parent: ET.Element, tag: str, text: str, own_id: str | None = None) -> None:
-    child = ET.Element(tag, {"id": own_id} if own_id else {})
+def _insert(parent: ET.Element, tag: str, text: str, element_id: str | None = None) -> None:
+    child = ET.Element(tag, {"id": element_id} if element_id else {})
     child.text = printable(text)
     parent.insert(0, child)

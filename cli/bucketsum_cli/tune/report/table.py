@@ -1,87 +1,83 @@
-"""The article's table and the failures, as HTML."""
+"""The baseline's table and the table of failures, as HTML."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from bucketsum.sweep.causes import plain_cause
 from bucketsum_cli.tune.report.markup import element
 from bucketsum_cli.tune.results import failures_of
-from bucketsum_cli.tune.table import groups_of
+from bucketsum_cli.tune.table import RUNS, columns_of, groups_of
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
     from xml.etree import ElementTree as ET
 
     from bucketsum_cli.tune.results import Results
-    from bucketsum_cli.tune.table import TableGroup, TableRow
-
-_MEMBERS: Final = "files in folders"
-_RUNS: Final = "every run (s)"
-
-COLUMNS: Final = (
-    "object",
-    _MEMBERS,
-    "memory used",
-    _RUNS,
-    "average MB/s",
-    "MB/s",
-    "median s",
-    "± s",
-    "USD per GB",
-    "remarks",
-)
+    from bucketsum_cli.tune.table import TableColumn, TableGroup, TableRow
 
 
 def results_table(results: Results) -> ET.Element:
-    """The article's table; on a phone it scrolls in itself, the page does not."""
-    columns = [one for one in COLUMNS if results.has_archives or one != _MEMBERS]
-    titles = (
-        element("th", one, scope="col", class_="runs" if one == _RUNS else "") for one in columns
-    )
+    """The baseline's table; on a phone it scrolls within the page."""
+    columns = columns_of(results, in_report=True)
+    titles = [
+        element("th", column.title, scope="col", class_=_class_of(column)) for column in columns
+    ]
+    bodies = [_body(group, columns) for group in groups_of(results)]
     head = element("thead", element("tr", *titles))
-    bodies = [_body(group, len(columns)) for group in groups_of(results)]
     return _scrolling("Every run of every cell", element("table", head, *bodies, class_="results"))
 
 
-def _body(group: TableGroup, width: int) -> ET.Element:
-    heading = element("th", element("span", group.heading), colspan=str(width), scope="rowgroup")
-    rows = [_row(row, with_members=width == len(COLUMNS)) for row in group.rows]
+def _class_of(column: TableColumn) -> str:
+    return "runs" if column is RUNS else ""
+
+
+def _body(group: TableGroup, columns: Sequence[TableColumn]) -> ET.Element:
+    span = str(len(columns))
+    heading = element("th", element("span", group.heading), colspan=span, scope="rowgroup")
+    rows = [_row(row, columns) for row in group.rows]
     return element("tbody", element("tr", heading, class_="group"), *rows)
 
 
-def _row(row: TableRow, *, with_members: bool) -> ET.Element:
-    before = (*([row.members] * with_members), row.memory_used)
-    after = (row.average, row.median, row.median_seconds, row.spread, row.usd_per_gb)
+def _row(row: TableRow, columns: Sequence[TableColumn]) -> ET.Element:
     classes = "recommended" * row.recommended + " failed" * row.failed
+    first, *texts = row.texts(columns)
     return element(
         "tr",
-        element("th", row.object, scope="row"),
-        *(element("td", text) for text in before),
-        element("td", " ".join(row.runs), class_="runs"),
-        *(element("td", text) for text in after),
-        element("td", "; ".join(row.remarks)),
+        element("th", first, scope="row"),
+        *(
+            element("td", text, class_=_class_of(column))
+            for text, column in zip(texts, columns[1:], strict=True)
+        ),
         class_=classes.strip(),
     )
 
 
 def failures_table(results: Results) -> tuple[ET.Element, ...]:
-    """Which samples failed and why; nothing where none did."""
+    """The failed samples and their causes; nothing if no sample failed."""
     rows = [
-        element(
-            "tr",
-            element("th", results.naming.short(cell.setting), scope="row"),
-            element("td", f"run {sample.run}, invocation {sample.invocation}"),
-            element("td", sample.error or ""),
-            element("td", sample.cause or ""),
+        _cells(
+            results.labels.short(cell.setting),
+            results.object_text(cell, results.size_texts),
+            f"run {sample.run}, invocation {sample.invocation}",
+            plain_cause(sample.error, sample.cause),
         )
         for cell in results.cells
         for sample in failures_of(results.samples.get(cell.cell_id, ()))
     ]
     if not rows:
         return ()
-    columns = ("setting", "sample", "error", "cause")
-    head = element("thead", element("tr", *(element("th", one, scope="col") for one in columns)))
+    titles = (
+        element("th", title, scope="col") for title in ("setting", "object", "sample", "cause")
+    )
+    head = element("thead", element("tr", *titles))
     table = element("table", head, element("tbody", *rows), class_="failures")
-    return element("h2", "What failed"), _scrolling("Failed samples", table)
+    return element("h2", "Failures"), _scrolling("Failed samples", table)
+
+
+def _cells(first: str, *texts: str) -> ET.Element:
+    others: Iterable[ET.Element] = (element("td", text) for text in texts)
+    return element("tr", element("th", first, scope="row"), *others)
 
 
 def _scrolling(name: str, table: ET.Element) -> ET.Element:

@@ -1,0 +1,54 @@
+"""Colours of the plots: drawn in light mode, shown as the CSS variables of report.css."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+INK: Final = "#1a1a1a"
+FAINT: Final = "#6b6b6b"
+PAPER: Final = "#ffffff"
+GRID: Final = "#e3e3e3"
+EMPTY: Final = "#f1f1f1"
+HATCH: Final = "#d0d0d0"
+DOT: Final = "#a8a8a8"
+FRONTIER: Final = "#2d406d"
+HIGHLIGHT: Final = "#b83b00"
+
+SCALE: Final = (
+    "#00224f", "#003071", "#293f6f", "#414d6d", "#555c6e", "#686a72", "#7a7a79", "#8e8979",
+    "#a29976", "#b8aa6f", "#cebc64",
+)  # fmt: skip
+"""Colours of lines: near steps of cividis, but no colour of it, since heat maps keep theirs."""
+
+ON_LIGHT: Final = "#1a1a1b"
+ON_DARK: Final = "#fefefe"
+"""Texts in squares whose colour is equal in both modes."""
+
+_VARIABLES: Final[Mapping[str, str]] = {
+    INK: "--ink",
+    FAINT: "--faint",
+    PAPER: "--paper",
+    GRID: "--grid",
+    EMPTY: "--empty",
+    HATCH: "--hatch",
+    DOT: "--dot",
+    FRONTIER: "--frontier",
+    HIGHLIGHT: "--highlight",
+    **{colour: f"--scale-{number}" for number, colour in enumerate(SCALE)},
+}
+
+_COLOUR: Final = re.compile(r"(?:(?<=: )|^)#[0-9a-f]{6}\b")
+
+
+def themed(style: str) -> str:
+    """CSS declarations, or a single colour, with variables instead of the theme's colours."""
+    return _COLOUR.sub(lambda match: _variable(match[0]), style)
+
+
+def _variable(colour: str) -> str:
+    name = _VARIABLES.get(colour)
+    return f"var({name})" if name else colour
