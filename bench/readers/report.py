@@ -24,10 +24,7 @@ if TYPE_CHECKING:
 BEGIN: Final = "<!-- bench readers -->"
 END: Final = "<!-- /bench readers -->"
 
-_HEADINGS: Final = (
-    *("reader", "MB/s", "× article", "of the link", "CPU s/GB", "CPU × article", "peak MB"),
-    "not counted",
-)
+_HEADINGS: Final = ("reader", "MB/s", "× baseline", "of the link", "CPU s/GB", "peak MB")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +42,7 @@ class Measured:
     samples: list[Sample]
 
     def summaries(self) -> list[Summary]:
-        """One per reader, against the article's."""
+        """Summaries by reader, compared with the baseline."""
         return summaries(self.samples, self.profile, BASELINE)
 
 
@@ -92,10 +89,9 @@ def markdown(measured: list[Measured], peers: Peers, occasion: Occasion) -> str:
     about = machine()
     versions = ", ".join(f"{name} {version}" for name, version in peers.versions.items())
     machine_line = (
-        f"Not AWS: a box in Lambda's shape on one machine, {occasion.date}: {about['processor']}, "
+        f"Not AWS: a sandbox on one machine, {occasion.date}: {about['processor']}, "
         f"{about['cores']} cores, {about['kernel']}, {about['server']}; {versions}. "
-        f"Load of other work before it began: {occasion.load:.1f}. "
-        "Behind a pipe to `sha1sum`, a program's start is part of its time."
+        f"System load before the start: {occasion.load:.1f}."
     )
     lines = [machine_line]
     lines += [f"\nMissing: {one}." for one in peers.missing.values()]
@@ -112,7 +108,7 @@ def _section(one: Measured) -> list[str]:
         "",
         *_table(one.summaries()),
         "",
-        f"What the box allowed: {calibrations}.",
+        f"Speed of curl in the sandbox: {calibrations}.",
         *(f"**{warning}**" for warning in warnings(one.calibrations)),
     ]
 
@@ -120,8 +116,8 @@ def _section(one: Measured) -> list[str]:
 def warnings(calibrations: list[Calibration]) -> list[str]:
     """What is wrong with the box, where something is."""
     return [
-        f"The box gave {bad}. Readers near that speed were held back by this machine (other work "
-        "on it, or too few cores), not by themselves."
+        f"The sandbox gave {bad}. Readers near that speed were limited by this machine (other work "
+        "on it, or too few cores)."
         for bad in calibrations
         if not bad.good
     ]
@@ -130,7 +126,7 @@ def warnings(calibrations: list[Calibration]) -> list[str]:
 def _table(rows: list[Summary]) -> list[str]:
     return [
         f"| {' | '.join(_HEADINGS)} |",
-        f"|---|{'---:|' * (len(_HEADINGS) - 2)}---|",
+        f"|---|{'---:|' * (len(_HEADINGS) - 1)}",
         *(f"| {' | '.join(_cells(row))} |" for row in rows),
     ]
 
@@ -138,16 +134,19 @@ def _table(rows: list[Summary]) -> list[str]:
 def _cells(row: Summary) -> list[str]:
     failures = ", ".join(f"{count} × {outcome}" for outcome, count in row.failures.items())
     kills = f" ({row.kills} killed)" if row.kills else ""
+    reader = row.reader.replace("|", "\\|")
     return [
-        row.reader.replace("|", "\\|"),
+        f"{reader} (not counted: {failures}{kills})" if failures else reader,
         _spread(row.mb_per_s, 1),
-        _spread(row.ratio, 2),
-        _spread(row.link_share, 3),
-        _spread(row.cpu_s_per_gb, 2),
-        _spread(row.cpu_ratio, 2),
+        _median(row.ratio, 2),
+        _median(row.link_share, 3),
+        _median(row.cpu_s_per_gb, 2),
         f"{row.peak_mb:.0f}" if row.peak_mb else "",
-        failures + kills,
     ]
+
+
+def _median(spread: Spread | None, digits: int) -> str:
+    return "–" if spread is None else f"{spread.median:.{digits}f}"
 
 
 def _spread(spread: Spread | None, digits: int) -> str:

@@ -97,7 +97,7 @@ def _trades(month: int) -> Iterator[tuple[str, bytes]]:
 
 
 LIKE_THEIRS: Final[Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]]] = {
-    f"theirs-{number + 1}": partial(_like_theirs, number) for number in range(5)
+    f"article-{number + 1}": partial(_like_theirs, number) for number in range(5)
 }
 """The first article's: many small files and two really large ones."""
 

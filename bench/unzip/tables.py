@@ -85,8 +85,8 @@ class Report:
         """Where it was measured."""
         return (
             f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores, Python "
-            f"{platform.python_version()}, {self.turns} turns: medians, and in brackets the least "
-            "and the most"
+            f"{platform.python_version()}, {self.turns} turns: medians, and in brackets the "
+            "minimum and maximum"
         )
 
     def document(self) -> dict[str, Any]:
@@ -138,7 +138,7 @@ def _dump_and_extract(theirs: Sequence[tuple[Made, Turns]]) -> Table:
     files = statistics.mean(made.files for made, _ in theirs)
     folders = statistics.mean(made.directories for made, _ in theirs)
     return Table(
-        "The first article: dump and extract, MB/s of archive",
+        "Article 1: dump and extract, MB/s of archive",
         ("archive", "MB", *ways),
         rows,
         f"On average {files:.0f} files and {folders:.0f} directories in each archive; those that "
@@ -152,7 +152,6 @@ def _ways(made: Made, turns: Turns) -> Table:
         return [
             way,
             _mb_per_s(made, turns, way).text(0),
-            f"{made.output_bytes / 1e6 / seconds.median:.0f}",
             f"{made.files / seconds.median:.0f}",
             f"{seconds.median:.3f}",
             f"{statistics.median(one.cpu_seconds for one in turns[way]):.3f}",
@@ -163,7 +162,7 @@ def _ways(made: Made, turns: Turns) -> Table:
     return Table(
         f"{made.what}: {made.archive_bytes / 1e6:.1f} MB → {made.output_bytes / 1e6:.1f} MB in "
         f"{made.files} files and {made.directories} directories",
-        ("way", "MB/s", "out MB/s", "files/s", "seconds", "CPU s", "peak MB", f"CPU: × {OURS}'s"),
+        ("mode", "MB/s", "files/s", "seconds", "CPU s", "peak MB", f"CPU: × {OURS}'s"),
         [row(way) for way in turns],
     )
 
@@ -181,10 +180,11 @@ def _all_ratios(measured: Sequence[tuple[Made, Turns]]) -> Table:
     ]
     heads = ("archive", *AGAINST, "stream on two", "tmp on two", "discard on two")
     return Table(
-        "How many times as fast bucketsum's stream is, and what a second core brings",
+        "Speed of bucketsum's stream relative to zipfile, and the gain from a second core",
         heads,
         rows,
-        "The first three of processor time; the last three of wall time, of one core to two.",
+        "The first three columns compare CPU time; the last three compare wall time on one core "
+        "with that on two.",
     )
 
 
@@ -207,10 +207,10 @@ def _together(together: Sequence[tuple[float, SideBySide]]) -> Table:
         for mb, one in together
     ]
     return Table(
-        "The second article: twelve archives, serial and parallel, with and without disk",
-        ("way", "archives", "serial s", "parallel s", "serial MB/s", "parallel MB/s", "gain"),
+        "Article 2: twelve archives, serial and parallel, with and without disk",
+        ("mode", "archives", "serial s", "parallel s", "serial MB/s", "parallel MB/s", "gain"),
         rows,
-        "The first three ways write what they extract, the others do not.",
+        "The first three modes write the extracted files, the others do not.",
     )
 
 
@@ -228,14 +228,14 @@ def _split(splits: Mapping[str, Split]) -> Table:
         for what, one in splits.items()
     ]  # fmt: skip
     return Table(
-        "Where the time of bucketsum's stream goes: processor milliseconds",
+        "Where the time of bucketsum's stream goes: CPU milliseconds",
         (
             "archive", "inflate", "CRC-32", "SHA-1 of members", "SHA-1 of archive", "all else",
             "stream", "zlib and CRC-32", "zipfile to /dev/null", "× zipfile", "× at best",
         ),
         rows,
-        "`× at best` is what a reader would reach that had no overhead at all: `zipfile`'s time by "
-        "that of the four parts alone.",
+        "`× at best` is the factor that a reader without any overhead would reach: `zipfile`'s "
+        "time divided by the time of the four parts alone.",
     )  # fmt: skip
 
 
