@@ -1,8 +1,12 @@
-"""The folders import each other as the project has decided."""
+"""The folders import each other in the directions that the project has decided."""
 
 from __future__ import annotations
 
 import ast
+import re
+from collections import defaultdict
+from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -14,26 +18,122 @@ if TYPE_CHECKING:
 ROOT: Final = Path(__file__).parents[2]
 
 SUITES: Final = sorted(path.name for path in (ROOT / "tests").iterdir() if path.is_dir())
+SEARCH: Final = (
+    (ROOT / "layers" / "bucketsum", "bucketsum"), (ROOT / "cli", "bucketsum_cli"),
+    (ROOT / "src", ""), (ROOT, "bench"),
+)  # fmt: skip
+"""Folders on the import path, and the package there that is ours; in src/ each is."""
+
+ROLES: Final = {
+    "bucketsum.archives.model": "layer",  # values that the settings hold
+    "bucketsum.s3.read_plan": "layer",  # as above
+    "bucketsum.hashing": "hashing",
+    "bucketsum.batch": "hashing",
+    "bucketsum_cli.main": "commands",
+    "bucketsum_cli.root_command": "commands",
+    "bench.__main__": "benchmarks",
+}
+"""Modules that are above or below the rest of their folder → the part that they belong to."""
+
+ARROWS: Final = """\
+analyst: layer layer.sweep
+bench.box: cli.local
+bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.sweep
+bench.function: bench.box bench.function.baseline cli cli.local
+bench.readers: bench.box cli cli.local
+bench.readers.ways: bench.readers layer layer.s3
+bench.scaling: bench.tables cli
+bench.tables: cli
+bench.targets: cli cli.local layer
+bench.unzip: cli cli.local layer layer.archives
+benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip
+cli: layer layer.archives
+cli.commands: cli layer
+cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep
+cli.local.commands: cli cli.local
+cli.tune: cli layer layer.sweep
+cli.tune.commands: cli cli.tune cli.tune.report layer.sweep
+cli.tune.report: cli cli.tune layer.sweep
+commands: cli cli.commands cli.local.commands cli.tune.commands layer
+hasher: hashing layer layer.archives layer.s3
+hashing: layer layer.archives layer.s3
+layer.archives: layer layer.s3
+layer.s3: layer
+layer.sweep: layer layer.archives layer.s3
+planner: layer layer.sweep
+prober: layer layer.s3 layer.sweep
+publisher: layer layer.sweep
+"""
+"""Part: the parts that it may import from. A part without a row imports from none."""
 
 
 def imported_modules(path: Path) -> Iterator[str]:
-    """The modules that the file imports, wherever in it."""
+    """The modules and names that the file imports, wherever in it."""
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            assert not node.level, f"{path}: a relative import"
-            yield node.module or ""
+            assert node.module, f"{path}: a relative import"
+            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+
+
+@cache
+def modules() -> dict[str, Path]:
+    """Module or package → its file."""
+    listed = {}
+    for folder, package in SEARCH:
+        for path in (folder / package).rglob("*.py"):
+            parts = path.relative_to(folder).with_suffix("").parts
+            listed[".".join(parts).removesuffix(".__init__")] = path
+    return listed
+
+
+def part_of(module: str) -> str:
+    """The part that a module, or a name of a module, belongs to."""
+    while module not in modules():
+        module = module.rpartition(".")[0]
+    if module in ROLES:
+        return ROLES[module]
+    folder = module if modules()[module].name == "__init__.py" else module.rpartition(".")[0]
+    return re.sub(r"^bucketsum\b", "layer", re.sub(r"^bucketsum_cli\b", "cli", folder))
+
+
+def is_ours(module: str) -> bool:
+    """Whether it is a module of this project."""
+    return module.partition(".")[0] in {name.partition(".")[0] for name in modules()}
+
+
+@cache
+def arrows() -> dict[str, set[str]]:
+    """Part → the parts that it imports from."""
+    imported: defaultdict[str, set[str]] = defaultdict(set)
+    for module, path in modules().items():
+        imported[part_of(module)] |= {
+            part_of(name) for name in imported_modules(path) if is_ours(name)
+        }
+    return {part: others - {part} for part, others in imported.items() if others - {part}}
+
+
+def test_each_part_imports_what_it_may() -> None:
+    """A new arrow is a decision, and an arrow that is gone leaves the table."""
+    assert arrows() == {
+        part: set(others.split())
+        for part, _, others in (row.partition(":") for row in ARROWS.splitlines())
+    }
+
+
+def test_no_parts_import_each_other() -> None:
+    """Parts that need each other are one part."""
+    TopologicalSorter(arrows()).prepare()  # raises CycleError
 
 
 @pytest.mark.parametrize("suite", [name for name in SUITES if not name.startswith("__")])
 def test_a_suite_imports_from_itself_and_from_support_alone(suite: str) -> None:
     """A suite that leans on another is broken by changes that have nothing to do with it."""
-    allowed = {suite, "support"} if suite != "support" else {"support"}
     others = {
         f"{path.relative_to(ROOT)}: {module}"
         for path in (ROOT / "tests" / suite).rglob("*.py")
         for module in imported_modules(path)
-        if module.split(".")[0] == "tests" and module.split(".")[1] not in allowed
+        if module.startswith("tests.") and module.split(".")[1] not in {suite, "support"}
     }
     assert not others

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +13,11 @@ from tests.support.sam_template import TEMPLATE
 
 BIN: Final = Path(sys.executable).parent
 REGIONS: Final = ("us-east-1", "cn-north-1")
+REGISTRY: Final = re.compile(
+    rb"https?://[\w.:-]*(pypi|pythonhosted|npmjs|registry|artifactory|nexus|goproxy)[\w.-]*"
+    rb"|--(extra-)?index-url|\"resolved\": "
+)
+"""The host of a package registry, or an option or a field that names it."""
 
 
 def ran(*command: str | Path) -> subprocess.CompletedProcess[str]:
@@ -48,3 +54,21 @@ def test_lint_would_find_a_mistake(tmp_path: Path) -> None:
     done = ran("cfn-lint", "--", broken)
     assert done.returncode != 0
     assert "43201" in done.stdout
+
+
+def test_no_file_names_a_package_registry() -> None:
+    """Everybody installs from the registry that they have configured, not from ours."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"],  # noqa: S607 - wherever git is
+        cwd=TEMPLATE.parent,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    files = [TEMPLATE.parent / name for name in listed.stdout.split("\0") if name]
+    naming = [
+        str(path)
+        for path in files
+        if path.is_file() and path != Path(__file__) and REGISTRY.search(path.read_bytes())
+    ]
+    assert naming == []
