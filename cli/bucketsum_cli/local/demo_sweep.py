@@ -44,6 +44,6 @@ def demonstrate_sweep(project: LocalProject, stack: Stack, *, as_json: bool) -> 
         note(f"report: {report}")
     else:
         say("")
-        print_results(results)
+        print_results(results, can_apply=False)  # the demonstration ends with its stack
         say(f"report: {report}")
     return results.run.status is RunStatus.SUCCEEDED

@@ -187,7 +187,7 @@ def _object_texts(runs: Iterable[Results]) -> dict[tuple[int, str, int], str]:
 
 
 def _versions_of(name: str, results: Results) -> set[str]:
-    versions = (getattr(one, name) for samples in results.samples.values() for one in samples)
+    versions = (getattr(sample, name) for samples in results.samples.values() for sample in samples)
     return {version for version in versions if version is not None}
 
 

@@ -145,10 +145,10 @@ class Results:
         """The causes of failed samples, each once, with the key if the input names it."""
         causes = set()
         for cell in self.cells:
-            where = f" ({cell.key})" if "keys" in self.input else ""
+            key = f" ({cell.key})" if "keys" in self.input else ""
             for sample in failures_of(self.samples.get(cell.cell_id, ())):
                 cause = plain_cause(sample.error, sample.cause or "no cause was reported")
-                causes.add(f"{cause}{where}")
+                causes.add(f"{cause}{key}")
         return sorted(causes)
 
 

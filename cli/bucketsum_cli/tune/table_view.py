@@ -69,8 +69,11 @@ def _number_text(number: int | None) -> str:
     return MISSING if number is None else str(number)
 
 
-def print_results(results: Results) -> None:
-    """Print the baseline's table, the failures and the recommendation."""
+def print_results(results: Results, *, can_apply: bool = True) -> None:
+    """Print the baseline's table, the failures and the recommendation.
+
+    *can_apply* adds the command that applies the recommendation; it needs a stack that stays.
+    """
     run = results.run
     output.say(f"{run.run_id}: {run.status}{f' ({run.cause})' if run.cause else ''}")
     output.say(" · ".join(_facts(results)), "dim")
@@ -82,7 +85,7 @@ def print_results(results: Results) -> None:
     output.say(_legend(results), "dim")
     for failure in results.failures():
         output.say(f"failed with {failure}", "red")
-    _print_recommendation(results)
+    _print_recommendation(results, can_apply=can_apply)
 
 
 def _facts(results: Results) -> Iterator[str]:
@@ -146,7 +149,7 @@ def _legend(results: Results) -> str:
     return "; ".join(notes)
 
 
-def _print_recommendation(results: Results) -> None:
+def _print_recommendation(results: Results, *, can_apply: bool) -> None:
     recommendation = results.recommendation
     output.say("")
     if recommendation is None or recommendation.setting is None:
@@ -163,5 +166,6 @@ def _print_recommendation(results: Results) -> None:
         output.say(f"  {remark}")
     if recommendation.weak:
         output.say("  weak: a cell has fewer than 5 warm runs", "yellow")
-    local = " --local" if results.is_local else ""
-    output.say(f"  deploy it: bucketsum tune apply {results.run.run_id}{local}")
+    if can_apply:
+        local = " --local" if results.is_local else ""
+        output.say(f"  deploy it: bucketsum tune apply {results.run.run_id}{local}")

@@ -47,6 +47,7 @@ def test_it_runs_the_quick_sweep_and_names_its_report(
         assert printed.out == ""
     else:
         assert "recommended: " in printed.out
+        assert "tune apply" not in printed.out  # the stack is stopped then
     assert f"report: {report}" in printed.out + printed.err
 
 

@@ -106,3 +106,18 @@ def test_csv_on_a_terminal_cannot_act_on_it(
     shown = run("tune", "export", "last", "--format", "csv").out
     assert HOSTILE not in shown
     assert shown.replace("\n", "").isprintable()
+
+
+def test_report_and_export_name_the_file_as_json(run: Run, record: Record, tmp_path: Path) -> None:
+    """A program gets the path of the file that was written; without a file, the document."""
+    cells, samples = a_grid(memories=(512,), chunks=(MIB,))
+    run_id = record(cells, samples, None).run_id
+    page, table = tmp_path / "report.html", tmp_path / "samples.csv"
+    ended = run("tune", "report", "last", "-o", page, "--json")
+    assert ended.document == {"run_id": run_id, "file": str(page)}
+    ended = run("tune", "export", "last", "--format", "csv", "-o", table, "--json")
+    assert ended.document == {"run_id": run_id, "format": "csv", "file": str(table)}
+    assert run("tune", "export", "last", "--json").document["run"]["run_id"] == run_id
+    ended = run("tune", "export", "last", "--format", "csv", "--json")
+    assert ended.status == 2
+    assert "--json cannot be used with --format csv" in ended.err

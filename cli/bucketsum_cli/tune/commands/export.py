@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import click
 
 from bucketsum_cli.files import write_text
-from bucketsum_cli.options import stack_options
-from bucketsum_cli.output import note, printable
+from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.output import note, print_json, printable
 from bucketsum_cli.tune.export import json_text, results_as_csv, results_as_json
 from bucketsum_cli.tune.sweeper import results_in
 
@@ -24,12 +24,23 @@ if TYPE_CHECKING:
               show_default=True, help="csv: one line per sample; json: everything.")  # fmt: skip
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE",
               help="Output file; the default is stdout.")  # fmt: skip
+@json_option
 @stack_options
-def export(target: Target, run_id: str, kind: str, file: Path | None) -> None:
+def export(
+    target: Target,
+    run_id: str,
+    kind: str,
+    file: Path | None,
+    as_json: bool,  # noqa: FBT001 - click passes by name
+) -> None:
     """Write everything that is recorded of RUN, for other programs.
+
+    With --json, stdout has the run as JSON, or, with --output, the path of the file.
 
     Example: bucketsum tune export last --format csv -o samples.csv
     """
+    if as_json and kind == "csv" and file is None:
+        raise click.UsageError("--json cannot be used with --format csv, unless there is --output")
     results = results_in(target, run_id)
     text = results_as_csv(results) if kind == "csv" else json_text(results_as_json(results))
     if file is None:
@@ -37,7 +48,10 @@ def export(target: Target, run_id: str, kind: str, file: Path | None) -> None:
         click.echo(_escaped(text) if is_terminal else text, nl=False)
     else:
         write_text(file, text)
-        note(f"wrote {file}")
+        if as_json:
+            print_json({"run_id": results.run.run_id, "format": kind, "file": str(file)})
+        else:
+            note(f"wrote {file}")
 
 
 def _escaped(text: str) -> str:

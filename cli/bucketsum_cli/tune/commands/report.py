@@ -9,8 +9,8 @@ import click
 
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.files import write_text
-from bucketsum_cli.options import stack_options
-from bucketsum_cli.output import say
+from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.output import print_json, say
 from bucketsum_cli.tune.sweeper import results_in
 
 if TYPE_CHECKING:
@@ -22,8 +22,14 @@ if TYPE_CHECKING:
 @click.argument("run_id", metavar="RUN")
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE",
               help="Output file; the default is RUN.html.")  # fmt: skip
+@json_option
 @stack_options
-def report(target: Target, run_id: str, file: Path | None) -> None:
+def report(
+    target: Target,
+    run_id: str,
+    file: Path | None,
+    as_json: bool,  # noqa: FBT001 - click passes by name
+) -> None:
     """Write RUN as one HTML page with plots, which opens offline.
 
     Example: bucketsum tune report last -o report.html
@@ -31,7 +37,10 @@ def report(target: Target, run_id: str, file: Path | None) -> None:
     results = results_in(target, run_id)
     file = file or Path(f"{results.run.run_id}.html")
     write_report(results, file)
-    say(str(file))
+    if as_json:
+        print_json({"run_id": results.run.run_id, "file": str(file)})
+    else:
+        say(str(file))
 
 
 def write_report(results: Results, file: Path) -> None:
