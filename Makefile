@@ -46,7 +46,7 @@ check: .venv/.ready ## Format, lint, types and templates
 	@$(BIN)/cfn-lint template.yaml
 	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 
-bench: .venv/.ready ## Measure speed and memory against the targets (ARGS=readers: compare readers in a sandbox)
+bench: .venv/.ready ## Compare speed and memory with their targets (ARGS=readers: compare S3 readers)
 	@$(BIN)/python -m bench $(ARGS)
 
 events: .venv/.ready ## Make events/ again from `sam local generate-event`

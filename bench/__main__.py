@@ -1,17 +1,17 @@
-"""``python -m bench``: the promises; with a sub-command, one kind of benchmark."""
+"""All benchmarks: ``python -m bench``; without a sub-command, the targets."""
 
 from __future__ import annotations
-
-import sys
 
 import click
 
 from bench.cost.command import cost
-from bench.function import cold_start
-from bench.function import command as function
+from bench.function.cold_start import cold_start
+from bench.function.command import function
 from bench.readers.command import readers
 from bench.scaling.command import scaling
+from bench.targets.command import targets
 from bench.unzip.command import unzip
+from bench.unzip.experiments import unzip_memory, unzip_rows
 
 
 @click.group(invoke_without_command=True)
@@ -19,28 +19,16 @@ from bench.unzip.command import unzip
 def bench(context: click.Context) -> None:
     """Measure speed and memory on this machine.
 
-    Without a sub-command: what is promised of the whole system, on the embedded AWS.
+    Without a sub-command: the targets for the whole system, on the local emulator.
     """
     if context.invoked_subcommand is None:
-        promises()
+        context.invoke(targets)
 
 
-def promises() -> None:
-    """Measure the whole system; the modules are imported when they are needed."""
-    from bench.targets.command import main  # noqa: PLC0415 - the embedded AWS is for this alone
-
-    sys.exit(main())
-
-
-bench.add_command(readers)
-bench.add_command(unzip)
-bench.add_command(function.main)
-bench.add_command(cold_start.main)
-bench.add_command(cost)
-bench.add_command(scaling)
-bench.command("promises", help="What is promised of the whole system, on the embedded AWS.")(
-    promises
-)
+for command in (
+    targets, readers, function, cold_start, cost, scaling, unzip, unzip_memory, unzip_rows
+):  # fmt: skip
+    bench.add_command(command)
 
 
 if __name__ == "__main__":

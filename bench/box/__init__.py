@@ -1,1 +1,1 @@
-"""A box in Lambda's shape: its CPU share, its memory, its network, and an S3 to read from."""
+"""The benchmark sandbox: Lambda-like CPU share, memory limit and network, and an S3 in it."""

@@ -1,19 +1,20 @@
-"""The box itself: ``with Box(profile) as box: box.run(argv, env, log)``.
+"""The benchmark sandbox: ``with Box(profile) as box: box.run(argv, env, log)``.
 
-What runs in it sees one network: a link with Lambda's rate to a namespace where servers run.
-`Box.serve` starts a server there; `Box.start`, and `Box.run` to its end, a program within the
-limits. All of it is gone when the ``with`` ends, however it ends; what a box that was killed left
-behind is removed by the next one.
+Programs in it have one network, a link with Lambda's rate to a namespace with servers. `Box.serve`
+starts a server there; `Box.start` and `Box.run` start a program within the limits. Everything is
+removed when the ``with`` ends; leftovers of a killed run are removed by the next one.
 """
 
 from __future__ import annotations
 
 import itertools
+import json
 import os
+import select
 import subprocess
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Self
+from typing import TYPE_CHECKING, Any, Final, Self
 
 from bench.box.confinement import Confinement
 from bench.box.network import PREFIX, Network, remove_abandoned
@@ -30,9 +31,21 @@ if TYPE_CHECKING:
 _NUMBERS: Final = itertools.count(1)
 
 
+class NoAnswerError(Exception):
+    """The program ended, or gave no answer in time.
+
+    Attributes:
+        timed_out: Whether it was still running.
+    """
+
+    def __init__(self, *, timed_out: bool) -> None:
+        super().__init__("timed out" if timed_out else "ended")
+        self.timed_out = timed_out
+
+
 @dataclass(slots=True)
 class Inside:
-    """A program in the box.
+    """A program in the sandbox.
 
     Attributes:
         process: With pipes for its standard input and output.
@@ -45,19 +58,40 @@ class Inside:
     name: str
 
     def limit_cpu(self) -> None:
-        """Give it Lambda's share from here on; a function's init phase has more."""
-        with suppress(ProcessLookupError):  # it has ended: what it left tells why
+        """Apply Lambda's CPU share from now on; a function's init phase has more."""
+        with suppress(ProcessLookupError):  # it has ended: its log says why
             self.group.limit_cpu(self.process.pid)
+
+    def ask(self, request: object, seconds: float) -> dict[str, Any]:
+        """Write one line of JSON, and return the program's answer, another line.
+
+        Raises:
+            NoAnswerError: The program has ended, or did not answer within *seconds*.
+        """
+        stdin, stdout = self.process.stdin, self.process.stdout
+        assert stdin is not None  # noqa: S101 - a pipe, by `Box.start`
+        assert stdout is not None  # noqa: S101 - as above
+        try:
+            print(json.dumps(request), file=stdin, flush=True)
+        except BrokenPipeError:
+            raise NoAnswerError(timed_out=False) from None
+        if not select.select([stdout], [], [], seconds)[0]:
+            raise NoAnswerError(timed_out=True)
+        line = stdout.readline()  # programs write whole lines
+        if not line:
+            raise NoAnswerError(timed_out=False)
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What became of a program in the box.
+    """Result of a program in the sandbox.
 
     Attributes:
         status: Its exit status; negative for the signal that killed it.
-        output: What it wrote.
-        kills: How many of its processes the kernel killed for want of memory.
+        output: Its standard output.
+        kills: Processes that the kernel killed because memory ran out.
     """
 
     status: int
@@ -66,10 +100,10 @@ class Ended:
 
 
 class Box:
-    """One shape of Lambda, made of namespaces and control groups.
+    """A sandbox of namespaces and control groups, for one configuration.
 
     Raises on entering:
-        CannotMakeBoxError: Something is missing, or the kernel refused; nothing is left behind.
+        CannotMakeBoxError: A tool is missing, or the kernel refused; nothing is left behind.
     """
 
     def __init__(self, profile: Profile) -> None:
@@ -77,20 +111,20 @@ class Box:
         self._name = f"{PREFIX}-{os.getpid()}-{next(_NUMBERS)}"
         self._network = Network(self._name)
         self._confinement: Confinement | None = None
-        self._made = ExitStack()
+        self._stack = ExitStack()
         self._counter = itertools.count(1)
 
     def __enter__(self) -> Self:
         lacking = missing()
         if lacking:
             raise refusal(lacking)
-        with ExitStack() as made:
+        with ExitStack() as stack:
             remove_abandoned()
             self._confinement = Confinement.make(self._name)
-            made.callback(self._confinement.remove)
-            made.callback(self._network.remove)
+            stack.callback(self._confinement.remove)
+            stack.callback(self._network.remove)
             self._network.make(self.profile)
-            self._made = made.pop_all()
+            self._stack = stack.pop_all()
         return self
 
     def __exit__(
@@ -99,56 +133,56 @@ class Box:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._made.close()
+        self._stack.close()
 
     def serve(
         self, argv: list[str], env: Mapping[str, str], log: Path, cwd: Path | None = None
     ) -> subprocess.Popen[bytes]:
-        """Start a server beyond the link, at `network.SERVER_ADDRESS`; it ends with the box.
+        """Start a server beyond the link, at `network.SERVER_ADDRESS`; it ends with the sandbox.
 
-        It is under no limit. What it says goes to *log*.
+        It has no limits. Its output goes to *log*.
         """
-        with log.open("ab") as told:
+        with log.open("ab") as sink:
             server = subprocess.Popen(  # noqa: S603 - the caller's own program
                 self._network.inside("server", argv),
                 env=dict(env),
                 cwd=cwd,
                 stdin=subprocess.DEVNULL,
-                stdout=told,
-                stderr=told,
+                stdout=sink,
+                stderr=sink,
             )
-        self._made.callback(_collect, server)
+        self._stack.callback(_collect, server)
         return server
 
     def start(
         self, argv: list[str], env: Mapping[str, str], log: Path, cwd: Path | None = None
     ) -> Inside:
-        """Start a program within the memory limit; `Inside.limit_cpu` adds the processor's.
+        """Start a program within the memory limit; `Inside.limit_cpu` adds the CPU share.
 
-        The caller ends it with `finish`. Until it reads something from its standard input it
-        should do nothing that takes memory: it is put into its group right after its start.
+        The caller ends it with `finish`. It should use no memory before its first read of
+        standard input, because it joins its control group only after its start.
         """
         assert self._confinement is not None, "used outside of its `with`"  # noqa: S101 - a contract
         name = f"{next(self._counter)}"
         group = self._confinement.group(name, self.profile.memory_mb)
-        with log.open("ab") as told:
+        with log.open("ab") as sink:
             process = subprocess.Popen(  # noqa: S603 - the caller's own program
                 self._network.inside("client", argv),
                 env=dict(env),
                 cwd=cwd,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=told,
+                stderr=sink,
                 text=True,
             )
-        self._made.callback(_collect, process)
-        with suppress(ProcessLookupError):  # it has ended: what it left tells why
+        self._stack.callback(_collect, process)
+        with suppress(ProcessLookupError):  # it has ended: its log says why
             group.limit_memory(process.pid)
         self._confinement.forbid_swap(name)
         return Inside(process, group, name)
 
     def finish(self, inside: Inside) -> int:
-        """End the program if it has not ended; returns how often memory ran out."""
+        """End the program if it still runs; returns how often memory ran out."""
         assert self._confinement is not None, "used outside of its `with`"  # noqa: S101 - a contract
         _collect(inside.process)
         kills = self._confinement.out_of_memory_kills(inside.name)
@@ -159,14 +193,12 @@ class Box:
         """Run a program within both limits from its start, *given* on its standard input."""
         inside = self.start(argv, env, log)
         inside.limit_cpu()
-        output, _ = inside.process.communicate(given)  # ignores a pipe that nobody reads
+        output, _ = inside.process.communicate(given)  # ignores a closed pipe
         status = inside.process.returncode
         return Ended(status, output, self.finish(inside))
 
     def unlimited(self, argv: list[str], env: Mapping[str, str]) -> str:
-        """Run a program behind the link but under no limit of processor or memory.
-
-        Returns what it wrote.
+        """Run a program behind the link without limits of CPU and memory; returns its output.
 
         Raises:
             subprocess.CalledProcessError: It failed.
@@ -181,7 +213,7 @@ class Box:
 
 
 def _collect(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
-    """See to it that *process* has ended, and has left neither a zombie nor a pipe."""
+    """End *process* and close its pipes."""
     process.kill()
     process.wait()
     for pipe in (process.stdin, process.stdout):

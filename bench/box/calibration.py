@@ -1,4 +1,4 @@
-"""What the box allows, measured by curl under no limit of processor: the bench's own honesty."""
+"""Speed that the sandbox allows, measured by curl without a CPU limit."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bench.box.server import Server
 
 SMALLEST_SHARE: Final = 0.95
-"""Of what the shape allows; with less, the box is the limit and not the reader."""
+"""Of the configured speed; below this share, the sandbox limits the reader."""
 
 SECONDS: Final = 3.0
 OBJECT_BYTES: Final = 300_000_000
@@ -26,12 +26,12 @@ _BURSTING: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """One measurement of the link, with nothing in its way.
+    """One measurement of the link.
 
     Attributes:
-        what: How many connections, and when.
-        mb_per_s: MB of 10⁶ bytes per second, from the first byte to the last.
-        allowed_mb_per_s: What the shape allows.
+        what: Number of connections.
+        mb_per_s: 10⁶ bytes per second, from the first byte to the last.
+        allowed_mb_per_s: The configured speed.
     """
 
     what: str
@@ -40,16 +40,16 @@ class Calibration:
 
     @property
     def share(self) -> float:
-        """Measured over allowed."""
+        """Measured ÷ allowed."""
         return self.mb_per_s / self.allowed_mb_per_s
 
     @property
     def good(self) -> bool:
-        """Whether readers are measured here, and not the box."""
+        """Whether the sandbox is fast enough."""
         return self.share >= SMALLEST_SHARE
 
     def __str__(self) -> str:
-        """One line for people."""
+        """One line of text."""
         return (
             f"{self.what} {self.mb_per_s:.1f} MB/s of {self.allowed_mb_per_s:.1f} "
             f"({self.share:.3f})"
@@ -58,13 +58,13 @@ class Calibration:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One thing to measure.
+    """One planned measurement.
 
     Attributes:
-        what: Its name.
-        connections: How many at once.
-        allowed_bytes_per_s: What the shape allows them.
-        size_bytes: How much to read.
+        what: Its name; empty for one that only uses up the burst.
+        connections: Number of parallel connections.
+        allowed_bytes_per_s: The configured speed of all connections.
+        size_bytes: Bytes to read.
     """
 
     what: str
@@ -74,26 +74,26 @@ class Step:
 
 
 def plan(profile: Profile) -> list[Step]:
-    """One connection, and enough for the link; before them the burst, which they must not have."""
+    """One connection, then many; before them the burst, which would falsify both."""
     link = profile.link_bytes_per_s
     many = int(link // CONNECTION_BYTES_PER_S) + 2
-    one = min(link, CONNECTION_BYTES_PER_S)
+    single = min(link, CONNECTION_BYTES_PER_S)
     steps = [
-        Step("1 connection", 1, one, int(one * SECONDS)),
+        Step("1 connection", 1, single, int(single * SECONDS)),
         Step(f"{many} connections", many, link, int(link * SECONDS)),
     ]
     if profile.burst_bytes:
         burst = min(_BURSTING * CONNECTION_BYTES_PER_S, BURST_PEAK_BYTES_PER_S)
         steps = [
             Step(f"{_BURSTING} in the burst", _BURSTING, burst, profile.burst_bytes * 4 // 5),
-            Step("", _BURSTING, link, profile.burst_bytes * 3 // 4),  # takes what is left of it
+            Step("", _BURSTING, link, profile.burst_bytes * 3 // 4),  # uses up the rest of it
             *steps,
         ]
     return steps
 
 
 def calibrate(box: Box, server: Server, objects: Path) -> list[Calibration]:
-    """Measure what `plan` names, some seconds in all."""
+    """Run the steps of `plan`, which takes some seconds."""
     known = make_object(objects, OBJECT_BYTES)
     url = f"{server.endpoint}/{BUCKET}/{known.key}"
     measured = [
@@ -104,13 +104,13 @@ def calibrate(box: Box, server: Server, objects: Path) -> list[Calibration]:
         )
         for step in plan(box.profile)
     ]
-    return [one for one in measured if one.what]
+    return [calibration for calibration in measured if calibration.what]
 
 
 def _read(box: Box, server: Server, url: str, connections: int, size_bytes: int) -> float:
     """Bytes per second of *size_bytes* over *connections*, from the first byte to the last."""
     each = min(size_bytes // connections, OBJECT_BYTES)
-    told = box.unlimited(
+    times = box.unlimited(
         [
             *(tool("curl") or "curl", "--silent", "--fail", "--cacert", str(server.certificates)),
             *("--parallel", "--parallel-immediate", "--parallel-max", str(connections)),
@@ -120,11 +120,11 @@ def _read(box: Box, server: Server, url: str, connections: int, size_bytes: int)
         ],
         {"PATH": SYSTEM_PATH},
     )
-    return rate_in(told)
+    return rate_in(times)
 
 
-def rate_in(told: str) -> float:
-    """Bytes per second in curl's lines of first byte's time, last byte's time and size."""
-    rows = [[float(word) for word in line.split()] for line in told.splitlines()]
+def rate_in(times: str) -> float:
+    """Bytes per second; each of curl's lines has first byte's time, last byte's time and size."""
+    rows = [[float(word) for word in line.split()] for line in times.splitlines()]
     seconds = max(row[1] for row in rows) - min(row[0] for row in rows)
     return sum(row[2] for row in rows) / seconds

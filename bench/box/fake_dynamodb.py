@@ -1,7 +1,8 @@
-"""What stands for DynamoDB in the box: takes PutItem over TLS, some milliseconds late.
+"""Fake DynamoDB: answers PutItem and BatchWriteItem after a fixed delay.
 
-Run as ``python -m bench.box.fake_dynamodb HOST:PORT CERTIFICATE DELAY_S ITEMS``. Every item is
-appended to the file *ITEMS*, a line of JSON each: what was written can be counted and compared.
+Run as ``python -m bench.box.fake_dynamodb HOST:PORT DELAY_S REQUESTS [CERTIFICATE]``. It prints its
+port; port 0 chooses a free one. Every request is appended to the file *REQUESTS*, one line of JSON
+each. With a certificate it speaks TLS.
 """
 
 from __future__ import annotations
@@ -13,34 +14,36 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
-_ANSWER: Final = (
-    b"HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: 2\r\n\r\n{}"
+_BODY: Final = b'{"UnprocessedItems":{}}'
+_RESPONSE: Final = (
+    b"HTTP/1.1 200 OK\r\nContent-Type: application/x-amz-json-1.0\r\nContent-Length: %d\r\n\r\n%s"
+    % (len(_BODY), _BODY)
 )
 
 
-class StandIn:
-    """Serves every connection until its client closes it."""
+class FakeDynamoDB:
+    """Serves each connection until its client closes it."""
 
-    def __init__(self, delay_s: float, items: Path) -> None:
+    def __init__(self, delay_s: float, requests: Path) -> None:
         self._delay_s = delay_s
-        self._items = items
+        self._requests = requests
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer requests one after the other."""
+        """Answer the requests of one connection in order."""
         with suppress(asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
             while True:
                 head = await reader.readuntil(b"\r\n\r\n")
-                item = await reader.readexactly(_length(head))
+                request = await reader.readexactly(_length(head))
                 await asyncio.sleep(self._delay_s)
-                with self._items.open("ab") as file:
-                    file.write(item + b"\n")
-                writer.write(_ANSWER)
+                with self._requests.open("ab") as file:
+                    file.write(request + b"\n")
+                writer.write(_RESPONSE)
                 await writer.drain()
         writer.close()
 
 
 def _length(head: bytes) -> int:
-    """What Content-Length says."""
+    """The value of Content-Length."""
     for line in head.split(b"\r\n"):
         name, _, value = line.partition(b":")
         if name.lower() == b"content-length":
@@ -48,13 +51,16 @@ def _length(head: bytes) -> int:
     return 0
 
 
-async def main(address: str, certificate: str, delay_s: str, items: str) -> None:
+async def main(address: str, delay_s: str, requests: str, certificate: str = "") -> None:
     """Serve until killed."""
-    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    context.load_cert_chain(certificate)
+    context = None
+    if certificate:
+        context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+        context.load_cert_chain(certificate)
     host, _, port = address.rpartition(":")
-    stand_in = StandIn(float(delay_s), Path(items))
-    server = await asyncio.start_server(stand_in.serve, host, int(port), ssl=context)
+    fake = FakeDynamoDB(float(delay_s), Path(requests))
+    server = await asyncio.start_server(fake.serve, host, int(port), ssl=context)
+    print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 
 

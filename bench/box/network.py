@@ -1,7 +1,7 @@
 """Two network namespaces and a link between them with Lambda's rate.
 
-Both ends of the link, and all that shapes it, live inside of namespaces that are made and named
-here, so no device of the machine is ever touched and removing the namespaces removes everything.
+Both ends of the link are inside these namespaces, so no device of the machine is touched, and
+removing the namespaces removes everything.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _PAYLOAD_BYTES: Final = _MTU - 52
 _PEAK_PACKET_BYTES: Final = 128 * 1024
 _SMALLEST_BURST_BYTES: Final = 256 * 1024
 _QUEUE_BYTES: Final = 64 * 1024 * 1024
-_OURS: Final = re.compile(rf"{PREFIX}-(\d+)-\d+-(?:server|client)$")
+_OURS: Final = re.compile(rf"{PREFIX}-(\d+)-\d+(?:-server|-client)?$")
 
 
 def wire_bytes_per_s(payload_bytes_per_s: float) -> int:
@@ -46,10 +46,10 @@ def wire_bytes_per_s(payload_bytes_per_s: float) -> int:
 
 
 def shaping(profile: Profile) -> list[str]:
-    """What `tc` is told about the link towards the client.
+    """The `tc` command that sets the link's rate.
 
     The bucket and the peak's packet are larger than the kernel's largest packets (64 KiB), which
-    would be cut up or dropped; the queue is so long that nothing is lost in it, since senders of
+    would be split or dropped; the queue is so long that nothing is lost in it, since senders of
     the same machine are slowed down rather than dropped.
     """
     command = [
@@ -68,10 +68,10 @@ def shaping(profile: Profile) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The namespaces of one box.
+    """The namespaces of one sandbox.
 
     Attributes:
-        name: What the names of both begin with; no other box has it.
+        name: Unique prefix of both namespaces' names.
     """
 
     name: str
@@ -83,14 +83,14 @@ class Network:
 
     @property
     def client(self) -> str:
-        """The namespace of what is measured."""
+        """The namespace of measured programs."""
         return f"{self.name}-client"
 
     def make(self, profile: Profile) -> None:
-        """Make both namespaces, and the link in the shape of *profile*.
+        """Create both namespaces, and the link of *profile*.
 
         Raises:
-            CannotMakeBoxError: A command failed; what was made stays until `remove`.
+            CannotMakeBoxError: A command failed; call `remove`.
         """
         for namespace in (self.server, self.client):
             _run("ip", "netns", "add", namespace)
@@ -109,7 +109,7 @@ class Network:
         links = _run("ip", "-n", self.server, "-d", "-j", "link", "show")
         if not is_our_link(links):
             raise CannotMakeBoxError(
-                f"{_DEVICES['server']} in {self.server} is not the veth that was made there; "
+                f"{_DEVICES['server']} in {self.server} is not the sandbox's veth; "
                 "its rate is left alone"
             )
         tc, *arguments = shaping(profile)
@@ -126,13 +126,13 @@ class Network:
         return ["ip", "netns", "exec", f"{self.name}-{end}", *argv]
 
     def remove(self) -> None:
-        """End every process in the namespaces, and remove them; those that are gone are gone."""
+        """End every process in the namespaces, and remove the namespaces that still exist."""
         for namespace in (self.client, self.server):
             _remove(namespace)
 
 
 def is_our_link(links_json: str) -> bool:
-    """Whether `ip -d -j link show` of our namespace shows our device, and that it is a veth."""
+    """Whether `ip -d -j link show` lists the sandbox's device as a veth."""
     return any(
         link.get("ifname") == _DEVICES["server"]
         and link.get("linkinfo", {}).get("info_kind") == "veth"
@@ -140,24 +140,21 @@ def is_our_link(links_json: str) -> bool:
     )
 
 
-def abandoned(names: list[str], processes: Path = Path("/proc")) -> list[str]:
-    """Those of *names* that a box made whose process no longer lives."""
-    return [
-        name
-        for name in names
-        if (match := _OURS.match(name)) and not (processes / match[1]).exists()
-    ]
+def is_abandoned(name: str, processes: Path = Path("/proc")) -> bool:
+    """Whether *name* is of a sandbox whose process has ended."""
+    match = _OURS.match(name)
+    return match is not None and not (processes / match[1]).exists()
 
 
 def remove_abandoned() -> None:
-    """Remove the namespaces of boxes whose process was killed before it could."""
+    """Remove the namespaces of sandboxes whose process was killed."""
     names = [line.split()[0] for line in _run("ip", "netns", "list").splitlines() if line.strip()]
-    for name in abandoned(names):
+    for name in filter(is_abandoned, names):
         _remove(name)
 
 
 def _remove(namespace: str) -> None:
-    """End all that runs in it, and remove it; it may be gone, or another be removing it too."""
+    """End its processes, and remove it unless it is already removed."""
     with suppress(CannotMakeBoxError):
         for pid in _run("ip", "netns", "pids", namespace).split():
             with suppress(ProcessLookupError):

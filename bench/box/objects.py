@@ -1,4 +1,4 @@
-"""The objects that are read: the same bytes every time, made once, their SHA-1 beside them."""
+"""Generated objects with the same bytes in every run, and their SHA-1."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ _BLOCK_BYTES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class KnownObject:
-    """An object whose digest is known.
+    """An object with a known digest.
 
     Attributes:
-        key: Its key, in `BUCKET`.
-        size_bytes: Its size.
+        key: Key in `BUCKET`.
+        size_bytes: Size of the object.
         sha1: 40 lower-case hexadecimal characters.
     """
 
@@ -32,7 +32,7 @@ class KnownObject:
 
 
 def content(size_bytes: int, seed: int = 0) -> Iterator[bytes]:
-    """The bytes of the object of this size: incompressible, no two blocks alike."""
+    """Incompressible content; no two blocks are equal."""
     block = random.Random(seed).randbytes(_BLOCK_BYTES)  # noqa: S311 - not a secret
     for offset in range(0, size_bytes, _BLOCK_BYTES):
         length = min(_BLOCK_BYTES, size_bytes - offset)
@@ -40,9 +40,9 @@ def content(size_bytes: int, seed: int = 0) -> Iterator[bytes]:
 
 
 def make_object(root: Path, size_bytes: int, name: str = "", seed: int = 0) -> KnownObject:
-    """Make the object under *root*, a folder of buckets, unless it is there from before.
+    """Create the object under *root*, a folder of buckets, unless it exists.
 
-    *seed* tells objects of one size apart.
+    Objects of the same size differ by *seed*.
     """
     key = name or f"{size_bytes}.bin"
     path = root / BUCKET / key

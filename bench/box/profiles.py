@@ -1,4 +1,4 @@
-"""The shapes of Lambda that are measured: memory, link, object. Data, and nothing else."""
+"""Lambda-like configurations: memory, network, object."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ CONNECTION_BYTES_PER_S: Final = 90_000_000
 """[A] S3 gives one connection about 85-90 MB/s."""
 
 FIRST_BYTE_DELAY_S: Final = 0.03
-"""What S3 takes before an answer's first byte, at its best; its documents say 100-200 ms."""
+"""S3's time to the first byte at its best; its documents say 100-200 ms."""
 
 BURST_BYTES: Final = 300_000_000
-"""[T] arXiv 2501.07771: what an environment's network may take at once, when it has rested."""
+"""[T] arXiv 2501.07771: the burst allowance of an execution environment's network."""
 
 BURST_PEAK_BYTES_PER_S: Final = 1_288_490_188
-"""[T] the same: 1.2 GiB/s while the burst lasts."""
+"""[T] the same: 1.2 GiB/s during the burst."""
 
 _MB: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """One shape, and the object that is read in it.
+    """One configuration, and the object that is read in it.
 
     Attributes:
-        name: What the command line calls it.
-        memory_mb: The function's memory size, which decides its CPU share too.
+        name: Name on the command line.
+        memory_mb: The function's memory size, which sets its CPU share too.
         link_mbit_per_s: Sustained rate of the network, as a program sees it.
-        object_bytes: Size of the object that is read.
-        burst_bytes: What may come faster than the link's rate when it has rested; 0 for nothing.
+        object_bytes: Size of the object.
+        burst_bytes: Burst allowance of the network; 0 for none.
         warm: Whether the object is read once, untimed, before the timed reading.
     """
 
@@ -47,20 +47,16 @@ class Profile:
 
     @property
     def best_seconds(self) -> float:
-        """The least time that the link needs for the object, the burst included."""
-        in_burst = self.object_bytes
-        if self.burst_bytes:
-            # tokens flow in while the burst lasts, so it holds out longer than its size
-            longest = self.burst_bytes / (1 - self.link_bytes_per_s / BURST_PEAK_BYTES_PER_S)
-            in_burst = min(self.object_bytes, int(longest))
-        else:
-            in_burst = 0
+        """Shortest possible transfer time over the link, including the burst."""
+        # tokens flow in during the burst, so it is longer than the allowance
+        longest = self.burst_bytes / (1 - self.link_bytes_per_s / BURST_PEAK_BYTES_PER_S)
+        in_burst = min(self.object_bytes, int(longest))
         rest = self.object_bytes - in_burst
         return in_burst / BURST_PEAK_BYTES_PER_S + rest / self.link_bytes_per_s
 
     @property
     def title(self) -> str:
-        """One line for people."""
+        """One line of text."""
         burst = f" with a burst of {self.burst_bytes // _MB} MB" if self.burst_bytes else ""
         size = (
             f"{self.object_bytes // (1000 * _MB)} GB"
@@ -74,7 +70,7 @@ class Profile:
         )
 
     def with_object(self, object_bytes: int) -> Profile:
-        """The same shape with another object."""
+        """The same configuration with another object."""
         return replace(self, object_bytes=object_bytes)
 
 
@@ -86,7 +82,7 @@ PROFILES: Final = (
     Profile("3008", 3008, 1200, 1000 * _MB),
     Profile("3538", 3538, 3000, 1000 * _MB),
 )
-"""What is measured when nobody says otherwise."""
+"""Measured by default."""
 
 QUICK_OBJECT_BYTES: Final = 20 * _MB
-"""Enough to see that everything works; too little to compare with."""
+"""Enough for a check, too little for a comparison."""

@@ -1,11 +1,11 @@
-"""A plain TCP proxy that makes connections as fast as S3's: limited, and late with first bytes.
+"""TCP proxy with S3's speed: a rate limit per connection, and late first bytes.
 
 Run as ``python -m bench.box.proxy LISTEN TO BYTES_PER_S DELAY_S``, each address ``host:port``.
 
-What a client writes is passed on *DELAY_S* later, so every answer's first byte is late by that,
-handshakes included. What the server writes goes from socket to socket inside of the kernel
-(``splice``), and the kernel's own pacing (``SO_MAX_PACING_RATE``) holds every connection to
-*BYTES_PER_S*: no timers here, and hardly any processor time. TLS passes through.
+A client's bytes are passed on *DELAY_S* later, so every response's first byte is that late,
+handshakes included. The server's bytes go from socket to socket inside of the kernel
+(``splice``), and the kernel's own pacing (``SO_MAX_PACING_RATE``) limits every connection to
+*BYTES_PER_S*: no timers, and hardly any CPU time. TLS passes through.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _FLAGS: Final = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
 
 
 def limit_rate(client: socket.socket, bytes_per_s: int) -> None:
-    """Hold what is sent to *client* to *bytes_per_s*; the kernel does it from here on."""
+    """Let the kernel limit the sending to *client* to *bytes_per_s*."""
     client.setsockopt(socket.SOL_SOCKET, _PACING, bytes_per_s.to_bytes(8, sys.byteorder))
 
 
@@ -41,7 +41,7 @@ class _Answers:
         self._ended = self._loop.create_future()
 
     async def pass_on(self) -> None:
-        """Until the server ends the connection, or the client is gone."""
+        """Pass bytes on until the server or the client closes the connection."""
         self._loop.add_reader(self._source, self._move)
         try:
             await self._ended
@@ -88,7 +88,7 @@ class _Answers:
 
 
 class Proxy:
-    """Serves every client with a connection of its own to the server."""
+    """Opens one connection to the server per client."""
 
     def __init__(self, to: tuple[str, int], bytes_per_s: int, delay_s: float) -> None:
         self._to = to
@@ -97,7 +97,7 @@ class Proxy:
         self._tasks: set[asyncio.Task[None]] = set()
 
     async def serve(self, listener: socket.socket) -> None:
-        """Accept for ever."""
+        """Accept connections until killed."""
         loop = asyncio.get_running_loop()
         while True:
             client, _ = await loop.sock_accept(listener)
@@ -107,9 +107,9 @@ class Proxy:
 
     async def _connection(self, client: socket.socket) -> None:
         with client, socket.socket() as server:
-            for one in (client, server):
-                one.setblocking(False)
-                one.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            for end in (client, server):
+                end.setblocking(False)
+                end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             limit_rate(client, self._bytes_per_s)
             with contextlib.suppress(OSError):
                 await asyncio.get_running_loop().sock_connect(server, self._to)
@@ -123,7 +123,7 @@ class Proxy:
                 await asyncio.wait((requests, answers))
 
     async def _requests(self, client: socket.socket, server: socket.socket) -> None:
-        """Pass the client's bytes on, each *delay_s* after it came, in order."""
+        """Pass the client's bytes on in order, each *delay_s* after its arrival."""
         loop = asyncio.get_running_loop()
         waiting: asyncio.Queue[tuple[float, bytes]] = asyncio.Queue()
         sending = asyncio.ensure_future(_send_when_due(waiting, server))

@@ -1,7 +1,7 @@
-"""What stands for S3 in the box: nginx with TLS, behind a proxy that gives it S3's pace.
+"""The sandbox's S3: nginx with TLS, behind a proxy with S3's speed.
 
-It answers GetObject and HeadObject (ranges, If-Match, entity tags, keep-alive) for path-style
-requests and lists the one bucket for ListObjectsV2. Signatures are not looked at.
+It answers path-style GetObject and HeadObject (ranges, If-Match, entity tags, keep-alive) and lists
+its bucket for ListObjectsV2. It ignores signatures.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from bench.box.box import Box
 
 PROJECT: Final = Path(__file__).resolve().parents[2]
+FOLDER: Final = PROJECT / ".bucketsum" / "bench"
+"""Installed readers, generated objects and results."""
 
 _PORT: Final = 443
 _INNER_PORT: Final = 8443
@@ -70,10 +72,10 @@ _NO_SUCH_KEY: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Server:
-    """An S3 in the box.
+    """An S3 in the sandbox.
 
     Attributes:
-        endpoint: Its address, for ``endpoint_url``.
+        endpoint: URL for ``endpoint_url``.
         certificates: File with the certificate authority to trust.
         requests: nginx's access log: a line per request, up to a second late.
     """
@@ -84,7 +86,7 @@ class Server:
 
 
 def start_server(box: Box, folder: Path, objects: Path) -> Server:
-    """Serve what is under *objects*, a folder of buckets, for as long as *box* lives.
+    """Serve *objects*, a folder of buckets, until *box* is removed.
 
     *folder* must be empty, and is the caller's to remove.
 
@@ -109,7 +111,7 @@ def start_server(box: Box, folder: Path, objects: Path) -> Server:
 
 
 def proxy_command() -> list[str]:
-    """How the proxy is started."""
+    """The command that starts the proxy."""
     return [
         *(sys.executable, "-m", "bench.box.proxy"),
         *(f"{SERVER_ADDRESS}:{_PORT}", f"127.0.0.1:{_INNER_PORT}"),
@@ -136,7 +138,7 @@ def _write_answers(folder: Path, objects: Path) -> None:
 
 
 def listing(objects: Path) -> str:
-    """ListObjectsV2's answer for the whole bucket, whatever was asked."""
+    """ListObjectsV2's response for the whole bucket."""
     files = sorted(path for path in (objects / BUCKET).glob("**/*") if path.is_file())
     contents = "".join(
         f"<Contents><Key>{path.relative_to(objects / BUCKET)}</Key>"
@@ -154,14 +156,14 @@ def listing(objects: Path) -> str:
 
 
 def _await(box: Box, servers: list[subprocess.Popen[bytes]], log: Path) -> None:
-    """Until an answer comes through both."""
-    ask = [tool("curl") or "curl", "--silent", "--insecure", "--output", "/dev/null"]
+    """Wait until a response comes through both."""
+    request = [tool("curl") or "curl", "--silent", "--insecure", "--output", "/dev/null"]
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
-            box.unlimited([*ask, f"https://{SERVER_ADDRESS}/"], {"PATH": SYSTEM_PATH})
+            box.unlimited([*request, f"https://{SERVER_ADDRESS}/"], {"PATH": SYSTEM_PATH})
         except subprocess.CalledProcessError:
-            if time.monotonic() < deadline and all(one.poll() is None for one in servers):
+            if time.monotonic() < deadline and all(server.poll() is None for server in servers):
                 time.sleep(0.05)
                 continue
             raise CannotMakeBoxError(f"the server did not start: {log.read_text()}") from None

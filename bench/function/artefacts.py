@@ -1,4 +1,4 @@
-"""What `sam build` makes, and an interpreter with what Lambda's runtime brings, for benchmarks."""
+"""Build artefacts of `sam build`, and an interpreter like Lambda's."""
 
 from __future__ import annotations
 
@@ -32,19 +32,19 @@ VARIABLES: Final = {
     "POWERTOOLS_SERVICE_NAME": "benchmark",
     "POWERTOOLS_METRICS_NAMESPACE": "bucketsum",
 }
-"""What a function finds in its environment, and nothing of this machine's."""
+"""The whole environment of a function."""
 
 
 @dataclass(frozen=True, slots=True)
 class Artefacts:
-    """What a function consists of in Lambda.
+    """The parts of a function in Lambda.
 
     Attributes:
-        python: An interpreter with the standard library, boto3 and what it needs, compiled.
-        runtime: What Lambda calls it.
-        functions: Folders of handlers by name: ``hasher`` and ``naive``.
-        layer: What is /opt/python, as `sam build` made it.
-        uncompiled: The same without bytecode.
+        python: Interpreter with the standard library, boto3 and its dependencies, compiled.
+        runtime: Lambda's name of it.
+        functions: Folders of handlers by name: ``hasher`` and ``baseline``.
+        layer: The built layer, /opt/python.
+        uncompiled: The layer without bytecode.
     """
 
     python: Path
@@ -54,16 +54,16 @@ class Artefacts:
     uncompiled: Path
 
     def search(self, function: str, layer: Path) -> list[str]:
-        """Where *function* looks for modules before the interpreter's own, in Lambda's order."""
+        """Search path of *function* before the interpreter's own, in Lambda's order."""
         site = layer / "lib" / self.runtime / "site-packages"
         return [str(self.functions[function]), str(site), str(layer)]
 
 
-def make() -> Artefacts:
-    """Build the project as it is, into the folder of the embedded AWS.
+def build() -> Artefacts:
+    """Build the project into its folder for generated files.
 
     Raises:
-        CannotDoError: `sam build` failed; the text is what it said.
+        CannotDoError: `sam build` failed; the text is its output.
     """
     project = emulator.project_folder()
     interpreter = newest_interpreter()
@@ -78,16 +78,16 @@ def make() -> Artefacts:
     layer = folder / "BucketsumLayer" / "python"
     uncompiled = folder / "uncompiled"
     shutil.copytree(layer, uncompiled, ignore=shutil.ignore_patterns("__pycache__"))
-    functions = {"hasher": folder / "HasherFunction", "naive": folder / "naive"}
-    functions["naive"].mkdir()
-    shutil.copy(Path(*baseline.__path__) / "app.py", functions["naive"])
+    functions = {"hasher": folder / "HasherFunction", "baseline": folder / "baseline"}
+    functions["baseline"].mkdir()
+    shutil.copy(Path(*baseline.__path__) / "app.py", functions["baseline"])
     return Artefacts(python, interpreter.runtime, functions, layer, uncompiled)
 
 
 def _run(*command: str | Path, path: Path | None = None) -> None:
-    """Run a program with our own tools, and *path*, first on its PATH."""
+    """Run a program with this project's tools and *path* first on its PATH."""
     tools = [str(Path(sys.executable).parent), str(path or ""), os.environ.get("PATH", os.defpath)]
-    done = subprocess.run(  # noqa: S603 - SAM, and the interpreter that was made
+    completed = subprocess.run(  # noqa: S603 - SAM, and the new interpreter
         command,
         capture_output=True,
         text=True,
@@ -95,5 +95,7 @@ def _run(*command: str | Path, path: Path | None = None) -> None:
         cwd=emulator.project_folder(),
         env=os.environ | {"PATH": os.pathsep.join(filter(None, tools)), "SAM_CLI_TELEMETRY": "0"},
     )
-    if done.returncode:
-        raise CannotDoError(f"{' '.join(map(str, command))} failed:\n{done.stdout}{done.stderr}")
+    if completed.returncode:
+        raise CannotDoError(
+            f"{' '.join(map(str, command))} failed:\n{completed.stdout}{completed.stderr}"
+        )

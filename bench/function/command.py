@@ -1,80 +1,82 @@
-"""Small objects through the whole function, beside a naive one: ``python -m bench function``.
+"""The whole function on small objects: ``python -m bench function``.
 
-Each run is a fresh process in a box of Lambda's shape: it initialises with a whole processor, as
-Lambda lets it, and then handles batches of messages with its share. S3 is nginx with TLS behind
-S3's pace; DynamoDB is a stand-in with TLS that answers PutItem after 5 ms, which is an assumption.
-Every digest that was written is compared.
+Each run is a new process in the benchmark sandbox. It initialises with a full CPU, as in Lambda,
+and then handles batches of messages with its CPU share. S3 is nginx with TLS at S3's speed. The
+fake DynamoDB answers PutItem after 5 ms, which is an assumption. Every digest is compared.
 """
 
 from __future__ import annotations
 
-import platform
+import json
 import statistics
 import sys
 from collections import defaultdict
 from dataclasses import asdict
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 
 from bench.box.requirements import CannotMakeBoxError
-from bench.function import artefacts as built
-from bench.function import small_objects
-from bench.function.runs import WRITE_DELAY_S, Sample, Way, measure
+from bench.box.server import PROJECT
+from bench.function import artefacts, small_objects
+from bench.function.runs import WRITE_DELAY_S, Sample, Variant, measure
+from bench.tables.document import with_tables, write
+from bench.tables.machine import machine
+from bench.tables.spread import Spread
+from bench.tables.table import Column, Table
 from bucketsum_cli import output
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
 TARGET: Final = 3.0
-"""Times the naive function's objects per second, at `TARGET_MEMORY_MB`."""
+"""Objects per second ÷ the baseline's, at `TARGET_MEMORY_MB`."""
 
 TARGET_MEMORY_MB: Final = 512
+DOCUMENT: Final = PROJECT / "docs" / "benchmarking.md"
+MEASURED: Final = PROJECT / "bench" / "measured" / "function.json"
 
-NAIVE: Final = Way("naive", 10)
-OURS: Final = Way("hasher", 10)
-WAYS: Final = (NAIVE, Way("hasher", 1), OURS)
-BATCHES: Final = tuple(Way("hasher", size) for size in (1, 5, 10, 20, 50, 100))
-THREADS: Final = tuple(Way("hasher", 10, count) for count in (1, 2, 4, 8))
+BASELINE: Final = Variant("baseline", 10)
+VARIANTS: Final = (BASELINE, Variant("hasher", 1), Variant("hasher", 10))
+COMPARED: Final = {
+    "threads": tuple(Variant("hasher", 10, count) for count in (1, 2, 4, 8)),
+    "batches": tuple(Variant("hasher", size) for size in (1, 5, 10, 20, 50, 100)),
+    "split": (Variant("hasher", 10), Variant("hasher", 10, split=True)),
+}
 
 
-SPLIT: Final = (Way("hasher", 10), Way("hasher", 10, split=True))
-
-
-def summed_up(samples: list[Sample]) -> list[dict[str, Any]]:
-    """A line of the table for each way, in the order of their first samples."""
-    taken: dict[str, list[Sample]] = defaultdict(list)
+def summaries(samples: list[Sample]) -> list[dict[str, Any]]:
+    """One object per variant, in the order of their first samples."""
+    by_variant: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
-        taken[sample.way].append(sample)
-    count = small_objects.COUNT
-    lines = []
-    for name, runs in taken.items():
-        rates = sorted(count / one.seconds for one in runs)
-        lines.append(
-            {
-                "way": name,
-                "objects_per_s": round(statistics.median(rates), 2),
-                "from": round(rates[0], 2),
-                "to": round(rates[-1], 2),
-                "cpu_ms_per_object": round(
-                    statistics.median(one.cpu_seconds for one in runs) * 1000 / count, 2
-                ),
-                "peak_mb": round(max(one.peak_bytes for one in runs) / 1e6, 1),
-                "gets": runs[0].gets,
-                "writes": runs[0].writes,
-                "cpu_ms_by_part": {
-                    part: round(
-                        statistics.median(one.parts[part] for one in runs) * 1000 / count, 2
-                    )
-                    for part in runs[0].parts
-                },
-            }
-        )
-    return lines
+        by_variant[sample.variant].append(sample)
+    return [_summary(name, runs) for name, runs in by_variant.items()]
 
 
-COMPARED: Final = {"threads": THREADS, "batches": BATCHES, "split": SPLIT}
+def _summary(name: str, runs: list[Sample]) -> dict[str, Any]:
+    rate = Spread.of(small_objects.COUNT / run.seconds for run in runs)
+    parts = {part: _per_object_ms(run.parts[part] for run in runs) for part in runs[0].parts}
+    return {
+        "variant": name,
+        "objects_per_s": round(rate.median, 2),
+        "from": round(rate.low, 2),
+        "to": round(rate.high, 2),
+        "cpu_ms_per_object": _per_object_ms(run.cpu_seconds for run in runs),
+        "peak_mb": round(max(run.peak_bytes for run in runs) / 1e6, 1),
+        "gets": runs[0].gets,
+        "writes": runs[0].writes,
+        "cpu_ms_by_part": parts,
+    }
+
+
+def _per_object_ms(seconds: Iterable[float]) -> float:
+    return round(statistics.median(seconds) * 1000 / small_objects.COUNT, 2)
 
 
 @click.command("function")
-@click.option("--runs", type=click.IntRange(1), default=5, show_default=True, help="Of each way.")
+@click.option(
+    "--runs", type=click.IntRange(1), default=5, show_default=True, help="Runs of each variant."
+)
 @click.option(
     "--memory",
     "memory_mb",
@@ -82,76 +84,92 @@ COMPARED: Final = {"threads": THREADS, "batches": BATCHES, "split": SPLIT}
     multiple=True,
     default=(TARGET_MEMORY_MB,),
     show_default=True,
-    help="Memory size in MB; can be given more than once.",
+    help="Memory size in MB; may be repeated.",
 )
 @click.option(
     "--compare",
     type=click.Choice(list(COMPARED)),
-    help="Numbers of threads; sizes of batches; the processor time of the hasher's parts.",
+    help="Compare numbers of threads, batch sizes, or the CPU time of the hasher's parts.",
 )
-@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
-def main(runs: int, memory_mb: tuple[int, ...], compare: str | None, *, as_json: bool) -> None:
-    """Hash small objects with the whole function, beside a naive one.
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+@click.option(
+    "--write-docs", is_flag=True, help=f"Write {MEASURED.name} to {DOCUMENT.name} instead."
+)
+def function(
+    runs: int, memory_mb: tuple[int, ...], compare: str | None, *, as_json: bool, write_docs: bool
+) -> None:
+    """Hash small objects with the whole function and with the baseline function.
 
-    Each run is a fresh process in a box of Lambda's shape. Needs root. Exits with 1 where the
-    promise is missed, with 2 where the box cannot be made.
+    Each run is a fresh process in the benchmark sandbox. Needs root. Exits with 1 if the target is
+    missed, and with 2 if the sandbox cannot be created.
     """
-    ways = (NAIVE, *COMPARED[compare]) if compare else WAYS
-    output.note("sam build, and an interpreter as Lambda has it")
-    artefacts = built.make()
-    document: dict[str, Any] = {
-        "runtime": artefacts.runtime,
-        "machine": f"{platform.platform()}, {platform.processor() or platform.machine()}",
+    if write_docs:
+        document = json.loads(MEASURED.read_text("utf-8"))
+        write(DOCUMENT, with_tables(DOCUMENT.read_text("utf-8"), [table(document)]))
+        return
+    variants = (BASELINE, *COMPARED[compare]) if compare else VARIANTS
+    output.note("sam build, and an interpreter like Lambda's")
+    built = artefacts.build()
+    document = {
+        "runtime": built.runtime,
+        "machine": machine(),
         "runs": runs,
         "write_delay_ms": WRITE_DELAY_S * 1000,
         "shapes": [],
     }
     try:
         for size_mb in memory_mb:
-            samples = measure(artefacts, size_mb, ways, runs)
-            shape = {"memory_mb": size_mb, "ways": summed_up(samples)}
-            document["shapes"].append(shape | {"samples": [asdict(one) for one in samples]})
+            samples = measure(built, size_mb, variants, runs)
+            shape = {"memory_mb": size_mb, "variants": summaries(samples)}
+            document["shapes"].append(shape | {"samples": [asdict(sample) for sample in samples]})
     except CannotMakeBoxError as error:
         output.note(str(error))
         sys.exit(2)
     (output.print_json if as_json else _print)(document)
-    sys.exit(0 if all(map(_kept, document["shapes"])) else 1)
+    sys.exit(0 if all(map(_met, document["shapes"])) else 1)
 
 
 def _ratio(shape: dict[str, Any]) -> float:
-    """Objects per second of the best of ours to the naive function's."""
-    naive, *ours = (float(way["objects_per_s"]) for way in shape["ways"])
-    return max(ours) / naive
+    """Objects per second of the hasher's best variant ÷ the baseline's."""
+    baseline, *hashers = (float(variant["objects_per_s"]) for variant in shape["variants"])
+    return max(hashers) / baseline
 
 
-def _kept(shape: dict[str, Any]) -> bool:
+def _met(shape: dict[str, Any]) -> bool:
     return shape["memory_mb"] != TARGET_MEMORY_MB or _ratio(shape) >= TARGET
 
 
+def table(document: dict[str, Any]) -> Table:
+    """One row per memory size and variant."""
+    columns = (
+        Column("memory (MB)", "memory_mb"),
+        Column("function", "variant"),
+        Column("objects/s", "objects_per_s", "{:.1f}".format),
+        Column("from", "from", "{:.1f}".format),
+        Column("to", "to", "{:.1f}".format),
+        Column("CPU ms per object", "cpu_ms_per_object", "{:.1f}".format),
+        Column("peak MB", "peak_mb", "{:.0f}".format),
+        Column("GETs", "gets"),
+        Column("writes", "writes"),
+    )
+    names = [column.name for column in columns]
+    rows = (
+        tuple((shape | variant)[name] for name in names)
+        for shape in document["shapes"]
+        for variant in shape["variants"]
+    )
+    return Table("function", columns, tuple(rows))
+
+
 def _print(document: dict[str, Any]) -> None:
-    titles = [
-        ("objects/s", 9),
-        ("from", 6),
-        ("to", 6),
-        ("CPU ms", 7),
-        ("peak MB", 7),
-        ("GETs", 5),
-        ("writes", 6),
-    ]
+    table(document).show()
     for shape in document["shapes"]:
-        output.print_table(
-            [
-                output.Column(f"{shape['memory_mb']} MB", 40),
-                *(output.Column(title, width, right=True) for title, width in titles),
-            ],
-            (
-                [way["way"], *(f"{value:g}" for value in list(way.values())[1:8])]
-                for way in shape["ways"]
-            ),
+        for variant in shape["variants"]:
+            if parts := variant["cpu_ms_by_part"]:
+                listed = ", ".join(f"{part} {spent:g}" for part, spent in parts.items())
+                output.say(f"CPU ms per object, of {variant['cpu_ms_per_object']:g}: {listed}")
+        output.say(
+            f"{shape['memory_mb']} MB: the best variant hashes {_ratio(shape):.1f} times as many "
+            "objects per second as the baseline"
         )
-        for way in shape["ways"]:
-            if parts := way["cpu_ms_by_part"]:
-                told = ", ".join(f"{part} {spent:g}" for part, spent in parts.items())
-                output.say(f"CPU ms per object, of {way['cpu_ms_per_object']:g}: {told}")
-        output.say(f"the best is {_ratio(shape):.1f} times the naive function's objects per second")
     output.say(f"{document['runtime']}, {document['runs']} runs of each, {document['machine']}")

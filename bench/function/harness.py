@@ -1,8 +1,8 @@
-"""What runs in the box: a function's handler, called with batches of messages as Lambda calls it.
+"""The process that calls a function's handler in the sandbox, as Lambda calls it.
 
-Line 1 in: the job as JSON. Out: ``{"ready": true}`` when the function is initialised. Line 2 in:
-begin. Out: the measurement. What the function writes to its log goes nowhere. Only the standard
-library is imported here: the rest is the function's.
+Line 1 in: the job as JSON. Out: ``{"ready": true}`` after the function's initialisation. Line 2 in:
+begin. Out: the measurement. The function's log is discarded. Apart from the meter, only the
+standard library is imported here, because the search path is the function's.
 """
 
 from __future__ import annotations
@@ -10,21 +10,22 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import resource
 import sys
 import threading
 import time
 from typing import TYPE_CHECKING, ParamSpec, TypeVar
 
+from bench.tables.process import Meter, answer, answers
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-Asked = ParamSpec("Asked")
-Answer = TypeVar("Answer")
+Parameters = ParamSpec("Parameters")
+Result = TypeVar("Result")
 
 
 class Context:
-    """What Lambda tells a function of its invocation; time never runs out."""
+    """The invocation's context; the remaining time never changes."""
 
     function_name = "benchmark"
     invoked_function_arn = "arn:aws:lambda:us-east-1:123456789012:function:benchmark"
@@ -38,105 +39,100 @@ class Context:
         return 900_000
 
 
-def cpu_seconds() -> float:
-    """Processor time of this process."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def peak_bytes() -> int:
-    """Most memory that was resident."""
-    with open("/proc/self/status", encoding="ascii") as status:  # noqa: PTH123 - pathlib takes memory
-        (peak,) = (int(line.split()[1]) for line in status if line.startswith("VmHWM:"))
-    return 1024 * peak
-
-
 class Clocks:
-    """Processor time of the hasher's parts, of all threads together; no part counts in another.
+    """CPU time of the hasher's parts, summed over all threads; nested parts are subtracted.
 
     Attributes:
-        seconds: By name: ``get`` (opening an object and taking its chunks), ``sign``, ``hash``,
+        seconds: By part: ``get`` (opening an object and reading its chunks), ``sign``, ``hash``,
             ``write`` and ``log``.
     """
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._lock = threading.Lock()
-        self._here = threading.local()
+        self._thread = threading.local()
 
-    def watch(self) -> None:
-        """Put clocks around the parts."""
-        hashing = importlib.import_module("bucketsum.hashing")
-        digest_of = hashing.digest_of
-        parts = (
-            ("get", importlib.import_module("bucketsum.s3.curl_reader").CurlReader, "open"),
-            ("sign", importlib.import_module("bucketsum.s3.curl_setup").SignedUrls, "url_of"),
-            ("write", importlib.import_module("bucketsum.digests_table").DigestsTable, "record"),
-            ("log", importlib.import_module("app"), "_publish"),
+    def install(self) -> None:
+        """Replace the parts by timed ones; the function must be on the search path."""
+        from bucketsum import hashing  # noqa: PLC0415 - the function's own layer
+        from bucketsum.digest import digest_of  # noqa: PLC0415 - as above
+        from bucketsum.digests_table import DigestsTable  # noqa: PLC0415 - as above
+        from bucketsum.s3.curl_reader import CurlReader  # noqa: PLC0415 - as above
+        from bucketsum.s3.curl_setup import SignedUrls  # noqa: PLC0415 - as above
+
+        if TYPE_CHECKING:
+            from hasher import app  # noqa: PLC0415 - the function itself
+        else:
+            app = importlib.import_module("app")
+
+        def hashed(chunks: Iterator[bytes], extra: list[str]) -> object:
+            return digest_of(iter(self._timed("get", lambda: next(chunks, b"")), b""), extra)
+
+        parts: tuple[tuple[str, object, Callable[..., object], Callable[..., object]], ...] = (
+            ("get", CurlReader, CurlReader.open, CurlReader.open),
+            ("sign", SignedUrls, SignedUrls.url_of, SignedUrls.url_of),
+            ("hash", hashing, digest_of, hashed),
+            ("write", DigestsTable, DigestsTable.record, DigestsTable.record),
+            ("log", app, app._publish, app._publish),  # noqa: SLF001 - the part to time
         )
-        for name, owner, function in parts:
-            setattr(owner, function, self._timed(name, getattr(owner, function)))
+        for part, owner, function, replacement in parts:
+            assert getattr(owner, function.__name__) is function  # noqa: S101 - else nothing is timed
+            setattr(owner, function.__name__, self._timed(part, replacement))
 
-        def hashed(chunks: Iterator[bytes], extra: object) -> object:
-            return digest_of(self._taken(chunks), extra)
-
-        vars(hashing)["digest_of"] = self._timed("hash", hashed)
-
-    def _taken(self, chunks: Iterator[bytes]) -> Iterator[bytes]:
-        return iter(self._timed("get", lambda: next(chunks, b"")), b"")
-
-    def _timed(self, name: str, function: Callable[Asked, Answer]) -> Callable[Asked, Answer]:
-        def call(*arguments: Asked.args, **named: Asked.kwargs) -> Answer:
-            outer = getattr(self._here, "name", "")
-            self._switch(outer, name)
+    def _timed(
+        self, part: str, function: Callable[Parameters, Result]
+    ) -> Callable[Parameters, Result]:
+        def call(*arguments: Parameters.args, **named: Parameters.kwargs) -> Result:
+            outer = getattr(self._thread, "part", "")
+            self._switch(outer, part)
             try:
                 return function(*arguments, **named)
             finally:
-                self._switch(name, outer)
+                self._switch(part, outer)
 
         return call
 
-    def _switch(self, ended: str, name: str) -> None:
+    def _switch(self, ended: str, begun: str) -> None:
         now = time.thread_time()
         if ended:
             with self._lock:
                 before = self.seconds.get(ended, 0.0)
-                self.seconds[ended] = before + now - self._here.since
-        self._here.name, self._here.since = name, now
+                self.seconds[ended] = before + now - self._thread.since
+        self._thread.part, self._thread.since = begun, now
 
 
 def main() -> None:
-    """Initialise, wait, handle, tell."""
-    tell = os.fdopen(os.dup(1), "w")
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    """Initialise, wait, handle, answer."""
+    stream = answers(os.open(os.devnull, os.O_WRONLY))
     job = json.loads(sys.stdin.readline())
     sys.path[:0] = job["search"]
-    if job["threads"]:  # another number than the rule's
+    if job["threads"]:
         settings = importlib.import_module("bucketsum.settings")
         vars(settings)["THREADS_MAX"] = job["threads"]
     handler = importlib.import_module("app").lambda_handler
     clocks = Clocks()
     if job["split"]:
-        clocks.watch()
-    print(json.dumps({"ready": True}), file=tell, flush=True)
-    if not sys.stdin.readline():  # the runner is gone
+        clocks.install()
+    answer(stream, {"ready": True})
+    if not sys.stdin.readline():  # the runner has ended
         return
-    cpu_before, before = cpu_seconds(), time.perf_counter()
+    meter = Meter()
     failed = 0
     invocations = []
     for event in job["events"]:
-        started, cpu = time.perf_counter(), cpu_seconds()
+        invocation = Meter()
         failed += len(handler(event, Context())["batchItemFailures"])
-        invocations.append((time.perf_counter() - started, cpu_seconds() - cpu))
-    measured = {
-        "seconds": time.perf_counter() - before,
-        "cpu_seconds": cpu_seconds() - cpu_before,
-        "peak_bytes": peak_bytes(),
-        "failed": failed,
-        "invocations": invocations,
-        "parts": clocks.seconds,
-    }
-    print(json.dumps(measured), file=tell, flush=True)
+        used = invocation.stop()
+        invocations.append((used["seconds"], used["cpu_seconds"]))
+    answer(
+        stream,
+        {
+            **meter.stop(),
+            "failed": failed,
+            "invocations": invocations,
+            "parts": clocks.seconds,
+        },
+    )
     os._exit(0)  # threads and connections end here, unmeasured
 
 

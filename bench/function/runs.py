@@ -1,4 +1,4 @@
-"""A function in the box: started, given its batches, measured, and its rows compared."""
+"""Runs of a function in the sandbox; every digest that it writes is compared."""
 
 from __future__ import annotations
 
@@ -10,26 +10,27 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.box.box import Box
+from bench.box import fake_dynamodb
+from bench.box.box import Box, NoAnswerError
 from bench.box.network import SERVER_ADDRESS
 from bench.box.profiles import Profile
 from bench.box.requirements import SYSTEM_PATH
-from bench.box.server import PROJECT, Server, start_server
-from bench.function import artefacts as built
-from bench.function import small_objects
+from bench.box.server import FOLDER, PROJECT, Server, start_server
+from bench.function import harness, small_objects
+from bench.function.artefacts import VARIABLES
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
     from bench.box.objects import KnownObject
     from bench.function.artefacts import Artefacts
 
-FOLDER: Final = PROJECT / ".bucketsum" / "bench"
-
 WRITE_DELAY_S: Final = 0.005
-"""[?] What DynamoDB takes for a PutItem: AWS says single-digit milliseconds."""
+"""[?] Assumed time of a PutItem; AWS says single-digit milliseconds."""
 
-_LOG_IS_LATE_S: Final = 1.3
+_LOG_DELAY_S: Final = 1.3
 """nginx writes its log up to a second late."""
+
+_ANSWER_SECONDS: Final = 600.0
 
 _DYNAMODB: Final = f"{SERVER_ADDRESS}:8000"
 _LINK_MBIT_PER_S: Final = 625
@@ -37,14 +38,14 @@ _OBJECT_BYTES: Final = small_objects.AVERAGE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
-    """One function and its setting.
+class Variant:
+    """One function with its settings.
 
     Attributes:
-        function: ``hasher`` or ``naive``.
-        batch_size: Messages of an invocation.
-        threads: Objects that are read side by side at most; 0 is the hasher's own rule.
-        split: Whether the hasher's parts are timed, which makes it slower.
+        function: ``hasher`` or ``baseline``.
+        batch_size: Messages per invocation.
+        threads: Maximum of objects read in parallel; 0 for the hasher's own rule.
+        split: Whether the hasher's parts are timed, which slows it down.
     """
 
     function: str
@@ -54,7 +55,7 @@ class Way:
 
     @property
     def name(self) -> str:
-        """What the table calls it."""
+        """Name in tables."""
         threads = f", threads {self.threads}" if self.threads else ""
         split = ", parts timed" if self.split else ""
         return f"{self.function}, batches of {self.batch_size}{threads}{split}"
@@ -62,20 +63,20 @@ class Way:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One run of one way.
+    """One run of one variant.
 
     Attributes:
-        way: Its name.
+        variant: Name of the variant.
         seconds: Wall time of all invocations.
-        cpu_seconds: Processor time in them.
-        peak_bytes: Most memory that was resident.
+        cpu_seconds: CPU time of all invocations.
+        peak_bytes: Peak resident memory.
         gets: Requests to S3.
         writes: Requests to DynamoDB.
-        invocations: Wall and processor seconds of each.
-        parts: Processor seconds of the hasher's parts, where they were timed.
+        invocations: Wall and CPU seconds of each.
+        parts: CPU seconds of the hasher's parts; empty if they were not timed.
     """
 
-    way: str
+    variant: str
     seconds: float
     cpu_seconds: float
     peak_bytes: int
@@ -85,14 +86,14 @@ class Sample:
     parts: dict[str, float]
 
 
-class Bench:
-    """Runs functions in one box."""
+class Runner:
+    """Runs functions in one sandbox."""
 
     def __init__(self, box: Box, artefacts: Artefacts, folder: Path) -> None:
         self._box = box
         self._artefacts = artefacts
         self._folder = folder
-        self._items = folder / "items"
+        self._requests = folder / "requests"
         self._root = FOLDER / "objects"
         self._objects: list[KnownObject] = small_objects.make(self._root)
         self._server = self._serve()
@@ -104,8 +105,8 @@ class Bench:
         server = start_server(self._box, folder, self._root)
         self._box.serve(
             [
-                *(sys.executable, "-m", "bench.box.fake_dynamodb", _DYNAMODB),
-                *(str(folder / "server.pem"), str(WRITE_DELAY_S), str(self._items)),
+                *(sys.executable, "-m", fake_dynamodb.__name__, _DYNAMODB),
+                *(str(WRITE_DELAY_S), str(self._requests), str(folder / "server.pem")),
             ],
             {"PATH": SYSTEM_PATH, "PYTHONPATH": str(PROJECT)},
             self._folder / "dynamodb.log",
@@ -114,52 +115,48 @@ class Bench:
         return server
 
     def _certificates(self) -> Path:
-        """What botocore trusts by itself, and the box's authority: loading them takes its time."""
+        """Botocore's certificate authorities and the sandbox's; loading them takes time."""
         bundle = self._folder / "certificates.pem"
         botocore = next(self._artefacts.python.parents[1].glob("lib/*/site-packages/botocore"))
         own = self._server.certificates.read_bytes()
         bundle.write_bytes((botocore / "cacert.pem").read_bytes() + own)
         return bundle
 
-    def run(self, way: Way) -> Sample:
+    def run(self, variant: Variant) -> Sample:
         """One run in a fresh process.
 
         Raises:
-            RuntimeError: A digest is wrong or missing, or the function failed.
+            RuntimeError: The function failed, or a digest is wrong or missing.
         """
-        self._items.write_bytes(b"")
-        asked = len(self._server.requests.read_bytes().splitlines())
+        self._requests.write_bytes(b"")
+        earlier_gets = self._gets()
         log = self._folder / "function.log"
         log.write_bytes(b"")
         inside = self._box.start(self._command(), self._environment(), log, cwd=PROJECT)
-        stdin, stdout = inside.process.stdin, inside.process.stdout
-        assert stdin is not None  # noqa: S101 - made with pipes
-        assert stdout is not None  # noqa: S101 - made with pipes
-        print(json.dumps(self._job(way)), file=stdin, flush=True)
-        ready = stdout.readline()
-        inside.limit_cpu()
-        if ready:
-            print("go", file=stdin, flush=True)
-        told = stdout.readline()
-        kills = self._box.finish(inside)
-        if not told:
-            raise RuntimeError(
-                f"{way.name} ended (out of memory: {kills}): {log.read_text()[-2000:]}"
-            )
-        measured: dict[str, Any] = json.loads(told)
+        try:
+            inside.ask(self._job(variant), _ANSWER_SECONDS)
+            inside.limit_cpu()
+            measured = inside.ask("go", _ANSWER_SECONDS)
+        except NoAnswerError as error:
+            kills = self._box.finish(inside)
+            end = log.read_text()[-2000:]
+            raise RuntimeError(f"{variant.name} {error} (out of memory: {kills}): {end}") from None
+        self._box.finish(inside)
         if measured.pop("failed"):
-            raise RuntimeError(f"{way.name} gave messages back: {log.read_text()[-2000:]}")
-        writes = self._compare(way)
-        time.sleep(_LOG_IS_LATE_S)
-        gets = len(self._server.requests.read_bytes().splitlines()) - asked
-        return Sample(way.name, **measured, gets=gets, writes=writes)
+            raise RuntimeError(f"{variant.name} failed messages: {log.read_text()[-2000:]}")
+        writes = self._compare(variant)
+        time.sleep(_LOG_DELAY_S)
+        gets = self._gets() - earlier_gets
+        return Sample(variant.name, **measured, gets=gets, writes=writes)
+
+    def _gets(self) -> int:
+        return len(self._server.requests.read_bytes().splitlines())
 
     def _command(self) -> list[str]:
-        harness = PROJECT / "bench" / "function" / "harness.py"
-        return [str(self._artefacts.python), "-B", "-s", str(harness)]
+        return [str(self._artefacts.python), "-B", "-s", "-m", harness.__name__]
 
     def _environment(self) -> dict[str, str]:
-        return built.VARIABLES | {
+        return VARIABLES | {
             "PATH": SYSTEM_PATH,
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(self._box.profile.memory_mb),
             "AWS_CA_BUNDLE": str(self._trusted),
@@ -167,42 +164,46 @@ class Bench:
             "AWS_ENDPOINT_URL_DYNAMODB": f"https://{_DYNAMODB}",
         }
 
-    def _job(self, way: Way) -> dict[str, Any]:
-        # each as `sam build` leaves it: the layer compiled for the one, not for the other
-        layer = self._artefacts.layer if way.function == "hasher" else self._artefacts.uncompiled
+    def _job(self, variant: Variant) -> dict[str, Any]:
+        # as `sam build` leaves them: bucketsum's layer is compiled, the baseline's is not
+        layer = (
+            self._artefacts.layer if variant.function == "hasher" else self._artefacts.uncompiled
+        )
         return {
-            "search": self._artefacts.search(way.function, layer),
-            "threads": way.threads,
-            "split": way.split,
-            "events": list(small_objects.events(self._root, self._objects, way.batch_size)),
+            "search": self._artefacts.search(variant.function, layer),
+            "threads": variant.threads,
+            "split": variant.split,
+            "events": list(small_objects.events(self._root, self._objects, variant.batch_size)),
         }
 
-    def _compare(self, way: Way) -> int:
-        """How many writes there were; every digest is compared."""
-        written = [json.loads(line)["Item"] for line in self._items.read_bytes().splitlines()]
-        found = {item["object"]["S"].partition("/")[2]: item["sha1"]["S"] for item in written}
-        if found != {one.key: one.sha1 for one in self._objects}:
-            raise RuntimeError(f"{way.name} wrote other digests than those of the objects")
+    def _compare(self, variant: Variant) -> int:
+        """The number of writes; every digest is compared."""
+        written = [json.loads(line)["Item"] for line in self._requests.read_bytes().splitlines()]
+        digests = {item["object"]["S"].partition("/")[2]: item["sha1"]["S"] for item in written}
+        if digests != {known.key: known.sha1 for known in self._objects}:
+            raise RuntimeError(f"{variant.name} wrote wrong digests")
         return len(written)
 
 
-def measure(artefacts: Artefacts, memory_mb: int, ways: tuple[Way, ...], runs: int) -> list[Sample]:
-    """Every way *runs* times, in turns, in one box.
+def measure(
+    artefacts: Artefacts, memory_mb: int, variants: tuple[Variant, ...], runs: int
+) -> list[Sample]:
+    """Every variant *runs* times, in turns, in one sandbox.
 
     Raises:
-        CannotMakeBoxError: This machine does not let us.
+        CannotMakeBoxError: The sandbox cannot be created here.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
-    shape = Profile(f"{memory_mb}", memory_mb, _LINK_MBIT_PER_S, _OBJECT_BYTES)
+    profile = Profile(f"{memory_mb}", memory_mb, _LINK_MBIT_PER_S, _OBJECT_BYTES)
     samples = []
-    with tempfile.TemporaryDirectory(prefix="function-", dir=FOLDER) as folder, Box(shape) as box:
-        bench = Bench(box, artefacts, Path(folder))
+    with tempfile.TemporaryDirectory(prefix="function-", dir=FOLDER) as folder, Box(profile) as box:
+        runner = Runner(box, artefacts, Path(folder))
         for number in range(runs):
-            for way in ways:
-                sample = bench.run(way)
+            for variant in variants:
+                sample = runner.run(variant)
                 samples.append(sample)
                 rate = small_objects.COUNT / sample.seconds
                 output.note(
-                    f"  {memory_mb} MB, run {number + 1} of {runs}: {way.name}: {rate:.1f}/s"
+                    f"  {memory_mb} MB, run {number + 1} of {runs}: {variant.name}: {rate:.1f}/s"
                 )
     return samples

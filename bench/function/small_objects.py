@@ -1,7 +1,7 @@
-"""A hundred small objects: the sizes of the article's, and the messages that tell of them.
+"""A hundred small objects, and the messages that announce them.
 
-The article's hundred JPEG 2000 files had 112,336 to 10,924,380 bytes and 1,562,048 on average, most
-of them small. Here, sizes fall off exponentially between the same limits to the same average.
+Their sizes have the minimum, maximum and average of a hundred JPEG 2000 images of a digital library
+(112,336 to 10,924,380 bytes, 1,562,048 on average) and are distributed exponentially in between.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ AVERAGE_BYTES: Final = 1_562_048
 
 
 def sizes() -> list[int]:
-    """The same hundred sizes every time; neighbours are not alike."""
-    least, most = 1.0, 50.0  # how steeply they fall, found by halving
+    """The same hundred sizes in every run; neighbours differ."""
+    least, most = 1.0, 50.0  # the steepness, by bisection
     for _ in range(60):
         middle = (least + most) / 2
         if sum(_falling(middle)) > COUNT * AVERAGE_BYTES:
             least = middle
         else:
             most = middle
-    found = _falling(most)
-    found[COUNT // 2] += COUNT * AVERAGE_BYTES - sum(found)
-    return [found[index * 37 % COUNT] for index in range(COUNT)]
+    ordered = _falling(most)
+    ordered[COUNT // 2] += COUNT * AVERAGE_BYTES - sum(ordered)
+    return [ordered[index * 37 % COUNT] for index in range(COUNT)]
 
 
 def _falling(steepness: float) -> list[int]:
@@ -46,7 +46,7 @@ def _falling(steepness: float) -> list[int]:
 
 
 def make(root: Path) -> list[KnownObject]:
-    """Make them under *root*, a folder of buckets."""
+    """Create the objects under *root*, a folder of buckets."""
     return [
         make_object(root, size, name=f"small-{number:03}.jp2", seed=number)
         for number, size in enumerate(sizes())
@@ -54,21 +54,22 @@ def make(root: Path) -> list[KnownObject]:
 
 
 def events(root: Path, objects: Iterable[KnownObject], batch_size: int) -> Iterator[dict[str, Any]]:
-    """What Lambda passes to a function whose event source has this batch size."""
+    """Lambda's events for an event source with this batch size."""
     messages = [
-        _message(number, one, _etag(root / BUCKET / one.key)) for number, one in enumerate(objects)
+        _message(number, known, _etag(root / BUCKET / known.key))
+        for number, known in enumerate(objects)
     ]
     for first in range(0, len(messages), batch_size):
         yield {"Records": messages[first : first + batch_size]}
 
 
 def _etag(file: Path) -> str:
-    """The entity tag that nginx gives a file."""
+    """Nginx's entity tag of a file."""
     stat = file.stat()
     return f"{int(stat.st_mtime):x}-{stat.st_size:x}"
 
 
-def _message(number: int, one: KnownObject, etag: str) -> dict[str, Any]:
+def _message(number: int, known: KnownObject, etag: str) -> dict[str, Any]:
     record = {
         "eventVersion": "2.1",
         "eventName": "ObjectCreated:Put",
@@ -76,8 +77,8 @@ def _message(number: int, one: KnownObject, etag: str) -> dict[str, Any]:
         "s3": {
             "bucket": {"name": BUCKET},
             "object": {
-                "key": one.key,
-                "size": one.size_bytes,
+                "key": known.key,
+                "size": known.size_bytes,
                 "eTag": etag,
                 "sequencer": f"{number:016X}",
             },

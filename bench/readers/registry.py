@@ -1,4 +1,4 @@
-"""The readers, one line each: what runs, in which environment, with which settings."""
+"""Registry of the compared readers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BASELINE: Final = "baseline, 20 MB chunks"
 """The reader of the baseline article (Bryson, 2021); ratios compare with it."""
 
 AS_DEPLOYED: Final = "bucketsum, as deployed"
-"""Ours, with as many streams as its rule says."""
+"""The deployed reader, with `Streams` at `auto`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,10 +19,10 @@ class Entry:
     """One reader.
 
     Attributes:
-        name: What the table and the command line call it.
-        reader: ``module:function`` below `bench.readers.ways`, given to the harness.
-        options: Keyword arguments of the function; ``{name}`` in texts is the path of that program.
-        needs: Distributions or programs that it does not run without.
+        name: Name in tables and on the command line.
+        reader: ``module:function`` in `bench.readers.ways`; the harness imports it.
+        options: Keyword arguments of the function; ``{name}`` is the path of that program.
+        needs: Required distributions or programs.
     """
 
     name: str
@@ -33,7 +33,7 @@ class Entry:
 
 _AWS: Final = ["{aws}", "s3", "cp", "--only-show-errors", "s3://{{bucket}}/{{key}}", "-"]
 _S5CMD: Final = ["{s5cmd}", "--endpoint-url", "{{endpoint}}", "cat", "s3://{{bucket}}/{{key}}"]
-# With that variable set, rclone's SDK refuses rclone's own HTTP client; SSL_CERT_FILE does it too.
+# rclone's SDK refuses its own HTTP client if AWS_CA_BUNDLE is set; SSL_CERT_FILE is enough.
 _RCLONE: Final = [
     *("env", "--unset=AWS_CA_BUNDLE"),
     *("{rclone}", "--config", "/dev/null", "cat", ":s3:{{bucket}}/{{key}}"),
@@ -42,8 +42,8 @@ _RCLONE: Final = [
 _CURL: Final = ("boto3", "pycurl")
 
 ENTRIES: Final = (
-    Entry(BASELINE, "boto:article", {"chunk_bytes": 20_000_000}),
-    Entry("baseline, 1 MB chunks", "boto:article", {"chunk_bytes": 1_000_000}),
+    Entry(BASELINE, "boto:baseline", {"chunk_bytes": 20_000_000}),
+    Entry("baseline, 1 MB chunks", "boto:baseline", {"chunk_bytes": 1_000_000}),
     Entry("boto3 iter_chunks(1 MiB)", "boto:iter_chunks", {"chunk_bytes": MIB}),
     Entry("boto3 download_fileobj", "boto:download_fileobj"),
     Entry(
@@ -60,19 +60,19 @@ ENTRIES: Final = (
     Entry("bucketsum, 1 stream", "ours:planned", needs=_CURL),
     Entry("bucketsum, one boto3 stream", "ours:single_stream", {"chunk_bytes": MIB}),
 )
-"""Peers first, ours last. A reader more is a line more."""
+"""In the order of the table."""
 
 
 def chosen(names: tuple[str, ...]) -> tuple[Entry, ...]:
-    """The entries whose name contains one of *names*, and always the article's; all for none.
+    """The baseline, and the entries whose name contains one of *names*; all if there are no names.
 
     Raises:
-        ValueError: One of *names* is in no entry's name.
+        ValueError: A name matches no entry.
     """
     for name in names:
         if not any(name in entry.name for entry in ENTRIES):
             known = ", ".join(repr(entry.name) for entry in ENTRIES)
-            raise ValueError(f"no reader's name contains {name!r}; there are {known}")
+            raise ValueError(f"no reader's name contains {name!r}; the readers are {known}")
     return tuple(
         entry
         for entry in ENTRIES

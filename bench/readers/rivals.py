@@ -1,4 +1,4 @@
-"""The environments that readers run in, made once under .bucketsum/, and what could not be had."""
+"""Environments of the readers, installed once under .bucketsum/."""
 
 from __future__ import annotations
 
@@ -16,30 +16,30 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _UV: Final = (sys.executable, "-m", "uv", "--quiet")
-_PINS: Final = Path(__file__).with_name("peers.txt")
+_PINS: Final = Path(__file__).with_name("rivals.txt")
 _PROJECT: Final = _PINS.parents[2]
 _AWS_CLI: Final = "awscli==1.46.2"
 _S5CMD: Final = ("github.com/peak/s5cmd/v2", "v2.3.0")
 
 _GET: Final = {
-    "awscrt": "It has wheels on PyPI for Python 3.8 and newer",
-    "pycurl": "It has wheels on PyPI for glibc 2.28 and newer",
-    "aws": f"The bench installs {_AWS_CLI} from PyPI when that can be reached",
-    "s5cmd": f"Install Go (apt-get install golang-go, 1.21 or newer): the bench builds "
+    "awscrt": "PyPI has wheels for Python 3.8 and newer",
+    "pycurl": "PyPI has wheels for glibc 2.28 and newer",
+    "aws": f"The benchmark installs {_AWS_CLI} from PyPI if it can be reached",
+    "s5cmd": f"Install Go (apt-get install golang-go, 1.21 or newer): the benchmark builds "
     f"{'@'.join(_S5CMD)} with it; or put `s5cmd` on the PATH",
     "rclone": "apt-get install rclone",
 }
 
 
 @dataclass(frozen=True, slots=True)
-class Peers:
-    """What readers run with.
+class Rivals:
+    """Installed readers.
 
     Attributes:
-        python: The interpreter that the harness runs in.
-        programs: Where each program is, for those that are there.
-        missing: What is not there, by name.
-        versions: Of everything that is there.
+        python: Interpreter of the harness.
+        programs: Path of each installed program.
+        missing: Missing readers by name.
+        versions: Versions of everything installed, nginx included.
     """
 
     python: Path
@@ -48,8 +48,8 @@ class Peers:
     versions: dict[str, str]
 
 
-def gather(folder: Path) -> Peers:
-    """Make what is not there yet below *folder*; a few seconds once, then nothing.
+def install(folder: Path) -> Rivals:
+    """Install missing readers below *folder*; about a minute the first time.
 
     Raises:
         subprocess.CalledProcessError: The interpreter or boto3 itself cannot be installed.
@@ -57,11 +57,11 @@ def gather(folder: Path) -> Peers:
     interpreter = newest_interpreter()
     python = _environment(folder / f"readers-{interpreter.runtime}", interpreter.path)
     locked = ["--constraint", str(_PROJECT / "requirements.lock")]
-    _install(python, [*locked, f"boto3=={metadata.version('boto3')}"])
+    _pip_install(python, [*locked, f"boto3=={metadata.version('boto3')}"])
     absent: dict[str, str] = {}
     for pin in _pins():
         try:
-            _install(python, [pin])
+            _pip_install(python, [pin])
         except subprocess.CalledProcessError as error:
             absent[pin.partition("==")[0]] = _last_line(error.stderr)
     programs: dict[str, str] = {}
@@ -73,7 +73,7 @@ def gather(folder: Path) -> Peers:
         except OSError as error:
             absent[name] = str(error)
     missing = {name: Missing(name, why, _GET[name]) for name, why in absent.items()}
-    return Peers(python, programs, missing, _versions(python, programs))
+    return Rivals(python, programs, missing, _versions(python, programs))
 
 
 def _pins() -> list[str]:
@@ -88,21 +88,21 @@ def _environment(folder: Path, interpreter: Path) -> Path:
     return python
 
 
-def _install(python: Path, requirements: list[str]) -> None:
-    """Uv does nothing, in some milliseconds, for what is there already."""
+def _pip_install(python: Path, requirements: list[str]) -> None:
+    """Takes only milliseconds if everything is installed."""
     _run([*_UV, "pip", "install", "--python", str(python), *requirements])
 
 
 def _make_aws(folder: Path, interpreter: Path) -> Path:
     python = _environment(folder / "awscli", interpreter)  # its botocore is not the readers'
-    _install(python, [_AWS_CLI])
+    _pip_install(python, [_AWS_CLI])
     return python.with_name("aws").absolute()
 
 
 def _make_s5cmd(folder: Path, _: Path) -> Path:
-    """Build it from the Go module proxy, in a module of our own that requires it."""
-    if found := tool("s5cmd"):
-        return Path(found)
+    """Build it from the Go module proxy, in a module that requires it."""
+    if installed := tool("s5cmd"):
+        return Path(installed)
     program = (folder / "s5cmd" / "s5cmd").absolute()
     if program.exists():
         return program
@@ -122,10 +122,10 @@ def _make_s5cmd(folder: Path, _: Path) -> Path:
 
 
 def _find_rclone(_: Path, __: Path) -> Path:
-    found = tool("rclone")
-    if found is None:
+    program = tool("rclone")
+    if program is None:
         raise FileNotFoundError("it is not on the PATH")
-    return Path(found)
+    return Path(program)
 
 
 _PROGRAMS: Final[dict[str, Callable[[Path, Path], Path]]] = {
@@ -134,7 +134,7 @@ _PROGRAMS: Final[dict[str, Callable[[Path, Path], Path]]] = {
     "rclone": _find_rclone,
 }
 
-_TELL: Final = (
+_LIST: Final = (
     "import sys; from importlib import metadata as m; print('Python', sys.version.split()[0]);"
     "[print(d.name, d.version) for d in m.distributions()]"
 )
@@ -144,18 +144,21 @@ _LIBRARIES: Final[tuple[str, ...]] = (
 
 
 def _versions(python: Path, programs: dict[str, str]) -> dict[str, str]:
-    told = dict(line.split() for line in _run([str(python), "-c", _TELL]).splitlines())
-    versions: dict[str, str] = {name: told[name] for name in _LIBRARIES if name in told}
-    asks = {"aws": "--version", "s5cmd": "version", "rclone": "version"}
+    listed = dict(line.split() for line in _run([str(python), "-c", _LIST]).splitlines())
+    versions: dict[str, str] = {name: listed[name] for name in _LIBRARIES if name in listed}
+    options = {"aws": "--version", "s5cmd": "version", "rclone": "version"}
     for name, program in programs.items():
-        versions[name] = _run([program, asks[name]]).splitlines()[0]
+        versions[name] = _run([program, options[name]]).splitlines()[0]
+    if nginx := tool("nginx"):
+        versions["nginx"] = _run([nginx, "-v"]).strip().rpartition("/")[2]
     return versions
 
 
 def _run(argv: list[str], cwd: Path | None = None) -> str:
-    return subprocess.run(  # noqa: S603 - commands of this module
+    completed = subprocess.run(  # noqa: S603 - commands of this module
         argv, cwd=cwd, check=True, capture_output=True, text=True
-    ).stdout
+    )
+    return completed.stdout or completed.stderr  # nginx prints its version to stderr
 
 
 def _last_line(text: str) -> str:

@@ -1,36 +1,42 @@
-"""One reading, and how it ended."""
+"""One sample of a reader, and its outcome."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from enum import StrEnum
 
-GOOD: Final = "ok"
-OUT_OF_MEMORY: Final = "out of memory"
-WRONG: Final = "wrong digest"
-FAILED: Final = "failed"
-TIMED_OUT: Final = "timed out"
+from bucketsum.measure import mb_per_s
+
+
+class Outcome(StrEnum):
+    """Outcome of a sample."""
+
+    GOOD = "ok"
+    OUT_OF_MEMORY = "out of memory"
+    WRONG = "wrong digest"
+    FAILED = "failed"
+    TIMED_OUT = "timed out"
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One reading.
+    """One object, read once.
 
     Attributes:
-        reader: The entry's name.
-        round: Counted from 0; in a round every reader reads once.
-        outcome: `GOOD`, or why it does not count.
-        size_bytes: Bytes that were read; 0 where it failed.
+        reader: Name of the reader.
+        round: From 0; every reader reads once per round.
+        outcome: `Outcome.GOOD`, or the reason why the sample does not count.
+        size_bytes: Bytes read; 0 if it failed.
         seconds: Wall time from before the request until the digest.
-        cpu_seconds: Processor time in it.
-        peak_bytes: Most memory that was resident in the process's whole life.
-        kills: Processes that the kernel killed for want of memory.
-        detail: What the reader said last, where it failed.
+        cpu_seconds: CPU time in it.
+        peak_bytes: Peak resident memory of the process.
+        kills: Processes that the kernel killed because memory ran out.
+        detail: The reader's last line, if it failed.
     """
 
     reader: str
     round: int
-    outcome: str
+    outcome: Outcome
     size_bytes: int = 0
     seconds: float = 0.0
     cpu_seconds: float = 0.0
@@ -39,6 +45,11 @@ class Sample:
     detail: str = ""
 
     @property
+    def good(self) -> bool:
+        """Whether it counts."""
+        return self.outcome is Outcome.GOOD
+
+    @property
     def mb_per_s(self) -> float:
-        """MB of 10⁶ bytes per second of wall time; 0 where it failed."""
-        return self.size_bytes / 1e6 / self.seconds if self.seconds else 0.0
+        """10⁶ bytes per second of wall time; 0 if it failed."""
+        return mb_per_s(self.size_bytes, self.seconds)

@@ -1,12 +1,11 @@
-"""Samples → medians, spreads and ratios; nothing here reads a clock."""
+"""Medians, ranges and ratios of samples."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from statistics import median
 from typing import TYPE_CHECKING
 
-from bench.readers.samples import GOOD
+from bench.tables.spread import Spread
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -16,43 +15,20 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Spread:
-    """Some numbers, told by three.
-
-    Attributes:
-        median: Half are not above it.
-        low: The smallest.
-        high: The largest.
-    """
-
-    median: float
-    low: float
-    high: float
-
-    @classmethod
-    def of(cls, numbers: Iterable[float]) -> Spread | None:
-        """Of *numbers*, or None where there are none."""
-        all_of_them = list(numbers)
-        if not all_of_them:
-            return None
-        return cls(median(all_of_them), min(all_of_them), max(all_of_them))
-
-
-@dataclass(frozen=True, slots=True)
 class Summary:
-    """What the samples of one reader in one shape come to.
+    """All samples of one reader in one configuration; spreads are None if every sample failed.
 
     Attributes:
-        reader: The entry's name.
-        mb_per_s: Speed; None where every sample failed.
-        ratio: Speed over the baseline's in the same round.
-        link_share: The least time that the link needs, over the time taken.
-        cpu_s_per_gb: Processor seconds per 10⁹ bytes.
-        cpu_ratio: Processor time over the baseline's in the same round.
-        peak_mb: Most that was resident in any sample, in MB of 10⁶ bytes.
-        samples: How many there are, the failed included.
-        kills: Processes killed for want of memory, in all samples.
-        failures: Outcome → how many samples, for what was not good.
+        reader: Name of the reader.
+        mb_per_s: Speed.
+        ratio: Speed ÷ the baseline's in the same round; None if the baseline always failed.
+        link_share: Shortest possible transfer time ÷ time taken.
+        cpu_s_per_gb: CPU seconds per 10⁹ bytes.
+        cpu_ratio: CPU time ÷ the baseline's in the same round; None like `ratio`.
+        peak_mb: Highest peak of resident memory, in 10⁶ bytes; None if every sample failed.
+        samples: Number of samples, failed ones included.
+        kills: Processes that the kernel killed because memory ran out.
+        failures: Number of samples by outcome, for those that do not count.
     """
 
     reader: str
@@ -61,35 +37,40 @@ class Summary:
     link_share: Spread | None
     cpu_s_per_gb: Spread | None
     cpu_ratio: Spread | None
-    peak_mb: float
+    peak_mb: float | None
     samples: int
     kills: int
     failures: dict[str, int]
 
 
 def summaries(samples: Sequence[Sample], profile: Profile, baseline: str) -> list[Summary]:
-    """One per reader, in the order in which *samples* first name them."""
-    readers = list(dict.fromkeys(one.reader for one in samples))
-    base = {one.round: one for one in samples if one.reader == baseline and one.outcome == GOOD}
+    """One summary per reader, in the order of their first samples."""
+    readers = dict.fromkeys(sample.reader for sample in samples)
+    base = {sample.round: sample for sample in samples if sample.reader == baseline and sample.good}
     return [
-        _summary([one for one in samples if one.reader == reader], base, profile)
+        _summary([sample for sample in samples if sample.reader == reader], base, profile)
         for reader in readers
     ]
 
 
 def _summary(samples: list[Sample], base: dict[int, Sample], profile: Profile) -> Summary:
-    good = [one for one in samples if one.outcome == GOOD]
-    pairs = [(one, base[one.round]) for one in good if one.round in base]
-    bad = [one.outcome for one in samples if one.outcome != GOOD]
+    good = [sample for sample in samples if sample.good]
+    pairs = [(sample, base[sample.round]) for sample in good if sample.round in base]
+    bad = [sample.outcome.value for sample in samples if not sample.good]
     return Summary(
         reader=samples[0].reader,
-        mb_per_s=Spread.of(one.mb_per_s for one in good),
-        ratio=Spread.of(one.mb_per_s / other.mb_per_s for one, other in pairs),
-        link_share=Spread.of(profile.best_seconds / one.seconds for one in good),
-        cpu_s_per_gb=Spread.of(one.cpu_seconds / one.size_bytes * 1e9 for one in good),
-        cpu_ratio=Spread.of(one.cpu_seconds / other.cpu_seconds for one, other in pairs),
-        peak_mb=max((one.peak_bytes for one in good), default=0) / 1e6,
+        mb_per_s=_spread(sample.mb_per_s for sample in good),
+        ratio=_spread(sample.mb_per_s / other.mb_per_s for sample, other in pairs),
+        link_share=_spread(profile.best_seconds / sample.seconds for sample in good),
+        cpu_s_per_gb=_spread(sample.cpu_seconds / sample.size_bytes * 1e9 for sample in good),
+        cpu_ratio=_spread(sample.cpu_seconds / other.cpu_seconds for sample, other in pairs),
+        peak_mb=max((sample.peak_bytes / 1e6 for sample in good), default=None),
         samples=len(samples),
-        kills=sum(one.kills for one in samples),
+        kills=sum(sample.kills for sample in samples),
         failures={outcome: bad.count(outcome) for outcome in dict.fromkeys(bad)},
     )
+
+
+def _spread(values: Iterable[float]) -> Spread | None:
+    listed = list(values)
+    return Spread.of(listed) if listed else None

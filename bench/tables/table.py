@@ -95,7 +95,10 @@ class Table:
 
     def _is_numeric(self, index: int) -> bool:
         values = [row[index] for row in self.rows if row[index] is not None]
-        return all(isinstance(value, (int, float, Spread)) for value in values)
+        return all(
+            isinstance(value, (int, float, Spread)) and not isinstance(value, bool)
+            for value in values
+        )
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of a table

@@ -1,4 +1,4 @@
-"""Many small objects at once, until the last row is there."""
+"""Many small objects at the same time, until the last row is written."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ _TIMEOUT_SECONDS: Final = 300
 
 
 def measure(stack: Stack) -> Result:
-    """Put all of them as fast as the embedded AWS takes them.
+    """Upload all objects as fast as the local emulator accepts them.
 
     Raises:
-        RuntimeError: A row did not come at all.
+        RuntimeError: A row is missing.
     """
     with TemporaryDirectory() as folder:
         for number in range(OBJECTS):
@@ -38,9 +38,9 @@ def measure(stack: Stack) -> Result:
     if len(rows) != OBJECTS:
         raise RuntimeError(f"{len(rows)} of {OBJECTS} rows after {_TIMEOUT_SECONDS} s")
     return Result(
-        what=f"{OBJECTS:,} objects of {_SIZE_BYTES // 1000} kB, all recorded",
+        name=f"{OBJECTS:,} objects of {_SIZE_BYTES // 1000} kB, all recorded",
         value=seconds,
         unit="s",
-        promised=60,
+        target=60,
         detail=f"{sent:.1f} s of it until the last PUT",
     )

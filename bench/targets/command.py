@@ -1,25 +1,65 @@
-"""Measures everything and prints one table; exits with 1 where a promise is not kept."""
+"""Targets for the whole system, on a local emulator: ``python -m bench targets``."""
 
 from __future__ import annotations
 
 import json
-import platform
-from typing import TYPE_CHECKING
+import sys
+from typing import TYPE_CHECKING, Final
 
+import click
+
+from bench.box.server import PROJECT
+from bench.tables.document import with_tables, write
+from bench.tables.machine import machine
+from bench.tables.table import Column, Table
 from bench.targets import burst, large_object, row_latency
 from bucketsum_cli import emulator, output
-from bucketsum_cli.local import launcher
-from bucketsum_cli.local.deploy import bring_up
+from bucketsum_cli.local import lock
+from bucketsum_cli.local.deploy import bring_up, stop
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from bench.targets.result import Result
     from bucketsum_cli.emulator import LocalProject
 
+DOCUMENTS: Final = (PROJECT / "README.md", PROJECT / "docs" / "benchmarking.md")
+_HOME: Final = "bench-stack"
 
-def results(project: LocalProject) -> Iterator[Result]:
-    """Each measurement as it is done."""
+
+@click.command()
+@click.option(
+    "--write-docs", is_flag=True, help="Write the table to README and benchmarking.md too."
+)
+def targets(*, write_docs: bool) -> None:
+    """Compare speed and memory of the whole system with its targets.
+
+    It runs on a local emulator of its own, in .bucketsum/bench-stack; the one of `bucketsum local
+    up` is left alone. Exits with 1 if a target is missed.
+    """
+    project = emulator.local_project().separate(_HOME)
+    results = []
+    with lock.held(project):
+        stop(project)  # of a run that was killed
+        try:
+            for result in measurements(project):
+                output.note(f"{result.name}: {result.value:.1f} {result.unit}")
+                results.append(result)
+        finally:
+            stop(project)
+    table(results).show()
+    output.say(machine())
+    file = project.folder / emulator.FOLDER / "bench.json"
+    file.write_text(json.dumps([result.as_json() for result in results], indent=2))
+    output.note(f"the results as JSON: {file}")
+    if write_docs:
+        for document in DOCUMENTS:
+            write(document, with_tables(document.read_text("utf-8"), [table(results)]))
+    sys.exit(0 if all(result.met for result in results) else 1)
+
+
+def measurements(project: LocalProject) -> Iterator[Result]:
+    """Each result when it is measured."""
     stack = bring_up(project, {})
     yield row_latency.measure(stack)
     yield burst.measure(stack)
@@ -27,36 +67,18 @@ def results(project: LocalProject) -> Iterator[Result]:
     yield large_object.measure(project, stack)
 
 
-def main() -> int:
-    """Measure on a local emulator of its own, and stop it."""
-    project = emulator.local_project().separate("bench-stack")
-    launcher.stop(project)
-    measured = []
-    try:
-        for result in results(project):
-            output.note(f"{result.what}: {result.value:.1f} {result.unit}")
-            measured.append(result)
-    finally:
-        launcher.stop(project)
-    output.print_table(
-        [
-            output.Column("measured on the embedded AWS of this machine"),
-            output.Column("value", 9, right=True),
-            output.Column("promised", 9, right=True),
-            output.Column("detail", 50),
-        ],
-        (
-            [
-                one.what,
-                output.Cell(f"{one.value:.1f} {one.unit}", "green" if one.kept else "red"),
-                f"{one.promised:g} {one.unit}",
-                one.detail,
-            ]
-            for one in measured
-        ),
+def table(results: Iterable[Result]) -> Table:
+    """One row per target."""
+    columns = (
+        Column("measured", "name"),
+        Column("value", "value"),
+        Column("target", "target"),
+        Column("result", "met", lambda met: "met" if met else "missed"),
+        Column("detail", "detail"),
     )
-    output.say(f"{platform.platform()}, {platform.processor() or platform.machine()}")
-    file = project.folder / emulator.FOLDER / "bench.json"
-    file.write_text(json.dumps([one.as_json() for one in measured], indent=2))
-    output.note(f"the same as JSON: {file}")
-    return 0 if all(one.kept for one in measured) else 1
+    rows = (
+        (result.name, f"{result.value:.1f} {result.unit}", f"{result.target:g} {result.unit}",
+         result.met, result.detail)
+        for result in results
+    )  # fmt: skip
+    return Table("targets", columns, tuple(rows))

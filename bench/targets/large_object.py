@@ -1,4 +1,4 @@
-"""A 2 GB object through a function of 128 MB: what it holds in memory, and that it lives."""
+"""Peak memory of a 128 MB function that hashes a 2 GB object."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
+from bench.box.confinement import kills_of
 from bench.targets.result import Result
 from bucketsum_cli.files import files_under
 from bucketsum_cli.upload import put_files, wait_for_rows
@@ -24,11 +25,11 @@ _TIMEOUT_SECONDS: Final = 900
 
 
 def measure(project: LocalProject, stack: Stack) -> Result:
-    """Hash it once and read the worker's highest resident set from the kernel.
+    """Hash the object once, and read the worker's peak resident memory from the kernel.
 
     Raises:
-        RuntimeError: The machine has no control groups to make the function's box with, the
-            object was not hashed, or wrongly.
+        RuntimeError: Control groups are not writable here, or the recorded digest is wrong or
+            missing.
     """
     with TemporaryDirectory(dir=project.home) as folder:
         expected = _write(Path(folder, "large"))
@@ -39,10 +40,10 @@ def measure(project: LocalProject, stack: Stack) -> Result:
         raise RuntimeError(f"recorded {recorded} for an object with SHA-1 {expected}")
     (row,) = rows.values()
     return Result(
-        what=f"peak memory of a {MEMORY_MB} MB function hashing 2 GB",
+        name=f"peak memory of a {MEMORY_MB} MB function hashing 2 GB",
         value=_highest_rss_bytes(project) / 1e6,
         unit="MB",
-        promised=100,
+        target=100,
         detail=f"{row.mb_per_s:.0f} MB/s, {row.setup}, {_out_of_memory_kills(project)} kills",
     )
 
@@ -59,22 +60,22 @@ def _write(path: Path) -> str:
     return sha1.hexdigest()
 
 
-def _memory_boxes(project: LocalProject) -> list[Path]:
+def _memory_groups(project: LocalProject) -> list[Path]:
     roots = json.loads((project.home / "worker.json").read_text())["cgroup_roots"]
     if roots is None:
         raise RuntimeError(
-            "this machine does not let us write control groups, so there is no 128 MB box; run as "
-            "root, or where cgroup v2 is delegated to you"
+            "control groups are not writable, so memory cannot be limited to 128 MB; run as root, "
+            "or with cgroup v2 delegated to this user"
         )
-    return [box for box in Path(roots["memory"]).iterdir() if box.is_dir()]
+    return [group for group in Path(roots["memory"]).iterdir() if group.is_dir()]
 
 
 def _highest_rss_bytes(project: LocalProject) -> int:
-    """The highest VmHWM of the workers that live, in bytes."""
+    """The highest VmHWM of all running workers."""
     highest = [
         int(line.split()[1]) * 1024
-        for box in _memory_boxes(project)
-        for pid in (box / "cgroup.procs").read_text().split()
+        for group in _memory_groups(project)
+        for pid in (group / "cgroup.procs").read_text().split()
         for line in Path("/proc", pid, "status").read_text().splitlines()
         if line.startswith("VmHWM:")
     ]
@@ -82,10 +83,4 @@ def _highest_rss_bytes(project: LocalProject) -> int:
 
 
 def _out_of_memory_kills(project: LocalProject) -> int:
-    kills = 0
-    for box in _memory_boxes(project):
-        for name in ("memory.oom_control", "memory.events"):
-            if (box / name).exists():
-                words = (box / name).read_text().split()
-                kills += int(words[words.index("oom_kill") + 1])
-    return kills
+    return sum(kills_of(group) for group in _memory_groups(project))

@@ -1,4 +1,4 @@
-"""A measured value beside what was promised of it."""
+"""A measured value and its target."""
 
 from __future__ import annotations
 
@@ -8,27 +8,27 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One line of the table.
+    """One row of the table.
 
     Attributes:
-        what: What was measured.
+        name: The measured quantity.
         value: The measured value.
-        unit: Its unit.
-        promised: The most that it may be.
+        unit: Unit of value and target.
+        target: The highest allowed value.
         detail: Spread and circumstances.
     """
 
-    what: str
+    name: str
     value: float
     unit: str
-    promised: float
+    target: float
     detail: str
 
     @property
-    def kept(self) -> bool:
-        """Whether the promise is kept."""
-        return self.value <= self.promised
+    def met(self) -> bool:
+        """Whether the target is met."""
+        return self.value <= self.target
 
     def as_json(self) -> dict[str, Any]:
-        """The same for a machine."""
-        return {**asdict(self), "kept": self.kept}
+        """All fields, and ``met``."""
+        return {**asdict(self), "met": self.met}

@@ -1,4 +1,4 @@
-"""From the start of a small PUT to its row, on a warm function."""
+"""Time from the start of a small PUT until its row is written, with a warm function."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _PAUSE_SECONDS: Final = 0.002
 
 
 def measure(stack: Stack) -> Result:
-    """Put one object after the other, each when the row of the one before is there."""
-    s3, ledger = stack.client("s3"), stack.digests_table()
+    """Upload objects one after the other, each after the previous row."""
+    s3, table = stack.client("s3"), stack.digests_table()
     times_ms = []
     for number in range(_WARM_UP_PUTS + PUTS):
         key = f"bench/latency/{number}"
         started = time.perf_counter()
         put = s3.put_object(Bucket=stack.bucket, Key=key, Body=os.urandom(_SIZE_BYTES))
-        while ledger.row_at(RowKey(stack.bucket, key, put["VersionId"])) is None:
+        while table.row_at(RowKey(stack.bucket, key, put["VersionId"])) is None:
             time.sleep(_PAUSE_SECONDS)
         times_ms.append((time.perf_counter() - started) * 1000)
     warm = sorted(times_ms[_WARM_UP_PUTS:])
     return Result(
-        what=f"row after a {_SIZE_BYTES // 1000} kB PUT, median of {PUTS}",
+        name=f"row after a {_SIZE_BYTES // 1000} kB PUT, median of {PUTS}",
         value=statistics.median(warm),
         unit="ms",
-        promised=150,
+        target=150,
         detail=f"min {warm[0]:.0f}, p90 {warm[int(PUTS * 0.9)]:.0f}, max {warm[-1]:.0f} ms",
     )

@@ -1,4 +1,4 @@
-"""Archives like those of the articles, made of files that are on this machine."""
+"""Archives like those of the unzip articles, created from files of this machine."""
 
 from __future__ import annotations
 
@@ -16,28 +16,31 @@ from bucketsum_cli import output
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+FOLDER: Final = Path(".bucketsum", "bench-unzip")
+"""Created archives, and what is extracted from them."""
+
 _SMALL_BYTES: Final = 200_000
 _LARGE_ROOTS: Final = (Path("/usr/lib"), Path("/usr/local"), Path("/usr/bin"))
 _MONTHS: Final = 12
 _DAYS: Final = 4
 _DAY_BYTES: Final = 10_000_000
-_UNIQUE_LINES: Final = 30_000  # far more than deflate's window: longer makes it no different
+_UNIQUE_LINES: Final = 30_000  # far more than deflate's window
 
 
 @dataclass(frozen=True, slots=True)
-class Made:
-    """An archive and what is in it.
+class Archive:
+    """An archive and its content.
 
     Attributes:
-        what: For people.
-        path: Its file.
-        archive_bytes: Its size.
-        output_bytes: What its members come to.
-        files: How many members it has.
-        directories: How many folders they are in.
+        name: Description.
+        path: File of the archive.
+        archive_bytes: Size of the archive.
+        output_bytes: Size of all members.
+        files: Number of members.
+        directories: Number of their folders.
     """
 
-    what: str
+    name: str
     path: Path
     archive_bytes: int
     output_bytes: int
@@ -46,7 +49,7 @@ class Made:
 
 
 def _small() -> Iterator[Path]:
-    """Source files of the interpreter that runs this, and of its packages."""
+    """Source files of this interpreter and its packages."""
     for root in (Path(sys.base_prefix), Path(sys.prefix)):
         for path in sorted(root.rglob("*.py")):
             if path.is_file() and 0 < path.stat().st_size < _SMALL_BYTES:
@@ -54,13 +57,13 @@ def _small() -> Iterator[Path]:
 
 
 def _large() -> list[Path]:
-    """The largest files of the system's libraries and programs, the very largest left out."""
-    found: dict[int, Path] = {}
+    """The largest files of the system's libraries and programs, without the two largest."""
+    by_size: dict[int, Path] = {}
     for root in _LARGE_ROOTS:
         for path in root.rglob("*"):
             if path.is_file() and not path.is_symlink():
-                found.setdefault(path.stat().st_size, path)
-    return [found[size] for size in sorted(found, reverse=True)][2:]
+                by_size.setdefault(path.stat().st_size, path)
+    return [by_size[size] for size in sorted(by_size, reverse=True)][2:]
 
 
 def _files(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
@@ -68,18 +71,18 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
         yield str(path).lstrip("/"), path.read_bytes()
 
 
-def _like_theirs(number: int) -> Iterator[tuple[str, bytes]]:
-    """163 small files and two large ones in 128 folders; the first article's had 165 in 129."""
+def _like_article_1(number: int) -> Iterator[tuple[str, bytes]]:
+    """163 small files and two large ones in 128 folders; unzip article 1 had 165 in 129."""
     small = islice(_small(), number * 163, (number + 1) * 163)
     large = _large()[2 * number : 2 * number + 2]
-    for place, (name, content) in enumerate(_files([*small, *large])):
-        folder = place % 64
-        yield f"{folder}.pdb/{folder:033X}/{place}-{PurePosixPath(name).name}", content
+    for index, (name, content) in enumerate(_files([*small, *large])):
+        folder = index % 64
+        yield f"{folder}.pdb/{folder:033X}/{index}-{PurePosixPath(name).name}", content
 
 
 def _trades(month: int) -> Iterator[tuple[str, bytes]]:
-    """A month of text files, lines of a few fields, as the second article's of short sales."""
-    chance = random.Random(month)  # noqa: S311 - the same every time
+    """A month of text files with short lines, like the short sales of unzip article 2."""
+    chance = random.Random(month)  # noqa: S311 - not a secret
     symbols = ["".join(chance.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ", k=4)) for _ in range(3000)]
     for day in range(_DAYS):
         lines = (
@@ -96,43 +99,45 @@ def _trades(month: int) -> Iterator[tuple[str, bytes]]:
         yield f"sh2005{month:02}{day + 1:02}.txt", block * (_DAY_BYTES // len(block))
 
 
-LIKE_THEIRS: Final[Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]]] = {
-    f"article-{number + 1}": partial(_like_theirs, number) for number in range(5)
+ARTICLE_1: Final[Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]]] = {
+    f"article-{number + 1}": partial(_like_article_1, number) for number in range(5)
 }
-"""The first article's: many small files and two really large ones."""
+"""Like those of unzip article 1: many small files and two large ones."""
 
 OTHERS: Final[Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]]] = {
     "4,000 small files and 2 large": lambda: _files([*islice(_small(), 4000), *_large()[10:12]]),
     "6 large files": lambda: _files(_large()[12:18]),
     "10,000 small files": lambda: _files(islice(_small(), 10_000)),
 }
-"""What else there is: where the time goes is different in each."""
+"""Other archives, each with another distribution of time."""
 
-MONTHS: Final[Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]]] = {
+ARTICLE_2: Final[Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]]] = {
     f"month-{month + 1:02}": partial(_trades, month + 1) for month in range(_MONTHS)
 }
-"""The second article's: twelve archives of a few large texts."""
+"""Like those of unzip article 2: twelve archives of a few large texts."""
 
 
 def archives(
-    wanted: Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]], folder: Path
-) -> Sequence[Made]:
-    """Make those that are not there yet, with what `zipfile` and zlib make of them by default."""
+    contents: Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]], folder: Path
+) -> Sequence[Archive]:
+    """The archives of *contents*; missing ones are created with the defaults of `zipfile`."""
     folder.mkdir(parents=True, exist_ok=True)
-    return [_made(what, members, folder) for what, members in wanted.items()]
+    return [_archive(name, members, folder) for name, members in contents.items()]
 
 
-def _made(what: str, members: Callable[[], Iterable[tuple[str, bytes]]], folder: Path) -> Made:
-    path = folder / (what.replace(" ", "-").replace(",", "") + ".zip")
+def _archive(
+    name: str, members: Callable[[], Iterable[tuple[str, bytes]]], folder: Path
+) -> Archive:
+    path = folder / (name.replace(" ", "-").replace(",", "") + ".zip")
     if not path.exists():
-        output.note(f"making {path} (once)")
-        partial = path.with_suffix(".part")
-        with zipfile.ZipFile(partial, "w", zipfile.ZIP_DEFLATED) as zf:
-            for name, content in members():
-                zf.writestr(name, content)
-        partial.rename(path)
+        output.note(f"creating {path} (once)")
+        unfinished = path.with_suffix(".part")
+        with zipfile.ZipFile(unfinished, "w", zipfile.ZIP_DEFLATED) as zf:
+            for member, content in members():
+                zf.writestr(member, content)
+        unfinished.rename(path)
     with zipfile.ZipFile(path) as zf:
         infos = [info for info in zf.infolist() if not info.is_dir()]
     folders = {parent for info in infos for parent in PurePosixPath(info.filename).parents[:-1]}
     size_bytes = sum(info.file_size for info in infos)
-    return Made(what, path, path.stat().st_size, size_bytes, len(infos), len(folders))
+    return Archive(name, path, path.stat().st_size, size_bytes, len(infos), len(folders))

@@ -1,7 +1,7 @@
-"""The second article: twelve archives, one after the other or two at a time, to disk or not.
+"""Unzip article 2: twelve archives, one after the other or two in parallel, to disk or not.
 
-Each once with the archives in memory, and once with the system asked to forget them. Where the
-disk is, everything is; nothing is synchronised, as in the article.
+Each run is done once with the archives in memory, and once after asking the kernel to drop them.
+Nothing is synchronised to disk, as in the article.
 """
 
 from __future__ import annotations
@@ -16,30 +16,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench.unzip.turns import Spread, available, output_of
-from bench.unzip.ways import WAYS
+from bench.tables.spread import Spread
+from bench.unzip.turns import available, output_of
+from bench.unzip.variants import VARIANTS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-_TO_DISK: Final = ("unzip", "zipfile.extractall", "bucketsum tmp")
-_PAST_IT: Final = ("unzip to /dev/null", "zipfile to /dev/null", "bucketsum stream")
-SIDE_BY_SIDE: Final = (*_TO_DISK, *_PAST_IT)
-"""The article's is `unzip`, first to disk, then with nothing written."""
+MODULE: Final = "bench.unzip.side_by_side"
+COMPARED: Final = (
+    "unzip", "zipfile.extractall", "bucketsum tmp",
+    "unzip to /dev/null", "zipfile to /dev/null", "bucketsum stream",
+)  # fmt: skip
+"""The first three write to disk, the others do not; the article's are those of `unzip`."""
 
 
 @dataclass(frozen=True, slots=True)
 class SideBySide:
-    """All archives in one way.
+    """All archives with one variant.
 
     Attributes:
-        way: Which.
+        variant: Name of the variant.
         cached: Whether the archives were in memory.
-        serial: Wall seconds of one after the other.
-        parallel: The same, two at a time.
+        serial: Wall seconds, one after the other.
+        parallel: Wall seconds, two in parallel.
     """
 
-    way: str
+    variant: str
     cached: bool
     serial: Spread
     parallel: Spread
@@ -48,60 +51,48 @@ class SideBySide:
 def side_by_side(
     paths: Sequence[Path], scratch: Path, turns: int, step: Callable[[], object]
 ) -> Iterator[SideBySide]:
-    """Every way on two cores, with and without the archives in memory."""
-    for way in SIDE_BY_SIDE:
-        if way not in available():
+    """Every installed variant on two cores, with and without the archives in memory."""
+    for variant in COMPARED:
+        if variant not in available():
             continue
         for cached in (True, False):
-            serial, parallel = (
-                [
-                    _seconds(way, paths, scratch, at_a_time, cached=cached, step=step)
-                    for _ in range(turns)
-                ]
-                for at_a_time in (1, 2)
-            )
-            yield SideBySide(way, cached, Spread.of(serial), Spread.of(parallel))
+            seconds: dict[int, list[float]] = {1: [], 2: []}
+            for processes, runs in seconds.items():
+                for _ in range(turns):
+                    for path in paths:
+                        _cache(path) if cached else _drop(path)
+                    runs.append(_seconds(variant, paths, scratch, processes))
+                    step()
+            yield SideBySide(variant, cached, Spread.of(seconds[1]), Spread.of(seconds[2]))
 
 
-def _seconds(
-    way: str,
-    paths: Sequence[Path],
-    scratch: Path,
-    at_a_time: int,
-    *,
-    cached: bool,
-    step: Callable[[], object],
-) -> float:
-    for path in paths:
-        _remember(path) if cached else _forget(path)
+def _seconds(variant: str, paths: Sequence[Path], scratch: Path, processes: int) -> float:
     with tempfile.TemporaryDirectory(dir=scratch) as folder:
-        arguments = ["-m", "bench.unzip.side_by_side", way, str(at_a_time), folder]
-        told = output_of([*arguments, *map(str, paths)], cores=2)
-    step()
-    return float(json.loads(told))
+        arguments = [variant, str(processes), folder, *map(str, paths)]
+        return float(output_of(MODULE, arguments, cores=2))
 
 
-def _remember(path: Path) -> None:
+def _cache(path: Path) -> None:
     path.read_bytes()
 
 
-def _forget(path: Path) -> None:
+def _drop(path: Path) -> None:
     handle = os.open(path, os.O_RDONLY)
     os.fsync(handle)
     os.posix_fadvise(handle, 0, 0, os.POSIX_FADV_DONTNEED)
     os.close(handle)
 
 
-def main(way: str, at_a_time: int, folder: Path, paths: Sequence[Path]) -> None:
-    """Unzip all of *paths* and print the seconds; processes are there before the clock starts."""
-    with ProcessPoolExecutor(at_a_time) as pool:
-        list(pool.map(time.sleep, [0.05] * at_a_time))
+def main(variant: str, processes: int, folder: Path, paths: Sequence[Path]) -> None:
+    """Unzip all *paths* and print the seconds; the processes start before the clock does."""
+    with ProcessPoolExecutor(processes) as pool:
+        list(pool.map(time.sleep, [0.05] * processes))
         started = time.perf_counter()
-        done = [pool.submit(WAYS[way], path, folder / path.stem) for path in paths]
-        for one in done:
-            one.result()
+        runs = [pool.submit(VARIANTS[variant], path, folder / path.stem) for path in paths]
+        for run in runs:
+            run.result()
         print(json.dumps(time.perf_counter() - started))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), [Path(one) for one in sys.argv[4:]])
+    main(sys.argv[1], int(sys.argv[2]), Path(sys.argv[3]), [Path(path) for path in sys.argv[4:]])

@@ -1,8 +1,8 @@
-"""Where the time of reading an archive goes: ``python -m bench.unzip.split ARCHIVE``.
+"""CPU time of the parts of reading an archive: ``python -m bench.unzip.split ARCHIVE``.
 
-The parts are timed piece by piece, in pieces of the sizes that the reader has, the best of some
-turns. What is left of the reader's own time is its overhead; what the parts come to is the least
-that a reader with these libraries can take.
+Each part is timed piece by piece, in the reader's piece sizes; the best of some turns counts. The
+sum of the parts is the shortest time that a reader with these libraries can take; the rest of the
+reader's time is its overhead.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench.unzip.turns import output_of
-from bench.unzip.ways import CHUNK_BYTES, WAYS
+from bench.unzip.variants import CHUNK_BYTES, VARIANTS
 from bucketsum.archives.central_directory import LOCAL_BYTES, read_directory
 from bucketsum.archives.decoders import crc32, decoder_for
 from bucketsum.archives.member import FEED_BYTES
@@ -30,21 +30,22 @@ if TYPE_CHECKING:
 
     Bytes = bytes | memoryview
 
+MODULE: Final = "bench.unzip.split"
 _TURNS: Final = 3
 _LIMITS: Final = Limits(members=500_000)
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """Processor seconds of each part, and of all of them as `stream` and `zipfile` do them.
+    """CPU seconds of each part, and of `stream` and `zipfile` as a whole.
 
     Attributes:
-        inflate: Decoding with ISA-L; without its wheel with zlib.
-        crc32: CRC-32 of what comes out.
-        sha1_members: SHA-1 of what comes out.
+        inflate: Decompressing with ISA-L, or with zlib if ISA-L is not installed.
+        crc32: CRC-32 of the output.
+        sha1_members: SHA-1 of the output.
         sha1_archive: SHA-1 of the archive.
-        stream: All that, by `stream`.
-        zlib: Decoding with zlib and its CRC-32, as `zipfile` does it.
+        stream: bucketsum's mode `stream` as a whole.
+        zlib: Decompressing with zlib and its CRC-32, as `zipfile` does.
         zipfile: `zipfile` to /dev/null.
     """
 
@@ -58,23 +59,23 @@ class Split:
 
     @property
     def parts(self) -> float:
-        """What all parts of `stream` come to."""
+        """The sum of all parts of `stream`."""
         return self.inflate + self.crc32 + self.sha1_members + self.sha1_archive
 
     @property
     def overhead(self) -> float:
-        """What `stream` takes beyond its parts: reading the file, headers, Python."""
+        """CPU time of `stream` beyond its parts: reading the file, headers, Python."""
         return self.stream - self.parts
 
     @property
     def best_ratio(self) -> float:
-        """How many times as fast as `zipfile` to /dev/null a reader without overhead is."""
+        """Time of `zipfile` to /dev/null ÷ that of a reader without overhead."""
         return self.zipfile / self.parts
 
 
 def split_of(archive: Path) -> Split:
     """Measure in a process of its own, on one core."""
-    return Split(**json.loads(output_of(["-m", "bench.unzip.split", str(archive)], cores=1)))
+    return Split(**output_of(MODULE, [str(archive)], cores=1))
 
 
 def _measured(archive: Path) -> Split:
@@ -87,9 +88,9 @@ def _measured(archive: Path) -> Split:
         crc32=min(crc for _, crc, _ in ours),
         sha1_members=min(sha1 for _, _, sha1 in ours),
         sha1_archive=_least(lambda: _hash(data)),
-        stream=_least(lambda: WAYS["bucketsum stream"](archive, archive.parent)),
+        stream=_least(lambda: VARIANTS["bucketsum stream"](archive, archive.parent)),
         zlib=min(inflate + crc for inflate, crc, _ in theirs),
-        zipfile=_least(lambda: WAYS["zipfile to /dev/null"](archive, archive.parent)),
+        zipfile=_least(lambda: VARIANTS["zipfile to /dev/null"](archive, archive.parent)),
     )
 
 
@@ -115,7 +116,7 @@ def _compressed(data: bytes) -> Iterator[tuple[Member, memoryview]]:
 def _parts(
     members: list[tuple[Member, memoryview]], engine: Engine, crc: Callable[[Bytes, int], int]
 ) -> tuple[float, float, float]:
-    """Processor seconds of decoding, of CRC-32 and of SHA-1, one piece after the other."""
+    """CPU seconds of decompressing, CRC-32 and SHA-1, one piece after the other."""
     clock = time.thread_time_ns
     inflating = checking = hashing = 0
     for member, data in members:

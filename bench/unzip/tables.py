@@ -1,4 +1,4 @@
-"""What was measured of unzipping → tables, JSON, and the page that has them."""
+"""Tables and JSON of the unzip benchmark."""
 
 from __future__ import annotations
 
@@ -9,20 +9,21 @@ import sys
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.unzip.turns import OURS, Spread, slowdown
+from bench.tables.machine import machine
+from bench.tables.spread import Spread
+from bench.tables.table import Column, Table
+from bench.unzip.turns import OURS, slowdown
+from bucketsum.measure import mb_per_s
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from pathlib import Path
 
-    from bench.unzip.archives import Made
+    from bench.unzip.archives import Archive
     from bench.unzip.side_by_side import SideBySide
     from bench.unzip.split import Split
     from bench.unzip.turns import Turns
 
-BEGIN: Final = "<!-- bench unzip -->"
-END: Final = "<!-- /bench unzip -->"
-AGAINST: Final = ("zipfile.extractall", "zipfile to /dev/null", "zipfile, SHA-1 of all")
+RIVALS: Final = ("zipfile.extractall", "zipfile to /dev/null", "zipfile, SHA-1 of all")
 _ARTICLE: Final = (
     "zipfile.extractall", "zipfile to /dev/null", "unzip", "stream-unzip, discarded",
     OURS, "bucketsum stream, 2 threads", "bucketsum tmp", "bucketsum tmp, 2 threads",
@@ -30,214 +31,215 @@ _ARTICLE: Final = (
 
 
 @dataclass(frozen=True, slots=True)
-class Table:
-    """A table for people.
-
-    Attributes:
-        title: What it shows.
-        heads: Its columns, the first of words, the others of numbers.
-        rows: As many texts each.
-        remark: What its numbers are.
-    """
-
-    title: str
-    heads: tuple[str, ...]
-    rows: list[list[str]]
-    remark: str = ""
-
-    def markdown(self) -> str:
-        """The table as a page has it."""
-        lines = [f"**{self.title}**", *((self.remark,) if self.remark else ()), ""]
-        ruler = ["---", *("--:" for _ in self.heads[1:])]
-        return "\n".join(
-            [*lines, *(f"| {' | '.join(row)} |" for row in (self.heads, ruler, *self.rows))]
-        )
-
-
-@dataclass(frozen=True, slots=True)
 class Report:
-    """All that was measured.
+    """All measurements.
 
     Attributes:
-        theirs: Archives like the first article's, with every way's turns.
-        others: Other archives, with the same.
-        together: The second article's.
-        splits: Where the time goes, by archive.
-        turns: How many there were.
+        article_1: Archives like those of unzip article 1, with every variant's turns.
+        others: Other archives, with every variant's turns.
+        article_2: Size in MB and times of the archives of unzip article 2.
+        splits: Split of the time by archive.
+        turns: Number of turns.
     """
 
-    theirs: Sequence[tuple[Made, Turns]]
-    others: Sequence[tuple[Made, Turns]]
-    together: Sequence[tuple[float, SideBySide]]
+    article_1: Sequence[tuple[Archive, Turns]]
+    others: Sequence[tuple[Archive, Turns]]
+    article_2: Sequence[tuple[float, SideBySide]]
     splits: Mapping[str, Split]
     turns: int
 
     def tables(self) -> Iterator[Table]:
-        """Everything, in the order in which the articles have it."""
-        yield _dump_and_extract(self.theirs)
-        for made, turns in [*self.theirs[:1], *self.others[-1:]]:  # the others are in the JSON
-            yield _ways(made, turns)
-        yield _all_ratios([*self.theirs, *self.others])
-        yield _together(self.together)
+        """All tables, in the order of the articles."""
+        yield _dump_and_extract(self.article_1)
+        for archive, turns in [
+            *self.article_1[:1],
+            *self.others[-1:],
+        ]:  # the others are in the JSON
+            yield _variants(archive, turns)
+        yield _ratios([*self.article_1, *self.others])
+        yield _side_by_side(self.article_2)
         yield _split(self.splits)
 
-    def machine(self) -> str:
-        """Where it was measured."""
+    def text(self) -> str:
+        """All tables as Markdown."""
+        return "\n\n".join(
+            ["", f"{self.origin()}.", *(each.markdown() for each in self.tables()), ""]
+        )
+
+    def origin(self) -> str:
+        """Machine and number of turns."""
         return (
-            f"{platform.system()} on {platform.machine()}, {os.cpu_count()} cores, Python "
-            f"{platform.python_version()}, {self.turns} turns: medians, and in brackets the "
-            "minimum and maximum"
+            f"{machine()}, Python {platform.python_version()}, {self.turns} turns: medians, and in "
+            "brackets the minimum and maximum"
         )
 
     def document(self) -> dict[str, Any]:
-        """The same for a machine."""
+        """All measurements for JSON."""
         return {
             "python": sys.version.split()[0],
             "cores": os.cpu_count(),
             "turns": self.turns,
             "archives": [
                 {
-                    "what": made.what,
-                    "archive_bytes": made.archive_bytes,
-                    "output_bytes": made.output_bytes,
-                    "files": made.files,
-                    "directories": made.directories,
-                    "ways": {way: [asdict(one) for one in ones] for way, ones in turns.items()},
-                    "slowdown": {way: asdict(slowdown(turns, way)) for way in turns},
+                    "name": archive.name,
+                    "archive_bytes": archive.archive_bytes,
+                    "output_bytes": archive.output_bytes,
+                    "files": archive.files,
+                    "directories": archive.directories,
+                    "variants": {
+                        name: [asdict(run) for run in runs] for name, runs in turns.items()
+                    },
+                    "slowdown": {name: asdict(slowdown(turns, name)) for name in turns},
                 }
-                for made, turns in [*self.theirs, *self.others]
+                for archive, turns in [*self.article_1, *self.others]
             ],
-            "side_by_side": [{"archive_mb": mb, **asdict(one)} for mb, one in self.together],
-            "split": {what: asdict(one) for what, one in self.splits.items()},
+            "side_by_side": [{"archive_mb": mb, **asdict(each)} for mb, each in self.article_2],
+            "split": {name: asdict(split) for name, split in self.splits.items()},
         }
 
 
-def written_into(page: Path, report: Report) -> None:
-    """Replace what lies between the marks of *page*."""
-    text = page.read_text(encoding="utf-8")
-    head, begin, rest = text.partition(BEGIN)
-    _, end, tail = rest.partition(END)
-    if not begin or not end:
-        raise SystemExit(f"{page} has no {BEGIN!r} … {END!r} to write between")
-    tables = "\n\n".join(table.markdown() for table in report.tables())
-    page.write_text(
-        f"{head}{BEGIN}\n\n{report.machine()}.\n\n{tables}\n\n{END}{tail}", encoding="utf-8"
-    )
+def _numbers(*titles: str, decimals: int) -> tuple[Column, ...]:
+    """Columns of numbers or spreads."""
+
+    def text(value: float | Spread) -> str:
+        return value.text(decimals) if isinstance(value, Spread) else f"{value:.{decimals}f}"
+
+    return tuple(Column(title, title, text) for title in titles)
 
 
-def _dump_and_extract(theirs: Sequence[tuple[Made, Turns]]) -> Table:
-    ways = [way for way in _ARTICLE if way in theirs[0][1]]
-    speeds = [[_mb_per_s(made, turns, way).median for way in ways] for made, turns in theirs]
-    rows = [
-        [made.what, f"{made.archive_bytes / 1e6:.1f}", *(f"{one:.1f}" for one in ones)]
-        for (made, _), ones in zip(theirs, speeds, strict=True)
+def _dump_and_extract(measured: Sequence[tuple[Archive, Turns]]) -> Table:
+    variants = [name for name in _ARTICLE if name in measured[0][1]]
+    speeds = [
+        tuple(_mb_per_s(archive, turns, name).median for name in variants)
+        for archive, turns in measured
     ]
-    columns = list(zip(*speeds, strict=True))
-    rows.append(["average", "", *(f"{statistics.mean(one):.1f}" for one in columns)])
-    rows.append(["median", "", *(f"{statistics.median(one):.1f}" for one in columns)])
-    files = statistics.mean(made.files for made, _ in theirs)
-    folders = statistics.mean(made.directories for made, _ in theirs)
+    rows: list[tuple[Any, ...]] = [
+        (archive.name, archive.archive_bytes / 1e6, *row)
+        for (archive, _), row in zip(measured, speeds, strict=True)
+    ]
+    for name, average in (("average", statistics.mean), ("median", statistics.median)):
+        rows.append((name, None, *map(average, zip(*speeds, strict=True))))
+    files = statistics.mean(archive.files for archive, _ in measured)
+    folders = statistics.mean(archive.directories for archive, _ in measured)
     return Table(
+        "unzip",
+        (Column("archive", "archive"), *_numbers("MB", *variants, decimals=1)),
+        tuple(rows),
         "Article 1: dump and extract, MB/s of archive",
-        ("archive", "MB", *ways),
-        rows,
         f"On average {files:.0f} files and {folders:.0f} directories in each archive; those that "
         "write to disk create them, `tmp` without the directories.",
     )
 
 
-def _ways(made: Made, turns: Turns) -> Table:
-    def row(way: str) -> list[str]:
-        seconds = Spread.of(one.seconds for one in turns[way])
-        return [
-            way,
-            _mb_per_s(made, turns, way).text(0),
-            f"{made.files / seconds.median:.0f}",
-            f"{seconds.median:.3f}",
-            f"{statistics.median(one.cpu_seconds for one in turns[way]):.3f}",
-            f"{max(one.peak_bytes for one in turns[way]) / 1e6:.0f}",
-            slowdown(turns, way).text(2),
-        ]
+def _variants(archive: Archive, turns: Turns) -> Table:
+    def row(name: str) -> tuple[Any, ...]:
+        runs = turns[name]
+        seconds = statistics.median(run.seconds for run in runs)
+        return (
+            name,
+            _mb_per_s(archive, turns, name),
+            archive.files / seconds,
+            seconds,
+            statistics.median(run.cpu_seconds for run in runs),
+            max(run.peak_bytes for run in runs) / 1e6,
+            slowdown(turns, name),
+        )
 
-    return Table(
-        f"{made.what}: {made.archive_bytes / 1e6:.1f} MB → {made.output_bytes / 1e6:.1f} MB in "
-        f"{made.files} files and {made.directories} directories",
-        ("mode", "MB/s", "files/s", "seconds", "CPU s", "peak MB", f"CPU: × {OURS}'s"),
-        [row(way) for way in turns],
+    columns = (
+        Column("mode", "mode"),
+        *_numbers("MB/s", "files/s", decimals=0),
+        *_numbers("seconds", "CPU s", decimals=3),
+        *_numbers("peak MB", decimals=0),
+        *_numbers(f"CPU: × {OURS}'s", decimals=2),
     )
+    title = (
+        f"{archive.name}: {archive.archive_bytes / 1e6:.1f} MB → {archive.output_bytes / 1e6:.1f} "
+        f"MB in {archive.files} files and {archive.directories} directories"
+    )
+    return Table("unzip", columns, tuple(row(name) for name in turns), title)
 
 
-def _all_ratios(measured: Sequence[tuple[Made, Turns]]) -> Table:
-    rows = [
-        [
-            made.what,
-            *(slowdown(turns, way).text(2) for way in AGAINST),
-            _scaling(turns, OURS),
-            _scaling(turns, "bucketsum tmp"),
-            _scaling(turns, "bucketsum discard"),
-        ]
-        for made, turns in measured
-    ]
-    heads = ("archive", *AGAINST, "stream on two", "tmp on two", "discard on two")
+def _ratios(measured: Sequence[tuple[Archive, Turns]]) -> Table:
+    two_cores = (OURS, "bucketsum tmp", "bucketsum discard")
+    rows = (
+        (
+            archive.name,
+            *(slowdown(turns, name) for name in RIVALS),
+            *(_second_core(turns, name) for name in two_cores),
+        )
+        for archive, turns in measured
+    )
+    titles = (*RIVALS, "stream on two", "tmp on two", "discard on two")
     return Table(
+        "unzip",
+        (Column("archive", "archive"), *_numbers(*titles, decimals=2)),
+        tuple(rows),
         "Speed of bucketsum's stream relative to zipfile, and the gain from a second core",
-        heads,
-        rows,
         "The first three columns compare CPU time; the last three compare wall time on one core "
         "with that on two.",
     )
 
 
-def _scaling(turns: Turns, way: str) -> str:
-    pairs = zip(turns[way], turns[f"{way}, 2 threads"], strict=True)
-    return Spread.of(one.seconds / two.seconds for one, two in pairs).text(2)
+def _second_core(turns: Turns, name: str) -> Spread:
+    pairs = zip(turns[name], turns[f"{name}, 2 threads"], strict=True)
+    return Spread.of(single.seconds / double.seconds for single, double in pairs)
 
 
-def _together(together: Sequence[tuple[float, SideBySide]]) -> Table:
-    rows = [
-        [
-            one.way,
-            "in memory" if one.cached else "on disk",
-            one.serial.text(2),
-            one.parallel.text(2),
-            f"{mb / one.serial.median:.0f}",
-            f"{mb / one.parallel.median:.0f}",
-            f"{one.serial.median / one.parallel.median:.2f}",
-        ]
-        for mb, one in together
-    ]
+def _side_by_side(measured: Sequence[tuple[float, SideBySide]]) -> Table:
+    rows = (
+        (
+            each.variant,
+            "in memory" if each.cached else "on disk",
+            each.serial,
+            each.parallel,
+            mb / each.serial.median,
+            mb / each.parallel.median,
+            each.serial.median / each.parallel.median,
+        )
+        for mb, each in measured
+    )
+    columns = (
+        Column("mode", "mode"),
+        Column("archives", "archives"),
+        *_numbers("serial s", "parallel s", decimals=2),
+        *_numbers("serial MB/s", "parallel MB/s", decimals=0),
+        *_numbers("gain", decimals=2),
+    )
     return Table(
+        "unzip",
+        columns,
+        tuple(rows),
         "Article 2: twelve archives, serial and parallel, with and without disk",
-        ("mode", "archives", "serial s", "parallel s", "serial MB/s", "parallel MB/s", "gain"),
-        rows,
         "The first three modes write the extracted files, the others do not.",
     )
 
 
 def _split(splits: Mapping[str, Split]) -> Table:
-    rows = [
-        [
-            what,
-            *(f"{1000 * part:.0f}" for part in (
-                one.inflate, one.crc32, one.sha1_members, one.sha1_archive, one.overhead,
-                one.stream, one.zlib, one.zipfile,
-            )),
-            f"{one.zipfile / one.stream:.2f}",
-            f"{one.best_ratio:.2f}",
-        ]
-        for what, one in splits.items()
-    ]  # fmt: skip
+    parts = ("inflate", "crc32", "sha1_members", "sha1_archive", "overhead", "stream", "zlib",
+             "zipfile")  # fmt: skip
+    rows = (
+        (name, *(1000 * getattr(split, part) for part in parts), split.zipfile / split.stream,
+         split.best_ratio)
+        for name, split in splits.items()
+    )  # fmt: skip
+    titles = (
+        "inflate", "CRC-32", "SHA-1 of members", "SHA-1 of archive", "all else",
+        "stream", "zlib and CRC-32", "zipfile to /dev/null",
+    )  # fmt: skip
+    columns = (
+        Column("archive", "archive"),
+        *_numbers(*titles, decimals=0),
+        *_numbers("× zipfile", "× at best", decimals=2),
+    )
     return Table(
+        "unzip",
+        columns,
+        tuple(rows),
         "Where the time of bucketsum's stream goes: CPU milliseconds",
-        (
-            "archive", "inflate", "CRC-32", "SHA-1 of members", "SHA-1 of archive", "all else",
-            "stream", "zlib and CRC-32", "zipfile to /dev/null", "× zipfile", "× at best",
-        ),
-        rows,
         "`× at best` is the factor that a reader without any overhead would reach: `zipfile`'s "
         "time divided by the time of the four parts alone.",
-    )  # fmt: skip
+    )
 
 
-def _mb_per_s(made: Made, turns: Turns, way: str) -> Spread:
-    return Spread.of(made.archive_bytes / 1e6 / one.seconds for one in turns[way])
+def _mb_per_s(archive: Archive, turns: Turns, name: str) -> Spread:
+    return Spread.of(mb_per_s(archive.archive_bytes, run.seconds) for run in turns[name])

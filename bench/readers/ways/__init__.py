@@ -1,1 +1,1 @@
-"""The ways of reading that are compared. Each module imports what its own ways need, no more."""
+"""Readers to compare. Each module imports only its own libraries."""

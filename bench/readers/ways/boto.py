@@ -1,4 +1,4 @@
-"""What people read with: boto3, as the article does and as its documentation says."""
+"""boto3: the baseline's reader, and two from its documentation."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ if TYPE_CHECKING:
     Read = Callable[[], tuple[int, str]]
 
 
-def article(target: Target, chunk_bytes: int) -> Read:
-    """The article's reader: the resource's body, its raw stream, chunk by chunk."""
+def baseline(target: Target, chunk_bytes: int) -> Read:
+    """The baseline (Bryson, 2021): the raw stream of the resource's body."""
     s3 = boto3.resource("s3")
 
     def read() -> tuple[int, str]:
         sha1, size_bytes = hashlib.sha1(usedforsecurity=False), 0
         body = s3.Object(target.bucket, target.key).get()["Body"]
-        while chunk := body._raw_stream.read(chunk_bytes):  # type: ignore[attr-defined]  # noqa: SLF001 - the article's way
+        while chunk := body._raw_stream.read(chunk_bytes):  # type: ignore[attr-defined]  # noqa: SLF001 - as in the article
             sha1.update(chunk)
             size_bytes += len(chunk)
         return size_bytes, sha1.hexdigest()
@@ -31,7 +31,7 @@ def article(target: Target, chunk_bytes: int) -> Read:
 
 
 def iter_chunks(target: Target, chunk_bytes: int) -> Read:
-    """`StreamingBody.iter_chunks`, botocore's own way of streaming."""
+    """`StreamingBody.iter_chunks` of botocore."""
     s3 = boto3.client("s3")
 
     def read() -> tuple[int, str]:
@@ -46,7 +46,7 @@ def iter_chunks(target: Target, chunk_bytes: int) -> Read:
 
 
 class _Hashing:
-    """A file that can only be written to, so s3transfer writes to it in order."""
+    """A write-only file, to which s3transfer therefore writes in order."""
 
     def __init__(self) -> None:
         self._sha1 = hashlib.sha1(usedforsecurity=False)

@@ -1,4 +1,4 @@
-"""AWS's own client in C, which reads in parallel parts and hands them over in order."""
+"""AWS's S3 client in C: parallel ranges, passed on in order."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def get_object(target: Target, part_bytes: int, gbit_per_s: float) -> Callable[[], tuple[int, str]]:
-    """A GET of the CRT's S3 client; *gbit_per_s* is the throughput that it is told to aim at."""
+    """A GET of the CRT's S3 client; *gbit_per_s* is its target throughput."""
     group = io.EventLoopGroup()
     bootstrap = io.ClientBootstrap(group, io.DefaultHostResolver(group))
     tls = io.TlsContextOptions()
@@ -43,10 +43,10 @@ def get_object(target: Target, part_bytes: int, gbit_per_s: float) -> Callable[[
             f"/{target.bucket}/{target.key}",
             http.HttpHeaders([("host", host)]),
         )
-        made = client.make_request(
+        transfer = client.make_request(
             type=s3.S3RequestType.GET_OBJECT, request=request, on_body=on_body
         )
-        made.finished_future.result()
+        transfer.finished_future.result()
         return sum(sizes), sha1.hexdigest()
 
     return read

@@ -1,4 +1,4 @@
-"""The known limit of one stream: libcurl that calls nothing but the hash."""
+"""The upper bound of one stream: libcurl and the hash, and nothing else."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _BUFFER_BYTES: Final = 512 * 1024
 
 
 def easy(target: Target) -> Callable[[], tuple[int, str]]:
-    """One GET, not signed, with nothing checked: no product, but what a product can come near."""
+    """One unsigned, unverified GET: an upper bound, not a usable reader."""
     handle = pycurl.Curl()
     handle.setopt(pycurl.URL, f"{target.endpoint}/{target.bucket}/{target.key}")
     handle.setopt(pycurl.CAINFO, target.certificates)

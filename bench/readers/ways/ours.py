@@ -1,4 +1,4 @@
-"""What bucketsum reads with, through its own interface."""
+"""bucketsum's readers, through the library's interface."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 
 def single_stream(target: Target, chunk_bytes: int) -> Read:
-    """One boto3 stream that resumes and verifies: what is read with where libcurl is not."""
+    """One boto3 stream: the reader without libcurl."""
     return reading(BotocoreReader(boto3.client("s3", config=CLIENT_CONFIG), chunk_bytes), target)
 
 
 def as_deployed(target: Target) -> Read:
-    """What the hasher reads with where nobody says otherwise: streams by its rule."""
+    """The hasher's reader with default settings."""
     return _over_libcurl(target, ReadPolicy(None, _CHUNK_BYTES, target.memory_mb).plan_for)
 
 
 def planned(target: Target, streams: int = 1, part_bytes: int = 0) -> Read:
-    """What the hasher reads with, by a fixed plan."""
+    """The hasher's reader with a fixed plan."""
     plan = ReadPlan(streams, part_bytes)
     return _over_libcurl(target, lambda _size_bytes: plan)
 
@@ -47,11 +47,11 @@ def _over_libcurl(target: Target, plan_of: Callable[[int], ReadPlan]) -> Read:
 
 
 def reading(source: Source, target: Target) -> Read:
-    """Any source of the library as a reader."""
-    arrival = ObjectCreated(target.bucket, target.key, None, None, target.size_bytes, "00", "")
+    """A reader that uses *source*."""
+    created = ObjectCreated(target.bucket, target.key, None, None, target.size_bytes, "00", "")
 
     def read() -> tuple[int, str]:
-        digest = digest_of(source.open(arrival).chunks)
+        digest = digest_of(source.open(created).chunks)
         return digest.size_bytes, digest.sha1
 
     return read

@@ -1,7 +1,4 @@
-"""Programs that write an object to a pipe, with `sha1sum` behind it, as people do by hand.
-
-Their start is part of what is measured, for it is part of what it takes.
-"""
+"""Programs that write an object to a pipe into `sha1sum`; the time includes their start."""
 
 from __future__ import annotations
 
@@ -15,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def piped(target: Target, argv: list[str]) -> Callable[[], tuple[int, str]]:
-    """*argv*, in which ``{bucket}``, ``{key}`` and ``{endpoint}`` stand for themselves."""
+    """Run *argv*, with the target's ``{bucket}``, ``{key}`` and ``{endpoint}`` filled in."""
     command = [
-        one.format(bucket=target.bucket, key=target.key, endpoint=target.endpoint) for one in argv
+        word.format(bucket=target.bucket, key=target.key, endpoint=target.endpoint) for word in argv
     ]
 
     def read() -> tuple[int, str]:
@@ -30,7 +27,7 @@ def piped(target: Target, argv: list[str]) -> Callable[[], tuple[int, str]]:
                 text=True,
             ) as hasher,
         ):
-            assert sender.stdout is not None  # noqa: S101 - asked for above
+            assert sender.stdout is not None  # noqa: S101 - a pipe, as above
             sender.stdout.close()
             sha1 = hasher.communicate()[0].split()[0]
             if sender.wait() != 0:

@@ -1,4 +1,4 @@
-"""Readers run in a real box: what became of each is told as it was."""
+"""Readers run in a real box: what became of each is lines as it was."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from bench.box.profiles import BURST_BYTES, Profile
 from bench.box.requirements import CannotMakeBoxError
 from bench.box.server import start_server
 from bench.readers.registry import BASELINE, ENTRIES, Entry
-from bench.readers.rivals import Peers
+from bench.readers.rivals import Rivals
 from bench.readers.runner import Runner
-from bench.readers.samples import FAILED, GOOD, OUT_OF_MEMORY, WRONG
+from bench.readers.samples import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 SHAPE: Final = Profile("small", 128, 625, 3_000_000)
 WARM: Final = Profile("warm", 1769, 625, 3_000_000, burst_bytes=BURST_BYTES, warm=True)
-PEERS: Final = Peers(Path(sys.executable), {}, {}, {})
+RIVALS: Final = Rivals(Path(sys.executable), {}, {}, {})
 BASELINE_ENTRY: Final = next(entry for entry in ENTRIES if entry.name == BASELINE)
 
 
@@ -59,24 +59,24 @@ def boxed(shape: Profile, folder: Path) -> Iterator[tuple[Box, Server]]:
 def runner(box: Box, server: Server, folder: Path) -> Runner:
     """Of readers in this Python."""
     known = make_object(folder / "objects", box.profile.object_bytes)
-    return Runner(box, server, known, PEERS, folder / "box")
+    return Runner(box, server, known, RIVALS, folder / "box")
 
 
-def test_what_became_of_each_reader_is_told(tmp_path: Path) -> None:
+def test_each_outcome_is_reported(tmp_path: Path) -> None:
     """A good one has its numbers; one that fails, dies or reads something else has its reason."""
     with boxed(SHAPE, tmp_path) as (box, server):
         entries = [BASELINE_ENTRY, FAILS, GREEDY, LIES]
         samples = list(runner(box, server, tmp_path).rounds(entries, 1))
     good, failed, greedy, lying = samples
 
-    assert (good.outcome, good.size_bytes) == (GOOD, SHAPE.object_bytes)
+    assert (good.outcome, good.size_bytes) == (Outcome.GOOD, SHAPE.object_bytes)
     assert good.seconds > 0
     assert good.cpu_seconds > 0
     assert 10e6 < good.peak_bytes < 128 * 1024 * 1024
-    assert failed.outcome == FAILED
+    assert failed.outcome == Outcome.FAILED
     assert "ended with 3" in failed.detail
-    assert (greedy.outcome, greedy.kills) == (OUT_OF_MEMORY, 1)
-    assert lying.outcome == WRONG
+    assert (greedy.outcome, greedy.kills) == (Outcome.OUT_OF_MEMORY, 1)
+    assert lying.outcome == Outcome.WRONG
     assert {one.size_bytes for one in (failed, greedy, lying)} == {0}
 
 
@@ -84,9 +84,9 @@ def test_a_warm_reading_is_the_second_over_open_connections(tmp_path: Path) -> N
     """The server sees two requests of the reader, and the burst is waited for before the second."""
     with boxed(WARM, tmp_path) as (box, server):
         sample = runner(box, server, tmp_path).sample(BASELINE_ENTRY, 0)
-        told = requests(server)
-    assert sample.outcome == GOOD
-    assert len([line for line in told if "Boto3" in line]) == 2
+        lines = requests(server)
+    assert sample.outcome == Outcome.GOOD
+    assert len([line for line in lines if "Boto3" in line]) == 2
 
 
 def requests(server: Server) -> list[str]:
@@ -105,6 +105,6 @@ def test_the_box_tells_what_it_allows(tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(calibration, "SECONDS", 0.2)
     monkeypatch.setattr(calibration, "OBJECT_BYTES", 3_000_000)
     with boxed(replace(SHAPE, link_mbit_per_s=80), tmp_path) as (box, server):
-        told = calibration.calibrate(box, server, tmp_path / "objects")
-    assert [one.what for one in told] == ["1 connection", "2 connections"]
-    assert all(one.mb_per_s > 0 for one in told)
+        lines = calibration.calibrate(box, server, tmp_path / "objects")
+    assert [one.what for one in lines] == ["1 connection", "2 connections"]
+    assert all(one.mb_per_s > 0 for one in lines)

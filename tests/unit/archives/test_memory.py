@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.unzip.memory import archive_pieces
+from bench.unzip.experiments import archive_pieces
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,7 +18,7 @@ ALLOWED_GROWTH_BYTES = 12_000_000  # an allocator's mood
 def peak_bytes(way: str, archive: Path, scratch: Path) -> int:
     """Most memory of a process that reads *archive*."""
     done = subprocess.run(
-        [sys.executable, "-m", "bench.unzip.ways", way, archive, scratch / "out"],
+        [sys.executable, "-m", "bench.unzip.variants", way, archive, scratch / "out"],
         check=True,
         capture_output=True,
         text=True,

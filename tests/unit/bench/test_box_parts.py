@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import socket
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
-from bench.box import confinement, network, requirements
+from bench.box import confinement, requirements
 from bench.box.calibration import Calibration, plan, rate_in
-from bench.box.network import is_our_link, shaping, wire_bytes_per_s
+from bench.box.network import is_abandoned, is_our_link, shaping, wire_bytes_per_s
 from bench.box.objects import BUCKET, content, make_object
 from bench.box.profiles import BURST_BYTES, PROFILES, Profile
 from bench.box.proxy import limit_rate
 from bench.box.requirements import missing, refusal
 from bench.box.server import listing
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 PLAIN = Profile("plain", 512, 625, 1_000_000_000)
 BURSTING = Profile("bursting", 1769, 625, 100_000_000, burst_bytes=BURST_BYTES)
@@ -61,13 +64,12 @@ def test_only_the_veth_made_for_the_box_is_shaped(links: list[object], ours: boo
 
 
 def test_only_what_a_dead_process_left_behind_is_abandoned(tmp_path: Path) -> None:
-    """A living neighbour's box, and what no box made, are left alone."""
+    """A running sandbox, and other namespaces and groups, are left alone."""
     (tmp_path / "42").mkdir()
-    names = ["bucketsum-bench-41-1-server", "bucketsum-bench-42-1-client", "blue", "bucketsum-x"]
-    folders = [Path("/groups", name) for name in ("bucketsum-bench-41-1", "bucketsum-bench-42-7")]
-
-    assert network.abandoned(names, tmp_path) == ["bucketsum-bench-41-1-server"]
-    assert confinement.abandoned(folders, tmp_path) == folders[:1]
+    ended = ["bucketsum-bench-41-1-server", "bucketsum-bench-41-1"]
+    others = ["bucketsum-bench-42-1-client", "bucketsum-bench-42-7", "blue", "bucketsum-x"]
+    names = [*ended, *others]
+    assert [name for name in names if is_abandoned(name, tmp_path)] == ended
 
 
 def test_a_refusal_names_all_that_is_missing_and_how_to_get_it() -> None:

@@ -1,18 +1,28 @@
-"""bench.function.command: what is sent, and what its JSON says."""
+"""function: the messages, the summaries, and the parts that are timed."""
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 from bench.box.objects import BUCKET, KnownObject
 from bench.function import small_objects
-from bench.function.command import WAYS, summed_up
+from bench.function.command import VARIANTS, summaries
+from bench.function.harness import Clocks
 from bench.function.runs import Sample
 
+from bucketsum import hashing
+from bucketsum.digest import digest_of
+from bucketsum.digests_table import DigestsTable
 from bucketsum.notifications import created_objects_in
+from bucketsum.s3.curl_reader import CurlReader
+from bucketsum.s3.curl_setup import SignedUrls
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    import pytest
 
 
 def test_sizes_are_those_of_the_article() -> None:
@@ -26,17 +36,16 @@ def test_events_name_every_object_once(tmp_path: Path) -> None:
     """In batches of the size that was asked for, as S3 and Lambda write them."""
     known = [KnownObject(f"{number}", number, "") for number in range(7)]
     (tmp_path / BUCKET).mkdir()
-    for one in known:
-        (tmp_path / BUCKET / one.key).write_bytes(bytes(one.size_bytes))
+    for each in known:
+        (tmp_path / BUCKET / each.key).write_bytes(bytes(each.size_bytes))
     events = list(small_objects.events(tmp_path, known, 3))
     assert [len(event["Records"]) for event in events] == [3, 3, 1]
-    arrivals = [
-        a for event in events for one in event["Records"] for a in created_objects_in(one["body"])
+    bodies = [message["body"] for event in events for message in event["Records"]]
+    created = [each for body in bodies for each in created_objects_in(body)]
+    assert [(each.key, each.size_bytes) for each in created] == [
+        (each.key, each.size_bytes) for each in known
     ]
-    assert [(one.key, one.size_bytes) for one in arrivals] == [
-        (one.key, one.size_bytes) for one in known
-    ]
-    assert all(one.etag for one in arrivals)
+    assert all(each.etag for each in created)
 
 
 def test_medians_are_of_objects() -> None:
@@ -46,16 +55,35 @@ def test_medians_are_of_objects() -> None:
         Sample("hasher, batches of 10", wall, cpu, 76_000_000, 100, 100, [], {"get": cpu / 2})
         for wall, cpu in runs
     ]
-    [line] = summed_up(samples)
+    [line] = summaries(samples)
     assert (line["objects_per_s"], line["from"], line["to"]) == (25.0, 20.0, 50.0)
     assert (line["cpu_ms_per_object"], line["cpu_ms_by_part"]) == (5.0, {"get": 2.5})
     assert (line["gets"], line["writes"], line["peak_mb"]) == (100, 100, 76.0)
 
 
-def test_ways_have_the_names_that_prices_are_made_of() -> None:
-    """`bench cost` knows the hasher's ways by them."""
-    assert [way.name for way in WAYS] == [
-        "naive, batches of 10",
+def test_variants_have_the_names_that_cost_knows() -> None:
+    """`bench cost` finds the hasher's variants by name."""
+    assert [variant.name for variant in VARIANTS] == [
+        "baseline, batches of 10",
         "hasher, batches of 1",
         "hasher, batches of 10",
     ]
+
+
+def test_the_parts_of_the_hasher_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each part is replaced where the hasher finds it; the replacement counts its CPU time."""
+    app = ModuleType("app")
+
+    def _publish() -> str:
+        return "logged"
+
+    vars(app)["_publish"] = _publish
+    monkeypatch.setitem(sys.modules, "app", app)
+    monkeypatch.setitem(vars(hashing), "digest_of", digest_of)
+    for owner, name in ((CurlReader, "open"), (SignedUrls, "url_of"), (DigestsTable, "record")):
+        monkeypatch.setattr(owner, name, getattr(owner, name))
+    clocks = Clocks()
+    clocks.install()
+    digest = vars(hashing)["digest_of"](iter([b"ab", b"c"]), ())
+    assert (digest.size_bytes, vars(app)["_publish"]()) == (3, "logged")
+    assert set(clocks.seconds) == {"get", "hash", "log"}

@@ -13,6 +13,7 @@ import boto3
 import pytest
 from bench.box.objects import content
 from bench.readers.harness import Target
+from bench.readers.registry import ENTRIES
 from bench.readers.ways import boto, ours, programs
 from moto import mock_aws
 
@@ -45,8 +46,8 @@ def target() -> Iterator[Target]:
 @pytest.mark.parametrize(
     "prepare",
     [
-        pytest.param(lambda target: boto.article(target, 20_000_000), id="article"),
-        pytest.param(lambda target: boto.article(target, 999), id="article, odd chunks"),
+        pytest.param(lambda target: boto.baseline(target, 20_000_000), id="baseline"),
+        pytest.param(lambda target: boto.baseline(target, 999), id="baseline, odd chunks"),
         pytest.param(lambda target: boto.iter_chunks(target, 1 << 20), id="iter_chunks"),
         pytest.param(boto.download_fileobj, id="download_fileobj"),
         pytest.param(lambda target: ours.single_stream(target, 1 << 20), id="single stream"),
@@ -93,25 +94,33 @@ def test_the_harness_measures_one_reading(tmp_path: Path) -> None:
     """It says when it is ready, waits, and tells size, digest, seconds and memory."""
     (tmp_path / "one").write_bytes(CONTENT)
     job: dict[str, object] = {
-        "reader": "bench.readers.ways.programs:piped",
+        "reader": "programs:piped",
         "options": {"argv": ["cat", f"{tmp_path}/{{key}}"]},
         "target": FIELDS,
         "warm": True,
     }
 
-    ready, told = run_harness(job, "go\n")
+    ready, measured = run_harness(job, "go\n")
 
     assert ready == {"ready": True}
-    assert (told["size_bytes"], told["sha1"]) == (len(CONTENT), SHA1)
-    assert all(float(str(told[name])) > 0 for name in ("seconds", "cpu_seconds", "peak_bytes"))
+    assert (measured["size_bytes"], measured["sha1"]) == (len(CONTENT), SHA1)
+    assert all(float(str(measured[name])) > 0 for name in ("seconds", "cpu_seconds", "peak_bytes"))
 
 
 def test_the_harness_ends_when_nobody_waits_for_it(tmp_path: Path) -> None:
     """A runner that was killed leaves no reader behind."""
     job: dict[str, object] = {
-        "reader": "bench.readers.ways.programs:piped",
+        "reader": "programs:piped",
         "options": {"argv": ["cat", str(tmp_path)]},
         "target": FIELDS,
         "warm": False,
     }
     assert run_harness(job, "") == [{"ready": True}]
+
+
+def test_every_entry_names_a_reader() -> None:
+    """``module:function``, which the harness finds by these names."""
+    for entry in ENTRIES:
+        module, _, name = entry.reader.partition(":")
+        source = ROOT / "bench" / "readers" / "ways" / f"{module}.py"
+        assert f"\ndef {name}(target: Target" in source.read_text(), entry.name

@@ -1,4 +1,4 @@
-"""``python -m bench readers`` as a person sees it, where no box is made."""
+"""``python -m bench readers`` without a sandbox."""
 
 from __future__ import annotations
 
@@ -47,9 +47,9 @@ def test_readers_and_shapes_are_listed_anywhere() -> None:
 
 def test_the_kinds_of_benchmarks_are_named() -> None:
     """The help says what there is to measure."""
-    told = CliRunner().invoke(bench, ["--help"]).stdout
-    for name in ("promises", "readers", "unzip"):
-        assert f"  {name} " in told
+    text = CliRunner().invoke(bench, ["--help"]).stdout
+    for name in ("targets", "readers", "unzip-memory"):
+        assert f"  {name} " in text
 
 
 def test_a_quick_look_is_not_written_into_the_documents() -> None:

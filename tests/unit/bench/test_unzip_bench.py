@@ -1,4 +1,4 @@
-"""What the unzip benchmark says is what was measured, and its page is told nothing else."""
+"""unzip: every variant, the experiments, and the ratios of the report."""
 
 from __future__ import annotations
 
@@ -10,12 +10,17 @@ import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.unzip.archives import Made
+from bench.tables.spread import Spread
+from bench.unzip.archives import Archive
+from bench.unzip.experiments import CREATED, archive_pieces, client_for, fake_table, member_results
 from bench.unzip.side_by_side import SideBySide
 from bench.unzip.split import Split
-from bench.unzip.tables import BEGIN, END, Report, written_into
-from bench.unzip.turns import OURS, Spread, Timing, Turns, slowdown
-from bench.unzip.ways import WAYS
+from bench.unzip.tables import Report
+from bench.unzip.turns import OURS, Timing, Turns, slowdown
+from bench.unzip.variants import VARIANTS
+
+from bucketsum.archives.archive_hasher import member_row
+from bucketsum.archives.member_rows import MemberRows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,15 +43,16 @@ def output_of(*arguments: object) -> str:
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
-@pytest.mark.parametrize("way", WAYS)
-def test_every_way_unzips(way: str, small: Path, tmp_path: Path) -> None:
-    """Each tells its time, processor time and memory; those that write leave files behind."""
-    if way.startswith("unzip") and shutil.which("unzip") is None:
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_every_variant_unzips(variant: str, small: Path, tmp_path: Path) -> None:
+    """Each prints its time, CPU time and memory; those that write leave files behind."""
+    if variant.startswith("unzip") and shutil.which("unzip") is None:
         pytest.skip("unzip is not installed")
-    told = Timing(**json.loads(output_of("-m", "bench.unzip.ways", way, small, tmp_path / "out")))
-    assert told.seconds > 0
-    assert told.peak_bytes > 5_000_000
-    extracts = way in ("zipfile.extractall", "unzip")
+    module = ("-m", "bench.unzip.variants")
+    timing = Timing(**json.loads(output_of(*module, variant, small, tmp_path / "out")))
+    assert timing.seconds > 0
+    assert timing.peak_bytes > 5_000_000
+    extracts = variant in ("zipfile.extractall", "unzip")
     assert (tmp_path / "out" / "d" / "x").exists() == extracts
 
 
@@ -76,44 +82,40 @@ def test_ratio_is_taken_turn_by_turn() -> None:
         "other": [Timing(2, 2, 1), Timing(20, 20, 1)],
     }
     assert slowdown(turns, "other") == Spread(2, 2, 2)
-    assert Spread.of([3, 1, 2]).text(1) == "2.0 (1.0-3.0)"
 
 
-def report(small: Path) -> Report:
-    """Two archives of 100 MB; `OURS` takes 1 s for each, the others as long as they are listed."""
-    made = Made("one", small, 100_000_000, 300_000_000, 165, 128)
-    turns: Turns = {way: [Timing(place, place, 10)] for place, way in enumerate(WAYS, 2)}
+def test_the_tables_have_the_measurements(small: Path) -> None:
+    """MB/s are of the archive's bytes and wall time; ratios are of CPU time."""
+    archive = Archive("a", small, 100_000_000, 300_000_000, 165, 128)
+    turns: Turns = {name: [Timing(index, index, 10)] for index, name in enumerate(VARIANTS, 2)}
     turns[OURS] = [Timing(1, 1, 10)]
     side = SideBySide("unzip", cached=True, serial=Spread(4, 4, 4), parallel=Spread(2, 2, 2))
     split = Split(0.4, 0.1, 0.2, 0.1, 1.0, 1.0, 1.6)
-    return Report([(made, turns)], [(made, turns)], [(200, side)], {"one": split}, 1)
+    report = Report([(archive, turns)], [(archive, turns)], [(200, side)], {"a": split}, 1)
+    first, variants, *_, together, parts = [table.as_json() for table in report.tables()]
+    assert first[0][OURS] == 100
+    rival = next(row for row in variants if row["mode"] == "zipfile to /dev/null")
+    assert rival[f"CPU: × {OURS}'s"]["median"] == 3
+    assert together[0] | {"serial MB/s": 50, "parallel MB/s": 100, "gain": 2} == together[0]
+    assert parts[0]["all else"] == pytest.approx(200)
+    assert (parts[0]["× zipfile"], parts[0]["× at best"]) == pytest.approx((1.6, 2))
+    assert json.dumps(report.document())
+    assert report.text().count("\n\n**") == 6
 
 
-def test_tables_say_what_was_measured(small: Path) -> None:
-    """MB/s are of the archive's bytes and wall time; ratios of processor time."""
-    first, ways, *_, together, split = report(small).tables()
-    assert dict(zip(first.heads, first.rows[0], strict=True))[OURS] == "100.0"
-    line = next(row for row in ways.rows if row[0] == "zipfile to /dev/null")
-    assert dict(zip(ways.heads, line, strict=True))["MB/s"] == "33"
-    assert line[-1] == "3.00"
-    assert together.rows == [["unzip", "in memory", "4.00", "2.00", "50", "100", "2.00"]]
-    assert split.rows[0][5] == "200"
-    assert split.rows[0][-2:] == ["1.60", "2.00"]
-    assert all(len(row) == len(one.heads) for one in report(small).tables() for row in one.rows)
+def test_rows_are_written_to_the_fake_table(tmp_path: Path) -> None:
+    """Each request is a line of its file."""
+    requests = tmp_path / "requests"
+    with fake_table(requests) as url, MemberRows(client_for(url), "digests").writer() as writer:
+        writer.put(member_row(CREATED, member_results()[0]))
+    [request] = requests.read_text().splitlines()
+    assert list(json.loads(request)["RequestItems"]) == ["digests"]
 
 
-def test_page_is_changed_between_its_marks_only(small: Path, tmp_path: Path) -> None:
-    """Twice is the same as once; a page without marks is refused, and left as it is."""
-    page = tmp_path / "page.md"
-    page.write_text(f"before\n{BEGIN}\nold\n{END}\nafter\n")
-    written_into(page, report(small))
-    once = page.read_text()
-    written_into(page, report(small))
-    assert page.read_text() == once
-    assert once.startswith(f"before\n{BEGIN}\n")
-    assert once.endswith(f"{END}\nafter\n")
-    assert "old" not in once
-    page.write_text("no marks")
-    with pytest.raises(SystemExit, match="has no"):
-        written_into(page, report(small))
-    assert page.read_text() == "no marks"
+def test_the_large_archive_is_valid(tmp_path: Path) -> None:
+    """Two members with correct checksums, one stored and one deflated."""
+    path = tmp_path / "large.zip"
+    path.write_bytes(b"".join(archive_pieces(1)))
+    with zipfile.ZipFile(path) as archive:
+        assert archive.testzip() is None
+        assert [info.compress_type for info in archive.infolist()] == [0, 8]

@@ -1,6 +1,6 @@
-"""One way to unzip one archive, in a process of its own.
+"""Programs that unzip one archive.
 
-``python -m bench.unzip.ways WAY ARCHIVE FOLDER`` prints what it took.
+``python -m bench.unzip.variants VARIANT ARCHIVE FOLDER`` runs one and prints its time and memory.
 """
 
 from __future__ import annotations
@@ -8,16 +8,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import resource
 import shutil
 import subprocess
 import sys
-import time
 import zipfile
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bench.tables.process import Meter
 from bucketsum.archives.model import Engine, Limits, Mode
 from bucketsum.archives.reader import ArchiveReader
 from bucketsum.digest import RunningDigest
@@ -43,7 +42,7 @@ def _devnull(archive: Path, _: Path) -> None:
 
 
 def _zipfile_sha1(archive: Path, _: Path) -> None:
-    """What bucketsum answers, with the standard library: every member's SHA-1 and the archive's."""
+    """Bucketsum's result with the standard library: every member's SHA-1 and the archive's."""
     with archive.open("rb") as file:
         hashlib.file_digest(file, "sha1")
     with zipfile.ZipFile(archive) as zf:
@@ -65,7 +64,7 @@ def _unzip_devnull(archive: Path, _: Path) -> None:
 
 
 def _stream_unzip(archive: Path, _: Path) -> None:
-    from stream_unzip import stream_unzip  # noqa: PLC0415 - only where it is measured
+    from stream_unzip import stream_unzip  # noqa: PLC0415 - only for this variant
 
     for _name, _size, pieces in stream_unzip(_chunks(archive), chunk_size=CHUNK_BYTES):
         for _piece in pieces:
@@ -93,7 +92,7 @@ def _bucketsum(mode: Mode, engine: Engine, threads: int, archive: Path, folder: 
         raise SystemExit(contents.reason or f"{contents.unreadable} members are unreadable")
 
 
-WAYS: Final[Mapping[str, Callable[[Path, Path], None]]] = {
+VARIANTS: Final[Mapping[str, Callable[[Path, Path], None]]] = {
     "zipfile.extractall": _extractall,
     "zipfile to /dev/null": _devnull,
     "zipfile, SHA-1 of all": _zipfile_sha1,
@@ -108,35 +107,14 @@ WAYS: Final[Mapping[str, Callable[[Path, Path], None]]] = {
     "bucketsum discard": partial(_bucketsum, Mode.DISCARD, Engine.ISAL, 1),
     "bucketsum discard, 2 threads": partial(_bucketsum, Mode.DISCARD, Engine.ISAL, 2),
 }
-"""Each takes an archive and a folder that does not exist; whatever bucketsum does, it hashes."""
+"""Each takes an archive and a folder that does not exist; bucketsum's variants also hash."""
 
 
-def main(way: str, archive: Path, folder: Path) -> None:
-    """Unzip once, and print what it took."""
-    used = _cpu_seconds()
-    started = time.perf_counter()
-    WAYS[way](archive, folder)
-    seconds = time.perf_counter() - started
-    print(
-        json.dumps(
-            {
-                "seconds": seconds,
-                "cpu_seconds": _cpu_seconds() - used,
-                "peak_bytes": _peak_bytes(),
-            }
-        )
-    )
-
-
-def _peak_bytes() -> int:
-    """Not rusage's: that one begins with what the process that started this one had."""
-    status = Path("/proc/self/status").read_text(encoding="ascii")
-    return int(status.partition("VmHWM:")[2].split()[0]) * 1024
-
-
-def _cpu_seconds() -> float:
-    used = [resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
-    return sum(one.ru_utime + one.ru_stime for one in used)
+def main(variant: str, archive: Path, folder: Path) -> None:
+    """Unzip once, and print time and memory."""
+    meter = Meter()
+    VARIANTS[variant](archive, folder)
+    print(json.dumps(meter.stop()))
 
 
 if __name__ == "__main__":
