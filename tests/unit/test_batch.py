@@ -59,7 +59,7 @@ class Hasher:
 
     fails: frozenset[str] = frozenset()
     meanwhile: Callable[[str], object] = str
-    asked: list[str] = field(default_factory=list)
+    hashed_keys: list[str] = field(default_factory=list)
     at_once: int = 0
     threads: set[int] = field(default_factory=set)
     _now: list[str] = field(default_factory=list)
@@ -67,7 +67,7 @@ class Hasher:
     def hash(self, arrival: ObjectCreated, remaining_seconds: Callable[[], float]) -> HashResult:
         """See `ArrivalHasher.hash`."""
         assert remaining_seconds() > 0
-        self.asked.append(arrival.key)
+        self.hashed_keys.append(arrival.key)
         self.threads.add(threading.get_ident())
         self._now.append(arrival.key)
         self.at_once = max(self.at_once, len(self._now))
@@ -89,9 +89,9 @@ def handled(
     """Handle a batch; message ids → works, in the order they came."""
     batch = BatchHasher(hasher.hash, settings, lambda work: work)
     works = list(batch.handle(deliveries, left))
-    found = {work.received.message_id: work for work in works}
-    assert len(found) == len(works)
-    return found
+    by_id = {work.received.message_id: work for work in works}
+    assert len(by_id) == len(works)
+    return by_id
 
 
 def deferred(works: dict[str, MessageResult]) -> dict[str, int]:
@@ -125,7 +125,7 @@ def test_there_are_no_more_threads_than_set() -> None:
     hasher = Hasher(meanwhile=lambda _: time.sleep(0.002))
     handled(hasher, *(delivery(arrival(f"{n}")) for n in range(30)))
     assert hasher.at_once <= SETTINGS.threads
-    assert len(hasher.asked) == 30
+    assert len(hasher.hashed_keys) == 30
 
 
 @pytest.mark.parametrize(
@@ -150,11 +150,11 @@ def test_nothing_runs_on_when_a_batch_is_done() -> None:
 
 
 def test_others_wait_for_their_turn() -> None:
-    """What is not small is read alone, after everything small."""
+    """Large objects are read one at a time, after all small ones."""
     hasher = Hasher(meanwhile=lambda _: time.sleep(0.002))
     big = [delivery(arrival(key, SPLIT_FROM_BYTES)) for key in "AB"]
     works = handled(hasher, big[0], delivery(arrival("c")), big[1])
-    assert hasher.asked == ["c", "A", "B"]
+    assert hasher.hashed_keys == ["c", "A", "B"]
     assert hasher.at_once == 1
     assert list(works) == ["c", "A", "B"]
 
@@ -166,7 +166,7 @@ def test_an_archive_waits_for_its_turn() -> None:
     hasher = Hasher()
     settings = replace(SETTINGS, archives=archives)
     handled(hasher, *(delivery(arrival(k)) for k in ("a.zip", "b", "c")), settings=settings)
-    assert hasher.asked[-1] == "a.zip"
+    assert hasher.hashed_keys[-1] == "a.zip"
 
 
 def test_a_failure_is_its_messages_alone() -> None:
@@ -179,7 +179,7 @@ def test_a_failure_is_its_messages_alone() -> None:
     assert isinstance(works["b"].failure, SourceUnavailable)
     group = works["d"].failure
     assert isinstance(group, ExceptionGroup)
-    assert [str(one) for one in group.exceptions] == ["d", "e"]
+    assert [str(error) for error in group.exceptions] == ["d", "e"]
     assert [report.arrival.key for report in works["d"].reports] == ["f"]
 
 
@@ -189,7 +189,7 @@ def test_a_malformed_message_keeps_no_other_from_its_turn() -> None:
     malformed = ReceivedMessage("hello", "handle", 1, "malformed")
     works = handled(hasher, malformed, delivery(arrival("a")))
     assert isinstance(works["malformed"].failure, MalformedMessage)
-    assert hasher.asked == ["a"]
+    assert hasher.hashed_keys == ["a"]
 
 
 def test_a_message_that_names_nothing_is_done() -> None:
@@ -205,7 +205,7 @@ def test_large_messages_that_come_together_part() -> None:
     works = handled(hasher, *large, delivery(arrival("d")), delivery(arrival("E", LARGE_BYTES - 1)))
     assert deferred(works) == {"B": 0, "C": 1}
     assert list(works)[:2] == ["B", "C"]  # before anything is read
-    assert hasher.asked == ["d", "A", "E"]
+    assert hasher.hashed_keys == ["d", "A", "E"]
 
 
 def test_a_message_of_many_objects_is_as_large_as_they_are() -> None:
@@ -225,11 +225,11 @@ def test_large_messages_part_but_once() -> None:
         delivery(arrival("third", LARGE_BYTES), receives=3),
     )
     assert deferred(works) == {"new": 0}
-    assert hasher.asked == ["third", "second"]
+    assert hasher.hashed_keys == ["third", "second"]
 
 
 def test_what_does_not_fit_into_the_time_is_left() -> None:
-    """At 512 MB 60 MB/s are reckoned with, so 6 GB take 100 s; the first is tried in any case."""
+    """The estimate at 512 MB is 60 MB/s, so 6 GB take 100 s; the first is always tried."""
     left = [STOP_BEFORE_END_SECONDS + 99.0]
     hasher = Hasher()
     works = handled(
@@ -240,7 +240,7 @@ def test_what_does_not_fit_into_the_time_is_left() -> None:
         delivery(arrival("neither", 6 * 10**9), receives=2),
         left=lambda: left[0],
     )
-    assert hasher.asked == ["huge", "fits"]
+    assert hasher.hashed_keys == ["huge", "fits"]
     assert deferred(works) == {"too large": 0, "neither": 1}
 
 
@@ -260,7 +260,7 @@ def test_on_its_last_receive_a_message_is_tried() -> None:
     hasher = Hasher()
     huge = [delivery(arrival(key, 90 * 10**9), receives=5) for key in "AB"]
     assert deferred(handled(hasher, *huge)) == {}
-    assert hasher.asked == ["A", "B"]
+    assert hasher.hashed_keys == ["A", "B"]
 
 
 @given(
@@ -294,13 +294,13 @@ def test_every_message_is_accounted_for(
     ]
     hasher = Hasher(fails=frozenset(map(str, failing)))
     works = handled(hasher, *batch, settings=replace(SETTINGS, threads=threads))
-    assert set(works) == {one.message_id for one in batch}
-    assert len(hasher.asked) == len(set(hasher.asked))
+    assert set(works) == {message.message_id for message in batch}
+    assert len(hasher.hashed_keys) == len(set(hasher.hashed_keys))
     for work in works.values():
-        keys = {one.key for one in work.objects}
+        keys = {created.key for created in work.objects}
         if isinstance(work.failure, Deferred):
-            assert keys.isdisjoint(hasher.asked)
+            assert keys.isdisjoint(hasher.hashed_keys)
         else:
-            assert keys <= set(hasher.asked)
-            assert {one.arrival.key for one in work.reports} == keys - hasher.fails
+            assert keys <= set(hasher.hashed_keys)
+            assert {result.arrival.key for result in work.reports} == keys - hasher.fails
             assert bool(work.failure) == bool(keys & hasher.fails)

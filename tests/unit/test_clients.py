@@ -41,10 +41,10 @@ for client in client_of(sys.argv[1], config), boto3.Session().client(sys.argv[1]
 def test_a_client_is_boto3s_own(service: str, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """boto3 is the oracle: the same operations, shapes, endpoint and configuration."""
     monkeypatch.setenv("AWS_DEFAULT_REGION", region)
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", DESCRIBE, service], capture_output=True, text=True, check=True
     )
-    ours, theirs = map(json.loads, told.stdout.splitlines())
+    ours, theirs = map(json.loads, process.stdout.splitlines())
     assert ours == theirs
     assert ours[1:3] == [region, 7]
 
@@ -56,6 +56,6 @@ def test_the_environment_says_where_a_service_is(monkeypatch: pytest.MonkeyPatch
 
 
 def test_other_services_are_refused() -> None:
-    """What the library has no model for is named, not guessed."""
+    """An unsupported service is refused by name."""
     with pytest.raises(UnknownServiceError, match="sns"):
         made("sns")

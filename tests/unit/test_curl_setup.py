@@ -45,16 +45,16 @@ class SeenError(Exception):
 
 def asked_by_botocore(client: S3Client, arrival: ObjectCreated) -> str:
     """The address that `get_object` itself asks; nothing is sent."""
-    asked: list[str] = []
+    urls: list[str] = []
 
     def see(request: AWSPreparedRequest, **_: object) -> None:
-        asked.append(request.url)
+        urls.append(request.url)
         raise SeenError
 
     client.meta.events.register("before-send.s3.GetObject", see)
     with pytest.raises(SeenError):
         client.get_object(**request_for(arrival))
-    return asked[0]
+    return urls[0]
 
 
 def same_place(client: S3Client, arrival: ObjectCreated) -> None:
@@ -84,7 +84,7 @@ def test_an_address_goes_where_botocore_goes(
 @pytest.mark.parametrize("key", KEYS)
 @pytest.mark.parametrize("version_id", [None, "null", "v/1+2="])
 def test_an_address_names_key_and_version(key: str, version_id: str | None) -> None:
-    """Whatever a key has in it, the address has the same path as botocore's."""
+    """The signed URL of any key has the same path as botocore's request."""
     client = boto3.client("s3", config=CLIENT_CONFIG)
     same_place(client, replace(ARRIVAL, key=key, version_id=version_id))
 

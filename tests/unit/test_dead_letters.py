@@ -112,7 +112,7 @@ class StrictSqs:
 
 
 def settled(receives: int, error: Exception, chance: float = 0.0) -> StrictSqs:
-    """What SQS was given when a message failed with *error*, of a queue that is very patient."""
+    """The reason that SQS receives after *error*, with a high limit on receives."""
     sqs = StrictSqs()
     redelivery = DeadLetters(cast("SQSClient", sqs), settings(1000), lambda: chance)
     redelivery.retry_or_dead_letter(ReceivedMessage("the body", "handle", receives, "id"), error)
@@ -121,7 +121,7 @@ def settled(receives: int, error: Exception, chance: float = 0.0) -> StrictSqs:
 
 @given(text=ANY_TEXT)
 def test_reason_is_always_legal(text: str) -> None:
-    """Whatever an error says, SQS takes it: a refusal would leave the message in a circle."""
+    """SQS accepts the text of any error; a refusal would return the message forever."""
     [reason] = settled(1, NotRetryable(text)).reasons
     assert len(reason.splitlines()) == 1
     assert reason.startswith("NotRetryable: ")
@@ -144,12 +144,12 @@ def test_reason_makes_room_for_the_longest_messages(free_bytes: int) -> None:
 
     [message] = sent
     attributes = message["MessageAttributes"]
-    taken = sum(
+    used_bytes = sum(
         len(text.encode())
         for name, value in attributes.items()
         for text in (name, value["DataType"], value["StringValue"])
     )
-    assert taken <= free_bytes
+    assert used_bytes <= free_bytes
     assert bool(attributes) is (free_bytes == 60)
     assert message["MessageBody"] == body
 

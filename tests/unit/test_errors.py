@@ -17,7 +17,7 @@ from bucketsum.errors import (
     Retryable,
 )
 
-CLASSES = [one for _, one in inspect.getmembers(errors, inspect.isclass)]
+CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
 BRANCHES = {Retryable, NotRetryable, NotHashed, BadSettings, BadSweep}
 
 
@@ -30,12 +30,12 @@ def test_every_error_has_one_answer(error: type[BucketsumError]) -> None:
 
 
 def test_the_tree_in_the_docstring_is_the_tree() -> None:
-    """What a person reads on top of the module is what the code does."""
+    """The hierarchy in the docstring is the hierarchy of the code."""
     drawn: dict[str, str] = {}
     path: list[str] = []
     for line in (errors.__doc__ or "").splitlines():
-        if found := re.match(r"([ │├└─]*)([A-Z]\w+(?:Error|\b))(?:  |$)", line):
-            depth = len(found[1]) // 4
-            path[depth - 1 :] = [found[2]]
-            drawn[found[2]] = path[depth - 2] if depth > 1 else "Exception"
-    assert drawn == {one.__name__: one.__base__.__name__ for one in CLASSES if one.__base__}
+        if match := re.match(r"([ │├└─]*)([A-Z]\w+(?:Error|\b))(?:  |$)", line):
+            depth = len(match[1]) // 4
+            path[depth - 1 :] = [match[2]]
+            drawn[match[2]] = path[depth - 2] if depth > 1 else "Exception"
+    assert drawn == {kind.__name__: kind.__base__.__name__ for kind in CLASSES if kind.__base__}

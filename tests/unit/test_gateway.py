@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def sent_by_an_app_that_sends(*messages: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the server is handed when an application sends *messages*."""
+    """The messages that the server receives when an application sends *messages*."""
     sent: list[dict[str, Any]] = []
 
     async def app(_scope: Scope, _receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
@@ -41,7 +41,7 @@ def body(content: bytes, *, more: bool = False) -> dict[str, Any]:
 @pytest.mark.parametrize("size", [0, 1, PIECE_BYTES, PIECE_BYTES + 1, 3 * PIECE_BYTES])
 @pytest.mark.parametrize("more", [True, False])
 def test_pieces_add_up_to_the_answer(size: int, *, more: bool) -> None:
-    """Whatever its length, an answer arrives whole and ends when it ended."""
+    """A response of any length arrives whole and ends with its last message."""
     content = bytes(range(256)) * (size // 256 + 1)
 
     sent = sent_by_an_app_that_sends(body(content[:size], more=more))

@@ -113,7 +113,7 @@ class FakeLedger(DigestsTable):
 
 
 def row_with(sequencer: str, status: Status = Status.HASHED) -> Row:
-    """What is recorded already."""
+    """A row that is already recorded."""
     return Row(
         bucket="inbox",
         key="a",

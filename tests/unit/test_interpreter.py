@@ -36,9 +36,9 @@ def test_the_newest_on_the_path_is_taken(nowhere: Path) -> None:
     newest = fake_python(nowhere / "bin" / "python3.13", 13)
     fake_python(nowhere / "bin" / "python3.99", 99)
 
-    found = newest_interpreter()
+    interpreter = newest_interpreter()
 
-    assert (found.path, found.runtime) == (newest, "python3.13")
+    assert (interpreter.path, interpreter.runtime) == (newest, "python3.13")
 
 
 def test_a_shim_that_does_not_answer_is_passed_over(nowhere: Path) -> None:
@@ -63,6 +63,6 @@ def test_without_any_the_running_one_is_taken() -> None:
 
 
 def test_the_versions_are_those_of_the_template() -> None:
-    """What is looked for is what PythonRuntime allows."""
+    """The versions searched for are those that PythonRuntime allows."""
     allowed = load_template()["Parameters"]["PythonRuntime"]["AllowedValues"]
     assert [f"python3.{minor}" for minor in LAMBDA_MINORS] == sorted(allowed, reverse=True)

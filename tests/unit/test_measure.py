@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from bucketsum import measure
 from bucketsum.measure import Measurement, Meter
 
 
@@ -45,7 +46,7 @@ def test_a_meter_takes_processor_time() -> None:
 
 @pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="not on Linux")
 def test_a_meter_takes_the_peak_of_its_own_time() -> None:
-    """What was held and let go of before is not counted, what is held meanwhile is."""
+    """Memory released before the measurement does not count; memory held during it does."""
     size_bytes = 200_000_000
     bytes(size_bytes)  # before
     before = Meter()
@@ -62,7 +63,7 @@ def test_a_meter_takes_the_peak_of_its_own_time() -> None:
 
 def test_a_meter_says_what_it_cannot_take(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Without Linux's /proc there is no peak, and no guess in its place."""
-    monkeypatch.setattr("bucketsum.measure._PROC", tmp_path / "nowhere")
+    monkeypatch.setattr(measure, "_PROC", tmp_path / "nowhere")
     meter = Meter()
     assert meter.peak_was_reset is False
     assert meter.stop(1).max_rss_bytes is None

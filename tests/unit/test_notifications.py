@@ -35,7 +35,7 @@ def test_every_envelope_names_the_same_object(envelope: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("envelope", [TEST_EVENT, from_sns(TEST_EVENT)], ids=["s3", "sns"])
 def test_test_event_names_nothing(envelope: dict[str, Any]) -> None:
-    """What S3 sends on set-up costs nothing."""
+    """The test event that S3 sends on set-up names no objects."""
     assert created_objects_in(json.dumps(envelope)) == []
 
 
@@ -45,7 +45,7 @@ def test_several_records_keep_their_order() -> None:
     for number, record in enumerate(records):
         record["s3"]["object"]["key"] = f"key-{number}"
     body = json.dumps({"Records": records})
-    assert [one.key for one in created_objects_in(body)] == ["key-0", "key-1", "key-2"]
+    assert [created.key for created in created_objects_in(body)] == ["key-0", "key-1", "key-2"]
 
 
 @pytest.mark.parametrize(
@@ -74,7 +74,7 @@ def test_eventbridge_keys_are_taken_as_they_are(key: str) -> None:
 
 @given(KEYS)
 def test_any_key_survives_the_journey(key: str) -> None:
-    """Whatever S3 accepts as a key comes back the same through every envelope."""
+    """Every key that S3 accepts survives every envelope."""
     encoded = quote_plus(key, safe="/")
     native = with_field(notification(), "Records.0.s3.object.key", encoded)
     assert created_objects_in(native)[0].key == key

@@ -99,7 +99,7 @@ def test_eventbridge_field_out_of_range_is_refused(path: str, value: object) -> 
     ],
 )
 def test_other_messages_are_refused_with_a_reason(body: str, reason: str) -> None:
-    """What is none of the envelopes says what it is instead."""
+    """The error for an unknown envelope describes it."""
     with pytest.raises(MalformedMessage, match=reason):
         created_objects_in(body)
 
@@ -110,7 +110,7 @@ def _parsed_or_refused(body: str) -> None:
         arrivals = created_objects_in(body)
     except MalformedMessage:
         return
-    assert all(isinstance(one, ObjectCreated) for one in arrivals)
+    assert all(isinstance(created, ObjectCreated) for created in arrivals)
 
 
 @given(st.text())

@@ -134,7 +134,7 @@ def test_other_streams_are_refused(text: str) -> None:
 
 
 def test_template_admits_the_same_streams() -> None:
-    """What CloudFormation lets through, the function does not refuse, and the other way round."""
+    """CloudFormation and the function accept the same values."""
     pattern = load_template()["Parameters"]["Streams"]["AllowedPattern"]
     texts = ["auto", *map(str, range(-1, 200)), "", "Auto", "01", "1.0"]
     admitted = [text for text in texts if re.fullmatch(pattern, text)]
@@ -167,7 +167,7 @@ def test_template_sets_what_is_read_and_its_defaults_are_good() -> None:
     """A deploy that changes nothing starts."""
     template = load_template()
     variables = template["Resources"]["HasherFunction"]["Properties"]["Environment"]["Variables"]
-    defaults = {name: one["Default"] for name, one in template["Parameters"].items()}
+    defaults = {name: parameter["Default"] for name, parameter in template["Parameters"].items()}
     env = {
         name: str(value) if not isinstance(value, dict) else str(defaults.get(value["Ref"], "name"))
         for name, value in variables.items()
@@ -178,7 +178,7 @@ def test_template_sets_what_is_read_and_its_defaults_are_good() -> None:
 
 
 def test_template_admits_the_same_chunk_sizes() -> None:
-    """What CloudFormation lets through, the function does not refuse for its range."""
+    """CloudFormation and the function accept the same range."""
     parameter = load_template()["Parameters"]["ChunkBytes"]
     assert (parameter["MinValue"], parameter["MaxValue"]) == (CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
 
@@ -220,7 +220,7 @@ def test_second_core_hashes_where_there_is_one(memory_mb: str, *, second_core: b
 
 
 def test_second_core_holds_a_chunk_of_its_own() -> None:
-    """What members may take of the memory is what three chunks leave, not two."""
+    """Members get the memory that three chunks leave, not two."""
     half_mb = str(512 * 1024 * 1024)
     env = ARCHIVES | {"CHUNK_BYTES": half_mb, "ARCHIVE_MAX_MEMBERS": "150000"}
     assert Settings.from_env(env | {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "1769"}).archives
@@ -252,10 +252,10 @@ def test_bad_archive_settings_are_named(name: str, value: str) -> None:
 def test_a_cold_start_without_archives_does_without_their_modules(module: str) -> None:
     """Of the archive modules only the model, which holds plain values, is always imported."""
     program = f"import sys, bucketsum.{module}; print(*sys.modules)"
-    told = subprocess.run(
+    process = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )
-    loaded = told.stdout.split()
+    loaded = process.stdout.split()
     assert f"bucketsum.{module}" in loaded
     archives = {name for name in loaded if name.startswith("bucketsum.archives")}
     assert archives <= {"bucketsum.archives", "bucketsum.archives.model"}

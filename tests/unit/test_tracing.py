@@ -52,7 +52,7 @@ def invoked(*sampled: str, **env: str) -> tuple[list[str], dict[str, dict[str, A
     """
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as daemon:
         daemon.bind(("127.0.0.1", 0))
-        told = subprocess.run(
+        process = subprocess.run(
             [sys.executable, "-c", PROGRAM, *sampled],
             check=True,
             capture_output=True,
@@ -73,7 +73,7 @@ def invoked(*sampled: str, **env: str) -> tuple[list[str], dict[str, dict[str, A
                 segment = json.loads(daemon.recv(65536).split(b"\n", 1)[1])
                 assert segment["name"] not in segments
                 segments[segment["name"]] = segment
-    return told.stdout.split(), segments
+    return process.stdout.split(), segments
 
 
 def test_what_is_not_sampled_loads_nothing() -> None:
@@ -94,7 +94,7 @@ def test_what_is_sampled_is_traced() -> None:
 
 
 def test_a_later_one_is_no_cold_start() -> None:
-    """Which invocation was the first is known, though the Tracer has not seen it."""
+    """The first sampled invocation does not count as a cold start if it is warm."""
     loaded, segments = invoked("0", "1", "0")
     assert loaded == ["False", "True", "True"]
     segment = segments["## lambda_handler"]
@@ -103,7 +103,7 @@ def test_a_later_one_is_no_cold_start() -> None:
 
 
 def test_an_exception_is_in_the_trace() -> None:
-    """What the handler raises passes, and the segment holds it."""
+    """An error of the handler passes through and is recorded in the segment."""
     segment = invoked("1!")[1]["## lambda_handler"]
     assert segment["fault"] is True
     assert segment["cause"]["exceptions"][0]["message"] == "as asked"
@@ -116,7 +116,7 @@ def test_tracing_can_be_turned_off() -> None:
 
 
 def test_other_threads_are_part_of_the_trace() -> None:
-    """What objects that are read side by side ask of AWS is in their invocation's segment."""
+    """AWS calls for objects read in parallel belong to their invocation's segment."""
     _, segments = invoked("1", THREADS="2")
     assert segments["dynamodb"]["parent_id"] == segments["## lambda_handler"]["id"]
 

@@ -126,7 +126,7 @@ def test_script_of_the_emulator_runs_in_the_cgroup(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """What the script writes goes through, and this process is what the box holds."""
+    """The script's output passes through, and its process is in the cgroup."""
     script = tmp_path / "script.py"
     script.write_text("import sys; sys.stdout.write('one '); sys.stdout.write('two')")
     config = tmp_path / "worker.json"
@@ -196,7 +196,7 @@ def test_version_1_of_the_interface_is_used(tmp_path: Path) -> None:
     """Each controller has a place of its own."""
     for name in ("cpu", "memory"):
         (tmp_path / name).mkdir()
-    found = cgroups.cgroup_roots(
+    roots = cgroups.cgroup_roots(
         "ours",
         mounts(
             tmp_path,
@@ -205,16 +205,16 @@ def test_version_1_of_the_interface_is_used(tmp_path: Path) -> None:
         ),
     )
 
-    assert found == {"cpu": f"{tmp_path}/cpu/ours", "memory": f"{tmp_path}/memory/ours"}
+    assert roots == {"cpu": f"{tmp_path}/cpu/ours", "memory": f"{tmp_path}/memory/ours"}
 
 
 def test_version_2_of_the_interface_is_used(tmp_path: Path) -> None:
     """All controllers share a place, and pass on to children what is written down for them."""
     (tmp_path / "cgroup.subtree_control").write_text("cpu memory pids\n")
 
-    found = cgroups.cgroup_roots("ours", mounts(tmp_path, f"cgroup2 {tmp_path} cgroup2 rw 0 0"))
+    roots = cgroups.cgroup_roots("ours", mounts(tmp_path, f"cgroup2 {tmp_path} cgroup2 rw 0 0"))
 
-    assert found == {"cpu": f"{tmp_path}/ours", "memory": f"{tmp_path}/ours"}
+    assert roots == {"cpu": f"{tmp_path}/ours", "memory": f"{tmp_path}/ours"}
     assert (tmp_path / "ours" / "cgroup.subtree_control").read_text() == "+cpu +memory"
 
 

@@ -16,7 +16,7 @@ _COLUMN: Final = "bucketsum.column"
 
 
 class _Column(NamedTuple):
-    """How a field is stored.
+    """The attribute that stores a field.
 
     A tuple, as rows of members are encoded by the ten thousand.
 

@@ -1,4 +1,4 @@
-"""What the tests of the source and of the hasher stand on."""
+"""Fixtures for the tests of the source and of the hasher."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from moto import mock_aws
 from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.reading import s3_client
 from tests.support.s3_server import HostileS3, hostile_s3
+
+from bucketsum.s3 import source
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +37,7 @@ def client(hostile: HostileS3) -> Iterator[S3Client]:
 def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[HasherStack]:
     """The hasher with everything around it in moto, its retries without their pauses."""
     monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
-    monkeypatch.setattr("bucketsum.s3.source._LONGEST_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(source, "_LONGEST_PAUSE_SECONDS", 0)
     monkeypatch.setenv("AWS_RETRY_MODE", "standard")
     keep_session: DefaultConfig = {"core": {"reset_boto3_session": False}}  # slow to make
     with mock_aws(config=keep_session):

@@ -35,10 +35,10 @@ class _Handler(BaseHTTPRequestHandler):
         other = {far: self.connection, self.connection: far}
         while True:
             ready, _, _ = select.select(list(other), [], [])
-            for one in ready:
+            for sock in ready:
                 try:
-                    piece = one.recv(_PIECE_BYTES)
-                    other[one].sendall(piece)
+                    piece = sock.recv(_PIECE_BYTES)
+                    other[sock].sendall(piece)
                 except OSError:
                     return
                 if not piece:

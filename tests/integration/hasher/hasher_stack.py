@@ -41,7 +41,7 @@ class HasherStack:
         self.sqs = boto3.client("sqs")
         self.dynamodb = boto3.client("dynamodb")
         self.requests: tuple[str, ...] = ()
-        self._asked: list[str] = []
+        self._requests: list[str] = []
         self._sequencer = 0
         self._passed_seconds = 0
         self._count_requests()
@@ -65,7 +65,7 @@ class HasherStack:
         make_request = Endpoint.make_request
 
         def counted(endpoint: Endpoint, operation: OperationModel, request: Any) -> Any:  # noqa: ANN401 - as botocore's
-            self._asked.append(operation.name)
+            self._requests.append(operation.name)
             return make_request(endpoint, operation, request)
 
         self._patch.setattr(Endpoint, "make_request", counted)
@@ -145,10 +145,10 @@ class HasherStack:
         app = self._app or self.load()
         self.send(*bodies)
         records = self.receive()
-        self._asked.clear()
+        self._requests.clear()
         answer = app.lambda_handler({"Records": records}, context or Context())
         failed = {failure["itemIdentifier"] for failure in answer["batchItemFailures"]}
-        self.requests = tuple(self._asked)
+        self.requests = tuple(self._requests)
         for record in records:
             if record["messageId"] not in failed:
                 self.sqs.delete_message(
@@ -157,7 +157,7 @@ class HasherStack:
         return [record["body"] for record in records if record["messageId"] in failed]
 
     def receive(self) -> list[dict[str, Any]]:
-        """What is visible on the arrivals queue, as Lambda passes it on."""
+        """Messages visible on the arrivals queue, as records of a Lambda event."""
         answer = self.sqs.receive_message(
             QueueUrl=self.arrivals_url, MaxNumberOfMessages=10, AttributeNames=["All"]
         )
@@ -186,7 +186,7 @@ class HasherStack:
         return [record["body"] for record in self.receive()]
 
     def set_aside(self) -> dict[str, str]:
-        """What is in the dead-letter queue: bodies → reasons."""
+        """Messages in the dead-letter queue: bodies → reasons."""
         answer = self.sqs.receive_message(
             QueueUrl=self.dead_letters_url,
             MaxNumberOfMessages=10,
@@ -199,11 +199,11 @@ class HasherStack:
         }
 
     def rows(self) -> dict[tuple[str, str], dict[str, str]]:
-        """What is recorded: (key, entry) → attributes, numbers as DynamoDB writes them."""
+        """Recorded rows: (key, entry) → attributes, numbers as DynamoDB writes them."""
         items: list[dict[str, Any]] = list(self.dynamodb.scan(TableName="digests")["Items"])
         plain = [{name: next(iter(value.values())) for name, value in i.items()} for i in items]
         return {(row["object"].partition("/")[2], row["entry"]): row for row in plain}
 
     def digests(self) -> dict[str, str | None]:
-        """What is recorded: key → SHA-1, or None where unreadable."""
+        """Recorded digests: key → SHA-1, or None if unreadable."""
         return {key: row.get("sha1") for (key, _), row in self.rows().items()}

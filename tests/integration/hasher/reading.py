@@ -1,4 +1,4 @@
-"""How the tests of the source read from the hostile S3."""
+"""Readers and objects for the tests against the hostile S3."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ import zlib
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.integration.hasher.told import objects_in
+from tests.integration.hasher.log_lines import objects_in
 from tests.support.events import BUCKET, message_of
 from tests.support.lambda_invocation import Context
 from tests.support.sha1 import sha1_of
@@ -64,9 +64,13 @@ def test_members_have_rows(
     assert {entry: row["sha1"] for (_, entry), row in rows.items()} == {
         f"null!/{name}": sha1_of(content) for name, content in members.items()
     }
-    one = rows["a.zip", "null!/d/7.txt"]
-    assert (one["member"], one["method"], one["size_bytes"]) == ("d/7.txt", "deflate", "1000")
-    assert one["crc32"] == f"{zlib.crc32(members['d/7.txt']):08x}"
+    member = rows["a.zip", "null!/d/7.txt"]
+    assert (member["member"], member["method"], member["size_bytes"]) == (
+        "d/7.txt",
+        "deflate",
+        "1000",
+    )
+    assert member["crc32"] == f"{zlib.crc32(members['d/7.txt']):08x}"
     [line] = objects_in(capsys.readouterr().out)
     assert (line["outcome"], line["archive"], line["members"]) == ("hashed", "read", 60)
 
@@ -179,7 +183,7 @@ def test_every_version_keeps_its_members(stack: HasherStack) -> None:
 def test_members_wait_for_a_table_that_is_busy(
     stack: HasherStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What DynamoDB did not take is sent again; in the end the message goes back."""
+    """Rows that DynamoDB does not accept are retried; at last the message returns to the queue."""
     stack.load(**ARCHIVES)
     arrival = stack.put("a.zip", zip_of({f"{number}": b"x" for number in range(30)}))
     left: list[object] = [{"PutRequest": {"Item": {}}}]
@@ -209,16 +213,16 @@ def test_sweep_can_unzip(stack: HasherStack, mode: str, inflate: str) -> None:
     """Every mode and engine is a cell that gives the same digest, members and directories."""
     body = zip_of({"d/x": b"x" * 10_000, "y": b"y"})
     arrival = stack.put("a.zip", body)
-    found: list[MemberResult] = []
+    results: list[MemberResult] = []
     digest, contents = unzip(
         BotocoreReader(stack.s3, 65_536),
         range_reader(stack.s3, arrival),
         arrival,
         unzip_reader(mode, inflate, 3538),
-        found.append,
+        results.append,
     )
     assert digest.sha1 == sha1_of(body)
-    assert {one.path: one.digest.sha1 for one in found} == {
+    assert {result.path: result.digest.sha1 for result in results} == {
         "d/x": sha1_of(b"x" * 10_000),
         "y": sha1_of(b"y"),
     }
@@ -239,9 +243,9 @@ def test_range_is_read_where_the_whole_object_comes(
     arrival = stack.put("a", bytes(range(256)) * 20)
     get_object = stack.s3.get_object
 
-    def ignore_range(**asked: str) -> object:
-        del asked["Range"]
-        return get_object(**asked)  # type: ignore[arg-type]
+    def ignore_range(**request: str) -> object:
+        del request["Range"]
+        return get_object(**request)  # type: ignore[arg-type]
 
     monkeypatch.setattr(stack.s3, "get_object", ignore_range)
     assert range_reader(stack.s3, arrival)(300, 5) == bytes(range(44, 49))

@@ -70,8 +70,8 @@ def test_others_are_still_not_trusted(tmp_path: Path, monkeypatch: pytest.Monkey
     context, trusted = own_tls(tmp_path / "own")
     other, _ = own_tls(tmp_path / "other")
     with hostile_s3(context) as server, hostile_s3(other) as impostor:
-        for one in (server, impostor):
-            one.put("inbox/a", b"content")
+        for endpoint in (server, impostor):
+            endpoint.put("inbox/a", b"content")
         client = client_at(server.endpoint_url, trusted, monkeypatch)
         assert client.get_object(Bucket="inbox", Key="a")["Body"].read() == b"content"
         client.close()

@@ -7,7 +7,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.integration.hasher.told import objects_in, outcomes_in
+from tests.integration.hasher.log_lines import objects_in, outcomes_in
 from tests.support.events import BUCKET, TEST_EVENT, message_of
 from tests.support.sha1 import sha1_of
 

@@ -10,8 +10,8 @@ import json
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from tests.integration.hasher.log_lines import failures_in, metrics_in, outcomes_in
 from tests.integration.hasher.reading import BODY, put_at
-from tests.integration.hasher.told import failures_in, metrics_in, outcomes_in
 from tests.support.events import message_of
 from tests.support.s3_faults import THROTTLED, TRIES, Fault
 

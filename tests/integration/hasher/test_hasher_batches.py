@@ -6,8 +6,14 @@ from dataclasses import replace
 from threading import Barrier
 from typing import TYPE_CHECKING
 
+from tests.integration.hasher.log_lines import (
+    failures_in,
+    lines_in,
+    metrics_in,
+    objects_in,
+    outcomes_in,
+)
 from tests.integration.hasher.reading import put_at
-from tests.integration.hasher.told import failures_in, lines_in, metrics_in, objects_in, outcomes_in
 from tests.support.events import message_of
 from tests.support.lambda_invocation import Context
 from tests.support.s3_faults import Fault
@@ -24,7 +30,7 @@ KEYS = [f"small-{number}" for number in range(10)]
 
 
 def body_of(key: str) -> bytes:
-    """What is put at *key*."""
+    """The content of the object at *key*."""
     return key.encode() * 1000
 
 
@@ -67,8 +73,8 @@ def test_each_object_has_its_line_and_its_share_of_the_metrics(
     messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS]
     hostile_stack.deliver(*messages)
     output = capsys.readouterr().out
-    told = [(line["key"], line["sha1"], line["size_bytes"]) for line in objects_in(output)]
-    assert told == [(key, sha1_of(body_of(key)), len(body_of(key))) for key in KEYS]
+    hashed = [(line["key"], line["sha1"], line["size_bytes"]) for line in objects_in(output)]
+    assert hashed == [(key, sha1_of(body_of(key)), len(body_of(key))) for key in KEYS]
     invocations = {line["function_request_id"] for line in objects_in(output)}
     assert invocations == {Context().aws_request_id}
     metrics = metrics_in(output)
@@ -81,7 +87,7 @@ def test_events_of_one_key_in_one_batch_end_with_the_newest(stack: HasherStack) 
     stack.keep_versions()
     bodies = [f"{number}".encode() for number in range(8)]
     arrivals = [replace(stack.put("a", body), version_id=None, etag=None) for body in bodies]
-    assert stack.deliver(*(message_of(one) for one in arrivals)) == []
+    assert stack.deliver(*(message_of(created) for created in arrivals)) == []
     assert stack.rows()["a", "null"]["sequencer"].startswith(arrivals[-1].sequencer)
 
 
@@ -90,15 +96,17 @@ def test_large_messages_that_come_together_part(
 ) -> None:
     """One is hashed; the others are visible again at once, a second apart, and nothing failed."""
     arrivals = [replace(stack.put(key, b"!"), size_bytes=LARGE_BYTES) for key in "abc"]
-    messages = [message_of(one) for one in arrivals]
+    messages = [message_of(created) for created in arrivals]
     back = stack.deliver(*messages)
     assert len(back) == 2
     assert stack.set_aside() == {}
     output = capsys.readouterr().out
     assert outcomes_in(output) == ["hashed"]
     assert failures_in(output) == []
-    told = [line for line in lines_in(output) if "another invocation" in line.get("message", "")]
-    assert [(line["level"], line["seconds"]) for line in told] == [("INFO", 0), ("INFO", 1)]
+    deferred = [
+        line for line in lines_in(output) if "another invocation" in line.get("message", "")
+    ]
+    assert [(line["level"], line["seconds"]) for line in deferred] == [("INFO", 0), ("INFO", 1)]
     metrics = metrics_in(output)
     assert (metrics["Messages"], metrics["MessagesDeferred"]) == ([1] * 3, [1] * 2)
     assert "MessagesRetried" not in metrics
@@ -109,7 +117,7 @@ def test_large_messages_that_come_together_part(
 def test_a_message_that_was_left_is_hashed_when_it_comes_again(stack: HasherStack) -> None:
     """Left once, it has its turn: no message parts for ever."""
     arrivals = [replace(stack.put(key, b"!"), size_bytes=LARGE_BYTES) for key in "abcd"]
-    stack.deliver(*(message_of(one) for one in arrivals))
+    stack.deliver(*(message_of(created) for created in arrivals))
     stack.pass_seconds(10)
     assert stack.deliver() == []
     assert len(stack.digests()) == 4

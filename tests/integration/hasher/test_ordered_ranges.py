@@ -93,7 +93,7 @@ def stall_the_first(hostile: HostileS3, body: bytes) -> ObjectCreated:
 def test_whatever_breaks_every_byte_comes_once_and_in_order(
     running: tuple[HostileS3, S3Client], size: int, plan: ReadPlan, faults: list[Fault]
 ) -> None:
-    """Whatever the size, the parts, the streams and what breaks where: the same bytes."""
+    """Any size, plan and fault: the same bytes."""
     s3, client = running
     stored = s3.put(PATH, (BODY * 6)[:size])
     s3.script(*faults)
@@ -206,7 +206,7 @@ def test_a_throttled_part_is_asked_for_again(hostile: HostileS3, client: S3Clien
 
 
 def test_a_refused_part_is_explained_by_botocore(hostile: HostileS3, client: S3Client) -> None:
-    """What is not the usual goes on over botocore, from the first byte that was not given out."""
+    """After an unusual response, botocore continues at the first byte not yet passed on."""
     stored = hostile.put(PATH, BODY)
 
     def close_up() -> None:
@@ -229,7 +229,7 @@ def test_parts_resume_within_bounds(hostile: HostileS3, client: S3Client) -> Non
 
 
 def test_a_part_resumes_where_it_broke(hostile: HostileS3, client: S3Client) -> None:
-    """What had come of the part is not asked for again."""
+    """Bytes of a part that have come are not requested again."""
     hostile.script(Fault(), Fault(cut_after=300, gently=True))
     reading = opened(client, hostile.put(PATH, BODY), ReadPlan(2, 6000))
     assert b"".join(reading.chunks) == BODY

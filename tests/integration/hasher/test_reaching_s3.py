@@ -85,7 +85,7 @@ def test_authorities_are_named_as_botocore_has_them_named(client: S3Client, name
 
 
 def test_patience_is_botocore_s(hostile: HostileS3) -> None:
-    """How long to connect, and how long to bear silence, is what the client is told."""
+    """The time-outs are those of the client's configuration."""
     with s3_client(hostile.endpoint_url, Config(connect_timeout=3, read_timeout=0.3)) as client:
         access = transport_config(client, {})
     assert access
@@ -111,7 +111,7 @@ def test_certificates_of_our_own_are_shown_by_botocore(hostile: HostileS3, confi
 def test_a_proxy_is_used_as_botocore_uses_it(
     hostile: HostileS3, monkeypatch: pytest.MonkeyPatch, reader: Reader
 ) -> None:
-    """What `HTTP_PROXY` names is asked, for a host that only it can know."""
+    """The proxy in `HTTP_PROXY` is used, for a host that only the proxy knows."""
     monkeypatch.setenv("HTTP_PROXY", hostile.endpoint_url)
     with s3_client("http://s3.example.invalid") as client:
         assert reader.content_of(client, hostile.put(PATH, BODY)) == BODY
@@ -239,8 +239,8 @@ def expiring_client(endpoint_url: str) -> S3Client:
 
     session = botocore.session.get_session()
     session.register_component("credential_provider", Provider())
-    made = boto3.Session(botocore_session=session)
-    return made.client("s3", endpoint_url=endpoint_url, config=CLIENT_CONFIG)
+    boto = boto3.Session(botocore_session=session)
+    return boto.client("s3", endpoint_url=endpoint_url, config=CLIENT_CONFIG)
 
 
 def keys_of(hostile: HostileS3) -> list[str]:
@@ -304,10 +304,10 @@ def test_no_address_is_told(
     [signature] = {
         parse_qs(request.query)["X-Amz-Signature"][0] for request in hostile.requests[:1]
     }
-    told = "".join(traceback.format_exception(caught.value))
-    told += "".join(record.getMessage() for record in caplog.records if "bucketsum" in record.name)
-    assert "X-Amz-" not in told
-    assert signature not in told
+    texts = "".join(traceback.format_exception(caught.value))
+    texts += "".join(record.getMessage() for record in caplog.records if "bucketsum" in record.name)
+    assert "X-Amz-" not in texts
+    assert signature not in texts
 
 
 def test_without_pycurl_botocore_reads_and_it_is_said_once(
@@ -323,7 +323,7 @@ def test_without_pycurl_botocore_reads_and_it_is_said_once(
     for _ in range(2):
         assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
     assert not any(request.by_libcurl for request in hostile.requests)
-    assert len([one for one in caplog.records if "over botocore" in one.getMessage()]) == 1
+    assert len([record for record in caplog.records if "over botocore" in record.getMessage()]) == 1
 
 
 def test_with_pycurl_libcurl_reads(hostile: HostileS3, client: S3Client) -> None:

@@ -92,7 +92,7 @@ def test_exactly_what_arrived_is_asked_for(
 def test_libcurl_reads_where_it_should(
     hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:
-    """What is fast is what is used: nothing falls back to botocore without a reason."""
+    """The fast reader is used: nothing falls back to botocore without a reason."""
     reader.content_of(client, hostile.put(PATH, BODY, "v1"))
     assert {request.by_libcurl for request in hostile.requests} == {reader.streams > 0}
 
@@ -102,7 +102,7 @@ def test_an_older_version_is_read_for_its_own_event(
 ) -> None:
     """Where a bucket keeps versions, each is read as it was, whatever came later."""
     versions = [hostile.put(PATH, b"first", "v1"), hostile.put(PATH, b"second", "v2")]
-    assert [reader.content_of(client, one) for one in versions] == [b"first", b"second"]
+    assert [reader.content_of(client, version) for version in versions] == [b"first", b"second"]
 
 
 def test_an_event_without_etag_reads_what_is_there(
@@ -155,7 +155,7 @@ def test_a_trickle_is_not_a_break(hostile: HostileS3, client: S3Client, reader: 
 def test_one_connection_serves_object_after_object(
     hostile: HostileS3, client: S3Client, reader: Reader
 ) -> None:
-    """What is read to its end, the empty object too, leaves its connections to the next."""
+    """An object read to its end, even an empty one, leaves its connections open for the next."""
     source = reader.source(client)
     for body in (BODY, b"", BODY[:1], b"", BODY):
         assert b"".join(source.open(arrival_of(hostile.put(PATH, body))).chunks) == body

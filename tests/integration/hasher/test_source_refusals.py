@@ -152,10 +152,10 @@ def test_an_error_that_breaks_off_is_no_answer(
 
 def test_an_endpoint_that_refuses_connections(hostile: HostileS3, reader: Reader) -> None:
     """Where nobody listens, the object is as it was: try again later."""
-    with socket.socket() as taken:
-        taken.bind(("127.0.0.1", 0))  # bound but not listening, so that nobody else can
+    with socket.socket() as occupied:
+        occupied.bind(("127.0.0.1", 0))  # bound but not listening, so that nobody else can
         with (
-            s3_client(f"http://127.0.0.1:{taken.getsockname()[1]}") as client,
+            s3_client(f"http://127.0.0.1:{occupied.getsockname()[1]}") as client,
             pytest.raises(SourceUnavailable, match="could not be reached"),
         ):
             reader.content_of(client, hostile.put(PATH, BODY))

@@ -178,7 +178,7 @@ LIES: Final = {
 def test_a_wrong_continuation_is_refused(
     hostile: HostileS3, client: S3Client, lie: Fault, reader: Reader
 ) -> None:
-    """What does not continue at the next byte to the last is an error, not a digest."""
+    """A response that does not continue at the next byte is an error, not a digest."""
     hostile.script(Fault(cut_after=4096, gently=True))
     hostile.always = lie
     with pytest.raises(SourceInterrupted, match="asked to continue with 'bytes 4096-10239/10240'"):

@@ -73,16 +73,16 @@ def _fetch(folder: Path) -> None:
             command, cwd=folder, check=True, capture_output=True, text=True, timeout=FETCH_SECONDS
         )
     except subprocess.CalledProcessError as error:
-        told = (error.stdout + error.stderr).strip().splitlines()[:1]
-        raise OracleUnavailableError(f"Maven could not fetch DynamoDB Local: {told}") from error
+        output = (error.stdout + error.stderr).strip().splitlines()[:1]
+        raise OracleUnavailableError(f"Maven could not fetch DynamoDB Local: {output}") from error
     except subprocess.TimeoutExpired as error:
         raise OracleUnavailableError(f"Maven took over {FETCH_SECONDS} s to fetch it") from error
 
 
-def _keep(made: Path, libraries: Path) -> None:
+def _keep(folder: Path, libraries: Path) -> None:
     """Rename in one step: a test run beside this one sees all of it or nothing."""
     try:
-        made.rename(libraries)
+        folder.rename(libraries)
     except OSError:
         if not libraries.is_dir():  # else the other one was faster
             raise

@@ -67,12 +67,12 @@ ROWS = st.builds(
 
 def by_place(rows: list[Row]) -> dict[RowKey, Row]:
     """Rows under where they are kept."""
-    return {place(one): one for one in rows}
+    return {place(recorded): recorded for recorded in rows}
 
 
 @given(drawn=ROWS)
 def test_any_row_comes_back_the_same(ledger: DigestsTable, drawn: Row) -> None:
-    """Whatever a row holds and whatever it lacks survives the table."""
+    """Every field of a row, present or absent, survives the table."""
     recorded = replace(drawn, key=f"{drawn.key}{fresh_key()}")
     ledger.record(recorded)
     assert ledger.row_at(place(recorded)) == recorded
@@ -94,10 +94,10 @@ def test_longest_names_are_recorded_and_found(ledger: DigestsTable, entry: str) 
 def test_rows_of_more_places_than_one_request_takes(ledger: DigestsTable) -> None:
     """DynamoDB takes 100 keys at a time and refuses doubles; the caller need not know."""
     rows = [row(fresh_key(), "0A", sha1=fresh_sha1()) for _ in range(205)]
-    for one in rows:
-        ledger.record(one)
+    for recorded in rows:
+        ledger.record(recorded)
     absent = [RowKey("inbox", fresh_key(), "null") for _ in range(10)]
-    twice = [one for one in (*by_place(rows), *absent) for _ in range(2)]
+    twice = [row_key for row_key in (*by_place(rows), *absent) for _ in range(2)]
     assert ledger.rows_at(twice) == by_place(rows)
 
 
@@ -114,7 +114,7 @@ class BetweenTheLines:
         self._bend = bend
 
     def batch_get_item(self, **request: Any) -> BatchGetItemOutputTypeDef:  # noqa: ANN401 - as boto3's
-        """Whatever the test makes of the request."""
+        """The test's own response to the request."""
         answer: BatchGetItemOutputTypeDef = self._bend(self._dynamodb.batch_get_item, request)
         return answer
 
@@ -132,8 +132,8 @@ def test_unprocessed_keys_are_asked_for_again(
 ) -> None:
     """DynamoDB may leave keys unprocessed under load; no row may be missing for it."""
     rows = [row(fresh_key(), "0A") for _ in range(110)]
-    for one in rows:
-        ledger.record(one)
+    for recorded in rows:
+        ledger.record(recorded)
 
     def process_seven(get: Callable[..., Any], request: dict[str, Any]) -> dict[str, Any]:
         keys = request["RequestItems"][digests_table]["Keys"]
@@ -164,19 +164,23 @@ def test_versions_come_newest_first(ledger: DigestsTable, dynamodb: DynamoDBClie
     """Version ids say nothing of time; the sequencer does. Every page is read."""
     key = fresh_key()
     rows = [row(key, f"{number:04X}", entry=f"v{number * 7 % 10}") for number in range(10)]
-    for one in rows:
-        ledger.record(one)
+    for recorded in rows:
+        ledger.record(recorded)
     with pages_of(dynamodb, limit=3):
         assert ledger.versions_of("inbox", key) == rows[::-1]
 
 
 def test_versions_are_of_one_object_alone(ledger: DigestsTable) -> None:
     """Neither a longer key nor the same key in another bucket is this object."""
-    one = row(fresh_key(), "0A")
-    for other in (replace(one, key=f"{one.key}/x"), replace(one, bucket="inbox-2"), one):
+    wanted = row(fresh_key(), "0A")
+    for other in (
+        replace(wanted, key=f"{wanted.key}/x"),
+        replace(wanted, bucket="inbox-2"),
+        wanted,
+    ):
         ledger.record(other)
-    assert ledger.versions_of(one.bucket, one.key) == [one]
-    assert ledger.versions_of(one.bucket, "never-seen") == []
+    assert ledger.versions_of(wanted.bucket, wanted.key) == [wanted]
+    assert ledger.versions_of(wanted.bucket, "never-seen") == []
 
 
 def test_content_is_found_wherever_it_is(ledger: DigestsTable, dynamodb: DynamoDBClient) -> None:
@@ -188,8 +192,8 @@ def test_content_is_found_wherever_it_is(ledger: DigestsTable, dynamodb: DynamoD
         row(f"{key}/1", "0B", sha1=sha1, entry="a", arrived_at="2026-01-02"),
         *(row(f"{key}/{number}", "0A", sha1=sha1) for number in range(2, 10)),
     ]
-    for one in reversed(expected):
-        ledger.record(one)
+    for recorded in reversed(expected):
+        ledger.record(recorded)
     ledger.record(row(f"{key}/other", "0A", sha1=fresh_sha1()))
     with pages_of(dynamodb, limit=3):
         assert ledger.with_sha1(sha1) == expected

@@ -32,12 +32,12 @@ EVENTS = st.lists(st.tuples(SEQUENCERS, st.sampled_from(Status)), min_size=1, ma
 
 
 def rank(sequencer: str) -> int:
-    """What a sequencer counts: S3 pads the shorter one with zeros on the right."""
+    """A sequencer's rank: S3 pads the shorter of two with zeros on the right."""
     return int(sequencer.ljust(32, "0"), 16)
 
 
 def test_first_event_is_written(ledger: DigestsTable) -> None:
-    """What was recorded can be read back."""
+    """A recorded row can be read back."""
     first = row(fresh_key(), "0A")
     assert ledger.record(first) is WriteResult.WRITTEN
     assert ledger.row_at(place(first)) == first
@@ -97,7 +97,7 @@ def test_unreadable_row_tells_its_last_reason(ledger: DigestsTable) -> None:
 
 
 def expected_of(held: Row | None, event: Row) -> WriteResult:
-    """What `record` must answer to *event* while *held* is recorded."""
+    """The result that `record` must return for *event* while *held* is recorded."""
     if held is None or rank(event.sequencer) > rank(held.sequencer):
         return WriteResult.WRITTEN
     if rank(event.sequencer) < rank(held.sequencer):
@@ -107,7 +107,7 @@ def expected_of(held: Row | None, event: Row) -> WriteResult:
 
 @given(events=EVENTS)
 def test_newest_wins_in_any_order(ledger: DigestsTable, events: list[tuple[str, Status]]) -> None:
-    """Whatever comes in whatever order, the newest event is what is recorded in the end."""
+    """In any order of events, the newest is recorded in the end."""
     key = fresh_key()
     held: Row | None = None
     for number, (sequencer, status) in enumerate(events):
@@ -121,16 +121,16 @@ def test_newest_wins_in_any_order(ledger: DigestsTable, events: list[tuple[str, 
     assert recorded == held
     assert recorded is not None
     assert rank(recorded.sequencer) == newest
-    hashed = (newest, Status.HASHED) in {(rank(sequencer), one) for sequencer, one in events}
+    hashed = (newest, Status.HASHED) in {(rank(sequencer), status) for sequencer, status in events}
     assert (recorded.status is Status.HASHED) == hashed
 
 
 @given(SEQUENCERS, SEQUENCERS)
-def test_padded_sequencers_compare_as_s3_says(one: str, other: str) -> None:
+def test_padded_sequencers_compare_as_s3_says(first: str, other: str) -> None:
     """Texts of the same length compare as the numbers that they write."""
-    texts = comparable_sequencer(one), comparable_sequencer(other)
-    assert (texts[0] < texts[1]) == (rank(one) < rank(other))
-    assert (texts[0] == texts[1]) == (rank(one) == rank(other))
+    texts = comparable_sequencer(first), comparable_sequencer(other)
+    assert (texts[0] < texts[1]) == (rank(first) < rank(other))
+    assert (texts[0] == texts[1]) == (rank(first) == rank(other))
 
 
 def test_versions_are_recorded_apart(ledger: DigestsTable) -> None:

@@ -1,4 +1,4 @@
-"""What the hasher tells of its work, and of a deploy that cannot work."""
+"""Log lines and metrics of the hasher, and the error of a bad deployment."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.integration.hasher.told import metrics_in, objects_in
+from tests.integration.hasher.log_lines import metrics_in, objects_in
 from tests.support.events import BUCKET, message_of
 
 from bucketsum.errors import BadSettings

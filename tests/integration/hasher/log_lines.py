@@ -1,4 +1,4 @@
-"""What the hasher told: its log lines and its metrics, as Lambda would keep them."""
+"""Log lines and metrics that the hasher wrote to stdout."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ def lines_in(output: str) -> list[dict[str, Any]]:
 
 
 def objects_in(output: str) -> list[dict[str, Any]]:
-    """The log lines that tell of an object."""
+    """The log lines of objects."""
     return [line for line in lines_in(output) if line.get("message") == "object"]
 
 
 def outcomes_in(output: str) -> list[str]:
-    """What became of the objects, one after the other."""
+    """Outcomes of the objects, in order."""
     return [line["outcome"] for line in objects_in(output)]
 
 
 def failures_in(output: str) -> list[dict[str, Any]]:
-    """The log lines that tell of an exception."""
+    """The log lines with an exception."""
     return [line for line in lines_in(output) if "exception" in line]
 
 
 def metrics_in(output: str) -> dict[str, Any]:
-    """The one EMF document of one invocation, besides that of its cold start."""
+    """The EMF document of one invocation, without that of its cold start."""
     documents = [line for line in lines_in(output) if "Messages" in line]
     assert len(documents) == 1
     return documents[0]
