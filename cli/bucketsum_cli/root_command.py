@@ -76,13 +76,23 @@ def run() -> int:
         with contextlib.suppress(OSError):
             error.show()
         return error.exit_code
+    except SystemExit as end:
+        if isinstance(
+            end.__context__, BrokenPipeError
+        ):  # click would end with 1: a negative result
+            return _failed(end.__context__)
+        raise
     except Exception as error:
         if os.environ.get("BUCKETSUM_TRACEBACK"):
             raise
-        with contextlib.suppress(OSError):
-            click.echo(f"Error: {printable(sentence_of(error))}", err=True)
-        _drop_output()
-        return CANNOT_DO
+        return _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    with contextlib.suppress(OSError):
+        click.echo(f"Error: {printable(sentence_of(error))}", err=True)
+    _drop_output()
+    return CANNOT_DO
 
 
 def _drop_output() -> None:

@@ -9,6 +9,8 @@ import pytest
 from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, bodies_in, set_aside
 from tests.support.events import LANDED, TEST_EVENT, eventbridge, notification, with_field
 
+from bucketsum_cli.dead_letter_queue import received
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
@@ -84,6 +86,18 @@ def test_looking_leaves_every_message_there_for_all(run: Run, stack: Stack) -> N
     assert len(run("failures", "--json").document) == 25
     assert len(run("failures", "--json").document) == 25
     assert bodies_in(stack, stack.dead_letter_queue_url) == bodies
+
+
+def test_messages_that_another_command_holds_are_counted(run: Run, stack: Stack) -> None:
+    """An empty list is not an empty queue while a `redrive` waits for its answer."""
+    set_aside(stack, "message 1", "message 2")
+    with received(stack, 10, 600):
+        ended = run("failures")
+        document = run("failures", "--json")
+    assert ended.out == "0 in the dead-letter queue\n"
+    assert "about 2 more are hidden now" in ended.err
+    assert (document.document, "about 2 more are hidden now" in document.err) == ([], True)
+    assert "hidden" not in run("failures").err
 
 
 def test_limit_is_kept_and_told(run: Run, stack: Stack) -> None:

@@ -16,6 +16,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 from moto.server import ThreadedMotoServer
+from samcli.cli.types import (  # type: ignore[import-untyped] # no types
+    CfnParameterOverridesType,
+)
 from tests.support.fifo import open_fifo
 
 from bucketsum_cli import emulator, process
@@ -25,7 +28,7 @@ from bucketsum_cli.local import demo, launcher, lock
 from bucketsum_cli.local.commands import local
 from bucketsum_cli.local.interpreter import Interpreter
 from bucketsum_cli.local.runtime import make_runtime
-from bucketsum_cli.local.sam import Sam
+from bucketsum_cli.local.sam import Sam, template_parameters
 from bucketsum_cli.stack import Connection
 
 if TYPE_CHECKING:
@@ -77,6 +80,47 @@ def test_a_parameter_needs_a_value(run: Run) -> None:
 
     assert ended.status == 2
     assert "'MemorySize' is not NAME=VALUE" in ended.err
+
+
+PARAMETERS = """
+Parameters:
+  MemorySize: {Type: Number, Default: 256}
+  ExistingBucketName: {Type: String, Default: ""}
+Resources:
+  Bucket: {Condition: !Not [A], Value: !Ref MemorySize}
+"""
+
+
+def test_each_deployment_sets_every_parameter(project: LocalProject) -> None:
+    """None keeps the value of the deployment before; an empty value reaches SAM as one."""
+    template = project.folder / "template.yaml"
+    template.write_text(PARAMETERS)
+    here = Interpreter(Path(sys.executable), 13)
+
+    first = template_parameters(template, here, {"MemorySize": "999", "ExistingBucketName": ""})
+    second = template_parameters(template, here, {})
+
+    assert (first["MemorySize"], second["MemorySize"]) == ("999", "256")
+    assert second["ExistingBucketName"] == ""
+    assert second["PythonRuntime"] == "python3.13"
+
+
+def test_unknown_parameter_is_refused_with_the_nearest_name(project: LocalProject) -> None:
+    """A misspelt parameter would be ignored by SAM."""
+    template = project.folder / "template.yaml"
+    template.write_text(PARAMETERS)
+
+    with pytest.raises(CannotDoError, match="no parameter Memorysize; the nearest name is Memory"):
+        template_parameters(template, Interpreter(Path(sys.executable), 13), {"Memorysize": "1"})
+
+
+def test_values_reach_sam_as_they_are(project: LocalProject) -> None:
+    """Empty values and spaces too: SAM reads NAME="VALUE"."""
+    values = {"A": "", "B": "x y", "C": "1"}
+    sam = Sam(project, an_embedded_aws("https://127.0.0.1:1"), Interpreter(Path("p"), 13), values)
+    options = sam.overrides()
+    parsed = CfnParameterOverridesType().convert(tuple(options), None, None)
+    assert parsed == values
 
 
 @pytest.mark.usefixtures("project")
@@ -175,6 +219,53 @@ def test_a_tool_that_fails_is_quoted(project: LocalProject) -> None:
 
     with pytest.raises(CannotDoError, match="uv"):
         make_runtime(project, absent)
+
+
+def test_the_clone_of_the_command_is_found_from_any_folder(
+    project: LocalProject, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """--local works where the files are; a clone around the current folder comes first."""
+    elsewhere = tmp_path / "photos"
+    elsewhere.mkdir()
+    installed = tmp_path / "installed"
+    (installed / "layers" / "bucketsum").mkdir(parents=True)
+    (installed / "template.yaml").touch()
+    monkeypatch.setattr(emulator, "_INSTALLED_FROM", installed)
+
+    assert emulator.local_project() == project
+    (project.folder / "template.yaml").unlink()
+    monkeypatch.chdir(elsewhere)
+    assert emulator.local_project() == LocalProject.at(installed)
+
+
+def test_another_emulator_is_named_by_a_variable(
+    project: LocalProject, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After `make demo KEEP=1` all commands can use the demonstration's stack."""
+    home = project.separate("demo").home
+    monkeypatch.setenv(emulator.HOME_VARIABLE, str(home))
+    assert emulator.local_project() == project.separate("demo")
+    ended = run("ls", "--local")
+    assert (ended.status, str(home) in ended.err) == (2, True)
+    assert f"unset {emulator.HOME_VARIABLE}" in ended.err
+
+
+def test_a_demonstration_that_was_kept_is_not_thrown_away(
+    project: LocalProject, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next one says how to use and how to end the stack that is still up."""
+    home = project.separate("demo").home
+    monkeypatch.setattr(launcher, "is_running", lambda at: at.home == home)
+    ended = run("local", "demo")
+    assert ended.status == 2
+    assert f"export {emulator.HOME_VARIABLE}={home}" in ended.err
+    assert "bucketsum local down" in ended.err
+
+
+def test_tabs_of_a_log_are_blanks(tmp_path: Path) -> None:
+    """An error shows the end of SAM's log; escapes of tabs help nobody."""
+    (tmp_path / "log").write_text("first\n\tat x\n")
+    assert launcher.log_end(tmp_path / "log", 1) == "        at x"
 
 
 @pytest.mark.usefixtures("project")

@@ -1,4 +1,4 @@
-"""Long answers of the embedded AWS reach the server in pieces."""
+"""The gateway splits long responses, and encodes keys in listings."""
 
 from __future__ import annotations
 
@@ -6,11 +6,20 @@ import asyncio
 import sys
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+from xml.etree.ElementTree import Element, SubElement, fromstring, tostring
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bucketsum_cli.local import gateway
-from bucketsum_cli.local.gateway import PIECE_BYTES, in_pieces, server_config
+from bucketsum_cli.local.gateway import (
+    PIECE_BYTES,
+    in_pieces,
+    server_config,
+    with_encoded_keys,
+)
 
 if TYPE_CHECKING:
     from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope
@@ -56,6 +65,62 @@ def test_what_is_no_body_passes_unchanged() -> None:
     start = {"type": "http.response.start", "status": 200, "headers": []}
 
     assert sent_by_an_app_that_sends(start) == [start]
+
+
+def listed_by_an_app(
+    body: bytes, query: str, status: int = 200
+) -> tuple[bytes, dict[bytes, bytes]]:
+    """Body and headers that a client gets of a listing that the app sends in two pieces."""
+    sent: list[dict[str, Any]] = []
+
+    async def app(_scope: Scope, _receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        headers = [(b"Content-Length", str(len(body)).encode())]
+        messages = [
+            {"type": "http.response.start", "status": status, "headers": headers},
+            {"type": "http.response.body", "body": body[:9], "more_body": True},
+            {"type": "http.response.body", "body": body[9:]},
+        ]
+        for message in messages:
+            await send(message)  # type: ignore[arg-type] # plain dictionaries, as ministack's
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {"type": "http", "query_string": query.encode()}
+    wrapped: Any = with_encoded_keys(app)
+    asyncio.run(wrapped(scope, None, send))
+    headers = {name.lower(): value for name, value in sent[0]["headers"]}
+    return b"".join(message["body"] for message in sent[1:]), headers
+
+
+@given(keys=st.lists(st.text(st.characters(exclude_categories=["Cs"]), min_size=1), max_size=5))
+def test_any_key_survives_a_listing_of_versions(keys: list[str]) -> None:
+    """Ministack writes keys as they are, and XML 1.0 has no control characters, nor CR."""
+    root = Element("ListVersionsResult")
+    SubElement(root, "Name").text = "inbox"
+    for key in keys:
+        SubElement(SubElement(root, "Version"), "Key").text = key
+    raw = tostring(root, encoding="unicode").encode()
+
+    xml, headers = listed_by_an_app(raw, "versions&prefix=&encoding-type=url")
+
+    listing = fromstring(xml)  # noqa: S314 - made above
+    assert headers[b"content-length"] == str(len(xml)).encode()
+    assert listing.findtext("EncodingType") == "url"
+    assert [unquote(key.text or "") for key in listing.iter("Key")] == keys
+
+
+@pytest.mark.parametrize("query", ["versions", "list-type=2&encoding-type=url", ""])
+def test_other_responses_stay(query: str) -> None:
+    """Only what asks for encoded keys gets them."""
+    raw = b"<R><Name>inbox</Name><Key>a b</Key></R>"
+    assert listed_by_an_app(raw, query)[0] == raw
+
+
+def test_errors_stay() -> None:
+    """An error of a listing is no listing."""
+    raw = b"<Error><Key>a b</Key></Error>"
+    assert listed_by_an_app(raw, "versions&encoding-type=url", 404)[0] == raw
 
 
 def test_it_listens_on_this_machine_alone() -> None:

@@ -1,18 +1,23 @@
 """Server process of the local emulator: ministack behind TLS.
 
-Two things differ from ``python -m ministack``, and neither touches its private code:
+Three things differ from ``python -m ministack``, without touching its private code:
 
 - `sys.executable` is our worker program: ministack starts Lambda functions with it.
 - Long responses are sent in pieces. ministack answers a GET with the whole object at once; a TLS
   connection would keep a second copy, and fails above 1 GB.
+- ListObjectVersions encodes keys if ``encoding-type=url`` is set, as S3 does. ministack ignores the
+  parameter there, and XML cannot have all characters that a key may have.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import re
 import sys
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qs, quote
+from xml.sax.saxutils import unescape
 
 if TYPE_CHECKING:
     from hypercorn.config import Config
@@ -24,9 +29,13 @@ if TYPE_CHECKING:
         Scope,
     )
 
+OK: Final = 200
 PIECE_BYTES: Final = 1024 * 1024
 """Maximum size of a piece of a response."""
 
+_ENCODED_ELEMENTS: Final = re.compile(
+    r"<(Key|Prefix|Delimiter|KeyMarker|NextKeyMarker)>([^<]*)</\1>", re.DOTALL
+)
 _KEEP_ALIVE_SECONDS: Final = 75  # ministack's own
 
 
@@ -49,6 +58,50 @@ def in_pieces(app: ASGIFramework) -> ASGIFramework:
         await app(scope, receive, send_in_pieces)
 
     return serve_in_pieces
+
+
+def with_encoded_keys(app: ASGIFramework) -> ASGIFramework:
+    """Wrap *app*: ListObjectVersions URL-encodes keys if the request asks for it."""
+
+    async def serve(scope: Scope, receive: ASGIReceiveCallable, send: Any) -> None:  # noqa: ANN401 - plain dictionaries
+        if not _wants_encoded_versions(scope):
+            await app(scope, receive, send)
+            return
+        start: Any = None
+        body = b""
+
+        async def collect(message: Any) -> None:  # noqa: ANN401 - two types of ASGI events
+            nonlocal start, body
+            if message["type"] == "http.response.start":
+                start = message
+                return
+            body += message["body"]
+            if not message.get("more_body", False):
+                content = encoded_listing(body) if start["status"] == OK else body
+                headers = [(n, v) for n, v in start["headers"] if n.lower() != b"content-length"]
+                headers.append((b"content-length", str(len(content)).encode()))
+                await send({**start, "headers": headers})
+                await send({**message, "body": content})
+
+        await app(scope, receive, collect)
+
+    return serve
+
+
+def _wants_encoded_versions(scope: Scope) -> bool:
+    if scope["type"] != "http":
+        return False
+    query = parse_qs(scope["query_string"].decode(), keep_blank_values=True)
+    return "versions" in query and query.get("encoding-type") == ["url"]
+
+
+def encoded_listing(xml: bytes) -> bytes:
+    """URL-encode the keys in the XML of a listing, and say so in it."""
+    text = _ENCODED_ELEMENTS.sub(
+        lambda match: f"<{match[1]}>{quote(unescape(match[2]), safe='/')}</{match[1]}>",
+        xml.decode(),
+    )
+    return text.replace("<Name>", "<EncodingType>url</EncodingType><Name>", 1).encode()
 
 
 def server_config(environ: dict[str, str]) -> Config:
@@ -75,7 +128,7 @@ def main(worker_program: str) -> None:
     sys.executable = worker_program
     from ministack.app import app  # noqa: PLC0415 - it reads the environment on import
 
-    asyncio.run(serve(in_pieces(app), server_config(dict(os.environ))))
+    asyncio.run(serve(in_pieces(with_encoded_keys(app)), server_config(dict(os.environ))))
 
 
 if __name__ == "__main__":

@@ -113,13 +113,16 @@ class Sam:
             "SAM_CLI_TELEMETRY": "0",
         }
 
+    def overrides(self) -> list[str]:
+        """The parameters as SAM's option takes them; in quotes, a value may be empty."""
+        return [f'{name}="{value}"' for name, value in self.parameters.items()]
+
     def _run(self, subcommand: str, *arguments: str) -> None:
         log = self.project.home / f"sam-{subcommand}.log"
         # SAM looks for its configuration next to the template, which for a deploy is the built one.
         config = ["--config-file", str(self.project.folder / "samconfig.toml")]
-        values = [f'{name}="{value}"' for name, value in self.parameters.items()]
         command = [sys.executable, "-m", "samcli", subcommand, *arguments, *config]
-        command += ["--config-env", "local", "--parameter-overrides", *values]
+        command += ["--config-env", "local", "--parameter-overrides", *self.overrides()]
         if _exit_status(command, self.project.folder, self.environment(), log):
             raise CannotDoError(
                 f"`sam {subcommand}` failed; the end of {log}:\n{log_end(log, _LOG_LINES_SHOWN)}"

@@ -1,0 +1,177 @@
+"""Whatever goes wrong is a sentence on stderr with status 2, never a traceback."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from tests.cli.deployed import put_and_record
+
+from bucketsum_cli import output, root_command
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+COMMAND: Final = (sys.executable, "-c", "from bucketsum_cli.main import main; main()")
+
+
+def run_as_process(*arguments: str, stdout: str | int, **variables: str) -> tuple[int, str]:
+    """Exit status and stderr of a process of its own, whose stdout goes to a file or a pipe."""
+    target = stdout if isinstance(stdout, int) else os.open(stdout, os.O_WRONLY)
+    done = subprocess.run(
+        [*COMMAND, *arguments],
+        stdout=target,
+        stderr=subprocess.PIPE,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), **variables},
+    )
+    os.close(target)
+    return done.returncode, done.stderr
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110 - short
+def test_full_disk_is_a_sentence() -> None:
+    """What cannot be written is said once, and Python says nothing more at its exit."""
+    status, err = run_as_process("--help", stdout="/dev/full")
+    assert (status, err) == (2, "Error: the output cannot be written: No space left on device\n")
+
+
+def test_closed_pipe_is_a_sentence() -> None:
+    """`bucketsum ls | head` may close its end before all is shown."""
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    status, err = run_as_process("--help", stdout=write_end)
+    assert (status, err) == (2, "Error: the output cannot be written: Broken pipe\n")
+
+
+def test_output_without_utf_8_shows_escapes(tmp_path: Path) -> None:
+    """A terminal that has ASCII alone is no reason to fail after an upload."""
+    shown = tmp_path / "shown"
+    shown.touch()
+    status, err = run_as_process("--help", stdout=str(shown), PYTHONIOENCODING="ascii")
+    assert (status, err) == (0, "")
+    program = "from bucketsum_cli import main, output, root_command as r\n"
+    program += "r.cli.main = lambda **_: output.say('日本')\nmain.main()"
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        check=True,
+        env={
+            **os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONIOENCODING": "ascii",
+        },
+    )  # fmt: skip
+    assert done.stdout.split() == [rb"\u65e5\u672c"]
+
+
+@pytest.mark.usefixtures("stack")
+@pytest.mark.parametrize(
+    "arguments", [("ls", "bad\udcff"), ("show", "bad\udcff"), ("ls", "--members", "bad\udcff")]
+)
+def test_argument_that_is_not_utf_8_is_a_sentence(run: Run, arguments: tuple[str, ...]) -> None:
+    """Shells pass any bytes; keys are UTF-8."""
+    ended = run(*arguments)
+    assert ended.status in (1, 2)
+    assert r"bad\udcff" in ended.err
+    assert "Traceback" not in ended.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "variables"),
+    [
+        (("ls",), {"AWS_ENDPOINT_URL": "nonsense"}),
+        (("ls", "--region", "not a region"), {}),
+    ],
+)
+def test_invalid_endpoint_names_what_sets_it(
+    run: Run,
+    arguments: tuple[str, ...],
+    variables: dict[str, str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Botocore raises a ValueError, or an error of its own; both are status 2."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    ended = run(*arguments)
+    assert ended.status == 2
+    assert ended.err.startswith("Error: ")
+
+
+@pytest.mark.parametrize("option", ["--stack", "--region", "--profile"])
+@pytest.mark.parametrize("name", ["", " "])
+def test_empty_name_is_refused(run: Run, option: str, name: str) -> None:
+    """CloudFormation takes an empty stack name for all stacks."""
+    ended = run("ls", option, name)
+    assert ended.status == 2
+    assert option in ended.err
+    assert "must not be empty" in ended.err
+
+
+@pytest.mark.parametrize("arguments", [("show", ""), ("ls", "--members", "")])
+def test_empty_key_is_refused(run: Run, arguments: tuple[str, ...]) -> None:
+    """Nothing can be recorded of it."""
+    assert run(*arguments).status == 2
+
+
+def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A defect of bucketsum asks for a report; the traceback is at hand."""
+
+    def fail(**_: object) -> None:
+        raise RecursionError("too \x1b deep")
+
+    monkeypatch.setattr(root_command.cli, "main", fail)
+    ended = run("ls")
+    assert ended.status == 2
+    assert r"unexpected RecursionError: too \x1b deep" in ended.err
+    assert "BUCKETSUM_TRACEBACK=1" in ended.err
+    monkeypatch.setenv("BUCKETSUM_TRACEBACK", "1")
+    with pytest.raises(RecursionError):
+        root_command.run()
+
+
+def test_ctrl_c_during_the_imports_is_130() -> None:
+    """The half second before the command starts is no time for a traceback."""
+    program = """
+        import signal, sys
+        class Slow:
+            def find_spec(self, name, path=None, target=None):
+                if name == "click":
+                    signal.raise_signal(signal.SIGINT)
+        sys.meta_path.insert(0, Slow())
+        from bucketsum_cli.main import main
+        main()
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", "\n".join(line[8:] for line in program.splitlines())],
+        capture_output=True,
+        text=True,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    assert (done.returncode, done.stderr) == (130, "interrupted\n")
+
+
+def test_fifo_is_no_file_to_look_for(run: Run, tmp_path: Path) -> None:
+    """Opening it would wait for ever."""
+    os.mkfifo(tmp_path / "fifo")
+    ended = run("find", tmp_path / "fifo")
+    assert ended.status == 2
+    assert "not a regular file" in ended.err
+
+
+def test_long_key_does_not_widen_the_other_lines_of_a_pipe(run: Run, stack: Stack) -> None:
+    """Lines of a pipe are complete, and end with their last column."""
+    put_and_record(stack, "k" * 1000, b"a")
+    put_and_record(stack, "short", b"b")
+    heading, long, short = run("ls").out.splitlines()
+    assert long.startswith("k" * 1000)
+    assert len(short) < 200
+    assert heading.index("SHA-1") == short.index(short.split()[3])
+    assert output.printable(short) == short
