@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 KEY_MAX_BYTES: Final = 1024
 """S3's own limit on an object key, in bytes of UTF-8."""
 
-_BUCKET: Final = re.compile(r"[A-Za-z0-9._-]{3,255}")  # up to 255 for names from before 2018
+_BUCKET: Final = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9._-]{3,255}")
+"""Up to 255 characters for names from before 2018; dots alone would be a path in a URL."""
+
 _SEQUENCER: Final = re.compile(r"[0-9A-Fa-f]{1,32}")
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
 _CREATED: Final = re.compile(r"(s3:)?ObjectCreated:\w+")

@@ -126,6 +126,7 @@ def test_more_work_is_estimated_to_take_and_cost_more() -> None:
     ("limits", "told"),
     [
         (Limits(max_usd=0.0), "limits.max_usd is 0, the estimate"),
+        (Limits(max_usd=1e-9), r"limits.max_usd is 0.000000001, the estimate 0\.\d*[1-9];"),
         (Limits(max_seconds=1), "limits.max_seconds is 1, the estimate"),
     ],
 )

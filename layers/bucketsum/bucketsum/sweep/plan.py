@@ -117,6 +117,11 @@ def plan_of(
     return plan
 
 
+def _usd(usd: float) -> str:
+    """US dollars without an exponent and without trailing zeros."""
+    return f"{usd:.9f}".rstrip("0").rstrip(".")
+
+
 def check_limits(plan: Plan, prices: Prices) -> None:
     """Hold the plan to the limits that its input sets.
 
@@ -126,7 +131,9 @@ def check_limits(plan: Plan, prices: Prices) -> None:
     limits, usd, seconds = plan.sweep.limits, plan.estimated_usd(prices), plan.estimated_seconds
     advice = "raise it, or lower runs, object_bytes or the number of cells"
     if limits.max_usd is not None and usd > limits.max_usd:
-        raise BadSweep(f"limits.max_usd is {limits.max_usd:g}, the estimate {usd:.4f}; {advice}")
+        raise BadSweep(
+            f"limits.max_usd is {_usd(limits.max_usd)}, the estimate {_usd(usd)}; {advice}"
+        )
     if limits.max_seconds is not None and seconds > limits.max_seconds:
         raise BadSweep(
             f"limits.max_seconds is {limits.max_seconds:g}, the estimate {seconds:.0f}; {advice}"
