@@ -51,11 +51,7 @@ class Report:
     def tables(self) -> Iterator[Table]:
         """All tables, in the order of the articles."""
         yield _dump_and_extract(self.article_1)
-        for archive, turns in [
-            *self.article_1[:1],
-            *self.others[-1:],
-        ]:  # the others are in the JSON
-            yield _variants(archive, turns)
+        yield _variants(*self.article_1[0])  # the JSON has those of the others
         yield _ratios([*self.article_1, *self.others])
         yield _side_by_side(self.article_2)
         yield _split(self.splits)
