@@ -100,7 +100,7 @@ def test_the_tables_have_the_measurements(small: Path) -> None:
     assert parts[0]["all else"] == pytest.approx(200)
     assert (parts[0]["× zipfile"], parts[0]["× at best"]) == pytest.approx((1.6, 2))
     assert json.dumps(report.document())
-    assert report.text().count("\n\n**") == 6
+    assert report.text().count("\n\n**") == 5
 
 
 def test_rows_are_written_to_the_fake_table(tmp_path: Path) -> None:
