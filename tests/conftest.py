@@ -32,7 +32,12 @@ _AWS_ENVIRONMENT: Final = {
     "AWS_EC2_METADATA_DISABLED": "true",
 }
 _NOBODY: Final = "http://127.0.0.1:9/"  # the port that discards, where hardly anybody listens
-_SUITES_OF_ONE_WORKER: Final = ("tests/e2e/", "tests/build/")
+_SUITES_OF_ONE_WORKER: Final = (
+    "tests/e2e/",  # one deployed stack
+    "tests/build/",  # one build
+    "tests/integration/ledger/",  # one DynamoDB Local
+    "tests/integration/bench/",  # boxes, which are counted
+)
 _AWS_DOMAINS: Final = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".on.aws")
 
 hypothesis_settings.register_profile(
@@ -52,10 +57,7 @@ def pytest_configure() -> None:
 
 
 class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
-    """One worker runs a file's tests; of some suites, all files' tests.
-
-    The end-to-end tests share a deployed stack and the tests of the build a build.
-    """
+    """One worker runs a file's tests, and all files' tests of a suite that shares something."""
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
@@ -63,7 +65,7 @@ class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with the suites that take longest, so that no worker waits for them at the end."""
+    """Begin with what takes longest, so that no worker waits for it at the end."""
     items.sort(key=lambda item: not item.nodeid.startswith(_SUITES_OF_ONE_WORKER))
 
 
