@@ -1,4 +1,4 @@
-"""signing: an address leads where botocore's own request would go, and says nothing too much."""
+"""Signed URLs lead where botocore's own requests go, and reveal no more than they must."""
 
 from __future__ import annotations
 

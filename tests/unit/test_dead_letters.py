@@ -1,4 +1,4 @@
-"""redelivery: a message that failed waits longer each time, or goes aside; it is never lost."""
+"""Failed messages wait longer each time, or are dead-lettered; none is lost."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""digest: the standard library's answers, however the bytes are split."""
+"""Digests equal the standard library's, with any split of the bytes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""errors: a tree whose branches answer who can put it right."""
+"""The hierarchy of errors, by who can fix the problem."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An arrival and its outcome, with a source and a ledger that are lists."""
+"""One object and its outcome, with a source and a table in memory."""
 
 from __future__ import annotations
 

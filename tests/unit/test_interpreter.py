@@ -1,4 +1,4 @@
-"""The newest Python that Lambda has too is found, wherever it lies."""
+"""The newest Python that Lambda supports is found anywhere on the machine."""
 
 from __future__ import annotations
 

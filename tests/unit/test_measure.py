@@ -1,4 +1,4 @@
-"""measure: MB/s are 10⁶ bytes per second."""
+"""MB/s are 10⁶ bytes per second."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""arrivals: every envelope that AWS sends, and every key that S3 accepts."""
+"""Notifications in every envelope that AWS sends, with every key that S3 accepts."""
 
 from __future__ import annotations
 

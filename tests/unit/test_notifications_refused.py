@@ -1,4 +1,4 @@
-"""arrivals: whatever is none of AWS's messages is a `MalformedMessage`, and nothing else."""
+"""Any other message is a `MalformedMessage`, and nothing else."""
 
 from __future__ import annotations
 

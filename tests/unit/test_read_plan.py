@@ -1,4 +1,4 @@
-"""streams: the rule of how many connections read an object, and what it takes in memory."""
+"""The rule for connections and part sizes, and its use of memory."""
 
 from __future__ import annotations
 

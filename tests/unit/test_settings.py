@@ -1,4 +1,4 @@
-"""settings: a bad deploy names the variable, what it holds and what it may hold."""
+"""A bad deployment names the variable, its value and the allowed values."""
 
 from __future__ import annotations
 

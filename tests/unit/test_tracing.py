@@ -1,4 +1,4 @@
-"""X-Ray: told where an invocation is sampled, and not loaded before."""
+"""X-Ray is loaded when an invocation is sampled, and not before."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The box of a local worker, on a made-up control group file system."""
+"""The control group of a local worker, on a simulated file system."""
 
 from __future__ import annotations
 

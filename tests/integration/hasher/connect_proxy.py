@@ -1,4 +1,4 @@
-"""A proxy of this machine that opens tunnels, as the proxies of companies do for HTTPS."""
+"""A local proxy that opens tunnels, as company proxies do for HTTPS."""
 
 from __future__ import annotations
 

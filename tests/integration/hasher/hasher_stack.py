@@ -1,4 +1,4 @@
-"""The hasher as it is deployed: its queues and its table made as template.yaml says, in moto."""
+"""The hasher as deployed, with the template's queues and table in moto."""
 
 from __future__ import annotations
 

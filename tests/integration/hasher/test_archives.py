@@ -1,4 +1,4 @@
-"""The hasher with archives turned on: rows of members beside the archive's, in moto."""
+"""The hasher with archives turned on, and the rows of members, in moto."""
 
 from __future__ import annotations
 

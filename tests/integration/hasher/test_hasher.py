@@ -1,4 +1,4 @@
-"""The hasher through its handler: what becomes of objects that can be dealt with."""
+"""The hasher through its handler: objects that can be hashed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An object that is read by several requests at a time: its order, its breaks, its cost."""
+"""Objects read by several requests at a time: order, breaks, cost."""
 
 from __future__ import annotations
 

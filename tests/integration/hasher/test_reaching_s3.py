@@ -1,4 +1,4 @@
-"""The way to S3: authorities, proxies, connections that went stale, credentials that expire."""
+"""Connections to S3: authorities, proxies, stale connections, expired credentials."""
 
 from __future__ import annotations
 

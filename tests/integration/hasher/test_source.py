@@ -1,4 +1,4 @@
-"""An object that is read without a break: its bytes, its refusals, its cost in memory."""
+"""Objects read without a break: bytes, refusals, memory."""
 
 from __future__ import annotations
 

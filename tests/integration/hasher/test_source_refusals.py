@@ -1,4 +1,4 @@
-"""An object that S3 refuses to send: what each refusal means, and what a person is told."""
+"""Refusals of S3: the meaning of each, and its text for a person."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An object whose connection breaks: the same bytes, or an error, and never anything between."""
+"""Broken connections: the same bytes or an error, never anything between."""
 
 from __future__ import annotations
 

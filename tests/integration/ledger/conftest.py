@@ -1,4 +1,4 @@
-"""The ledger's two stand-ins for DynamoDB: moto, and AWS's own DynamoDB Local where it can run."""
+"""Two fakes of DynamoDB: moto, and AWS's own DynamoDB Local if it can run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DynamoDB Local, an oracle made by AWS: fetched from Maven Central once, started for a session."""
+"""DynamoDB Local, an oracle made by AWS: fetched once, started for a session."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows to record, each test's under keys of its own."""
+"""Rows to record; each test has keys of its own."""
 
 from __future__ import annotations
 

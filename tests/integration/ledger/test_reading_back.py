@@ -1,4 +1,4 @@
-"""DigestsTable: what was recorded is found again, whole, by place, by object and by content."""
+"""Recorded rows are found again, whole, by key, by object and by content."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""DigestsTable.record: the newest event wins, in whatever order events come."""
+"""The newest event wins, in any order of events."""
 
 from __future__ import annotations
 
