@@ -18,7 +18,7 @@ import click
 
 from bench.box.server import PROJECT
 from bench.function import artefacts
-from bench.tables.document import with_tables, write
+from bench.tables.document import write_tables
 from bench.tables.machine import machine
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table
@@ -182,14 +182,13 @@ def cold_start(runs: int, *, as_json: bool, write_docs: bool) -> None:
     Exits with 1 if the target is missed.
     """
     if write_docs:
-        document = json.loads(MEASURED.read_text("utf-8"))
-        write(DOCUMENT, with_tables(DOCUMENT.read_text("utf-8"), [table(document)]))
+        write_tables(DOCUMENT, [table(json.loads(MEASURED.read_text("utf-8")))])
         return
     output.note("sam build, and an interpreter like Lambda's")
     built = artefacts.build()
     starts = measure(built, runs)
     ratio = starts[-1].cpu_ms / starts[0].cpu_ms
-    document = {
+    document: dict[str, Any] = {
         "runtime": built.runtime,
         "machine": machine(),
         "runs": runs,

@@ -20,7 +20,7 @@ from bench.box.requirements import CannotMakeBoxError
 from bench.box.server import PROJECT
 from bench.function import artefacts, small_objects
 from bench.function.runs import WRITE_DELAY_S, Sample, Variant, measure
-from bench.tables.document import with_tables, write
+from bench.tables.document import write_tables
 from bench.tables.machine import machine
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table
@@ -104,13 +104,12 @@ def function(
     missed, and with 2 if the sandbox cannot be created.
     """
     if write_docs:
-        document = json.loads(MEASURED.read_text("utf-8"))
-        write(DOCUMENT, with_tables(DOCUMENT.read_text("utf-8"), [table(document)]))
+        write_tables(DOCUMENT, [table(json.loads(MEASURED.read_text("utf-8")))])
         return
     variants = (BASELINE, *COMPARED[compare]) if compare else VARIANTS
     output.note("sam build, and an interpreter like Lambda's")
     built = artefacts.build()
-    document = {
+    document: dict[str, Any] = {
         "runtime": built.runtime,
         "machine": machine(),
         "runs": runs,

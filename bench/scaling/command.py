@@ -8,7 +8,7 @@ from typing import Final
 import click
 
 from bench.scaling.tables import tables
-from bench.tables.document import with_tables, write
+from bench.tables.document import write_tables
 from bucketsum_cli import output
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "scaling.md"
@@ -23,7 +23,7 @@ def scaling(*, as_json: bool, write_docs: bool) -> None:
     Nothing is measured and nothing is called.
     """
     if write_docs:
-        write(DOCUMENT, with_tables(DOCUMENT.read_text("utf-8"), tables()))
+        write_tables(DOCUMENT, tables())
     elif as_json:
         output.print_json({table.name: table.as_json() for table in tables()})
     else:

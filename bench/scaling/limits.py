@@ -1,14 +1,12 @@
 """AWS's published limits, and the limits of one configuration.
 
-Standard queues and default quotas, as documented in November 2026.
+Standard queues and default quotas. docs/scaling.md lists the sources; a test compares the numbers.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Final
-
-from bench.tables.table import Column, Table
 
 MAPPING_START: Final = 5
 MAPPING_PER_MINUTE: Final = 300
@@ -29,40 +27,6 @@ PUTS_PER_SECOND: Final = 3_500
 NEW_TABLE_WRITES_PER_SECOND: Final = 4_000
 TABLE_QUOTA_WRITES_PER_SECOND: Final = 40_000
 IN_FLIGHT: Final = 120_000
-
-_DOCS: Final = "https://docs.aws.amazon.com"
-_LAMBDA: Final = f"{_DOCS}/lambda/latest/dg"
-_MAPPING: Final = f"[Lambda: scaling with SQS]({_LAMBDA}/services-sqs-scaling.html)"
-_POLLERS: Final = f"[Lambda: provisioned mode]({_LAMBDA}/invocation-eventsourcemapping.html)"
-_QUOTAS: Final = f"[Lambda quotas]({_LAMBDA}/gettingstarted-limits.html)"
-_S3: Final = f"[S3: performance]({_DOCS}/AmazonS3/latest/userguide/optimizing-performance.html)"
-_DEVELOPERS: Final = f"{_DOCS}/amazondynamodb/latest/developerguide"
-_DYNAMODB: Final = f"[on-demand capacity]({_DEVELOPERS}/on-demand-capacity-mode.html)"
-
-LIMITS: Final = Table(
-    "limits",
-    (Column("limit", "limit"), Column("number", "number"), Column("source", "source")),
-    (
-        ("scale-up of an event source mapping", "5 at first, 300 more per minute, 1,250 at most",
-         _MAPPING),
-        ("until November 2023", "60 more per minute",
-         "AWS's announcement of faster polling scale-up"),
-        ("`MaximumConcurrency`", "2 to 1,000", "Lambda's API model"),
-        ("a provisioned poller", "10 concurrent invocations, 10 polls per second, 1 MB/s",
-         _POLLERS),
-        ("minimum and maximum of provisioned pollers", "2 to 200, and 2 to 10,000",
-         f"{_POLLERS}, Lambda's API model"),
-        ("scale-up of provisioned pollers", "1,000 more concurrent invocations per minute",
-         _POLLERS),
-        ("account", "1,000 concurrent invocations", _QUOTAS),
-        ("new execution environments of a function", "1,000 in 10 s", _QUOTAS),
-        ("S3, per second and prefix", "5,500 GETs, 3,500 PUTs", _S3),
-        ("DynamoDB, a new table", "4,000 writes per second; twice the last peak within 30 minutes",
-         _DYNAMODB),
-        ("DynamoDB, a table's quota", "40,000 writes per second", _DYNAMODB),
-        ("SQS", "120,000 messages in flight", "SQS's API model"),
-    ),
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.scaling.limits import LIMITS, MAPPING_PER_MINUTE_2021, Setting
+from bench.scaling.limits import MAPPING_PER_MINUTE_2021, Setting
 from bench.scaling.model import Burst, Estimate, estimate, uses
 from bench.tables.table import Column, Table
 
@@ -154,4 +154,4 @@ def saturation(setting: Setting = DEFAULT) -> Table:
 
 def tables() -> tuple[Table, ...]:
     """All tables of docs/scaling.md."""
-    return baseline_estimate(), bursts(), saturation(), LIMITS
+    return baseline_estimate(), bursts(), saturation()

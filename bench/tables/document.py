@@ -41,6 +41,11 @@ def with_tables(document: str, tables: Iterable[Table]) -> str:
     return document
 
 
+def write_tables(path: Path, tables: Iterable[Table]) -> None:
+    """Write each table between its markers in the document at *path*."""
+    write(path, with_tables(path.read_text("utf-8"), tables))
+
+
 def write(path: Path, document: str) -> None:
     """Replace the document at *path*, and say so."""
     path.write_text(document, "utf-8")

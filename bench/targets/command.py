@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from bench.box.server import PROJECT
-from bench.tables.document import with_tables, write
+from bench.tables.document import write_tables
 from bench.tables.machine import machine
 from bench.tables.table import Column, Table
 from bench.targets import burst, large_object, row_latency
@@ -54,7 +54,7 @@ def targets(*, write_docs: bool) -> None:
     output.note(f"the results as JSON: {file}")
     if write_docs:
         for document in DOCUMENTS:
-            write(document, with_tables(document.read_text("utf-8"), [table(results)]))
+            write_tables(document, [table(results)])
     sys.exit(0 if all(result.met for result in results) else 1)
 
 

@@ -10,7 +10,6 @@ from bench.cost.command import DOCUMENT, MEASURED, cost, written
 from bench.cost.measured import ColdStart, Measured, Small, Speed, measured_in
 from bench.cost.model import Handling, cost_of
 from bench.cost.tables import (
-    cold_starts,
     per_tb,
     small_objects,
 )
@@ -138,28 +137,12 @@ def test_files_of_all_kinds_come_together(tmp_path: Path) -> None:
     )
 
 
-def test_a_busy_machine_is_mentioned(tmp_path: Path) -> None:
-    """A benchmark's warnings go with its numbers."""
-    document = readers(("b", 70))
-    document["profiles"][0]["warnings"] = ["The sandbox gave less"]
-    (origin,) = read(tmp_path, document).origins
-    assert origin.endswith("too busy or too small for some of the measurements")
-
-
 def test_measurements_replace_assumptions(tmp_path: Path) -> None:
     """Each row says which of them it is."""
     measured = read(tmp_path, readers(("b", 70)), function(batches_of_10=2.0))
     rows = {(row[0], row[2]): (row[3], row[4]) for row in small_objects(measured).rows}
     assert rows[1_562_048, 10] == (500, "measured")
     assert rows[10_000, 1] == (pytest.approx(50, rel=0.01), "assumed")
-
-
-def test_a_thousand_cold_starts_by_hand() -> None:
-    """400 ms at 512 MB on arm64, a thousand times: 200 GB-seconds."""
-    measured = Measured(cold_starts=(ColdStart("hasher", 0.4),))
-    table = cold_starts(measured)
-    (row,) = table.as_json()
-    assert row["usd_per_1000_at_512_mb"] == pytest.approx(200 * 0.0000133334)
 
 
 @pytest.mark.parametrize(

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from bench.cost.alternatives import alternatives, baseline_usd_per_tb
+from bench.cost.alternatives import alternatives
 from bench.cost.model import (
     ROW_WRITE_UNITS,
     Handling,
     cost_of,
-    usd_per_tb,
 )
 from bench.cost.prices import PRICES
 from hypothesis import given
@@ -68,11 +67,6 @@ def test_time_is_billed_by_the_millisecond() -> None:
     assert shared == pytest.approx(usd_per_ms / 10)
 
 
-def test_a_terabyte_is_ten_to_the_twelfth() -> None:
-    """A thousand objects of 1 GB."""
-    assert usd_per_tb(0.001, 10**9) == pytest.approx(1)
-
-
 @given(HANDLINGS)
 def test_lambda_is_priced_as_the_sweep_prices_it(handling: Handling) -> None:
     """An invocation of one costs what the sweep's own table says."""
@@ -116,15 +110,6 @@ def test_a_row_is_as_many_writes_as_priced() -> None:
     assert ROW_WRITE_UNITS == 2
 
 
-def test_the_baselines_choice_by_hand() -> None:
-    """512 MB at 72.57 MB/s on x86: 13.78 s of half a GB and some requests, a thousand times."""
-    time_usd = 1000 * (1000 / 72.57) * 0.5 * 0.0000166667
-    requests_usd = 1000 * cost_of(Handling(512, "x86_64", 10**9, 13.78)).requests
-    assert baseline_usd_per_tb(512, 72.57, "x86_64") == pytest.approx(
-        time_usd + requests_usd, rel=1e-4
-    )
-
-
 def test_the_alternatives_by_hand() -> None:
     """AWS's estimate by ten; 0.4 cents a GB; 9 cents a GB; 0.937 Gbit/s at 7.25 cents an hour."""
     usd = {other.name.split(",")[0].split(" c7g")[0]: other.usd_per_tb for other in alternatives()}
@@ -132,14 +117,6 @@ def test_the_alternatives_by_hand() -> None:
     assert usd["S3 Batch Operations"] == pytest.approx(4 + 0.25 + 0.001)
     assert usd["a laptop"] == pytest.approx(90 + 0.0004)
     assert usd["an EC2"] == pytest.approx(8e12 / 0.937e9 / 3600 * 0.0725 + 0.0004)
-
-
-def test_compute_checksum_is_as_in_awss_own_example() -> None:
-    """A million objects of 2 MB are $8.00 for the data and $1.25 for job and objects."""
-    prices = {price.what: price for price in PRICES}
-    assert prices["S3 compute checksum (per GB)"].each * 2e12 == pytest.approx(8)
-    job, objects = prices["S3 Batch Operations, job"], prices["S3 Batch Operations, object"]
-    assert job.each + objects.each * 1e6 == pytest.approx(1.25)
 
 
 def test_every_price_says_where_it_is_from() -> None:

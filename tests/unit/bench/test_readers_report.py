@@ -89,13 +89,6 @@ def test_the_table_has_a_row_per_reader_and_names_the_machine(rivals: Rivals) ->
     assert "before the start: 0.2." in text
 
 
-def test_a_box_that_is_too_slow_is_mentioned_under_the_table(rivals: Rivals) -> None:
-    """And not where it is as fast as it should be."""
-    slow = Measured(PROFILE, [Calibration("6 connections", 80.0, 100.0)], SAMPLES)
-    assert "limited by this machine" in markdown([slow], rivals, OCCASION)
-    assert "limited by this machine" not in markdown([MEASURED], rivals, OCCASION)
-
-
 def test_the_json_has_every_sample(rivals: Rivals) -> None:
     """With what was not good, so that everything in the table can be computed again."""
     document = json.loads(json.dumps(as_json([MEASURED], rivals, OCCASION)))

@@ -8,12 +8,14 @@ from pathlib import Path
 
 import pytest
 from bench.scaling import limits
-from bench.scaling.limits import LIMITS, Setting
+from bench.scaling.command import DOCUMENT
+from bench.scaling.limits import Setting
 from bench.scaling.model import SCALE_UP, Burst, Minute, estimate, uses
 from bench.scaling.tables import DEFAULT, baseline_estimate, duration_text
 from botocore.session import Session
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.support.documents import Document
 from tests.support.sam_template import load_template
 
 ROOT = Path(__file__).parents[3]
@@ -128,9 +130,9 @@ def test_a_constant_load_by_littles_law() -> None:
 
 
 def test_limits_are_those_of_aws() -> None:
-    """The table has the range of Lambda's API model, and every number that is computed with."""
+    """docs/scaling.md has the range of Lambda's API model, and every number of the model."""
     shape = Session().get_service_model("lambda").shape_for("MaximumConcurrency")
-    numbers = {row[0]: row[1] for row in LIMITS.rows}
+    numbers = {row[0]: row[1] for row in Document.read(DOCUMENT).table("limit")}
     least, most = shape.metadata["min"], shape.metadata["max"]
     assert numbers["`MaximumConcurrency`"] == f"{least} to {most:,}"
     listed = "; ".join(numbers.values()).replace(" MB/s", ",000,000").replace(",", "")
