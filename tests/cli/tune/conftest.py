@@ -1,4 +1,4 @@
-"""A stack that can sweep: its table and bucket in moto, its state machine made up."""
+"""A stack that can sweep: its table and bucket in moto, its state machine simulated."""
 
 from __future__ import annotations
 

@@ -44,7 +44,7 @@ def recommended(record: Record) -> str:
 def test_the_change_is_shown_and_nothing_written_without_a_yes(
     run: Run, samconfig: Path, recommended: str
 ) -> None:
-    """No is the answer unless somebody says yes; exit status 1."""
+    """No answer is a no; exit status 1."""
     ended = run("tune", "apply", recommended)
     assert ended.status == 1
     assert '-parameter_overrides = "MemorySize=128 BatchSize=2"' in ended.err
@@ -71,7 +71,7 @@ def test_a_yes_writes_it_and_says_how_to_deploy(
 def test_what_is_there_already_is_not_asked_for(
     run: Run, samconfig: Path, recommended: str
 ) -> None:
-    """Applying twice writes once; the answer for programs says which."""
+    """Applying twice writes once; the JSON document has `changed`."""
     first = run("tune", "apply", recommended, "--yes", "--json")
     second = run("tune", "apply", recommended, "--json")
     assert (first.document["changed"], second.document["changed"]) == (True, False)
@@ -85,7 +85,7 @@ def test_what_is_there_already_is_not_asked_for(
 def test_a_run_that_recommends_nothing_changes_nothing(
     run: Run, samconfig: Path, record: Record
 ) -> None:
-    """The reason is told."""
+    """The error has the reason."""
     cell = a_cell(512, MIB)
     record([cell], failed_samples(cell, "it timed out"), None)
     ended = run("tune", "apply", "last", "--yes")
@@ -102,10 +102,10 @@ def test_local_numbers_come_with_a_warning(run: Run, record: Record) -> None:
     assert "measure on AWS before you deploy there" in run("tune", "apply", "last", "-y").err
 
 
-def test_a_project_without_the_file_is_told_how_to_get_one(
+def test_without_the_file_the_error_names_the_command_that_creates_it(
     run: Run, samconfig: Path, recommended: str
 ) -> None:
-    """It is not made up: what else belongs into it is not known."""
+    """The command does not create the file: its other contents are not known."""
     samconfig.unlink()
     ended = run("tune", "apply", recommended, "--yes")
     assert ended.status == 2

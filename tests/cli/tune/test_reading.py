@@ -84,7 +84,7 @@ def test_invocations_at_once_stand_together(run: Run, record: Record) -> None:
 
 @pytest.mark.parametrize("command", ["show", "compare"])
 def test_local_numbers_are_never_shown_as_awss(run: Run, record: Record, command: str) -> None:
-    """Every table with a local run says so."""
+    """Every table with a local run has a note."""
     cell = a_cell(512, MIB)
     record([cell], good_samples(cell), a_run(label="local"))
     names = ["last", "last"] if command == "compare" else ["last"]
@@ -225,8 +225,8 @@ def test_the_average_is_of_the_mean_and_mb_per_s_of_the_median(run: Run, record:
     assert line.split()[9:12] == ["25.0", "50.0", "4.472"]
 
 
-def test_two_objects_of_nearly_one_size_are_told_apart(run: Run, record: Record) -> None:
-    """Rounded sizes that look alike are shown in bytes."""
+def test_objects_with_the_same_rounded_size_are_shown_in_bytes(run: Run, record: Record) -> None:
+    """5.000 and 5.002 MB would both be 5.0 MB."""
     cells = [a_cell(512, MIB, size) for size in (5_000_000, 5_002_000)]
     record(cells, [sample for cell in cells for sample in good_samples(cell)], None)
     for shown in (run("tune", "show", "last"), run("tune", "compare", "last", "last")):

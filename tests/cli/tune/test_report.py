@@ -130,7 +130,7 @@ def test_the_same_run_is_the_same_page() -> None:
 
 
 def test_local_numbers_are_never_shown_as_awss() -> None:
-    """The first thing that a local run's page says is that it is local."""
+    """The page of a local run begins with a warning."""
     cells, samples = a_grid(memories=(512,), chunks=(MIB,))
     local = page_of(results(cells, samples, a_run(label="local")))
     aws = page_of(results(cells, samples))
@@ -149,7 +149,7 @@ def test_a_run_in_which_nothing_was_measured_has_a_page() -> None:
 def test_without_the_plotting_library_the_command_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The library is an extra: who has not got it is told its name."""
+    """The library is an extra; the error names the command that installs it."""
     for name in [name for name in sys.modules if name.startswith("bucketsum_cli.tune.report")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)

@@ -53,7 +53,7 @@ def test_yes_is_asked_for_and_starts_what_the_options_say(
 
 
 def test_the_end_is_the_table_and_the_recommendation(run: Run, state_machine: StateMachine) -> None:
-    """A sweep that succeeded says what to deploy, and that every cell was watched."""
+    """A sweep that succeeded ends with its recommendation; every cell had its progress."""
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == 0
     assert "512 MB Memory / 256 KiB Chunk Size" in ended.out
@@ -70,7 +70,7 @@ def test_the_end_is_the_table_and_the_recommendation(run: Run, state_machine: St
 def test_exit_status_says_whether_all_some_or_nothing_was_measured(
     run: Run, state_machine: StateMachine, failing: set[int], status: int, said: str
 ) -> None:
-    """1 where something is missing, 2 where nothing was measured; the cause is told."""
+    """1 where something is missing, 2 where nothing was measured; the cause is shown."""
     state_machine.fails = lambda cell: cell.memory_mb in failing
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == status
@@ -221,7 +221,7 @@ def test_what_cannot_run_is_refused_with_what_to_change(
 def test_a_stack_without_sweeps_says_so(
     run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who deployed an older template is told to deploy again."""
+    """A stack of an older template must be deployed again; the error says so."""
     outputs = {name: value for name, value in stack.outputs.items() if name != TABLE}
     monkeypatch.setattr("bucketsum_cli.options.find_stack", lambda *_: _without(stack, outputs))
     ended = run("tune", "list")

@@ -101,7 +101,7 @@ def test_overrides_of_all_commands_are_edited_where_they_are() -> None:
 
 
 def test_an_environment_without_deploy_gets_one() -> None:
-    """An environment that says nothing of deploy can still be given parameters."""
+    """An environment without a deploy table gets one."""
     edited = with_parameters(
         "[default.build.parameters]\ncached = true\n", "samconfig.toml", "default", WANTED
     )

@@ -1,4 +1,4 @@
-"""Sweeps of streams, on the command: what is told, drawn and applied of them."""
+"""Sweeps of streams in the command: tables, plots and applied parameters."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_the_page_tells_streams() -> None:
 
 
 def test_many_numbers_of_streams_share_a_square() -> None:
-    """The map shows the fastest of them, and says in each square which that is."""
+    """Each square of the map shows the fastest and names it."""
     cells, samples = streams_grid(counts=(1, 2, 4, 8, 16))
     html = page_of(results(cells, samples, a_run()))
     assert "MB/s by memory and chunk size, fastest streams" in html
@@ -114,7 +114,7 @@ def test_many_numbers_of_streams_share_a_square() -> None:
     assert len(fastest) == 4
 
 
-def test_more_ways_than_can_be_told_apart_are_folded() -> None:
+def test_more_variants_than_fit_are_folded() -> None:
     """Chunk sizes of archives first: of each square the fastest is shown, and which that is."""
     cells, _ = unzip_grid(memories=(512,))
     more = [

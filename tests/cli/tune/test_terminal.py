@@ -86,7 +86,7 @@ def test_columns_agree_between_groups(
 
 
 def test_report_names_the_file_that_it_wrote(run: Run, record: Record, tmp_path: Path) -> None:
-    """The page of the run is where one is told that it is."""
+    """The printed path is the path of the page."""
     cells, samples = a_grid(memories=(512,), chunks=(MIB,))
     run_id = record(cells, samples, None).run_id
     file = tmp_path / "report.html"

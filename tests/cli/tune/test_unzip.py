@@ -1,4 +1,4 @@
-"""Sweeps that unzip, on the command: what is told of archives, ways and their disk."""
+"""Sweeps that unzip in the command: archives, modes and their disk."""
 
 from __future__ import annotations
 
