@@ -14,12 +14,8 @@ MAPPING_PER_MINUTE_2021: Final = 60
 MAPPING_MOST: Final = 1_250
 POLLER_CONCURRENCY: Final = 10
 POLLER_POLLS_PER_SECOND: Final = 10
-POLLER_BYTES_PER_SECOND: Final = 1_000_000
 POLLERS_PER_MINUTE: Final = 1_000
 MESSAGES_PER_POLL: Final = 10
-MESSAGE_BYTES: Final = 1_300
-"""One message with one S3 notification, as in events/sqs-s3-put.json, without white space."""
-
 ACCOUNT_CONCURRENCY: Final = 1_000
 ENVIRONMENTS_PER_10_SECONDS: Final = 1_000
 GETS_PER_SECOND: Final = 5_500
@@ -108,15 +104,12 @@ class Setting:
         limits = (Limit("S3 GETs", GETS_PER_SECOND, MORE_PREFIXES), table)
         if not self.pollers:
             return limits
-        most = self.pollers[1]
-        per_poll = min(batch_size, MESSAGES_PER_POLL)
         polls = Limit(
             "pollers' polls",
-            most * POLLER_POLLS_PER_SECOND * per_poll,
+            self.pollers[1] * POLLER_POLLS_PER_SECOND * min(batch_size, MESSAGES_PER_POLL),
             "raise `BatchSize`, up to 10 messages per poll, or `MaximumPollers`",
         )
-        bytes_per_second = most * POLLER_BYTES_PER_SECOND / MESSAGE_BYTES
-        return *limits, polls, Limit("pollers' bytes", bytes_per_second, "raise `MaximumPollers`")
+        return *limits, polls
 
     def rate_limit(self, batch_size: int) -> Limit:
         """The lowest limit of objects per second."""
