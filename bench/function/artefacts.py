@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bench.function import baseline
 from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local.interpreter import newest_interpreter
@@ -80,7 +79,7 @@ def build() -> Artefacts:
     shutil.copytree(layer, uncompiled, ignore=shutil.ignore_patterns("__pycache__"))
     functions = {"hasher": folder / "HasherFunction", "baseline": folder / "baseline"}
     functions["baseline"].mkdir()
-    shutil.copy(Path(*baseline.__path__) / "app.py", functions["baseline"])
+    shutil.copy(Path(__file__).parent / "baseline" / "app.py", functions["baseline"])
     return Artefacts(python, interpreter.runtime, functions, layer, uncompiled)
 
 

@@ -39,13 +39,13 @@ ARROWS: Final = """\
 analyst: layer layer.sweep
 bench.box: cli.local
 bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.sweep
-bench.function: bench.box bench.function.baseline cli cli.local
-bench.readers: bench.box cli cli.local
+bench.function: bench.box bench.tables cli cli.local hasher hashing layer layer.s3
+bench.readers: bench.box bench.tables cli cli.local layer
 bench.readers.ways: bench.readers layer layer.s3
 bench.scaling: bench.tables cli
 bench.tables: cli
-bench.targets: cli cli.local layer
-bench.unzip: cli cli.local layer layer.archives
+bench.targets: bench.box bench.tables cli cli.local layer
+bench.unzip: bench.box bench.tables cli cli.local layer layer.archives
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip
 cli: layer layer.archives
 cli.commands: cli layer
