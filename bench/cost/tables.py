@@ -143,13 +143,13 @@ def _speeds_by_memory(measured: Measured) -> dict[int, float]:
 
 
 def _assumed_handlings(measured: Measured) -> list[tuple[int, int, int]]:
-    """Memory, object and batch size for memory with a known speed, up to one vCPU."""
+    """Memory, object and batch size for memory with a known speed, below one vCPU."""
     return [
         (memory_mb, object_bytes, batch)
         for memory_mb in _speeds_by_memory(measured)
         for object_bytes in SIZES
         for batch in BATCHES
-        if memory_mb <= MEMORY_MB_PER_CPU
+        if memory_mb < MEMORY_MB_PER_CPU
     ]
 
 

@@ -35,7 +35,7 @@ TINY: Final = ("10 kB", 10_000)
 BASE_LOADS: Final = ((GB, 1000 / 3600), (SMALL, 10.0), (TINY, 10.0))
 """Objects per second at 1×: 1,000 large ones per hour; ten small ones per second."""
 
-TIMES: Final = (1, 10, 100, 1000)
+TIMES: Final = (10, 100, 1000)
 
 _BURSTS: Final = (
     *((10_000, GB, 1, setting) for setting in (DEFAULT, RAISED, EVENLY, POLLERS, QUOTA)),
