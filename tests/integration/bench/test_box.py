@@ -120,9 +120,9 @@ def test_the_server_answers_as_s3_does(
         assert (status, digest) == (206, hashlib.sha1(content[1_000_000:2_000_000]).hexdigest())
         assert headers["Content-Range"] == f"bytes 1000000-1999999/{known.size_bytes}"
     other = {"If-Match": '"other"', "Connection": "close"}  # after a 412, nginx closes unasked
-    assert {one[0] for one in ask(box, server, path, other, log)} == {412}
-    assert {one[0] for one in ask(box, server, f"/{BUCKET}/none", {}, log)} == {404}
-    assert {one[0] for one in ask(box, server, f"/{BUCKET}?list-type=2", {}, log)} == {200}
+    assert {answer[0] for answer in ask(box, server, path, other, log)} == {412}
+    assert {answer[0] for answer in ask(box, server, f"/{BUCKET}/none", {}, log)} == {404}
+    assert {answer[0] for answer in ask(box, server, f"/{BUCKET}?list-type=2", {}, log)} == {200}
 
 
 def test_a_program_sees_the_box_s_network_alone(box: Box, tmp_path: Path) -> None:
@@ -192,11 +192,11 @@ def test_nothing_is_left_after_an_error(tmp_path: Path) -> None:
 def test_two_boxes_at_once_do_not_meet(box: Box, tmp_path: Path) -> None:
     """Each has names and a network of its own, so both servers can have the same address."""
     with Box(SMALL) as other:
-        for one, folder in ((box, "one"), (other, "other")):
+        for sandbox, folder in ((box, "one"), (other, "other")):
             make_object(tmp_path / folder, 10, folder)
             (tmp_path / f"{folder}-server").mkdir()
-            server = start_server(one, tmp_path / f"{folder}-server", tmp_path / folder)
-            (first, _) = ask(one, server, f"/{BUCKET}/{folder}", {}, tmp_path / "log")
+            server = start_server(sandbox, tmp_path / f"{folder}-server", tmp_path / folder)
+            (first, _) = ask(sandbox, server, f"/{BUCKET}/{folder}", {}, tmp_path / "log")
             assert first[0] == 200
 
 

@@ -138,11 +138,11 @@ def test_the_listing_has_every_object_with_its_size(tmp_path: Path) -> None:
     make_object(tmp_path, 10, "a.bin")
     make_object(tmp_path, 20, "folder/b.bin")
 
-    told = listing(tmp_path)
+    text = listing(tmp_path)
 
-    assert "<Key>a.bin</Key><Size>10</Size>" in told
-    assert "<Key>folder/b.bin</Key><Size>20</Size>" in told
-    assert "<KeyCount>2</KeyCount>" in told
+    assert "<Key>a.bin</Key><Size>10</Size>" in text
+    assert "<Key>folder/b.bin</Key><Size>20</Size>" in text
+    assert "<KeyCount>2</KeyCount>" in text
 
 
 def test_calibration_asks_for_no_more_than_the_shape_allows() -> None:
@@ -164,13 +164,13 @@ def test_rates_are_from_the_first_byte_to_the_last() -> None:
 
 def test_the_kernel_paces_a_connection() -> None:
     """The rate is on the client's socket; no program has to keep it."""
-    with socket.socket() as one:
-        limit_rate(one, 90_000_000)
-        told = one.getsockopt(socket.SOL_SOCKET, 47, 8)
-    assert int.from_bytes(told, "little") == 90_000_000
+    with socket.socket() as connection:
+        limit_rate(connection, 90_000_000)
+        rate = connection.getsockopt(socket.SOL_SOCKET, 47, 8)
+    assert int.from_bytes(rate, "little") == 90_000_000
 
 
-@pytest.mark.parametrize("profile", PROFILES, ids=[one.name for one in PROFILES])
+@pytest.mark.parametrize("profile", PROFILES, ids=[profile.name for profile in PROFILES])
 def test_no_object_comes_faster_than_the_link(profile: Profile) -> None:
     """A share of the link is at most 1: the burst counts, and what follows it does too."""
     long = profile.with_object(10_000_000_000)

@@ -19,7 +19,7 @@ def cannot(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("cannot")
-def test_a_machine_that_cannot_is_told_what_it_lacks() -> None:
+def test_missing_requirements_are_listed() -> None:
     """Exit status 2, a line for each missing thing, and nothing is installed or measured."""
     result = CliRunner().invoke(bench, ["readers"])
     assert result.exit_code == 2
@@ -28,16 +28,16 @@ def test_a_machine_that_cannot_is_told_what_it_lacks() -> None:
     ]
 
 
-def test_a_reader_that_there_is_not_is_refused() -> None:
-    """Exit status 2, and the names that there are."""
+def test_an_unknown_reader_is_refused() -> None:
+    """Exit status 2, and the known names."""
     result = CliRunner().invoke(bench, ["readers", "--only", "no such reader"])
     assert result.exit_code == 2
     assert "libcurl" in result.output
 
 
 @pytest.mark.usefixtures("cannot")
-def test_readers_and_shapes_are_listed_anywhere() -> None:
-    """Also where nothing can be measured, with what is missing for it."""
+def test_readers_and_configurations_are_listed_anywhere() -> None:
+    """Even if nothing can be measured here; missing requirements are listed too."""
     result = CliRunner().invoke(bench, ["readers", "--list"])
     assert result.exit_code == 0
     for name in (*(entry.name for entry in ENTRIES), *(profile.title for profile in PROFILES)):
@@ -46,7 +46,7 @@ def test_readers_and_shapes_are_listed_anywhere() -> None:
 
 
 def test_the_kinds_of_benchmarks_are_named() -> None:
-    """The help says what there is to measure."""
+    """The help lists every benchmark."""
     text = CliRunner().invoke(bench, ["--help"]).stdout
     for name in ("targets", "readers", "unzip-memory"):
         assert f"  {name} " in text

@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from statistics import StatisticsError
+from typing import TYPE_CHECKING
 
 import pytest
+from bench.function import cold_start
+from bench.function import command as function
+from bench.scaling import command as scaling
 from bench.tables.document import with_tables, written_between
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
 
 COLUMNS = (
     Column("a thing", "thing"),
@@ -94,3 +103,18 @@ def test_a_document_without_its_markers_is_an_error(document: str) -> None:
     """A marker that is missing or occurs twice would lose text."""
     with pytest.raises(ValueError, match="once each"):
         written_between(document, "t", "new")
+
+
+@pytest.mark.parametrize(
+    ("document", "tables"),
+    [
+        (scaling.DOCUMENT, scaling.tables()),
+        (cold_start.DOCUMENT, [cold_start.table(json.loads(cold_start.MEASURED.read_text()))]),
+        (function.DOCUMENT, [function.table(json.loads(function.MEASURED.read_text()))]),
+    ],
+    ids=["scaling", "cold start", "function"],
+)
+def test_documents_have_the_generated_tables(document: Path, tables: Iterable[Table]) -> None:
+    """The tables are those of the shipped measurements, or of today's arithmetic."""
+    text = document.read_text("utf-8")
+    assert with_tables(text, tables) == text
