@@ -62,5 +62,6 @@ lock: .venv/.ready ## Refresh requirements.lock from pyproject.toml
 	  --extra local --extra report --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 
 clean: ## Remove everything that make creates
-	@-test -x $(BIN)/bucketsum && $(BIN)/bucketsum local down
+	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/demo .bucketsum/bench-stack; do \
+	  ! test -f $$home/local.json || BUCKETSUM_HOME=$$home $(BIN)/bucketsum local down; done
 	@rm -rf .venv tests/template/asl/node_modules .aws-sam .bucketsum .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -9,8 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from tests.support.sam_template import load_template
 
+from bucketsum.archives.member_rows import MemberRows, member_entry
+from bucketsum.archives.model import ArchiveStatus, Mode
 from bucketsum.dead_letters import REASON_ATTRIBUTE
-from bucketsum.digests_table import DigestsTable, Row, RowKey, Status, Timing
+from bucketsum.digests_table import (
+    ArchiveRecord,
+    DigestsTable,
+    MemberRecord,
+    Row,
+    RowKey,
+    Status,
+    Timing,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -101,6 +111,26 @@ def put_and_record(stack: Stack, key: str, content: bytes, sequencer: str = "01"
     row = hashed(put_object(stack, key, content), content, sequencer)
     stack.digests_table().record(row)
     return row
+
+
+READ = ArchiveRecord(ArchiveStatus.READ, Mode.STREAM, 2, 0, 0, 2, 0.5)
+
+
+def member(path: str) -> MemberRecord:
+    """A member as its archive's central directory describes it."""
+    return MemberRecord(path, "deflate", "00000000", 1)
+
+
+def record_archive(stack: Stack, members: dict[str, bytes], sequencer: str = "01") -> str:
+    """Put an archive a.zip and record its members, as the hasher does; returns its version."""
+    row = hashed(put_object(stack, "a.zip", b"zip"), b"zip", sequencer, archive=READ)
+    version = row.entry
+    with MemberRows(stack.client("dynamodb"), stack.table).writer() as writer:
+        for path, content in members.items():
+            row_key = RowKey(BUCKET, "a.zip", member_entry(version, path))
+            writer.put(hashed(row_key, content, sequencer, member=member(path)))
+    stack.digests_table().record(row)
+    return version
 
 
 class PromptTable(DigestsTable):

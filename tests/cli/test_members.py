@@ -11,14 +11,15 @@ from tests.cli.deployed import (
     BUCKET,
     HOSTILE,
     HOSTILE_SHOWN,
+    READ,
     hashed,
     put_and_record,
     put_object,
+    record_archive,
 )
 
-from bucketsum.archives.member_rows import MemberRows, member_entry
-from bucketsum.archives.model import ArchiveStatus, Mode
-from bucketsum.digests_table import ArchiveRecord, MemberRecord, Row, RowKey
+from bucketsum.archives.model import ArchiveStatus
+from bucketsum.digests_table import Row, RowKey
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -26,25 +27,6 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
     from bucketsum_cli.stack import Stack
-
-READ = ArchiveRecord(ArchiveStatus.READ, Mode.STREAM, 2, 0, 0, 2, 0.5)
-
-
-def member(path: str) -> MemberRecord:
-    """A member as its archive's central directory describes it."""
-    return MemberRecord(path, "deflate", "00000000", 1)
-
-
-def record_archive(stack: Stack, members: dict[str, bytes], sequencer: str = "01") -> str:
-    """Put an archive a.zip and record its members, as the hasher does; returns its version."""
-    row = hashed(put_object(stack, "a.zip", b"zip"), b"zip", sequencer, archive=READ)
-    version = row.entry
-    with MemberRows(stack.client("dynamodb"), stack.table).writer() as writer:
-        for path, content in members.items():
-            row_key = RowKey(BUCKET, "a.zip", member_entry(version, path))
-            writer.put(hashed(row_key, content, sequencer, member=member(path)))
-    stack.digests_table().record(row)
-    return version
 
 
 def test_members_are_listed(run: Run, stack: Stack) -> None:

@@ -222,7 +222,7 @@ def test_the_demonstration_fails_if_a_digest_differs(
     done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo", "--keep", "--json"])
 
     assert done.exit_code == 1
-    assert json.loads(done.stdout)["equal"] == 0
+    assert json.loads(done.stdout)["equal_count"] == 0
 
 
 def test_the_demonstration_cleans_up(

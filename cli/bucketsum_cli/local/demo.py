@@ -67,7 +67,7 @@ def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> Compariso
     seconds = time.monotonic() - started
     comparison = Comparison(len(files), sum(file.equal for file in files))
     if as_json:
-        counts = {"files": comparison.files, "equal": comparison.equal}
+        counts = {"file_count": comparison.files, "equal_count": comparison.equal}
         output.print_json({**counts, "seconds": round(seconds, 1)})
     else:
         _print(files, seconds)

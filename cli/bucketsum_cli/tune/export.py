@@ -9,6 +9,7 @@ from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.measurements_table import Sample
+from bucketsum_cli.rows import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +35,11 @@ def run_as_json(run: Run) -> dict[str, Any]:
         name: json.loads(text) if text else None
         for name, text in (("input", run.input), ("summary", run.summary))
     }
-    return asdict(run) | texts
+    times = {
+        name: iso_text(moment) if moment else None
+        for name, moment in (("started_at", run.started_at), ("ended_at", run.ended_at))
+    }
+    return asdict(run) | texts | times
 
 
 def results_as_json(results: Results) -> dict[str, Any]:

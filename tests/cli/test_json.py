@@ -1,0 +1,127 @@
+"""docs/json.md names every field of every command's JSON document, and no other."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.cli.deployed import (
+    put_and_record,
+    put_object,
+    record_archive,
+    set_aside,
+    unreadable,
+)
+from tests.support.events import notification
+
+from bucketsum.sweep.records import Run as SweepRun
+from bucketsum.sweep.records import RunStatus
+from bucketsum_cli import emulator
+from bucketsum_cli.emulator import LocalAws, LocalProject
+from bucketsum_cli.local import demo
+from bucketsum_cli.rows import iso_text
+from bucketsum_cli.tune.export import run_as_json
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "json.md"
+ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+
+
+def documented(kind: str = ".*") -> set[str]:
+    """The fields of the document's tables whose type is of this *kind*."""
+    rows = re.findall(rf"^\| (`.*?`) \| {kind} \|", DOCUMENT.read_text("utf-8"), re.MULTILINE)
+    return {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
+
+
+def fields_in(document: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON value
+    """Each field of a document with its value, however deep; algorithms are no fields."""
+    if isinstance(document, list):
+        for item in document:
+            yield from fields_in(item)
+    elif isinstance(document, dict):
+        for name, value in document.items():
+            yield name, value
+            if name != "digests":
+                yield from fields_in(value)
+
+
+@pytest.fixture
+def documents(run: Run, stack: Stack, tmp_path: Path) -> list[Any]:
+    """A document of each command that shows objects, with something in every array."""
+    (tmp_path / "hashed").write_bytes(b"a")
+    (tmp_path / "absent").symlink_to("nowhere")
+    paths = (tmp_path / "hashed", tmp_path / "absent")
+    sha1 = put_and_record(stack, "hashed", b"a").sha1
+    stack.digests_table().record(unreadable(put_object(stack, "locked", b"z"), b"z", "denied"))
+    record_archive(stack, {"x": b"x"})
+    set_aside(stack, json.dumps(notification()), reason="why")
+    commands: list[tuple[object, ...]] = [
+        ("put", *paths, "--timeout", 0), ("ls",), ("ls", "--members", "a.zip"), ("show", "hashed"),
+        ("find", sha1), ("check", *paths), ("check", paths[0], "--archive", "a.zip"),
+        ("failures",), ("redrive", "--yes"), ("redrive", "--key", "locked"),
+    ]  # fmt: skip
+    return [run(*command, "--json").document for command in commands]
+
+
+@pytest.fixture
+def local_documents(
+    run: Run,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> list[Any]:
+    """The documents of `bucketsum local`; nothing is started."""
+    project = LocalProject.at(tmp_path)
+    emulator.save(project, LocalAws(1, "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem"))
+    (project.home / "worker.json").write_text('{"cgroup_roots": null}')
+    monkeypatch.setattr(emulator, "local_project", lambda: project)
+    monkeypatch.setattr("bucketsum_cli.process.lives", lambda _pid, _home: True)
+    stack: Any = SimpleNamespace(bucket="b", table="t", function="f")
+    status = importlib.import_module("bucketsum_cli.local.commands.status")
+    monkeypatch.setattr(status, "find_local_stack", lambda _project: stack)
+    documents = [run("local", "status", "--json").document]
+    monkeypatch.setattr("bucketsum_cli.process.lives", lambda _pid, _home: False)
+    documents.append(run("local", "down", "--json").document)
+    monkeypatch.setattr(demo, "gather", lambda folder: folder.mkdir(parents=True))
+    monkeypatch.setattr(demo, "files_under", lambda _folders: SimpleNamespace(files=[]))
+    monkeypatch.setattr(demo, "put_and_wait", lambda _stack, _files, _seconds: ([], []))
+    demo.run_demo(project, stack, as_json=True)
+    return [*documents, json.loads(capsys.readouterr().out)]
+
+
+def test_every_field_is_documented_and_every_documented_field_is_there(
+    documents: list[Any], local_documents: list[Any]
+) -> None:
+    """A name that only one command uses differently, or that nobody describes, fails here."""
+    names = {name for name, _ in fields_in([*documents, *local_documents])}
+    names.add("refusal")  # of a message that SQS refuses
+    assert names == documented()
+
+
+def test_times_have_one_format(documents: list[Any]) -> None:
+    """Whatever AWS or the table has, a program parses one."""
+    times = {name: value for name, value in fields_in(documents) if name in documented("time")}
+    assert times.keys() == documented("time")
+    assert all(value is None or ISO.fullmatch(value) for value in times.values())
+    assert iso_text(datetime(2026, 11, 21, 10, tzinfo=UTC)) == "2026-11-21T10:00:00.000Z"
+    assert iso_text("2026-11-21T10:00:00.123456+01:00") == "2026-11-21T09:00:00.123Z"
+    assert iso_text("yesterday") == "yesterday"
+
+
+def test_times_of_a_sweep_have_the_same_format() -> None:
+    """`tune` documents too."""
+    started = "2026-11-21T10:00:00.123456+00:00"
+    document = run_as_json(SweepRun("id", RunStatus.RUNNING, started))
+    assert (document["started_at"], document["ended_at"]) == ("2026-11-21T10:00:00.123Z", None)
