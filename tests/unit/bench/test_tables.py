@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from bench.function import cold_start
 from bench.function import command as function
-from bench.scaling import command as scaling
+from bench.scaling.command import DOCUMENT as SCALING
+from bench.scaling.tables import tables as scaling_tables
 from bench.tables.document import with_tables, written_between
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table
@@ -108,7 +109,7 @@ def test_a_document_without_its_markers_is_an_error(document: str) -> None:
 @pytest.mark.parametrize(
     ("document", "tables"),
     [
-        (scaling.DOCUMENT, scaling.tables()),
+        (SCALING, scaling_tables()),
         (cold_start.DOCUMENT, [cold_start.table(json.loads(cold_start.MEASURED.read_text()))]),
         (function.DOCUMENT, [function.table(json.loads(function.MEASURED.read_text()))]),
     ],
