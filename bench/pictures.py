@@ -121,7 +121,7 @@ def report_picture(page: str) -> str:
     height = top + max(map(_height, drawn)) + _GAP
     root = ET.Element("svg", xmlns="http://www.w3.org/2000/svg", viewBox=f"0 0 {width} {height}")
     ET.SubElement(root, "title").text = "A sweep's report"
-    ET.SubElement(root, "style").text = _STYLE
+    ET.SubElement(root, "style").text = f"{_STYLE} {_light_colours(page)}"
     ET.SubElement(root, "rect", width=str(width), height=str(height), rx="8", fill="#ffffff")
     _text(root, _GAP, 40, f"Recommended: {choice[1]}", "20", "600")
     _text(root, _GAP, 68, choice[2], "14")
@@ -133,6 +133,13 @@ def report_picture(page: str) -> str:
         svg.attrib |= {name: str(value) for name, value in place.items()}
         root.append(svg)
     return ET.tostring(root, encoding="unicode") + "\n"
+
+
+def _light_colours(page: str) -> str:
+    """The variables of the page's light mode, which the plots' colours refer to."""
+    variables = re.search(r":root \{(.*?)\}", page, re.DOTALL)
+    names = re.findall(r"--[\w-]+: [^;]+;", variables[1]) if variables else []
+    return f":root {{ {' '.join(names)} }}"
 
 
 def _height(svg: ET.Element) -> int:
