@@ -159,6 +159,13 @@ def test_no_path_of_a_machine(document: Document) -> None:
     assert not MACHINE_PATH.search(document.path.read_text(encoding="utf-8"))
 
 
+@pytest.mark.parametrize("path", sorted(ROOT.glob("docs/*.svg")), ids=lambda path: path.name)
+def test_pictures_refer_to_nothing_outside(path: Path) -> None:
+    """The only address in a picture is SVG's namespace: no font, style sheet or script."""
+    addresses = re.findall(r"https?://[^\"'\s<)]+", path.read_text(encoding="utf-8"))
+    assert set(addresses) == {"http://www.w3.org/2000/svg"}
+
+
 def parameter_as_documented(name: str, parameter: dict[str, Any]) -> tuple[str, str, str]:
     """Name, range and default of a parameter, as the table of the documents has them."""
     if "AllowedValues" in parameter:
