@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import platform
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -13,17 +12,19 @@ from aws_lambda_powertools import Logger
 
 from bucketsum.errors import BadSweep
 from bucketsum.settings import needed
-from bucketsum.sweep.axes import Workload
 from bucketsum.sweep.generated_objects import GeneratedObjects
 from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.measurements_table import CellRow, MeasurementsTable, Run, RunStatus
+from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.plan import Plan, check_limits, plan_of
 from bucketsum.sweep.prices import Prices, prices_in
+from bucketsum.sweep.records import CellRow, Run, RunStatus
+from bucketsum.sweep.workloads import WORKLOADS, workload_of
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from bucketsum.sweep.cells import Cell
+    from bucketsum.sweep.probe import KnownObject
 
 _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(
     os.environ,
@@ -44,7 +45,7 @@ def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
     """Plan a sweep and record that it runs.
 
     Raises:
-        BadSweep: It cannot be done; the text names the field to change, and so does the run.
+        BadSweep: It cannot be done; the text, which the run has too, names the field to change.
     """
     try:
         plan, prices = _planned(event["input"])
@@ -61,34 +62,32 @@ def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
 
 def _planned(raw: object) -> tuple[Plan, Prices]:
     sweep = SweepInput.from_json(raw)
-    sizes = [_OBJECTS.named(key).size_bytes for key in sweep.keys]
+    workload = WORKLOADS[sweep.workload]
+    sizes = [_OBJECTS.named(key, workload)["size_bytes"] for key in sweep.keys]
     plan = plan_of(sweep, sizes, int(_STORAGE_MB))
     prices = prices_in(_REGION, _ARCHITECTURE)
     check_limits(plan, prices)
     return plan, prices
 
 
-def make_object(event: dict[str, Any]) -> dict[str, Any]:
-    """See that an object is there; returns what is known of it."""
+def make_object(event: dict[str, Any]) -> KnownObject:
+    """Ensure that an object is there; returns the known facts about it."""
+    workload = workload_of(event["workload"])
     if event["made"]:
-        workload = Workload(event["workload"])
-        return asdict(_OBJECTS.ensured(event["key"], event["size_bytes"], workload))
-    return asdict(_OBJECTS.named(event["key"]))
-
-
-_ACTIONS: Final = {"plan": plan_sweep, "object": make_object}
+        return _OBJECTS.ensured(event["key"], event["size_bytes"], workload)
+    return _OBJECTS.named(event["key"], workload)
 
 
 @logger.inject_lambda_context
-def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda passes both
-    """Do what ``action`` says: ``plan`` the ``input``, or make an ``object``."""
-    return _ACTIONS[event["action"]](event)
+def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any] | KnownObject:  # noqa: ARG001 - Lambda passes both
+    """Plan the ``input`` or ensure an object, by ``action``."""
+    return plan_sweep(event) if event["action"] == "plan" else make_object(event)
 
 
 def _row_of(cell: Cell) -> CellRow:
     return CellRow(
         cell_id=cell.cell_id,
-        **asdict(cell.setting),
+        setting=cell.setting,
         concurrency=cell.concurrency,
         object_bytes=cell.object.size_bytes,
         key=cell.object.key,
@@ -108,15 +107,15 @@ def _begun(event: dict[str, Any]) -> Run:
         runtime=f"python{major}.{minor}",
         label="local" if "AWS_ENDPOINT_URL" in os.environ else "aws",
         execution_arn=event["execution_arn"],
-        input=json.dumps(event["input"]),
+        input=event["input"],
     )
 
 
 def _run_of(event: dict[str, Any], plan: Plan, prices: Prices) -> Run:
     return replace(
         _begun(event),
-        runs=plan.sweep.runs,
-        weak=plan.sweep.weak,
+        repetitions=plan.sweep.repetitions,
+        few_samples=plan.sweep.few_samples,
         cells=len(plan.cells),
         samples=plan.samples,
         estimated_seconds=round(plan.estimated_seconds, 1),

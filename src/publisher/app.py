@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -12,8 +10,9 @@ from aws_lambda_powertools import Logger
 
 from bucketsum.errors import MemoryRefused
 from bucketsum.settings import needed
-from bucketsum.sweep.measurements_table import MeasurementsTable, run_id_of
-from bucketsum.sweep.run_status import Liveness
+from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum.sweep.records import run_id_of_detail
+from bucketsum.sweep.run_status import is_finished
 from bucketsum.sweep.versions import Original, ProberVersions
 
 if TYPE_CHECKING:
@@ -26,42 +25,40 @@ _TABLE, _PROBER, _MEMORY_MB, _DESCRIPTION = needed(
 logger = Logger()
 
 _MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
-_LIVENESS: Final = Liveness(_MEASUREMENTS, boto3.client("stepfunctions"))
+_STEPFUNCTIONS: Final = boto3.client("stepfunctions")
 _VERSIONS: Final = ProberVersions(
     boto3.client("lambda"), _PROBER, Original(int(_MEMORY_MB), _DESCRIPTION)
 )
 
 
-def publish(event: dict[str, Any]) -> dict[str, Any]:
-    """Publish a version of ``memory_mb``; what the account refuses is a result of its cells."""
+def publish(run_id: str, memory_mb: int) -> dict[str, Any]:
+    """Publish a version; a memory size that the account refuses is a result of its cells."""
     try:
-        version = _VERSIONS.publish(event["run_id"], event["memory_mb"])
+        version = _VERSIONS.publish(run_id, memory_mb)
     except MemoryRefused as error:
-        _MEASUREMENTS.refuse_cells(event["run_id"], event["memory_mb"], str(error))
+        _MEASUREMENTS.refuse_cells(run_id, memory_mb, str(error))
         return {"published": False}
-    if _LIVENESS.is_over(event["run_id"]):  # stopped, and cleaned up before this was there
-        clean_up(event)
+    if _is_finished(run_id):  # stopped, and cleaned up before this version existed
+        clean_up(run_id)
     return {"published": True, "version": version}
 
 
-def clean_up(event: dict[str, Any]) -> dict[str, Any]:
-    """Remove what the run published, and what runs that are over left."""
-    done = _VERSIONS.clean_up(event["run_id"], _LIVENESS.is_over)
-    logger.info("cleaned up", run_id=event["run_id"], **asdict(done))
-    return asdict(done)
+def clean_up(run_id: str) -> dict[str, Any]:
+    """Remove the versions of the run, and those that finished runs left behind."""
+    result = _VERSIONS.clean_up(run_id, _is_finished)
+    logger.info("cleaned up", run_id=run_id, deleted=result.deleted, left=result.leftovers)
+    return {"deleted": result.deleted, "left": result.leftovers}
 
 
-_ACTIONS: Final = {"publish": publish, "clean_up": clean_up}
+def _is_finished(run_id: str) -> bool:
+    return is_finished(run_id, _MEASUREMENTS, _STEPFUNCTIONS)
 
 
 @logger.inject_lambda_context
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda passes both
-    """Do what ``action`` says; an execution's status change asks to clean up after it."""
+    """Publish or clean up, by ``action``; clean up after an execution that was broken off."""
     if "detail" in event:
-        return clean_up({"run_id": _run_of(event["detail"])})
-    return _ACTIONS[event["action"]](event)
-
-
-def _run_of(detail: dict[str, Any]) -> str:
-    started_at = datetime.fromtimestamp(detail["startDate"] / 1000, UTC).isoformat()
-    return run_id_of(detail["name"], started_at)
+        return clean_up(run_id_of_detail(event["detail"]))
+    if event["action"] == "publish":
+        return publish(event["run_id"], event["memory_mb"])
+    return clean_up(event["run_id"])

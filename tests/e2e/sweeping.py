@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from tests.support.sam_template import load_template
 
-from bucketsum.sweep.measurements_table import MeasurementsTable, Run, RunStatus, run_id_of
+from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum.sweep.records import Run, RunStatus, run_id_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps, until
 
-from bucketsum.sweep.measurements_table import RunStatus, SampleStatus
+from bucketsum.sweep.records import RunStatus, SampleStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
@@ -53,7 +53,7 @@ def test_each_version_has_the_memory_of_its_cell(sweeps: Sweeps) -> None:
     cells = {cell.cell_id: cell for cell in sweeps.measurements.cells(ended.run_id)}
     samples = sweeps.measurements.samples(ended.run_id)
     assert {sample.memory_mb for sample in samples} == set(SMALL["memory_mb"])
-    assert all(sample.memory_mb == cells[sample.cell_id].memory_mb for sample in samples)
+    assert all(sample.memory_mb == cells[sample.cell_id].setting.memory_mb for sample in samples)
     assert all(
         sample.cpu_seconds and sample.max_rss_bytes and sample.billed_ms for sample in samples
     )
@@ -67,7 +67,7 @@ def test_invocations_at_once_run_in_environments_of_their_own(sweeps: Sweeps) ->
     ]
     assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
     assert {sample.invocation for sample in wide} == {1, 2, 3}
-    assert len({sample.log_stream for sample in wide if sample.run == 1}) == 3
+    assert len({sample.log_stream for sample in wide if sample.repetition == 1}) == 3
 
 
 def test_every_way_to_unzip_is_measured_and_checked(sweeps: Sweeps) -> None:
@@ -76,10 +76,16 @@ def test_every_way_to_unzip_is_measured_and_checked(sweeps: Sweeps) -> None:
     ended = sweeps.run(SMALL | ways | {"workload": "unzip", "memory_mb": [512]})
     samples = sweeps.measurements.samples(ended.run_id)
     assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
-    assert {(sample.mode, sample.inflate) for sample in samples} == set(product(*ways.values()))
-    assert {(sample.members, sample.directories) for sample in samples} == {(165, 129)}
+    assert {(sample.own["mode"], sample.own["inflate"]) for sample in samples} == set(
+        product(*ways.values())
+    )
+    assert {(sample.own["members"], sample.own["directories"]) for sample in samples} == {
+        (165, 129)
+    }
     cells = sweeps.measurements.cells(ended.run_id)
-    assert {(cell.mode, cell.members) for cell in cells} == {(mode, 165) for mode in ways["mode"]}
+    assert {(cell.setting.own["mode"], cell.own["members"]) for cell in cells} == {
+        (mode, 165) for mode in ways["mode"]
+    }
     assert ended.output["recommendation"]["parameters"]["ArchiveMode"] in {"stream", "tmp"}
     sweeps.assert_nothing_is_left()
 

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps
+from tests.support.sweeps import stats_of
 
-from bucketsum.sweep.measurements_table import RunStatus, Sample, SampleStatus
+from bucketsum.sweep.records import RunStatus, Sample, SampleStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
@@ -93,7 +94,9 @@ def sweeps(stack: Stack) -> Sweeps:
 def samples_of(sweeps: Sweeps, run_id: str, chunk: int) -> list[Sample]:
     """A cell's samples without warm-ups."""
     samples = sweeps.measurements.samples(run_id)
-    return [sample for sample in samples if f"-c{chunk:09d}-" in sample.cell_id and sample.run]
+    return [
+        sample for sample in samples if f"-c{chunk:09d}-" in sample.cell_id and sample.repetition
+    ]
 
 
 @pytest.mark.parametrize(
@@ -113,14 +116,15 @@ def test_a_failing_cell_is_recorded_and_the_sweep_goes_on(
     with sweeps.replaced("ProberFunction", PROBER, timeout_s=3):
         ended = sweeps.run(sweep(OK, chunk))
     bad, good = (samples_of(sweeps, ended.run_id, size) for size in (chunk, OK))
-    cells = {cell.chunk_bytes: cell for cell in sweeps.measurements.cells(ended.run_id)}
+    cells = {cell.setting.chunk_bytes: cell for cell in sweeps.measurements.cells(ended.run_id)}
 
     assert {sample.status for sample in bad} == {SampleStatus.FAILED}
     assert len(bad) == len(good) == 2
     assert all(sample.error and error in sample.error for sample in bad)
     assert all(sample.cause and cause in sample.cause for sample in bad)
     assert {sample.status for sample in good} == {SampleStatus.OK}
-    assert (cells[chunk].failed, cells[chunk].n, cells[OK].failed, cells[OK].n) == (2, 0, 0, 2)
+    assert (cells[chunk].failed, cells[chunk].stats, cells[OK].failed) == (2, None, 0)
+    assert stats_of(cells[OK]).n == 2
     assert cells[chunk].cause
     assert (ended.status, ended.output["status"]) == ("SUCCEEDED", "PARTIAL")
     assert ended.output["recommendation"]["parameters"]["ChunkBytes"] == OK
@@ -143,11 +147,11 @@ def test_throttled_invocations_are_recorded(sweeps: Sweeps) -> None:
 def test_a_chunk_that_does_not_fit_is_not_run(sweeps: Sweeps) -> None:
     """Its cell says what would fit, the others are measured, the run is PARTIAL."""
     ended = sweeps.run(sweep(OK, 50_000_000, memory_mb=(128,)))
-    cells = {cell.chunk_bytes: cell for cell in sweeps.measurements.cells(ended.run_id)}
+    cells = {cell.setting.chunk_bytes: cell for cell in sweeps.measurements.cells(ended.run_id)}
     assert cells[50_000_000].cause is not None
     assert "do not fit into 128 MB" in cells[50_000_000].cause
     assert samples_of(sweeps, ended.run_id, 50_000_000) == []
-    assert cells[OK].n == 2
+    assert stats_of(cells[OK]).n == 2
     assert ended.output["status"] == "PARTIAL"
     sweeps.assert_nothing_is_left()
 
@@ -156,10 +160,10 @@ def test_a_memory_size_that_the_account_refuses_is_a_result_of_its_cells(sweeps:
     """Lambda's answer stands in the cells of that size; the other sizes are measured."""
     with sweeps.replaced("PublisherFunction", publisher()):
         ended = sweeps.run(sweep(OK, memory_mb=(256, 3009)))
-    cells = {cell.memory_mb: cell for cell in sweeps.measurements.cells(ended.run_id)}
+    cells = {cell.setting.memory_mb: cell for cell in sweeps.measurements.cells(ended.run_id)}
     assert cells[3009].cause is not None
     assert "at most 3008" in cells[3009].cause
-    assert (cells[256].n, cells[3009].n) == (2, 0)
+    assert (stats_of(cells[256]).n, cells[3009].stats) == (2, None)
     assert ended.output["status"] == "PARTIAL"
     sweeps.assert_nothing_is_left()
 

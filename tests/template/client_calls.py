@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 CLIENTS: Final = {
     "_s3": "s3", "s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb", "_lambda": "lambda",
-    "_stepfunctions": "stepfunctions",
+    "stepfunctions": "stepfunctions",
 }  # fmt: skip
 """Attributes and parameters that hold a client → its service; a test finds missing entries."""
 

@@ -9,13 +9,8 @@ import jsonata
 import pytest
 from tests.template.sweep_definition import load_definition, states
 
-from bucketsum.sweep.measurements_table import (
-    Sample,
-    SampleStatus,
-    run_id_of,
-    sample_item,
-    sample_of,
-)
+from bucketsum.sweep.measurements_table import recorded_sample, sample_item
+from bucketsum.sweep.records import Sample, SampleStatus, run_id_of
 
 MACHINE: Final = load_definition()
 STATES: Final = {state.name: state.body for state in states(MACHINE)}
@@ -63,8 +58,8 @@ def test_a_sample_is_written_as_the_library_reads_it() -> None:
     item = recorded(TOLD)
     assert item["run_id"] == {"S": "20261121T041500-a"}
     assert item["item"] == {"S": sample_item("m00512", 7, 40)}
-    assert sample_of(item) == Sample(
-        cell_id="m00512", run=7, invocation=40, at="2026-11-21T04:15:00.123Z",
+    assert recorded_sample(item) == Sample(
+        cell_id="m00512", repetition=7, invocation=40, at="2026-11-21T04:15:00.123Z",
         **TOLD | {"status": SampleStatus.OK},
     )  # fmt: skip
 
@@ -72,11 +67,11 @@ def test_a_sample_is_written_as_the_library_reads_it() -> None:
 def test_a_failure_is_written_as_the_library_reads_it() -> None:
     """The cause may hold anything."""
     failed = {"status": "failed", "error": "Sandbox.Timedout", "cause": 'a "quoted"\n{cause} ü'}
-    sample = sample_of(recorded(failed, run=0, invocation=1))
+    sample = recorded_sample(recorded(failed, run=0, invocation=1))
     assert (sample.status, sample.error, sample.cause) == (
         SampleStatus.FAILED, failed["error"], failed["cause"],
     )  # fmt: skip
-    assert (sample.run, sample.invocation) == (0, 1)
+    assert (sample.repetition, sample.invocation) == (0, 1)
 
 
 def test_a_cause_that_is_absent_is_empty() -> None:

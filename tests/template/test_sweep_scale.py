@@ -10,9 +10,9 @@ import pytest
 from tests.template.sweep_definition import events, load_definition
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.axes import Setting
 from bucketsum.sweep.estimate import PAYLOAD_BYTES_MAX
 from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.plan import Plan, plan_of
 
 HISTORY_LIMIT: Final = 25_000
@@ -55,7 +55,7 @@ def counted(plan: Plan) -> int:
     "sweep",
     [
         ONE_CELL,
-        replace(ONE_CELL, runs=7, concurrency=(1, 3, 40)),
+        replace(ONE_CELL, repetitions=7, concurrency=(1, 3, 40)),
         replace(ONE_CELL, object_bytes=(1000, 2000, 3000), warm_up=True),
         THOUSAND,
     ],
@@ -77,7 +77,7 @@ def test_a_thousand_samples_fit() -> None:
 def test_a_thousand_cells_fit() -> None:
     """The longest plan that is let through still passes as one payload."""
     settings = tuple(Setting(1024, 65_536 + step) for step in range(1000))
-    plan = plan_of(replace(THOUSAND, settings=settings, runs=1, warm_up=False))
+    plan = plan_of(replace(THOUSAND, settings=settings, repetitions=1, warm_up=False))
     assert plan.samples == 1000
     assert plan.payload_bytes == len(json.dumps(plan.to_json()).encode())
     assert plan.payload_bytes <= PAYLOAD_BYTES_MAX < PAYLOAD_LIMIT - ENVELOPE_BYTES
@@ -86,21 +86,21 @@ def test_a_thousand_cells_fit() -> None:
 def test_more_samples_are_refused_with_the_number_to_lower() -> None:
     """The text names a number of runs, and that many do fit."""
     with pytest.raises(BadSweep, match=r"lower runs to (\d+)") as refused:
-        plan_of(replace(THOUSAND, runs=8))
+        plan_of(replace(THOUSAND, repetitions=8))
     fitting = int(str(refused.value).split("lower runs to ")[1].split(",")[0])
-    assert plan_of(replace(THOUSAND, runs=fitting)).samples
+    assert plan_of(replace(THOUSAND, repetitions=fitting)).samples
 
 
 def test_more_cells_are_refused_with_the_lists_to_shorten() -> None:
     """Where even one run of each is too much, the axes are named."""
     settings = tuple(Setting(1024, 65_536 + step) for step in range(3000))
     with pytest.raises(BadSweep, match="lower the number of memory_mb, chunk_bytes"):
-        plan_of(replace(THOUSAND, settings=settings, runs=1))
+        plan_of(replace(THOUSAND, settings=settings, repetitions=1))
 
 
 def test_a_plan_that_is_too_long_to_pass_on_is_refused() -> None:
     """Long keys count as well: the text says by how much and what to shorten."""
     keys = tuple(f"{number:04d}" + "x" * 1000 for number in range(250))
-    sweep = replace(ONE_CELL, object_bytes=(), keys=keys, runs=1)
+    sweep = replace(ONE_CELL, object_bytes=(), keys=keys, repetitions=1)
     with pytest.raises(BadSweep, match=r"make a plan of \d+ bytes; .* passes on 200000"):
         plan_of(sweep, [1] * len(keys))

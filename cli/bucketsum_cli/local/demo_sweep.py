@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bucketsum.sweep.measurements_table import RunStatus
+from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import note, say
 from bucketsum_cli.tune.commands.report import write_report

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.sweep.analysis import SIGNIFICANCE, p_value
+from bucketsum.sweep.record_values import cell_values
 from bucketsum_cli.output import Cell, Column
 from bucketsum_cli.tune.formatting import (
     MISSING,
@@ -22,8 +23,8 @@ from bucketsum_cli.tune.results import warm_seconds
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bucketsum.sweep.axes import Setting
-    from bucketsum.sweep.measurements_table import CellRow
+    from bucketsum.sweep.parameters import Setting
+    from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.results import Results
 
 _SETTING: Final = (
@@ -31,7 +32,6 @@ _SETTING: Final = (
     Column("chunk size", 10, right=True),
 )
 _STREAMS: Final = Column("streams", 7, right=True)
-_UNZIP: Final = (Column("mode", 7), Column("inflate", 7))
 _NUMBERS: Final = (
     Column("object"),
     Column("MB/s before", 11, right=True),
@@ -43,7 +43,7 @@ _NUMBERS: Final = (
     Column("difference", 15),
 )
 
-_Identity: TypeAlias = "tuple[tuple[int, ...], bool, int, str, int]"
+_Identity: TypeAlias = "tuple[tuple[int, ...], tuple[str, ...], int, str, int]"
 
 _MUST_AGREE: Final = ("label", "region", "architecture", "runtime", "price_date")
 
@@ -117,17 +117,18 @@ def differences(before: Results, after: Results) -> Iterator[str]:
 
 
 class ComparisonTable:
-    """The table of pairs; streams, and the modes of archives, have columns only if needed."""
+    """The table of pairs; streams and the workload's own parameters have columns if needed."""
 
     def __init__(self, pairs: Sequence[Pair]) -> None:
         settings = [pair.setting for pair in pairs]
         self._has_streams = has_notable_streams(settings)
-        self._has_modes = any(setting.mode for setting in settings)
+        self._own = list(dict.fromkeys(name for setting in settings for name in setting.own))
 
     @property
     def columns(self) -> list[Column]:
         """The columns."""
-        return [*_SETTING, *[_STREAMS] * self._has_streams, *_UNZIP * self._has_modes, *_NUMBERS]
+        own = [Column(name, 7) for name in self._own]
+        return [*_SETTING, *[_STREAMS] * self._has_streams, *own, *_NUMBERS]
 
     def row(self, pair: Pair) -> list[str | Cell]:
         """The row of *pair*."""
@@ -136,7 +137,7 @@ class ComparisonTable:
             memory_text(setting.memory_mb),
             chunk_text(setting.chunk_bytes),
             *[str(setting.streams)] * self._has_streams,
-            *[setting.mode or MISSING, setting.inflate or MISSING] * self._has_modes,
+            *(str(setting.own.get(name, MISSING)) for name in self._own),
             *_numbers(pair),
         ]
 
@@ -145,11 +146,11 @@ def _numbers(pair: Pair) -> list[str | Cell]:
     before, after = pair.before, pair.after
     return [
         pair.object,
-        speed_text(before.mb_per_s if before else None),
-        speed_text(after.mb_per_s if after else None),
+        speed_text(_statistic(before, "mb_per_s")),
+        speed_text(_statistic(after, "mb_per_s")),
         percent_text(pair.mb_per_s_change),
-        usd_text(before.usd_per_gb if before else None),
-        usd_text(after.usd_per_gb if after else None),
+        usd_text(_statistic(before, "usd_per_gb")),
+        usd_text(_statistic(after, "usd_per_gb")),
         percent_text(pair.usd_per_gb_change),
         Cell(pair.verdict, "bold" if pair.verdict == "different" else "dim"),
     ]
@@ -158,8 +159,8 @@ def _numbers(pair: Pair) -> list[str | Cell]:
 def pair_as_json(pair: Pair) -> dict[str, Any]:
     """The pair with everything that is recorded of both cells."""
     return {
-        "before": asdict(pair.before) if pair.before else None,
-        "after": asdict(pair.after) if pair.after else None,
+        "before": cell_values(pair.before) if pair.before else None,
+        "after": cell_values(pair.after) if pair.after else None,
         "mb_per_s_change": pair.mb_per_s_change,
         "usd_per_gb_change": pair.usd_per_gb_change,
         "p_value": pair.p_value,
@@ -170,9 +171,7 @@ def pair_as_json(pair: Pair) -> dict[str, Any]:
 def _identity(cell: CellRow) -> _Identity:
     """The setting, the object and the concurrency; sorts in the order of the table."""
     setting = cell.setting
-    return (
-        setting.order, bool(setting.mode), cell.object_bytes, cell.key, cell.concurrency,
-    )  # fmt: skip
+    return setting.order, tuple(setting.own), cell.object_bytes, cell.key, cell.concurrency
 
 
 def _object_texts(runs: Iterable[Results]) -> dict[tuple[int, str, int], str]:
@@ -202,10 +201,12 @@ def _p_value(
 
 
 def _change(before: CellRow | None, after: CellRow | None, name: str) -> float | None:
-    if before is None or after is None:
-        return None
-    old, new = getattr(before, name), getattr(after, name)
+    old, new = _statistic(before, name), _statistic(after, name)
     return None if not old or new is None else new / old - 1
+
+
+def _statistic(cell: CellRow | None, name: str) -> float | None:
+    return getattr(cell.stats, name) if cell and cell.stats else None
 
 
 def _joined(names: set[str]) -> str:

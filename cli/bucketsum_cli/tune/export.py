@@ -5,23 +5,23 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.sweep.measurements_table import Sample
+from bucketsum.sweep.record_values import SAMPLE_VALUES, cell_values, run_values, sample_values
+from bucketsum.sweep.workloads import OWN_PARAMETERS
 from bucketsum_cli.rows import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.sweep.measurements_table import CellRow, Run
+    from bucketsum.sweep.records import CellRow, Run, Sample
     from bucketsum_cli.tune.results import Results
 
 _OF_RUN: Final = ("run_id", "label", "region")
 _OF_CELL: Final = (
-    "chunk_bytes", "streams", "mode", "inflate", "concurrency", "object_bytes", "key",
+    "chunk_bytes", "streams", *OWN_PARAMETERS, "concurrency", "object_bytes", "key",
 )  # fmt: skip
-_OF_SAMPLE: Final = tuple(field.name for field in fields(Sample) if field.name not in _OF_CELL)
+_OF_SAMPLE: Final = tuple(name for name in SAMPLE_VALUES if name not in _OF_CELL)
 
 CSV_COLUMNS: Final = (*_OF_RUN, *_OF_CELL, *_OF_SAMPLE)
 """The columns of the CSV: run, cell and sample."""
@@ -30,24 +30,20 @@ _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def run_as_json(run: Run) -> dict[str, Any]:
-    """Everything that is recorded of *run*; its input and its summary are parsed."""
-    texts = {
-        name: json.loads(text) if text else None
-        for name, text in (("input", run.input), ("summary", run.summary))
-    }
+    """Everything that is recorded of *run*."""
     times = {
         name: iso_text(moment) if moment else None
         for name, moment in (("started_at", run.started_at), ("ended_at", run.ended_at))
     }
-    return asdict(run) | texts | times
+    return run_values(run) | times
 
 
 def results_as_json(results: Results) -> dict[str, Any]:
     """Everything that is recorded: the run, its cells, its samples (without warm-ups)."""
     return {
         "run": run_as_json(results.run),
-        "cells": [asdict(cell) for cell in results.cells],
-        "samples": [asdict(sample) for _, sample in _samples(results)],
+        "cells": [cell_values(cell) for cell in results.cells],
+        "samples": [sample_values(sample) for _, sample in _samples(results)],
     }
 
 
@@ -61,8 +57,8 @@ def results_as_csv(results: Results) -> str:
     lines.writerow(CSV_COLUMNS)
     of_run = [getattr(results.run, name) for name in _OF_RUN]
     for cell, sample in _samples(results):
-        of_cell = [getattr(cell, name) for name in _OF_CELL]
-        of_sample = [getattr(sample, name) for name in _OF_SAMPLE]
+        of_cell = map(cell_values(cell).get, _OF_CELL)
+        of_sample = map(sample_values(sample).get, _OF_SAMPLE)
         lines.writerow(map(_harmless, [*of_run, *of_cell, *of_sample]))
     return text.getvalue()
 

@@ -10,7 +10,7 @@ from bucketsum_cli.tune.formatting import chunk_text, memory_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bucketsum.sweep.axes import Setting
+    from bucketsum.sweep.parameters import Setting
 
 _SINGLE_STREAM: Final = 1
 _DEFAULT_STREAMS: Final = ({_SINGLE_STREAM}, {AUTO_STREAMS})
@@ -61,5 +61,5 @@ class SettingLabels:
     def _rest(self, setting: Setting) -> Iterator[str]:
         if self._has_streams:
             yield streams_text(setting.streams)
-        if setting.mode and setting.inflate:
-            yield from (setting.mode, setting.inflate)
+        for parameter, value in setting.variant:
+            yield parameter.label.format(value)

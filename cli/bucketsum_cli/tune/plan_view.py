@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.axes import Workload
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import Plan, check_limits, plan_of
+from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import size_text
@@ -47,13 +47,13 @@ class Priced:
         plan = self.plan
         return {
             "cells": len(plan.cells),
-            "runs": plan.sweep.runs,
+            "runs": plan.sweep.repetitions,
             "samples": plan.samples,
             "estimated_seconds": round(plan.estimated_seconds, 1),
             "estimated_usd": plan.estimated_usd(self.prices),
             "price_date": self.prices.date,
             "history_events": plan.history_events,
-            "weak": plan.sweep.weak,
+            "weak": plan.sweep.few_samples,
             "refused": {cell.cell_id: cell.refused for cell in plan.cells if cell.refused},
         }
 
@@ -79,7 +79,7 @@ def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:
 def print_plan(priced: Priced) -> None:
     """Print the plan on stderr: stdout is for the result."""
     plan = priced.plan
-    cells, runs = count_text(len(plan.cells), "cell"), count_text(plan.sweep.runs, "run")
+    cells, runs = count_text(len(plan.cells), "cell"), count_text(plan.sweep.repetitions, "run")
     output.note(f"{cells} × {runs}: {count_text(plan.samples, 'sample')}")
     for name, text in _facts(priced):
         output.note(f"  {name:<10}  {text}")
@@ -94,14 +94,11 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
             "streams",
             _joined(setting.streams for setting in sweep.settings),
         )
-    if sweep.workload is Workload.UNZIP:
-        yield "mode", _joined(setting.mode for setting in sweep.settings)
-        yield (
-            "inflate",
-            _joined(setting.inflate for setting in sweep.settings),
-        )
+    workload = WORKLOADS[sweep.workload]
+    for parameter in workload.parameters:
+        yield parameter.name, _joined(setting.own[parameter.name] for setting in sweep.settings)
     yield (
-        "archives" if sweep.workload is Workload.UNZIP else "objects",
+        f"{workload.noun}s",
         ", ".join(_object_text(item.key, item.size_bytes, item.made) for item in plan.objects),
     )
     if sweep.concurrency != (1,):
@@ -109,7 +106,7 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
     yield "strategy", sweep.strategy.name
     yield "takes", _time_text(priced)
     yield "costs", _cost_text(priced)
-    if sweep.weak:
+    if sweep.few_samples:
         yield "weak", "fewer than 5 runs are too few to judge the spread"
     for reason in dict.fromkeys(cell.refused for cell in plan.cells if cell.refused):
         yield "not run", reason

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final, Self
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bucketsum.sweep.measurements_table import Run, RunStatus, SampleStatus
+from bucketsum.sweep.records import Run, RunStatus, SampleStatus
 from bucketsum_cli.errors import INTERRUPTED
 from bucketsum_cli.output import note, notes, printable, size_text
 from bucketsum_cli.tune.formatting import speed_text
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from rich.progress import TaskID
 
     from bucketsum.sweep.cells import Cell
-    from bucketsum.sweep.measurements_table import Sample
     from bucketsum.sweep.plan import Plan
+    from bucketsum.sweep.records import Sample
     from bucketsum_cli.tune.sweeper import Execution, Sweeper
 
 SETTLING_SECONDS: Final = 90.0
@@ -38,7 +38,7 @@ class ProgressBars:
     def __init__(self, plan: Plan) -> None:
         self._console = notes()
         self._expected = {
-            cell.cell_id: plan.sweep.runs * cell.concurrency
+            cell.cell_id: plan.sweep.repetitions * cell.concurrency
             for cell in plan.cells
             if not cell.refused
         }
@@ -69,7 +69,7 @@ class ProgressBars:
         """Show the state after all *samples* so far; a failed warm-up counts as failed."""
         by_cell: dict[str, list[Sample]] = defaultdict(list)
         for sample in samples:
-            if sample.run > 0 and sample.cell_id in self._expected:
+            if sample.repetition > 0 and sample.cell_id in self._expected:
                 by_cell[sample.cell_id].append(sample)
         failed = _failed_text(samples)
         self._bars.update(self._all, completed=len(samples), outcome=failed)

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.measure import mb_per_s
-from bucketsum.sweep.axes import Setting, Workload
-from bucketsum.sweep.causes import plain_cause
-from bucketsum.sweep.measurements_table import RunStatus, SampleStatus
+from bucketsum.sweep.recommend import Recommendation
+from bucketsum.sweep.records import RunStatus, SampleStatus, plain_cause
+from bucketsum.sweep.workloads import WorkloadName, workload_of
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.formatting import count_text, size_texts
 from bucketsum_cli.tune.labels import SettingLabels, chunk_has_effect, streams_text
@@ -18,49 +17,10 @@ from bucketsum_cli.tune.labels import SettingLabels, chunk_has_effect, streams_t
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from bucketsum.sweep.measurements_table import CellRow, MeasurementsTable, Run, Sample
-
-
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """The setting to deploy, or the reason why there is none.
-
-    Attributes:
-        parameters: Values for template.yaml's parameters; empty without a recommendation.
-        setting: The recommended setting; None without a recommendation.
-        reason: The reason of the choice, or of its absence.
-        mb_per_s: Speed over all objects of the run.
-        usd_per_gb: Cost over all objects of the run.
-        weak: Whether one of its cells has too few samples.
-        also: Number of other settings that are not significantly slower or faster.
-    """
-
-    parameters: Mapping[str, int | str]
-    setting: Setting | None
-    reason: str
-    mb_per_s: float | None = None
-    usd_per_gb: float | None = None
-    weak: bool = False
-    also: int = 0
-
-    @property
-    def also_text(self) -> str:
-        """The number of equally fast settings, as a sentence; empty if there is none."""
-        if not self.also:
-            return ""
-        others = count_text(self.also, "other setting")
-        return f"Its speed differs from that of {others} by less than the noise of these runs."
-
-    @property
-    def chunk_text(self) -> str:
-        """A remark if the chunk size of the setting has no effect; else empty."""
-        if self.setting is None or chunk_has_effect(self.setting):
-            return ""
-        return f"With {streams_text(self.setting.streams)}, the chunk size has no effect."
-
-    def is_of(self, cell: CellRow) -> bool:
-        """Whether *cell* has the recommended setting."""
-        return self.setting == cell.setting
+    from bucketsum.sweep.measurements_table import MeasurementsTable
+    from bucketsum.sweep.parameters import Setting
+    from bucketsum.sweep.records import CellRow, CellStatistics, Run, Sample
+    from bucketsum.sweep.workloads.protocol import Workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +57,8 @@ class Results:
 
     @property
     def input(self) -> Mapping[str, Any]:
-        """The sweep's input, as its sender wrote it."""
-        return _document(self.run.input)
+        """The sweep's input, as its sender wrote it; empty if it is not an object."""
+        return self.run.input if isinstance(self.run.input, dict) else {}
 
     @property
     def recommendation(self) -> Recommendation | None:
@@ -108,7 +68,8 @@ class Results:
     def is_recommended(self, cell: CellRow) -> bool:
         """Whether *cell* has the recommended setting."""
         recommendation = self.recommendation
-        return recommendation is not None and recommendation.is_of(cell)
+        best = recommendation.best if recommendation else None
+        return best is not None and best.setting == cell.setting
 
     @property
     def labels(self) -> SettingLabels:
@@ -116,9 +77,9 @@ class Results:
         return SettingLabels(cell.setting for cell in self.cells)
 
     @property
-    def has_archives(self) -> bool:
-        """Whether the objects are archives."""
-        return self.input.get("workload") == Workload.UNZIP
+    def workload(self) -> Workload:
+        """The workload that was measured."""
+        return workload_of(self.input.get("workload", WorkloadName.HASH))
 
     def panels(self) -> tuple[Panel, ...]:
         """The cells by object and concurrency, small objects first."""
@@ -174,7 +135,7 @@ def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> 
     """*cells* and *samples* in the order of the baseline's table."""
     by_cell: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
-        if sample.run > 0:
+        if sample.repetition > 0:
             by_cell[sample.cell_id].append(sample)
     return Results(
         run=run,
@@ -195,29 +156,23 @@ def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> 
 
 def recommendation_of(run: Run) -> Recommendation | None:
     """The recommendation in the summary of *run*; None without a summary."""
-    summary = _document(run.summary).get("recommendation")
-    if not isinstance(summary, dict):
-        return None
-    parameters = summary.get("parameters", {})
-    return Recommendation(
-        parameters=parameters,
-        setting=_recommended_setting(summary, parameters),
-        reason=str(summary.get("reason", "")),
-        mb_per_s=summary.get("mb_per_s"),
-        usd_per_gb=summary.get("usd_per_gb"),
-        weak=bool(summary.get("weak")),
-        also=len(summary.get("also", ())),
-    )
+    document = (run.summary or {}).get("recommendation")
+    return None if document is None else Recommendation.from_json(document)
 
 
-def _recommended_setting(
-    summary: Mapping[str, Any], parameters: Mapping[str, Any]
-) -> Setting | None:
-    if "setting" in summary:
-        return Setting(**summary["setting"])
-    if not parameters:
-        return None
-    return Setting(parameters["MemorySize"], parameters["ChunkBytes"])  # of before there was more
+def also_text(recommendation: Recommendation) -> str:
+    """The number of equally fast settings, as a sentence; empty if there is none."""
+    if not recommendation.also:
+        return ""
+    others = count_text(len(recommendation.also), "other setting")
+    return f"Its speed differs from that of {others} by less than the noise of these runs."
+
+
+def chunk_remark(setting: Setting) -> str:
+    """A remark if the chunk size of *setting* has no effect; else empty."""
+    if chunk_has_effect(setting):
+        return ""
+    return f"With {streams_text(setting.streams)}, the chunk size has no effect."
 
 
 def speed_at(cell: CellRow, seconds: float | None) -> float | None:
@@ -234,9 +189,9 @@ def warm_seconds(samples: Iterable[Sample]) -> list[float]:
     ]
 
 
-def is_measured(cell: CellRow) -> bool:
-    """Whether *cell* has a speed."""
-    return cell.mb_per_s is not None
+def measured(cells: Iterable[CellRow]) -> list[tuple[CellRow, CellStatistics]]:
+    """The cells that have statistics, with these."""
+    return [(cell, cell.stats) for cell in cells if cell.stats]
 
 
 def failures_of(samples: Sequence[Sample]) -> Iterator[Sample]:
@@ -247,8 +202,3 @@ def failures_of(samples: Sequence[Sample]) -> Iterator[Sample]:
 def is_running(run: Run) -> bool:
     """Whether the run is still in progress."""
     return run.status == RunStatus.RUNNING
-
-
-def _document(text: str | None) -> Mapping[str, Any]:
-    document = json.loads(text) if text else {}
-    return document if isinstance(document, dict) else {}

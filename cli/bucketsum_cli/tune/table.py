@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.sweep.measurements_table import SampleStatus
+from bucketsum.sweep.records import SampleStatus
 from bucketsum_cli.tune.formatting import (
     MISSING,
     count_text,
@@ -20,7 +20,7 @@ from bucketsum_cli.tune.results import speed_at
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bucketsum.sweep.measurements_table import CellRow, Sample
+    from bucketsum.sweep.records import CellRow, Sample
     from bucketsum_cli.tune.results import Results
 
 COLD: Final = "*"
@@ -40,14 +40,14 @@ class TableColumn:
         title: Its heading.
         field: The field of `TableRow` that it shows.
         is_number: Whether it is aligned to the right.
-        of_archives: Whether only sweeps of archives have it.
+        of_workload: Whether only the workloads have it whose `columns` name its field.
         in_report: Whether only the report has room for it.
     """
 
     title: str
     field: str
     is_number: bool = True
-    of_archives: bool = False
+    of_workload: bool = False
     in_report: bool = False
 
 
@@ -55,7 +55,7 @@ RUNS: Final = TableColumn("every run (s)", "runs", is_number=False)
 
 _COLUMNS: Final = (
     TableColumn("object", "object", is_number=False),
-    TableColumn("files in folders", "members", of_archives=True),
+    TableColumn("files in folders", "members", of_workload=True),
     TableColumn("memory used", "memory_used"),
     RUNS,
     TableColumn("average MB/s", "average"),
@@ -117,7 +117,8 @@ def columns_of(results: Results, *, in_report: bool) -> tuple[TableColumn, ...]:
     return tuple(
         column
         for column in _COLUMNS
-        if (results.has_archives or not column.of_archives) and (in_report or not column.in_report)
+        if (not column.of_workload or column.field in results.workload.columns)
+        and (in_report or not column.in_report)
     )
 
 
@@ -132,16 +133,17 @@ def groups_of(results: Results) -> tuple[TableGroup, ...]:
 
 
 def _row(results: Results, cell: CellRow, sizes: Mapping[int, str]) -> TableRow:
+    stats = cell.stats
     return TableRow(
         object=results.object_text(cell, sizes),
         members=_members_text(cell),
         memory_used=used_text(cell.max_rss_bytes),
         runs=_runs_text(results.samples.get(cell.cell_id, ())),
-        average=speed_text(speed_at(cell, cell.mean_seconds)),
-        median=speed_text(cell.mb_per_s),
-        median_seconds=seconds_text(cell.p50_seconds),
-        spread=seconds_text(cell.stdev_seconds),
-        usd_per_gb=usd_text(cell.usd_per_gb),
+        average=speed_text(speed_at(cell, stats.mean_seconds) if stats else None),
+        median=speed_text(stats.mb_per_s if stats else None),
+        median_seconds=seconds_text(stats.p50_seconds if stats else None),
+        spread=seconds_text(stats.stdev_seconds if stats else None),
+        usd_per_gb=usd_text(stats.usd_per_gb if stats else None),
         remarks="; ".join(_remarks(results, cell)),
         recommended=results.is_recommended(cell),
         failed=bool(cell.failed or cell.cause),
@@ -149,13 +151,13 @@ def _row(results: Results, cell: CellRow, sizes: Mapping[int, str]) -> TableRow:
 
 
 def _members_text(cell: CellRow) -> str:
-    if cell.members is None:
-        return MISSING if cell.mode else ""
-    return f"{cell.members:,} in {cell.directories:,}"
+    if "members" not in cell.own:
+        return MISSING
+    return f"{cell.own['members']:,} in {cell.own['directories']:,}"
 
 
 def _runs_text(samples: Sequence[Sample]) -> str:
-    runs = groupby(samples, key=lambda sample: sample.run)
+    runs = groupby(samples, key=lambda sample: sample.repetition)
     texts = ("/".join(map(_sample_text, run_samples)) for _, run_samples in runs)
     return " ".join(texts) or MISSING
 
@@ -170,12 +172,11 @@ def _remarks(results: Results, cell: CellRow) -> list[str]:
     remarks = []
     if results.is_recommended(cell):
         remarks.append("recommended")
-    if cell.best:
-        remarks.append("fastest")
-    elif cell.indistinguishable_from_best:
-        remarks.append(ALIKE)
-    if cell.weak:
-        remarks.append(f"weak: {count_text(cell.n or 0, 'warm run')}")
+    stats = cell.stats
+    if stats and stats.indistinguishable_from_best:
+        remarks.append("fastest" if stats.best else ALIKE)
+    if stats and stats.few_samples:
+        remarks.append(f"weak: {count_text(stats.n, 'warm run')}")
     if cell.failed:
         remarks.append(f"{cell.failed} failed")
     if cell.cause:

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from bucketsum.sweep.measurements_table import RunStatus
+from bucketsum.sweep.records import RunStatus
 from bucketsum_cli import output
 from bucketsum_cli.output import Cell, Column, moment_text
 from bucketsum_cli.tune.formatting import MISSING, count_text, speed_text, usd_text
 from bucketsum_cli.tune.labels import SettingLabels
-from bucketsum_cli.tune.results import recommendation_of
+from bucketsum_cli.tune.results import also_text, chunk_remark, measured, recommendation_of
 from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bucketsum.sweep.measurements_table import Run
+    from bucketsum.sweep.records import Run
     from bucketsum_cli.tune.results import Results
     from bucketsum_cli.tune.table import TableColumn, TableGroup, TableRow
 
@@ -52,7 +52,7 @@ def print_runs(runs: Iterable[Run]) -> None:
 
 def _run_cells(run: Run) -> list[str | Cell]:
     recommendation = recommendation_of(run)
-    setting = recommendation.setting if recommendation else None
+    best = recommendation.best if recommendation else None
     return [
         run.run_id,
         moment_text(run.started_at),
@@ -61,7 +61,7 @@ def _run_cells(run: Run) -> list[str | Cell]:
         _number_text(run.cells),
         _number_text(run.samples_ok),
         _number_text(run.samples_failed),
-        SettingLabels([setting]).effective(setting) if setting else MISSING,
+        SettingLabels([best.setting]).effective(best.setting) if best else MISSING,
     ]
 
 
@@ -94,8 +94,9 @@ def _facts(results: Results) -> Iterator[str]:
     for fact in (run.region, run.architecture, run.runtime):
         if fact:
             yield fact
-    if run.runs:
-        yield f"{count_text(run.runs, 'run')} of each cell{' (weak)' if run.weak else ''}"
+    if run.repetitions:
+        runs = count_text(run.repetitions, "run")
+        yield f"{runs} of each cell{' (weak)' if run.few_samples else ''}"
     if run.price_date:
         yield f"prices of {run.price_date}"
 
@@ -144,7 +145,8 @@ def _legend(results: Results) -> str:
     ]
     if any(sample.cold for samples in results.samples.values() for sample in samples):
         notes.append(f"{COLD} cold, not counted")
-    if any(cell.indistinguishable_from_best and not cell.best for cell in results.cells):
+    statistics = [stats for _, stats in measured(results.cells)]
+    if any(stats.indistinguishable_from_best and not stats.best for stats in statistics):
         notes.append(f"{ALIKE}: not significantly different from the fastest (p of 5 % or more)")
     return "; ".join(notes)
 
@@ -152,19 +154,17 @@ def _legend(results: Results) -> str:
 def _print_recommendation(results: Results, *, can_apply: bool) -> None:
     recommendation = results.recommendation
     output.say("")
-    if recommendation is None or recommendation.setting is None:
+    if recommendation is None or recommendation.best is None:
         reason = recommendation.reason if recommendation else "the run has not reached that step"
         output.say(f"recommended: nothing ({reason})", "bold")
         return
-    setting = results.labels.effective(recommendation.setting)
+    best = recommendation.best
+    setting = results.labels.effective(best.setting)
     output.say(f"recommended: {setting}, {recommendation.reason}", "bold green")
-    output.say(
-        f"  {speed_text(recommendation.mb_per_s)} MB/s for "
-        f"{usd_text(recommendation.usd_per_gb)} USD per GB."
-    )
-    for remark in filter(None, [recommendation.also_text, recommendation.chunk_text]):
+    output.say(f"  {speed_text(best.mb_per_s)} MB/s for {usd_text(best.usd_per_gb)} USD per GB.")
+    for remark in filter(None, [also_text(recommendation), chunk_remark(best.setting)]):
         output.say(f"  {remark}")
-    if recommendation.weak:
+    if best.few_samples:
         output.say("  weak: a cell has fewer than 5 warm runs", "yellow")
     if can_apply:
         local = " --local" if results.is_local else ""

@@ -111,9 +111,14 @@ def decoded(kind: type[Any], item: Mapping[str, Any]) -> dict[str, Any]:
             if first.name in item:
                 values[name] = column.kind(**decoded(column.kind, item))
         elif column.name in item:
-            content = _plain(item[column.name])
+            content = plain(item[column.name])
             values[name] = column.read(content) if column.read else content
     return values
+
+
+def attribute_of(value: object, float_format: str) -> dict[str, Any]:
+    """A text, a number or a truth value as an attribute; *float_format* as of `format`."""
+    return {"S": str(value)} if isinstance(value, str) else _number(value, float_format)
 
 
 def _number(value: object, float_format: str) -> dict[str, Any]:
@@ -122,7 +127,8 @@ def _number(value: object, float_format: str) -> dict[str, Any]:
     return {"N": format(value, float_format) if isinstance(value, float) else str(value)}
 
 
-def _plain(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of DynamoDB's types
+def plain(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of DynamoDB's types
+    """The inverse of `attribute_of`."""
     if "N" not in attribute:
         return attribute.get("S", attribute.get("BOOL"))
     text: str = attribute["N"]

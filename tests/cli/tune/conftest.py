@@ -9,6 +9,7 @@ import pytest
 from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import a_run, analysed
 from tests.support.sam_template import load_template
+from tests.support.sweeps import put_sample
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum_cli.stack import Connection
@@ -17,7 +18,7 @@ from bucketsum_cli.tune import progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bucketsum.sweep.measurements_table import CellRow, Run, Sample
+    from bucketsum.sweep.records import CellRow, Run, Sample
     from bucketsum_cli.stack import Stack
 
 TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names
@@ -78,7 +79,7 @@ def record(
         ended, rows, kept = analysed(cells, samples, run or a_run())
         measurements.record_run(ended)
         for sample in kept:
-            measurements.record_sample(ended.run_id, sample)
+            put_sample(boto3.client("dynamodb"), TABLE, ended.run_id, sample)
         for row in rows:
             measurements.record_cell(ended.run_id, row)
         return ended

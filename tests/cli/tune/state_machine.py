@@ -3,19 +3,23 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+import boto3
 from botocore.exceptions import ClientError
 from tests.cli.tune.sweeps import PRICES, a_sample, failed_samples
+from tests.support.sweeps import put_sample
 
 from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.measurements_table import CellRow, MeasurementsTable, Run, RunStatus, Sample
 from bucketsum.sweep.plan import plan_of
+from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample
 from bucketsum.sweep.summary import ExecutionEnd, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from bucketsum.sweep.measurements_table import MeasurementsTable
 
 
 class StateMachine:
@@ -79,7 +83,7 @@ class StateMachine:
         cells = [
             CellRow(
                 cell_id=cell.cell_id,
-                **asdict(cell.setting),
+                setting=cell.setting,
                 concurrency=cell.concurrency,
                 object_bytes=cell.object.size_bytes,
                 key=cell.object.key,
@@ -97,21 +101,21 @@ class StateMachine:
             region="us-east-1",
             architecture="arm64",
             label="aws",
-            input=json.dumps(asked),
-            runs=plan.sweep.runs,
-            weak=plan.sweep.weak,
+            input=asked,
+            repetitions=plan.sweep.repetitions,
+            few_samples=plan.sweep.few_samples,
             samples=plan.samples,
         )
         self.measurements.record_run(self._run)
         for number, run in (one for rounds in plan.rounds.values() for one in rounds):
             for sample in self._samples(cells[number], run):
-                self.measurements.record_sample(run_id, sample)
+                put_sample(boto3.client("dynamodb"), "MeasurementsTableName", run_id, sample)
             yield
         self._end(ExecutionEnd())
 
     def _samples(self, cell: CellRow, run: int) -> list[Sample]:
         if self.fails(cell):
-            return [replace(failed_samples(cell, "it timed out", 1)[0], run=run)]
+            return [replace(failed_samples(cell, "it timed out", 1)[0], repetition=run)]
         return [a_sample(cell, run, one) for one in range(1, cell.concurrency + 1)]
 
     def _end(self, ending: ExecutionEnd) -> None:

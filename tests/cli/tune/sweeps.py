@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import random
 from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
+from tests.support.sweeps import unzip_variant
+
+from bucketsum.archives.model import Engine, Mode
 from bucketsum.sweep.analysis import cell_rows
-from bucketsum.sweep.axes import ENGINES, MODES
-from bucketsum.sweep.measurements_table import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.input import Strategy, StrategyName
+from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.recommend import recommend
-from bucketsum.sweep.strategy import Strategy, StrategyName
+from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.workloads import workload_of
 from bucketsum_cli.tune.results import Results, assembled
 
 if TYPE_CHECKING:
@@ -38,10 +41,10 @@ def a_run(run_id: str = "20261121T041500-abcdef", **changes: Any) -> Run:  # noq
         "architecture": "arm64",
         "runtime": "python3.13",
         "label": "aws",
-        "runs": 5,
-        "weak": False,
+        "repetitions": 5,
+        "few_samples": False,
         "price_date": "2026-11-01",
-        "input": json.dumps({"object_bytes": [HUNDRED_MB], "strategy": {"name": "balanced"}}),
+        "input": {"object_bytes": [HUNDRED_MB], "strategy": {"name": "balanced"}},
     }
     return Run(**(fields | changes))
 
@@ -58,9 +61,7 @@ def a_cell(
     return CellRow(
         cell_id=f"m{memory_mb:05d}-c{chunk_bytes:09d}-s{streams:0>2}-k{concurrency:02d}"
         f"-o{object_bytes:012d}" + ("" if key is None else "n0"),
-        memory_mb=memory_mb,
-        chunk_bytes=chunk_bytes,
-        streams=streams,
+        setting=Setting(memory_mb, chunk_bytes, streams),
         concurrency=concurrency,
         object_bytes=object_bytes,
         key=key or f"objects/{object_bytes}.bin",
@@ -69,7 +70,9 @@ def a_cell(
 
 def seconds_of(cell: CellRow, noise: float = 1.0) -> float:
     """What reading takes by Lambda's share of a processor and its link."""
-    mb_per_s = min(75.0, 300 * cell.memory_mb / 1769) * (1 - cell.chunk_bytes / 150_000_000)
+    mb_per_s = min(75.0, 300 * cell.setting.memory_mb / 1769) * (
+        1 - cell.setting.chunk_bytes / 150_000_000
+    )
     return round(cell.object_bytes / 1e6 / mb_per_s * noise, 6)
 
 
@@ -89,7 +92,7 @@ def a_sample(
     seconds = seconds_of(cell, noise)
     return Sample(
         cell_id=cell.cell_id,
-        run=run,
+        repetition=run,
         invocation=invocation,
         status=SampleStatus.OK,
         at=_ENDED,
@@ -97,13 +100,13 @@ def a_sample(
         seconds=seconds,
         mb_per_s=cell.object_bytes / 1e6 / seconds,
         cpu_seconds=seconds / 2,
-        max_rss_bytes=80_000_000 + 2 * cell.chunk_bytes,
+        max_rss_bytes=80_000_000 + 2 * cell.setting.chunk_bytes,
         cold=cold,
         billed_ms=int(seconds * 1000) + 12,
         init_ms=400 if cold else None,
         digest_ok=True,
         sha1="a" * 40,
-        memory_mb=cell.memory_mb,
+        memory_mb=cell.setting.memory_mb,
         boto3="1.43.0",
         layer="0.1.0",
         runtime="3.13.1",
@@ -116,7 +119,7 @@ def failed_samples(cell: CellRow, cause: str, runs: int = 5) -> list[Sample]:
     return [
         Sample(
             cell_id=cell.cell_id,
-            run=run,
+            repetition=run,
             invocation=1,
             status=SampleStatus.FAILED,
             at=_ENDED,
@@ -134,13 +137,14 @@ def analysed(
     strategy: Strategy | None = None,
 ) -> tuple[Run, list[CellRow], list[Sample]]:
     """What the table would hold of a run with *samples*."""
-    rows = cell_rows(cells, samples, PRICES)
-    strategy = strategy or Strategy(StrategyName.BALANCED)
-    summary = {"recommendation": recommend(rows, strategy, PRICES).to_json()}
     kept = run or a_run()
+    workload = workload_of(kept.input.get("workload", "hash"))
+    rows = cell_rows(cells, samples, PRICES, workload)
+    strategy = strategy or Strategy(StrategyName.BALANCED)
+    summary = {"recommendation": recommend(rows, strategy, PRICES, workload).to_json()}
     fields = {name: getattr(kept, name) for name in kept.__slots__}
     whole = fields | {
-        "summary": json.dumps(summary),
+        "summary": summary,
         "cells": len(rows),
         "samples": len(samples),
         "samples_ok": sum(one.status is SampleStatus.OK for one in samples),
@@ -166,7 +170,7 @@ def results(cells: Iterable[CellRow], samples: Sequence[Sample], run: Run | None
 
 def unzip_grid(
     memories: Sequence[int] = (512, 1769, 3538),
-    ways: Sequence[tuple[str, str]] = tuple(product(MODES, ENGINES)),
+    ways: Sequence[tuple[str, str]] = tuple(product(Mode, Engine)),
     objects: Sequence[int] = (HUNDRED_MB,),
 ) -> tuple[list[CellRow], list[Sample]]:
     """Cells that unzip, and their samples: zlib and disks are slower."""
@@ -174,8 +178,7 @@ def unzip_grid(
         replace(
             a_cell(memory_mb, 262_144, size),
             cell_id=f"{memory_mb}-{mode}-{inflate}-{size}",
-            mode=mode,
-            inflate=inflate,
+            setting=Setting(memory_mb, 262_144, 1, unzip_variant(mode, inflate)),
             storage_mb=512 if mode == "stream" else 1024,
         )
         for memory_mb, (mode, inflate), size in product(memories, ways, objects)
@@ -188,12 +191,14 @@ def _unzipped(sample: Sample) -> Sample:
     slower = {"stream": 1.0, "discard": 1.1, "tmp": 1.5}[mode] * {"isal": 1.0, "zlib": 1.6}[inflate]
     seconds = (sample.seconds or 0) * slower
     return replace(
-        sample, seconds=seconds, billed_ms=int(seconds * 1000) + 12, mode=mode, inflate=inflate,
-        members=165, directories=129, member_bytes=3 * (sample.size_bytes or 0),
+        sample, seconds=seconds, billed_ms=int(seconds * 1000) + 12, own={
+            "mode": mode, "inflate": inflate, "members": 165, "directories": 129,
+            "member_bytes": 3 * (sample.size_bytes or 0),
+        },
     )  # fmt: skip
 
 
-UNZIP_INPUT: Final = json.dumps({"workload": "unzip", "object_bytes": [HUNDRED_MB]})
+UNZIP_INPUT: Final = {"workload": "unzip", "object_bytes": [HUNDRED_MB]}
 
 
 def grid_results() -> Results:

@@ -55,5 +55,5 @@ def test_it_tells_where_something_was_not_measured(
     project: LocalProject, stack: Stack, state_machine: StateMachine
 ) -> None:
     """A demonstration that measured half is not a success."""
-    state_machine.fails = lambda cell: cell.memory_mb == 128
+    state_machine.fails = lambda cell: cell.setting.memory_mb == 128
     assert demonstrate_sweep(project, stack, as_json=True) is False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,14 +20,16 @@ from tests.cli.tune.sweeps import (
     good_samples,
 )
 
+from bucketsum.sweep.record_values import sample_values
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from tests.cli.conftest import Run
 
-    from bucketsum.sweep.measurements_table import CellRow, Sample
-    from bucketsum.sweep.measurements_table import Run as Recorded
+    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import Run as Recorded
 
     Record = Callable[[Sequence[CellRow], Sequence[Sample], Recorded | None], Recorded]
 
@@ -48,7 +50,7 @@ def test_show_is_the_articles_table(run: Run, record: Record) -> None:
         for cell, size in zip(cells, ARTICLE_128_MB_10_MB, strict=True)
         for number in (1, 0)  # as the table is ordered, whatever came first
     ]
-    record(cells, samples, a_run(runs=2, weak=True))
+    record(cells, samples, a_run(repetitions=2, few_samples=True))
     ended = run("tune", "show", "last")
     assert ended.status == 0
     lines = ended.out.splitlines()
@@ -94,8 +96,7 @@ def test_local_numbers_are_never_shown_as_awss(run: Run, record: Record, command
 def test_what_outsiders_named_is_shown_escaped(run: Run, record: Record) -> None:
     """Keys and causes cannot act on the terminal, nor be read as markup."""
     cell = a_cell(512, MIB, key=HOSTILE)
-    asked = '{"keys": ["one"]}'
-    record([cell], failed_samples(cell, HOSTILE), a_run(input=asked))
+    record([cell], failed_samples(cell, HOSTILE), a_run(input={"keys": ["key"]}))
     out = run("tune", "show", "last").out
     assert HOSTILE_SHOWN in out
     assert "\x9b" not in out
@@ -113,7 +114,7 @@ def test_show_as_json_is_all_that_is_recorded(run: Run, record: Record) -> None:
         "Streams": 1,
     }
     mb_per_s = pytest.approx(samples[0].mb_per_s)
-    assert document["samples"][0] == asdict(samples[0]) | {"mb_per_s": mb_per_s}
+    assert document["samples"][0] == sample_values(samples[0]) | {"mb_per_s": mb_per_s}
     assert [cell["n"] for cell in document["cells"]] == [5, 5]  # the cold ones apart
 
 
@@ -194,8 +195,8 @@ def test_compare_as_json_has_both_sides_of_each_cell(run: Run, record: Record) -
 def test_csv_has_a_line_a_sample_and_no_formula(run: Run, record: Record) -> None:
     """A spreadsheet opens it without computing what an outsider named."""
     cell = a_cell(512, MIB, key="=HYPERLINK(1)")
-    good, failed = good_samples(cell, 4), replace(failed_samples(cell, "-1+2", 1)[0], run=5)
-    record([cell], [*good, failed], a_run(input='{"keys": ["one"]}'))
+    good, failed = good_samples(cell, 4), replace(failed_samples(cell, "-1+2", 1)[0], repetition=5)
+    record([cell], [*good, failed], a_run(input={"keys": ["one"]}))
     lines = list(csv.DictReader(io.StringIO(run("tune", "export", "last", "--format", "csv").out)))
     assert [line["seconds"] for line in lines] == [*(str(one.seconds) for one in good), ""]
     assert {line["key"] for line in lines} == {"'=HYPERLINK(1)"}

@@ -26,6 +26,7 @@ from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.commands.report import write_report
 from bucketsum_cli.tune.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.page import page_of
+from bucketsum_cli.tune.results import measured
 from bucketsum_cli.tune.table import groups_of
 
 if TYPE_CHECKING:
@@ -56,12 +57,10 @@ def test_every_number_of_the_table_is_in_the_plots() -> None:
     run = grid_results()
     html = page_of(run)
     heat_map = html[html.index('id="p0-heat"') : html.index('id="p0-memory"')]
-    for cell in run.cells:
-        if cell.mb_per_s is None:
-            continue
-        said = f"{speed_text(cell.mb_per_s)} MB/s, {usd_text(cell.usd_per_gb)} USD per GB"
-        assert html.count(said) == 3  # a plot each
-        assert f">{speed_text(cell.mb_per_s)}</text>" in heat_map
+    for _, stats in measured(run.cells):
+        speed = speed_text(stats.mb_per_s)
+        assert html.count(f"{speed} MB/s, {usd_text(stats.usd_per_gb)} USD per GB") == 3  # plots
+        assert f">{speed}</text>" in heat_map
     rows = [row for group in groups_of(run) for row in group.rows]
     for text in (text for row in rows for text in (row.average, row.spread, row.runs)):
         assert text in html
@@ -79,7 +78,7 @@ def test_nothing_from_outside_becomes_markup() -> None:
     """Keys and causes are texts in the page, whatever they hold, and cannot act in it."""
     cells = [a_cell(512, MIB, key=ATTACK), a_cell(1024, MIB, key=ATTACK)]
     samples = [*good_samples(cells[0]), *failed_samples(cells[1], ATTACK)]
-    run = a_run(input='{"keys": ["one"], "strategy": "<script>"}', cause=ATTACK, region=ATTACK)
+    run = a_run(input={"keys": ["one"], "strategy": "<script>"}, cause=ATTACK, region=ATTACK)
     html = page_of(results(cells, samples, run))
     page = _Page(html)
     names = {tag for tag, _ in page.tags}

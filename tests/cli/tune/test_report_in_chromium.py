@@ -129,9 +129,9 @@ def test_the_heat_map_has_the_tables_numbers(page: Page) -> None:
     cells = grid_results().cells
     assert len(hints) == len(cells)
     for hint, cell in zip(hints, cells, strict=True):
-        said = "no measurement" if cell.mb_per_s is None else f" {speed_text(cell.mb_per_s)} MB/s"
-        assert hint.startswith(f"{cell.memory_mb} MB memory")
-        assert said in hint
+        speed = f" {speed_text(cell.stats.mb_per_s)} MB/s" if cell.stats else "no measurement"
+        assert hint.startswith(f"{cell.setting.memory_mb} MB memory")
+        assert speed in hint
 
 
 def test_the_recommended_cell_is_marked(page: Page) -> None:

@@ -71,7 +71,7 @@ def test_exit_status_says_whether_all_some_or_nothing_was_measured(
     run: Run, state_machine: StateMachine, failing: set[int], status: int, said: str
 ) -> None:
     """1 where something is missing, 2 where nothing was measured; the cause is shown."""
-    state_machine.fails = lambda cell: cell.memory_mb in failing
+    state_machine.fails = lambda cell: cell.setting.memory_mb in failing
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == status
     assert said in ended.out

@@ -17,6 +17,7 @@ from tests.cli.tune.sweeps import (
     unzip_grid,
 )
 from tests.support.sam_template import load_template
+from tests.support.sweeps import statistics
 
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.variants import COLUMNS_MAX, LINES_MAX, Variants
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from tests.cli.tune.state_machine import StateMachine
     from tests.cli.tune.test_reading import Record
 
-    from bucketsum.sweep.measurements_table import CellRow, Sample
+    from bucketsum.sweep.records import CellRow, Sample
 
 
 def streams_grid(
@@ -41,7 +42,7 @@ def streams_grid(
         for memory_mb, chunk_bytes, streams in product((512, 1769), chunks, counts)
     ]
     samples = [
-        replace(one, seconds=(one.seconds or 0) / int(cell.streams))
+        replace(one, seconds=(one.seconds or 0) / int(cell.setting.streams))
         for cell in cells
         for one in good_samples(cell)
     ]
@@ -102,6 +103,11 @@ def test_the_page_tells_streams() -> None:
     assert "Streams=4" in html
 
 
+def at_speed(cell: CellRow, mb_per_s: float) -> CellRow:
+    """*cell*, measured with that speed."""
+    return replace(cell, stats=statistics(1.0, mb_per_s=mb_per_s))
+
+
 def test_many_numbers_of_streams_share_a_square() -> None:
     """Each square of the map shows the fastest and names it."""
     cells, samples = streams_grid(counts=(1, 2, 4, 8, 16))
@@ -109,7 +115,7 @@ def test_many_numbers_of_streams_share_a_square() -> None:
     assert "MB/s by memory and chunk size, fastest streams" in html
     assert html.count("MB/s, ") >= 4
     variants = Variants(cells, COLUMNS_MAX, ("streams",))
-    fastest = variants.fastest([replace(cell, mb_per_s=float(cell.streams)) for cell in cells])
+    fastest = variants.fastest([at_speed(cell, float(cell.setting.streams)) for cell in cells])
     assert {variants.folded_label_of(cell.setting) for cell in fastest} == {"× 16"}
     assert len(fastest) == 4
 
@@ -118,14 +124,17 @@ def test_more_variants_than_fit_are_folded() -> None:
     """Chunk sizes of archives first: of each square the fastest is shown, and which that is."""
     cells, _ = unzip_grid(memories=(512,))
     more = [
-        replace(cell, chunk_bytes=chunk_bytes, mb_per_s=float(chunk_bytes))
+        at_speed(
+            replace(cell, setting=replace(cell.setting, chunk_bytes=chunk_bytes)),
+            float(chunk_bytes),
+        )
         for cell in cells
         for chunk_bytes in (262_144, MIB)
     ]
     variants = Variants(more, COLUMNS_MAX)
     assert (len(variants.combinations), variants.title) == (6, "mode × inflate")
     assert variants.folded_title == ", fastest chunk size"
-    assert {cell.chunk_bytes for cell in variants.fastest(more)} == {MIB}
+    assert {cell.setting.chunk_bytes for cell in variants.fastest(more)} == {MIB}
     assert {variants.folded_label_of(cell.setting) for cell in variants.fastest(more)} == {"1 MiB"}
 
 

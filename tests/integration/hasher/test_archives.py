@@ -15,16 +15,12 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives.member_rows import MemberRows
-from bucketsum.archives.workload import unzip, unzip_reader
 from bucketsum.digests_table import DigestsTable
-from bucketsum.errors import BadSettings
-from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.range_reads import range_reader
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
 
-    from bucketsum.archives.reader import MemberResult
 
 ARCHIVES = {
     "ARCHIVE_SUFFIXES": ".zip,.JAR",
@@ -205,35 +201,6 @@ def _answers(answer: dict[str, object]) -> object:
         return answer if name == "BatchWriteItem" else call(client, name, arguments)
 
     return make_api_call
-
-
-@pytest.mark.parametrize("mode", ["stream", "tmp", "discard"])
-@pytest.mark.parametrize("inflate", ["isal", "zlib"])
-def test_sweep_can_unzip(stack: HasherStack, mode: str, inflate: str) -> None:
-    """Every mode and engine is a cell that gives the same digest, members and directories."""
-    body = zip_of({"d/x": b"x" * 10_000, "y": b"y"})
-    arrival = stack.put("a.zip", body)
-    results: list[MemberResult] = []
-    digest, contents = unzip(
-        BotocoreReader(stack.s3, 65_536),
-        range_reader(stack.s3, arrival),
-        arrival,
-        unzip_reader(mode, inflate, 3538),
-        results.append,
-    )
-    assert digest.sha1 == sha1_of(body)
-    assert {result.path: result.digest.sha1 for result in results} == {
-        "d/x": sha1_of(b"x" * 10_000),
-        "y": sha1_of(b"y"),
-    }
-    assert (contents.status, contents.members, contents.directories) == ("read", 2, 1)
-
-
-@pytest.mark.parametrize(("mode", "inflate"), [("disk", "isal"), ("stream", "gzip")])
-def test_unknown_cells_are_refused(mode: str, inflate: str) -> None:
-    """The text says what there is."""
-    with pytest.raises(BadSettings, match=r"stream, tmp, discard|isal, zlib"):
-        unzip_reader(mode, inflate, 512)
 
 
 def test_range_is_read_where_the_whole_object_comes(

@@ -11,6 +11,7 @@ import boto3
 import pytest
 from moto import mock_aws
 from tests.support.sam_template import load_template
+from tests.support.sweeps import put_sample
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
+
+    from bucketsum.sweep.records import Sample
 
 BUCKET: Final = "sweeps"
 TABLE: Final = "measurements"
@@ -47,6 +50,10 @@ class Aws:
     def measurements(self) -> MeasurementsTable:
         """The table as the template makes it."""
         return MeasurementsTable(self.dynamodb, TABLE)
+
+    def put_sample(self, run_id: str, sample: Sample) -> None:
+        """Write *sample* as the state machine does."""
+        put_sample(self.dynamodb, TABLE, run_id, sample)
 
 
 @dataclass(frozen=True, slots=True)

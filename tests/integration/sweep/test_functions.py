@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,7 @@ from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
 from bucketsum.s3.read_plan import ReadPolicy
-from bucketsum.sweep.measurements_table import RunStatus, Sample, SampleStatus
+from bucketsum.sweep.records import RunStatus, Sample, SampleStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,8 +73,8 @@ def test_a_plan_is_recorded_as_it_is_made(aws: Aws, invoke: Invoke) -> None:
     assert (run.status, run.label, run.region, run.architecture) == (
         RunStatus.RUNNING, "aws", "us-east-1", "arm64",
     )  # fmt: skip
-    assert json.loads(run.input or "") == SWEEP
-    assert (run.cells, run.samples, run.runs, run.weak) == (4, 2 * 2 + 2, 2, True)
+    assert run.input == SWEEP
+    assert (run.cells, run.samples, run.repetitions, run.few_samples) == (4, 2 * 2 + 2, 2, True)
     assert [one.cause is None for one in cells] == [True, False, True, False]
     assert plan["bucket"] == BUCKET
     assert [one["memory_mb"] for one in plan["versions"]] == [128, 256]
@@ -231,13 +230,13 @@ def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:
     for cell in aws.measurements.cells(RUN_ID):
         if cell.cause is None:
             for number in (0, 1, 2):
-                aws.measurements.record_sample(RUN_ID, ok_sample(cell.cell_id, number))
+                aws.put_sample(RUN_ID, ok_sample(cell.cell_id, number))
     event = {"run_id": RUN_ID, "failure": {}, "clean_up": {"deleted": [], "left": []}}
     summary = invoke("analyst", event)
     run, cells = aws.measurements.run(RUN_ID), aws.measurements.cells(RUN_ID)
     assert run is not None
     assert summary["status"] == run.status == RunStatus.PARTIAL
-    assert [one.n for one in cells] == [2, 0, 2, 0]
+    assert [one.stats.n if one.stats else 0 for one in cells] == [2, 0, 2, 0]
     assert run.samples_ok == run.samples
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", run.ended_at or "")
     assert summary["recommendation"]["parameters"] == {
@@ -259,7 +258,7 @@ def test_a_run_that_was_broken_off_is_closed(
     """It says how, keeps its samples, and is closed once."""
     invoke("planner", plan_event())
     [cell, *_] = aws.measurements.cells(RUN_ID)
-    aws.measurements.record_sample(RUN_ID, ok_sample(cell.cell_id, 1))
+    aws.put_sample(RUN_ID, ok_sample(cell.cell_id, 1))
     assert invoke("analyst", broken_off(status))["status"] == expected
     run = aws.measurements.run(RUN_ID)
     assert run is not None
@@ -291,11 +290,11 @@ class Versions:
             raise MemoryRefused("Lambda refuses it")
         return "7"
 
-    def clean_up(self, run_id: str, is_over: Callable[[str], bool]) -> Any:  # noqa: ANN401 - CleanedUp
+    def clean_up(self, run_id: str, is_finished: Callable[[str], bool]) -> Any:  # noqa: ANN401 - CleanedUp
         """Remembers for whom."""
         from bucketsum.sweep.versions import CleanedUp  # noqa: PLC0415 - beside its only use
 
-        assert not is_over("somebody else's")
+        assert not is_finished("somebody else's")
         self.cleaned_up.append(run_id)
         return CleanedUp(("7",), ())
 
@@ -352,5 +351,5 @@ def test_a_run_that_was_broken_off_is_cleaned_up_after(
 def aws_execution(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     """What Step Functions says of every execution."""
     monkeypatch.setattr(
-        "bucketsum.sweep.run_status.Liveness._execution_status", lambda *_: status, raising=True
+        "bucketsum.sweep.run_status.execution_of", lambda *_: {"status": status}, raising=True
     )

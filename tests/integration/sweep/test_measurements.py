@@ -6,18 +6,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from tests.support.sweeps import statistics, unzip_variant
 
-from bucketsum.sweep.measurements_table import CellRow, Run, RunStatus, Sample, SampleStatus
-from bucketsum.sweep.run_status import Liveness
+from bucketsum.sweep.parameters import Setting
+from bucketsum.sweep.records import CellRow, ColdStatistics, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.run_status import is_finished
 
 if TYPE_CHECKING:
     from tests.integration.sweep.conftest import Aws
 
 FIRST = Run(
     "20261121T041500-a", RunStatus.RUNNING, "2026-11-21T04:15:00.000Z", samples=3,
-    estimated_usd=0.000132293916, weak=True, execution_arn="arn:aws:states:execution",
+    estimated_usd=0.000132293916, few_samples=True, execution_arn="arn:aws:states:execution",
 )  # fmt: skip
-CELL = CellRow("m00128", 128, 65_536, 1, 1, 5_000_000_000, "key", n=2, p_value=0.25, best=False)
+STATS = statistics(1.5, n=2, p_value=0.25, stdev_seconds=0.5, few_samples=True)
+CELL = CellRow("m00128", Setting(128, 65_536, 1), 1, 5_000_000_000, "key", stats=STATS)
 SAMPLE = Sample(
     "m00128", 1, 1, SampleStatus.OK, "now", seconds=0.000001, size_bytes=5_000_000_000, cold=False
 )
@@ -27,10 +30,16 @@ def test_what_is_written_is_what_is_read(aws: Aws) -> None:
     """Each kind of item, with its numbers, texts, truth values and gaps."""
     table = aws.measurements
     table.record_run(FIRST)
-    table.record_cell(FIRST.run_id, CELL)
-    table.record_sample(FIRST.run_id, SAMPLE)
+    unzip = replace(
+        CELL, cell_id="m00256", setting=Setting(256, 65_536, "auto", unzip_variant("tmp", "zlib")),
+        cold=ColdStatistics(1, 2.5, None), own={"members": 165},
+    )  # fmt: skip
+    planned = CellRow("m00512", Setting(512, 65_536), 4, 5, "key", cause="too large")
+    for cell in (CELL, unzip, planned):
+        table.record_cell(FIRST.run_id, cell)
+    aws.put_sample(FIRST.run_id, SAMPLE)
     assert table.run(FIRST.run_id) == FIRST
-    assert table.cells(FIRST.run_id) == [CELL]
+    assert table.cells(FIRST.run_id) == [CELL, unzip, planned]
     assert table.samples(FIRST.run_id) == [SAMPLE]
 
 
@@ -39,7 +48,7 @@ def test_runs_come_newest_first(aws: Aws) -> None:
     started = ["2026-11-21T04:15:00.000Z", "2026-11-23T00:00:00.000Z", "2026-11-22T00:00:00.000Z"]
     for number, one in enumerate(started):
         aws.measurements.record_run(replace(FIRST, run_id=str(number), started_at=one))
-    aws.measurements.record_sample("1", SAMPLE)
+    aws.put_sample("1", SAMPLE)
     assert [run.run_id for run in aws.measurements.runs()] == ["1", "2", "0"]
 
 
@@ -47,17 +56,17 @@ def test_samples_come_in_the_order_they_were_taken(aws: Aws) -> None:
     """By cell, run and invocation, as numbers and not as texts."""
     order = [(run, invocation) for run in (0, 2, 10) for invocation in (1, 2, 10)]
     for run, invocation in reversed(order):
-        sample = replace(SAMPLE, run=run, invocation=invocation)
-        aws.measurements.record_sample("run", sample)
+        sample = replace(SAMPLE, repetition=run, invocation=invocation)
+        aws.put_sample("run", sample)
     found = aws.measurements.samples("run")
-    assert [(one.run, one.invocation) for one in found] == order
+    assert [(one.repetition, one.invocation) for one in found] == order
 
 
 def test_more_than_a_page_of_samples_is_read(aws: Aws) -> None:
     """A query answers at most 1 MB at a time."""
     for run in range(1, 8):
-        sample = replace(SAMPLE, run=run, cause="x" * 300_000)
-        aws.measurements.record_sample("run", sample)
+        sample = replace(SAMPLE, repetition=run, cause="x" * 300_000)
+        aws.put_sample("run", sample)
     assert len(aws.measurements.samples("run")) == 7
 
 
@@ -101,4 +110,4 @@ def test_a_run_is_over_when_its_execution_is(
             return {"status": execution}
 
     stepfunctions: Any = Executions()
-    assert Liveness(aws.measurements, stepfunctions).is_over(FIRST.run_id) is over
+    assert is_finished(FIRST.run_id, aws.measurements, stepfunctions) is over

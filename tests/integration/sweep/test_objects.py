@@ -9,17 +9,18 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 from botocore.exceptions import ClientError
 from tests.integration.sweep.conftest import BUCKET, Aws
+from tests.support.sweeps import HASH
 
 from bucketsum.sweep import generated_objects
 from bucketsum.sweep.generated_objects import FRESH_FOR, PART_BYTES, GeneratedObjects, content
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.generated_objects import GeneratedObject
+    from bucketsum.sweep.probe import KnownObject
 
 
-def body_of(aws: Aws, made: GeneratedObject) -> bytes:
+def body_of(aws: Aws, made: KnownObject) -> bytes:
     """What is in the bucket."""
-    return aws.s3.get_object(Bucket=BUCKET, Key=made.key)["Body"].read()
+    return aws.s3.get_object(Bucket=BUCKET, Key=made["key"])["Body"].read()
 
 
 @pytest.mark.parametrize(
@@ -27,10 +28,10 @@ def body_of(aws: Aws, made: GeneratedObject) -> bytes:
 )
 def test_an_object_has_its_size_and_its_sha1(aws: Aws, size_bytes: int) -> None:
     """Whatever the number of parts."""
-    made = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", size_bytes)
+    made = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", size_bytes, HASH)
     body = body_of(aws, made)
-    assert len(body) == made.size_bytes == size_bytes
-    assert made.sha1 == hashlib.sha1(body, usedforsecurity=False).hexdigest()
+    assert len(body) == made["size_bytes"] == size_bytes
+    assert made["sha1"] == hashlib.sha1(body, usedforsecurity=False).hexdigest()
 
 
 def test_content_is_the_same_every_time() -> None:
@@ -45,10 +46,10 @@ def test_an_object_that_the_lifecycle_may_take_is_made_anew(
 ) -> None:
     """A sweep does not start on an object that expires before it ends."""
     objects = GeneratedObjects(aws.s3, BUCKET)
-    objects.ensured("objects/made", 10)
+    objects.ensured("objects/made", 10, HASH)
     etag = aws.s3.head_object(Bucket=BUCKET, Key="objects/made")["ETag"]
     aws.s3.put_object(Bucket=BUCKET, Key="objects/made", Body=b"0123456789", Metadata={"sha1": "x"})
-    assert objects.ensured("objects/made", 10).sha1 == "x"  # still fresh: trusted
+    assert objects.ensured("objects/made", 10, HASH)["sha1"] == "x"  # still fresh: trusted
 
     class Later(datetime):
         @classmethod
@@ -57,7 +58,7 @@ def test_an_object_that_the_lifecycle_may_take_is_made_anew(
             return cls.fromtimestamp((datetime.now(UTC) + FRESH_FOR).timestamp() + 1, UTC)
 
     monkeypatch.setattr(generated_objects, "datetime", Later)
-    assert objects.ensured("objects/made", 10).sha1 != "x"
+    assert objects.ensured("objects/made", 10, HASH)["sha1"] != "x"
     assert aws.s3.head_object(Bucket=BUCKET, Key="objects/made")["ETag"] == etag
 
 
@@ -66,7 +67,7 @@ def test_what_is_not_the_object_is_replaced(aws: Aws, metadata: dict[str, str]) 
     """Another size, or no digest beside it: not an object of ours."""
     body = b"0123456789" if not metadata else b"short"
     aws.s3.put_object(Bucket=BUCKET, Key="objects/made", Body=body, Metadata=metadata)
-    made = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10)
+    made = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10, HASH)
     assert body_of(aws, made) == next(content(10))
 
 
@@ -78,7 +79,7 @@ def test_an_upload_that_fails_leaves_nothing(aws: Aws, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(aws.s3, "upload_part", refuse)
     with pytest.raises(ClientError, match="SlowDown"):
-        GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10)
+        GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10, HASH)
     assert "Uploads" not in aws.s3.list_multipart_uploads(Bucket=BUCKET)
     assert "Contents" not in aws.s3.list_objects_v2(Bucket=BUCKET)
 
@@ -96,7 +97,7 @@ def test_a_refusal_is_not_taken_for_a_missing_object(
 
     monkeypatch.setattr(aws.s3, "head_object", refuse)
     with pytest.raises(ClientError, match="403"):
-        GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10)
+        GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10, HASH)
 
 
 def test_objects_stay_fresh_for_less_than_they_live() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 import shutil
 import zipfile
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -11,10 +12,10 @@ import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
 from tests.support.sha1 import sha1_of
 
-from bucketsum.archives import workload
+from bucketsum.archives import decoders
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.generated_archive import FILES, FOLDERS, members_sha1
-from bucketsum.sweep.input import ARCHIVE_BYTES_MIN
+from bucketsum.sweep.workloads.unzip import ARCHIVE_BYTES_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,9 +44,9 @@ def zipped(**members: bytes) -> bytes:
 def probe(known: dict[str, Any], mode: str = "stream", inflate: str = "isal") -> dict[str, Any]:
     """What the state machine asks the prober: a cell and an object in one."""
     return {
-        "cell_id": "m00512", "chunk_bytes": 65_536, "streams": 1, "mode": mode,
-        "inflate": inflate, "concurrency": 1, "object": 0, **known, "bucket": BUCKET,
-        "workload": "unzip",
+        "cell_id": "m00512", "chunk_bytes": 65_536, "streams": 1,
+        "variant": {"mode": mode, "inflate": inflate}, "concurrency": 1, "object": 0, **known,
+        "bucket": BUCKET, "workload": "unzip",
     }  # fmt: skip
 
 
@@ -117,10 +118,18 @@ def test_an_engine_that_the_layer_has_not_got_is_a_failed_sample(
 ) -> None:
     """The execution environment lives on: what comes after it is not cold for its sake."""
     known = invoke("planner", MADE)
-    monkeypatch.setattr(workload, "ENGINES", ("zlib",))
+    monkeypatch.setattr(decoders, "ENGINES", ("zlib",))
     answer = invoke("prober", probe(known, inflate="isal"))
     assert (answer["status"], answer["error"]) == ("failed", "NotUnzipped")
     assert answer["cause"] == "inflate is 'isal'; this layer has zlib"
+
+
+@pytest.mark.parametrize(("mode", "inflate"), [("disk", "isal"), ("stream", "gzip")])
+def test_an_unknown_variant_is_a_failed_sample(invoke: Invoke, mode: str, inflate: str) -> None:
+    """The cause names the modes or the engines."""
+    answer = invoke("prober", probe(invoke("planner", MADE), mode, inflate))
+    assert (answer["status"], answer["error"]) == ("failed", "NotUnzipped")
+    assert re.search(r"stream, tmp, discard|isal, zlib", answer["cause"])
 
 
 @pytest.mark.parametrize(
@@ -178,7 +187,7 @@ def test_a_plan_is_recorded_with_the_disk_that_is_paid_for(
             "input": {**SWEEP, "object_bytes": [size_bytes]},
         }  # fmt: skip
         invoke("planner", event)
-        rows = {one.mode: one for one in aws.measurements.cells(str(size_bytes))}
+        rows = {cell.setting.own["mode"]: cell for cell in aws.measurements.cells(str(size_bytes))}
         assert {mode: one.storage_mb for mode, one in rows.items()} == {"stream": 512, "tmp": 600}
         assert rows["stream"].cause is None
         assert ("EphemeralStorageSize=" in (rows["tmp"].cause or "")) == refused

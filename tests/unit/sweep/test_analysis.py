@@ -7,12 +7,14 @@ import statistics
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
+from tests.support.sweeps import HASH, UNZIP, stats_of
 
 from bucketsum.sweep.analysis import cell_rows, p_value, percentile
-from bucketsum.sweep.measurements_table import CellRow, Sample, SampleStatus
+from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.records import CellRow, ColdStatistics, Sample, SampleStatus
 
 PRICES = prices_in("us-east-1", "x86_64")
 SECONDS = st.lists(st.floats(0.001, 900), min_size=2, max_size=30)
@@ -21,7 +23,11 @@ SECONDS = st.lists(st.floats(0.001, 900), min_size=2, max_size=30)
 def cell(memory_mb: int = 1024, concurrency: int = 1) -> CellRow:
     """A cell of 100 MB objects."""
     return CellRow(
-        f"m{memory_mb}-k{concurrency}", memory_mb, 65_536, 1, concurrency, 100_000_000, "key"
+        f"m{memory_mb}-k{concurrency}",
+        Setting(memory_mb, 65_536, 1),
+        concurrency,
+        100_000_000,
+        "key",
     )
 
 
@@ -39,7 +45,7 @@ def samples(one: CellRow, *seconds: float, **fields: object) -> list[Sample]:
 
 def row(one: CellRow, its: list[Sample]) -> CellRow:
     """What becomes of a cell on its own."""
-    [summed] = cell_rows([one], its, PRICES)
+    [summed] = cell_rows([one], its, PRICES, UNZIP)
     return summed
 
 
@@ -54,42 +60,44 @@ def test_percentiles_are_those_of_the_standard_library(values: list[float], shar
 
 def test_a_disk_makes_a_cell_dearer_and_its_archive_is_told() -> None:
     """What the prober's disk costs is in USD per GB; files and folders are the samples'."""
-    one = replace(cell(), mode="tmp", inflate="isal", storage_mb=10_240)
+    one = replace(cell(), storage_mb=10_240)
     told = {"members": 165, "directories": 129, "member_bytes": 295_000_000}
     summed, without = (
-        row(each, samples(each, 1.0, 2.0, 3.0, **told))
+        row(each, samples(each, 1.0, 2.0, 3.0, own=told))
         for each in (one, replace(one, storage_mb=512))
     )
-    assert (summed.members, summed.directories, summed.member_bytes) == tuple(told.values())
+    assert summed.own == told
     storage_usd = 2.0 * (10_240 - 512) / 1024 * PRICES.storage_gb_second
-    assert summed.usd_per_gb == pytest.approx((without.usd_per_gb or 0) + storage_usd * 10)
-    assert row(cell(), samples(cell(), 1.0)).members is None
+    dearer = stats_of(without).usd_per_gb + storage_usd * 10
+    assert stats_of(summed).usd_per_gb == pytest.approx(dearer)
+    assert row(cell(), samples(cell(), 1.0)).own == {}
 
 
 def test_a_cell_is_summed_up() -> None:
     """Spread, speed and cost of known seconds."""
     one = cell()
     summed = row(one, samples(one, 1.0, 2.0, 3.0, 4.0, 10.0))
-    assert (summed.n, summed.failed, summed.n_cold, summed.weak) == (5, 0, 0, False)
-    assert (summed.min_seconds, summed.p50_seconds, summed.max_seconds) == (1.0, 3.0, 10.0)
-    assert summed.p90_seconds == pytest.approx(7.6)
-    assert summed.mean_seconds == pytest.approx(4.0)
-    assert summed.stdev_seconds == pytest.approx(statistics.stdev([1, 2, 3, 4, 10]))
-    assert summed.mb_per_s == pytest.approx(100 / 3)
+    stats = stats_of(summed)
+    assert (stats.n, summed.failed, summed.cold, stats.few_samples) == (5, 0, None, False)
+    assert (stats.min_seconds, stats.p50_seconds, stats.max_seconds) == (1.0, 3.0, 10.0)
+    assert stats.p90_seconds == pytest.approx(7.6)
+    assert stats.mean_seconds == pytest.approx(4.0)
+    assert stats.stdev_seconds == pytest.approx(statistics.stdev([1, 2, 3, 4, 10]))
+    assert stats.mb_per_s == pytest.approx(100 / 3)
     assert summed.max_rss_bytes == 5
     per_gb = (3 * 0.0000166667 + 0.0000002) * 10
-    assert summed.usd_per_gb == pytest.approx(per_gb)
-    assert summed.usd_per_tb == pytest.approx(per_gb * 1000)
+    assert stats.usd_per_gb == pytest.approx(per_gb)
+    assert stats.usd_per_tb == pytest.approx(per_gb * 1000)
 
 
 def test_cold_samples_and_warm_ups_are_kept_apart() -> None:
     """They count for cold starts and for nothing else."""
     one = cell()
     cold = samples(one, 9.0, cold=True, init_ms=400)
-    warm_up = samples(one, 8.0, run=0)
+    warm_up = samples(one, 8.0, repetition=0)
     summed = row(one, [*cold, *warm_up, *samples(one, 1.0, 2.0)])
-    assert (summed.n, summed.max_seconds) == (2, 2.0)
-    assert (summed.n_cold, summed.cold_p50_seconds, summed.cold_init_ms) == (1, 9.0, 400)
+    assert (stats_of(summed).n, stats_of(summed).max_seconds) == (2, 2.0)
+    assert summed.cold == ColdStatistics(1, 9.0, 400)
 
 
 def test_failed_samples_count_as_failed_alone() -> None:
@@ -97,8 +105,8 @@ def test_failed_samples_count_as_failed_alone() -> None:
     one = cell()
     failed = samples(one, 5.0, 6.0, status=SampleStatus.FAILED, error="Timeout", cause="900 s")
     summed = row(one, [*failed, *samples(one, 1.0)])
-    assert (summed.n, summed.failed, summed.cause) == (1, 2, "Timeout: 900 s")
-    assert summed.p50_seconds == 1.0
+    assert (stats_of(summed).n, summed.failed, summed.cause) == (1, 2, "Timeout: 900 s")
+    assert stats_of(summed).p50_seconds == 1.0
 
 
 def test_a_cell_without_samples_keeps_its_reason() -> None:
@@ -107,13 +115,13 @@ def test_a_cell_without_samples_keeps_its_reason() -> None:
     assert row(one, []) == one
 
 
-@pytest.mark.parametrize(("count", "weak"), [(1, True), (4, True), (5, False)])
-def test_few_runs_are_marked(count: int, weak: bool) -> None:  # noqa: FBT001 - an expectation
+@pytest.mark.parametrize(("count", "few"), [(1, True), (4, True), (5, False)])
+def test_few_samples_are_marked(count: int, few: bool) -> None:  # noqa: FBT001 - an expectation
     """Below five warm samples the spread is weak; one has no spread at all."""
     one = cell()
     summed = row(one, samples(one, *[1.0] * count))
-    assert summed.weak is weak
-    assert (summed.stdev_seconds is None) == (count == 1)
+    assert stats_of(summed).few_samples is few
+    assert (stats_of(summed).stdev_seconds is None) == (count == 1)
 
 
 def test_p_is_the_share_of_ways_at_least_as_far_apart() -> None:
@@ -123,12 +131,24 @@ def test_p_is_the_share_of_ways_at_least_as_far_apart() -> None:
     assert p_value([1, 2, 3, 4, 5], [6, 7, 8, 9, 10]) == pytest.approx(2 / 252)
 
 
-@given(SECONDS.filter(lambda v: len(v) < 7), SECONDS.filter(lambda v: len(v) < 7))
-def test_p_is_a_share_and_has_no_order(one: list[float], other: list[float]) -> None:
-    """It lies in (0, 1], and who is compared to whom does not matter."""
-    chance = p_value(one, other)
+@given(
+    st.lists(st.floats(0.001, 900), min_size=2, max_size=6),
+    st.lists(st.floats(0.001, 900), min_size=2, max_size=6),
+)
+@example(
+    [1.0, 1.0, 1.0, 246.0, 900.0, 899.2421875], [1.0, 1.0, 1.0, 247.0, 899.001, 899.2414247800987]
+)
+@example([1.0, 2.0, 4.0, 8.0] * 5, [3.0] * 12)
+def test_p_is_a_share_and_has_no_order(sample: list[float], other: list[float]) -> None:
+    """It lies in (0, 1] and is the same to the bit for swapped samples, drawn or exact."""
+    chance = p_value(sample, other)
     assert 0 < chance <= 1
-    assert chance == pytest.approx(p_value(other, one))
+    assert chance == p_value(other, sample) == p_value(sample[::-1], other)
+
+
+def test_ties_in_decimals_are_ties() -> None:
+    """1.1 + 1.4 is as far from the rest as 1.2 + 1.3, although floats disagree."""
+    assert p_value([1.1, 1.4], [1.2, 1.3]) == 1.0
 
 
 def test_the_same_values_cannot_be_told_apart() -> None:
@@ -156,20 +176,20 @@ def test_cells_are_compared_with_the_fastest_of_their_kind() -> None:
             samples(wide, 9.0, 9.1, 9.2, 9.3, 9.4),
         )
     )
-    rows = {one.cell_id: one for one in cell_rows([fast, slow, same, wide], its, PRICES)}
-    assert [rows[one.cell_id].best for one in (fast, slow, same, wide)] == [
+    rows = {one.cell_id: one for one in cell_rows([fast, slow, same, wide], its, PRICES, HASH)}
+    assert [stats_of(rows[one.cell_id]).best for one in (fast, slow, same, wide)] == [
         True,
         False,
         False,
         True,
     ]
-    assert rows[slow.cell_id].indistinguishable_from_best is False
-    assert rows[same.cell_id].indistinguishable_from_best is True
+    assert stats_of(rows[slow.cell_id]).indistinguishable_from_best is False
+    assert stats_of(rows[same.cell_id]).indistinguishable_from_best is True
 
 
 def test_pareto_is_what_no_other_beats_in_both() -> None:
     """Dearer and slower is off the frontier; dearer but faster, or slower but cheaper, is on it."""
     cheap, fast, bad = cell(128), cell(2048), cell(3008)
     its = [*samples(cheap, 4.0), *samples(fast, 1.0), *samples(bad, 2.0)]
-    rows = cell_rows([cheap, fast, bad], its, PRICES)
-    assert [one.pareto for one in rows] == [True, True, False]
+    rows = cell_rows([cheap, fast, bad], its, PRICES, HASH)
+    assert [stats_of(one).pareto for one in rows] == [True, True, False]

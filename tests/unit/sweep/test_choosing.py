@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from tests.support.sweeps import HASH, UNZIP, statistics, stats_of, unzip_variant
 
-from bucketsum.sweep.axes import Setting
-from bucketsum.sweep.measurements_table import CellRow
+from bucketsum.sweep.input import Strategy, StrategyName
+from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.recommend import candidates, recommend
-from bucketsum.sweep.strategy import Strategy, StrategyName
+from bucketsum.sweep.records import CellRow
 
 PRICES = prices_in("us-east-1", "x86_64")
 
@@ -18,9 +19,8 @@ PRICES = prices_in("us-east-1", "x86_64")
 def cell(memory_mb: int, seconds: float, object_bytes: int = 1_000_000_000) -> CellRow:
     """A measured cell."""
     return CellRow(
-        f"m{memory_mb}-o{object_bytes}", memory_mb, 65_536, 1, 1, object_bytes, str(object_bytes),
-        n=5, p50_seconds=seconds, billed_ms=seconds * 1000, weak=False,
-        indistinguishable_from_best=False,
+        f"m{memory_mb}-o{object_bytes}", Setting(memory_mb, 65_536, 1), 1, object_bytes,
+        str(object_bytes), stats=statistics(seconds),
     )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ CELLS = (cell(128, 20.0), cell(512, 8.0), cell(1769, 4.0))
 )
 def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
     """The recommendation names the parameters to deploy."""
-    choice = recommend(CELLS, strategy, PRICES).to_json()
+    choice = recommend(CELLS, strategy, PRICES, HASH).to_json()
     assert choice["parameters"] == {
         "MemorySize": memory_mb, "ChunkBytes": 65_536, "Streams": 1,
     }  # fmt: skip
@@ -60,7 +60,7 @@ def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
 )
 def test_what_no_setting_reaches_is_said(strategy: Strategy, told: str) -> None:
     """No setting is recommended that does not fulfil the condition."""
-    choice = recommend(CELLS, strategy, PRICES)
+    choice = recommend(CELLS, strategy, PRICES, HASH)
     assert choice.best is None
     assert told in choice.reason
     assert "parameters" not in choice.to_json()
@@ -69,8 +69,8 @@ def test_what_no_setting_reaches_is_said(strategy: Strategy, told: str) -> None:
 def test_a_setting_that_failed_once_is_no_candidate() -> None:
     """What fails with one object is not recommended for being fast with another."""
     failed = replace(cell(1769, 4.0, object_bytes=5), failed=1)
-    unmeasured = replace(cell(512, 8.0, object_bytes=5), n=0)
-    found = candidates([*CELLS, failed, unmeasured], PRICES)
+    unmeasured = replace(cell(512, 8.0, object_bytes=5), stats=None)
+    found = candidates([*CELLS, failed, unmeasured], PRICES, HASH)
     assert [one.setting.memory_mb for one in found] == [128]
 
 
@@ -78,7 +78,7 @@ def ways(*measured: tuple[str, str, float]) -> list[CellRow]:
     """Cells of mode, engine and seconds, with a disk of 2,048 MB where they use one."""
     return [
         replace(
-            cell(1769, seconds), mode=mode, inflate=inflate,
+            cell(1769, seconds), setting=Setting(1769, 65_536, 1, unzip_variant(mode, inflate)),
             storage_mb=512 if mode == "stream" else 2048,
         )
         for mode, inflate, seconds in measured
@@ -88,12 +88,12 @@ def ways(*measured: tuple[str, str, float]) -> list[CellRow]:
 def test_what_cannot_be_deployed_is_never_recommended() -> None:
     """However fast: discard keeps nothing, and the hasher inflates with ISA-L where it is there."""
     cells = ways(("discard", "isal", 1.0), ("stream", "zlib", 2.0), ("stream", "isal", 3.0))
-    choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES).to_json()
+    choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES, UNZIP).to_json()
     assert choice["parameters"] == {
         "MemorySize": 1769, "ChunkBytes": 65_536, "Streams": 1, "ArchiveMode": "stream",
     }  # fmt: skip
     assert choice["setting"]["inflate"] == "isal"
-    none = recommend(cells[:2], Strategy(), PRICES)
+    none = recommend(cells[:2], Strategy(), PRICES, UNZIP)
     assert (none.best, none.reason) == (
         None, "discard and zlib are to compare with and cannot be deployed",
     )  # fmt: skip
@@ -102,40 +102,43 @@ def test_what_cannot_be_deployed_is_never_recommended() -> None:
 def test_a_recommended_disk_comes_with_its_size() -> None:
     """What was measured with it needs it; it costs, too."""
     cells = ways(("tmp", "isal", 1.0), ("stream", "isal", 3.0))
-    choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES)
+    choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES, UNZIP)
     assert choice.to_json()["parameters"] == {
         "MemorySize": 1769, "ChunkBytes": 65_536, "Streams": 1, "ArchiveMode": "tmp",
         "EphemeralStorageSize": 2048,
     }  # fmt: skip
-    [without] = candidates([replace(cells[0], storage_mb=512)], PRICES)
+    [without] = candidates([replace(cells[0], storage_mb=512)], PRICES, UNZIP)
     assert choice.best is not None
     assert choice.best.usd_per_gb > without.usd_per_gb
 
 
 def test_nothing_measured_recommends_nothing() -> None:
     """The reason is said instead."""
-    choice = recommend([replace(CELLS[0], n=0)], Strategy(), PRICES)
+    choice = recommend([replace(CELLS[0], stats=None)], Strategy(), PRICES, HASH)
     assert choice.best is None
     assert "without a failure" in choice.reason
 
 
 def test_objects_count_by_their_bytes() -> None:
     """A setting's speed is all bytes over all median seconds, not a mean of speeds."""
-    [one] = candidates([cell(512, 8.0), cell(512, 1.0, object_bytes=10_000_000)], PRICES)
+    [one] = candidates([cell(512, 8.0), cell(512, 1.0, object_bytes=10_000_000)], PRICES, HASH)
     assert one.mb_per_s == pytest.approx(1010 / 9)
 
 
 def test_settings_as_fast_as_the_chosen_one_are_named() -> None:
     """Where chance alone may decide, the person is told what else would do."""
-    alike = [replace(one, indistinguishable_from_best=True) for one in CELLS[1:]]
-    choice = recommend([CELLS[0], *alike], Strategy(StrategyName.FASTEST), PRICES)
+    alike = [
+        replace(one, stats=replace(stats_of(one), indistinguishable_from_best=True))
+        for one in CELLS[1:]
+    ]
+    choice = recommend([CELLS[0], *alike], Strategy(StrategyName.FASTEST), PRICES, HASH)
     assert choice.also == (Setting(512, 65_536, 1),)
-    assert recommend([CELLS[0], *alike], Strategy(StrategyName.CHEAPEST), PRICES).also == ()
+    assert recommend([CELLS[0], *alike], Strategy(StrategyName.CHEAPEST), PRICES, HASH).also == ()
 
 
 def test_ties_go_to_the_smaller_setting() -> None:
     """The same answer every time."""
-    twins = [cell(512, 8.0), replace(cell(512, 8.0), chunk_bytes=70_000)]
-    best = recommend(list(reversed(twins)), Strategy(), PRICES).best
+    twins = [cell(512, 8.0), replace(cell(512, 8.0), setting=Setting(512, 70_000, 1))]
+    best = recommend(list(reversed(twins)), Strategy(), PRICES, HASH).best
     assert best is not None
     assert best.setting == Setting(512, 65_536, 1)

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 
 import pytest
 
-from bucketsum.sweep.measurements_table import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus
 from bucketsum.sweep.summary import ExecutionEnd, RunSummary, summarize
 
 PRICES = prices_in("us-east-1", "arm64")
 RUN = Run(
-    "20261121T041500-abcdef", RunStatus.RUNNING, "2026-11-21T04:15:00.000Z", samples=4, runs=2,
-    input='{"object_bytes": [1000], "memory_mb": [128, 512], "chunk_bytes": [65536]}', label="aws",
+    "20261121T041500-abcdef", RunStatus.RUNNING, "2026-11-21T04:15:00.000Z", samples=4,
+    repetitions=2,
+    input={"object_bytes": [1000], "memory_mb": [128, 512], "chunk_bytes": [65536]}, label="aws",
 )  # fmt: skip
-CELLS = [CellRow(f"m{one}", one, 65_536, 1, 1, 1000, "key") for one in (128, 512)]
+CELLS = [CellRow(f"m{one}", Setting(one, 65_536, 1), 1, 1000, "key") for one in (128, 512)]
 OK = [
     Sample(
         cell.cell_id, run, 1, SampleStatus.OK, "", seconds=1.0, billed_ms=1000, cold=False,
@@ -43,7 +44,7 @@ def concluded(samples: list[Sample], ending: ExecutionEnd | None = None) -> RunS
         (OK[:3], ExecutionEnd(), RunStatus.PARTIAL, "1 samples are missing"),
         (
             OK,
-            ExecutionEnd(left=("version 7: no",)),
+            ExecutionEnd(leftovers=("version 7: no",)),
             RunStatus.PARTIAL,
             "left behind: version 7: no",
         ),
@@ -66,9 +67,9 @@ def test_a_run_ends_as_its_samples_and_its_ending_say(
 def test_the_summary_is_what_the_run_holds() -> None:
     """The execution's output and the table say the same."""
     conclusion = concluded(OK[:2] + FAILED[2:])
-    assert json.loads(conclusion.run.summary or "") == conclusion.summary
-    assert conclusion.summary["samples"] == {"planned": 4, "ok": 2, "failed": 2}
-    assert conclusion.summary["recommendation"]["parameters"]["MemorySize"] == 128
+    assert conclusion.run.summary == conclusion.document
+    assert conclusion.document["samples"] == {"planned": 4, "ok": 2, "failed": 2}
+    assert conclusion.document["recommendation"]["parameters"]["MemorySize"] == 128
     assert conclusion.run.price_date == PRICES.date
 
 

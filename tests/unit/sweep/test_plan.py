@@ -8,8 +8,8 @@ import pytest
 
 from bucketsum.errors import BadSweep
 from bucketsum.settings import BASE_MEMORY_BYTES
-from bucketsum.sweep.axes import Setting
 from bucketsum.sweep.input import Limits, SweepInput
+from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.plan import check_limits, plan_of
 from bucketsum.sweep.prices import prices_in
 
@@ -17,7 +17,7 @@ PRICES = prices_in("us-east-1", "arm64")
 SWEEP = SweepInput(
     (Setting(128, 65_536), Setting(128, 1_048_576), Setting(512, 65_536)),
     object_bytes=(1000, 2000),
-    runs=3,
+    repetitions=3,
 )
 
 
@@ -114,7 +114,7 @@ def test_a_memory_size_without_rounds_is_not_published() -> None:
 def test_more_work_is_estimated_to_take_and_cost_more() -> None:
     """Runs, bytes and invocations raise the estimates; memory raises cost per second."""
     one = plan_of(replace(SWEEP, object_bytes=(100_000_000,)))
-    for more in ({"runs": 6}, {"object_bytes": (500_000_000,)}):
+    for more in ({"repetitions": 6}, {"object_bytes": (500_000_000,)}):
         other = plan_of(replace(one.sweep, **more))
         assert other.estimated_seconds > one.estimated_seconds
         assert other.estimated_usd(PRICES) > one.estimated_usd(PRICES)

@@ -9,9 +9,8 @@ import pytest
 from tests.support.sam_template import TEMPLATE
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.axes import Setting
-from bucketsum.sweep.input import Limits, SweepInput
-from bucketsum.sweep.strategy import Strategy, StrategyName
+from bucketsum.sweep.input import Limits, Strategy, StrategyName, SweepInput
+from bucketsum.sweep.parameters import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,12 +32,12 @@ def test_the_least_input_has_five_runs_of_the_product() -> None:
             Setting(256, 65_536), Setting(256, 1_048_576),
         ),
         object_bytes=(1000,),
-        runs=5,
+        repetitions=5,
         strategy=Strategy(StrategyName.CHEAPEST),
         limits=Limits(),
     )  # fmt: skip
     assert sweep.memory_mb == (128, 256)
-    assert not sweep.weak
+    assert not sweep.few_samples
 
 
 def test_pairs_are_taken_as_they_are() -> None:
@@ -46,7 +45,7 @@ def test_pairs_are_taken_as_they_are() -> None:
     pairs = [{"memory_mb": 256, "chunk_bytes": 65_536}, {"memory_mb": 128, "chunk_bytes": 70_000}]
     sweep = SweepInput.from_json({"keys": ["a"], "pairs": pairs, "runs": 2})
     assert sweep.settings == (Setting(256, 65_536), Setting(128, 70_000))
-    assert (sweep.keys, sweep.weak) == (("a",), True)
+    assert (sweep.keys, sweep.few_samples) == (("a",), True)
 
 
 def test_streams_are_numbers_and_the_rule() -> None:
@@ -57,7 +56,7 @@ def test_streams_are_numbers_and_the_rule() -> None:
     assert [one.streams for one in sweep.settings] == ["auto", 16, 1]
     ordered = sorted(sweep.settings, key=lambda one: one.order)
     assert [one.streams for one in ordered] == [1, 16, "auto"]
-    assert [one.reading.count for one in ordered] == [1, 16, None]
+    assert [one.read_policy.count for one in ordered] == [1, 16, None]
 
 
 def test_what_is_named_twice_is_measured_once() -> None:
@@ -77,7 +76,7 @@ def test_the_articles_experiment_has_its_settings_objects_and_runs() -> None:
     sweep = SweepInput.from_json(json.loads((EVENTS / "sweep-article.json").read_text()))
     assert len(sweep.settings) == 10
     assert sweep.object_bytes == (100_000_000, 500_000_000, 1_000_000_000, 5_000_000_000)
-    assert (sweep.runs, sweep.weak) == (2, True)
+    assert (sweep.repetitions, sweep.few_samples) == (2, True)
     assert Setting(128, 1_000_000, 1) in sweep.settings
     assert Setting(2048, 20_000_000, 1) in sweep.settings
 

@@ -16,7 +16,7 @@ from bucketsum.sweep.generated_archive import (
     GeneratedArchive,
     members_sha1,
 )
-from bucketsum.sweep.input import ARCHIVE_BYTES_MIN
+from bucketsum.sweep.workloads.unzip import ARCHIVE_BYTES_MIN
 
 
 def made(size_bytes: int) -> tuple[GeneratedArchive, bytes]:

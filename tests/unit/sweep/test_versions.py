@@ -117,7 +117,7 @@ def test_clean_up_removes_the_runs_versions_and_sets_the_function_back(
     made = [versions.publish("run", memory_mb) for memory_mb in (128, 256)]
     done = versions.clean_up("run", is_over(NOBODY))
     assert sorted(done.deleted) == sorted(made)
-    assert done.left == ()
+    assert done.leftovers == ()
     assert function.published == {}
     assert (function.memory_mb, function.description) == (512, ORIGINAL.description)
 
@@ -162,8 +162,8 @@ def test_what_cannot_be_removed_is_named_and_the_rest_goes(
     function.cannot_delete.add(stuck)
     done = versions.clean_up("run", is_over(NOBODY))
     assert done.deleted == (other,)
-    assert len(done.left) == 1
-    assert f"version {stuck}" in done.left[0]
+    assert len(done.leftovers) == 1
+    assert f"version {stuck}" in done.leftovers[0]
     assert function.memory_mb == 512
 
 
@@ -175,7 +175,7 @@ def test_a_memory_that_cannot_be_set_back_is_named(
     function.refusals["update_function_configuration"] = "AccessDeniedException"
     done = versions.clean_up("run", is_over(NOBODY))
     assert len(done.deleted) == 1
-    assert "the memory of $LATEST" in done.left[0]
+    assert "the memory of $LATEST" in done.leftovers[0]
 
 
 def test_versions_that_cannot_be_listed_are_named(
@@ -184,14 +184,14 @@ def test_versions_that_cannot_be_listed_are_named(
     """Clean-up never raises: the samples are still to be summed up."""
     function.refusals["list_versions_by_function"] = "AccessDeniedException"
     done = versions.clean_up("run", is_over(NOBODY))
-    assert "could not be listed" in done.left[0]
+    assert "could not be listed" in done.leftovers[0]
 
 
 def test_a_version_that_is_gone_is_gone(versions: ProberVersions, function: FakeLambda) -> None:
     """Two clean-ups at once do not accuse each other."""
     versions.publish("run", 128)
     function.refusals["delete_function"] = "ResourceNotFoundException"
-    assert versions.clean_up("run", is_over(NOBODY)).left == ()
+    assert versions.clean_up("run", is_over(NOBODY)).leftovers == ()
 
 
 def test_the_function_itself_is_never_deleted(

@@ -83,13 +83,13 @@ def apply(
 
 def _recommended_parameters(results: Results) -> Mapping[str, int | str]:
     recommendation = results.recommendation
-    if recommendation is None or not recommendation.parameters:
+    if recommendation is None or recommendation.best is None:
         reason = recommendation.reason if recommendation else "the run has not reached that step"
         raise CannotDoError(
             f"{results.run.run_id} has no recommendation: {reason}; `bucketsum tune show "
             f"{results.run.run_id}` shows its measurements"
         )
-    return recommendation.parameters
+    return recommendation.best.parameters
 
 
 def _text_of(file: Path) -> str:

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.sweep.axes import Workload
-from bucketsum.sweep.measurements_table import RunStatus
-from bucketsum.sweep.strategy import StrategyName
+from bucketsum.sweep.input import StrategyName
+from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum_cli.errors import ANSWER_IS_NO, CANNOT_DO, CannotDoError
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, say
@@ -22,7 +22,7 @@ from bucketsum_cli.tune.sweeper import Sweeper, new_run_id
 from bucketsum_cli.tune.table_view import print_results
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from bucketsum_cli.options import Target
     from bucketsum_cli.tune.sweeper import Execution
@@ -33,6 +33,22 @@ _INTEGERS: Final = CommaSeparated("numbers", click.INT)
 _STREAMS: Final = CommaSeparated("numbers", Streams())
 _NAMES: Final = CommaSeparated("names", click.STRING)
 _SIZES: Final = CommaSeparated("sizes", Size())
+
+
+def _own_options() -> Iterator[Any]:
+    """An option for each parameter that a workload has of its own."""
+    for name, workload in WORKLOADS.items():
+        for parameter in workload.parameters:
+            allowed = parameter.allowed
+            is_range = isinstance(allowed, range)
+            values = f"{allowed[0]}..{allowed[-1]}" if is_range else ", ".join(map(str, allowed))
+            yield click.option(
+                f"--{parameter.name.replace('_', '-')}",
+                parameter.name,
+                type=_INTEGERS if is_range else _NAMES,
+                metavar=f"{parameter.name.upper()},...",
+                help=f"For {name}: {values}.",
+            )
 
 
 def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
@@ -49,12 +65,9 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
                          help="An object in the bucket for sweeps; may be repeated."),
             click.option("--streams", type=_STREAMS, metavar="N,...",
                          help="Connections per object, for example 1,4,auto."),
-            click.option("--workload", type=click.Choice([*Workload]),
-                         help="What to do with the objects: hash or unzip."),
-            click.option("--mode", type=_NAMES, metavar="MODE,...",
-                         help="For unzip: stream, tmp, discard."),
-            click.option("--inflate", type=_NAMES, metavar="ENGINE,...",
-                         help="For unzip: isal, zlib."),
+            click.option("--workload", type=click.Choice([*WorkloadName]),
+                         help=f"What to do with the objects: {' or '.join(WorkloadName)}."),
+            *_own_options(),
             click.option("--concurrency", type=_INTEGERS, metavar="N,...",
                          help="Number of concurrent invocations per cell."),
             click.option("--runs", type=int, metavar="N", help="Runs of each cell."),

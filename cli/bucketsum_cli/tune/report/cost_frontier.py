@@ -10,37 +10,41 @@ from bucketsum_cli.tune.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.plot import Plot, hint_of, new_figure
 from bucketsum_cli.tune.report.theme import DOT, FAINT, FRONTIER, GRID, HIGHLIGHT, INK, PAPER
 from bucketsum_cli.tune.report.variants import Variants
+from bucketsum_cli.tune.results import measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
 
-    from bucketsum.sweep.measurements_table import CellRow
+    from bucketsum.sweep.records import CellRow, CellStatistics
     from bucketsum_cli.tune.results import Panel, Results
+
+    _Point = tuple[CellRow, CellStatistics]
 
 _LABEL_WIDTH, _LABEL_HEIGHT = 0.5, 0.15  # of the highest speed, of the highest cost
 _AT_BOTTOM: Final = 0.2  # of the highest cost
 _FAR_RIGHT: Final = 0.8  # of the highest speed: a centred label would leave the plot
 
 
-def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
+def cost_frontier(name: str, panel: Panel, results: Results, _scale: Normalize) -> Plot:
     """Right is faster, down is cheaper; the line is the Pareto frontier."""
-    cells = [cell for cell in panel.cells if cell.mb_per_s and cell.usd_per_gb]
-    frontier = sorted((cell for cell in cells if cell.pareto), key=_speed)
+    cells = measured(panel.cells)
+    frontier = sorted((point for point in cells if point[1].pareto), key=_speed)
     figure = new_figure(3.6)
     axes = figure.subplots()
     hints = {}
-    for cell in cells:
+    for cell, stats in cells:
         gid = f"point-{panel.cells.index(cell)}"
-        colour = FRONTIER if cell.pareto else DOT
+        colour = FRONTIER if stats.pareto else DOT
         axes.plot(
-            [_speed(cell)], [_cost(cell)], "o", color=colour, markersize=6, gid=gid, zorder=3,
-            clip_on=False,
+            [stats.mb_per_s], [stats.usd_per_gb], "o", color=colour, markersize=6, gid=gid,
+            zorder=3, clip_on=False,
         )  # fmt: skip
         hints[gid] = hint_of(cell, results.labels)
         if results.is_recommended(cell):
-            _mark(axes, cell)
+            _mark(axes, stats)
     axes.plot(
         [*map(_speed, frontier)],
         [*map(_cost, frontier)],
@@ -59,22 +63,18 @@ def cost_frontier(name: str, panel: Panel, results: Results) -> Plot:
     return Plot(name, "Cost per GB against speed", description, figure, hints)
 
 
-def _speed(cell: CellRow) -> float:
-    return cell.mb_per_s or 0.0
+def _speed(point: _Point) -> float:
+    return point[1].mb_per_s
 
 
-def _cost(cell: CellRow) -> float:
-    return cell.usd_per_gb or 0.0
+def _cost(point: _Point) -> float:
+    return point[1].usd_per_gb
 
 
-def _highest_cost(cells: Sequence[CellRow]) -> float:
-    return max(map(_cost, cells), default=0.0)
-
-
-def _mark(axes: Axes, cell: CellRow) -> None:
+def _mark(axes: Axes, stats: CellStatistics) -> None:
     axes.plot(
-        [_speed(cell)],
-        [_cost(cell)],
+        [stats.mb_per_s],
+        [stats.usd_per_gb],
         "*",
         color=HIGHLIGHT,
         markeredgecolor=PAPER,
@@ -86,20 +86,19 @@ def _mark(axes: Axes, cell: CellRow) -> None:
     )
 
 
-def _label(
-    axes: Axes, frontier: Sequence[CellRow], variants: Variants, highest_cost: float
-) -> None:
+def _label(axes: Axes, frontier: Sequence[_Point], variants: Variants, highest_cost: float) -> None:
     """Label the ends of the frontier and the points between that are far enough apart."""
     highest_speed = max(map(_speed, frontier), default=0.0)
-    labelled: list[CellRow] = []
-    for cell in [*frontier[-1:], *frontier[:-1]]:
-        if any(_is_near(cell, other, highest_speed, highest_cost) for other in labelled):
+    labelled: list[_Point] = []
+    for point in [*frontier[-1:], *frontier[:-1]]:
+        if any(_is_near(point, other, highest_speed, highest_cost) for other in labelled):
             continue
-        far_right = _speed(cell) > _FAR_RIGHT * highest_speed
-        at_bottom = _cost(cell) < _AT_BOTTOM * highest_cost
+        setting = point[0].setting
+        far_right = _speed(point) > _FAR_RIGHT * highest_speed
+        at_bottom = _cost(point) < _AT_BOTTOM * highest_cost
         axes.annotate(
-            f"{cell.memory_mb} MB, {variants.label_of(cell.setting)}",
-            (_speed(cell), _cost(cell)),
+            f"{setting.memory_mb} MB, {variants.label_of(setting)}",
+            (_speed(point), _cost(point)),
             xytext=(0, _offset_points(len(labelled), at_bottom=at_bottom)),
             textcoords="offset points",
             ha="right" if far_right else "center",
@@ -107,14 +106,14 @@ def _label(
             color=INK,
             bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
         )
-        labelled.append(cell)
+        labelled.append(point)
 
 
-def _is_near(cell: CellRow, other: CellRow, highest_speed: float, highest_cost: float) -> bool:
+def _is_near(point: _Point, other: _Point, highest_speed: float, highest_cost: float) -> bool:
     """Whether their labels would overlap."""
     return (
-        abs(_speed(cell) - _speed(other)) < _LABEL_WIDTH * highest_speed
-        and abs(_cost(cell) - _cost(other)) < _LABEL_HEIGHT * highest_cost
+        abs(_speed(point) - _speed(other)) < _LABEL_WIDTH * highest_speed
+        and abs(_cost(point) - _cost(other)) < _LABEL_HEIGHT * highest_cost
     )
 
 
@@ -141,16 +140,16 @@ def _finish(axes: Axes) -> None:
     axes.tick_params(color=FAINT)
 
 
-def _description(frontier: Sequence[CellRow], cells: Sequence[CellRow], results: Results) -> str:
+def _description(frontier: Sequence[_Point], cells: Sequence[_Point], results: Results) -> str:
     if not cells:
         return "No cell has a cost."
     name = results.labels.sentence
     sentences = [
-        f"{name(cell.setting)}: {speed_text(cell.mb_per_s)} MB/s for {usd_text(cell.usd_per_gb)} "
+        f"{name(cell.setting)}: {speed_text(stats.mb_per_s)} MB/s for {usd_text(stats.usd_per_gb)} "
         "USD per GB."
-        for cell in frontier
+        for cell, stats in frontier
     ]
     sentences += [
-        f"Recommended: {name(cell.setting)}." for cell in cells if results.is_recommended(cell)
+        f"Recommended: {name(cell.setting)}." for cell, _ in cells if results.is_recommended(cell)
     ]
     return "On the frontier, slowest first: " + " ".join(sentences)

@@ -20,13 +20,13 @@ from bucketsum_cli.tune.report.theme import (
     PAPER,
 )
 from bucketsum_cli.tune.report.variants import COLUMNS_MAX, Variants
-from bucketsum_cli.tune.results import is_measured
+from bucketsum_cli.tune.results import measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Normalize
 
-    from bucketsum.sweep.measurements_table import CellRow
+    from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
 _ROW_INCHES: Final = 0.4
@@ -39,8 +39,8 @@ _LIGHT_FROM: Final = 0.5  # from this point of the scale on, text must be dark
 
 def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plot:
     """Every cell of *panel* with its MB/s; *scale* is common to all heat maps of the page."""
-    memories = sorted({cell.memory_mb for cell in panel.cells})
-    variants = _variants(panel)
+    memories = sorted({cell.setting.memory_mb for cell in panel.cells})
+    variants = Variants(panel.cells, COLUMNS_MAX, (results.workload.folded_first,))
     labels = variants.headings
     figure = new_figure(_FRAME_INCHES + _ROW_INCHES * len(memories) + _LINE_INCHES * _lines(labels))
     axes = figure.subplots()
@@ -50,7 +50,7 @@ def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plo
 
     def corner_of(cell: CellRow) -> tuple[int, int]:
         column = variants.combinations.index(variants.combination_of(cell.setting))
-        return column, memories.index(cell.memory_mb)
+        return column, memories.index(cell.setting.memory_mb)
 
     for number, cell in enumerate(variants.fastest(panel.cells)):
         folded = variants.folded_label_of(cell.setting)
@@ -66,12 +66,6 @@ def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plo
     bar.outline.set_visible(False)
     title = f"MB/s by memory and {variants.title}{variants.folded_title}"
     return Plot(name, title, _description(panel, results), figure, hints)
-
-
-def _variants(panel: Panel) -> Variants:
-    """Fold the less important parameter first: chunk size if there are modes, else streams."""
-    has_modes = any(cell.setting.mode for cell in panel.cells)
-    return Variants(panel.cells, COLUMNS_MAX, ("chunk_bytes" if has_modes else "streams",))
 
 
 def _lines(labels: list[str]) -> int:
@@ -106,26 +100,27 @@ class _Square:
 def _draw_cell(axes: Axes, square: _Square, cell: CellRow, scale: Normalize) -> None:
     colour: Any
     corner = square.corner
-    if cell.mb_per_s is None:
+    stats = cell.stats
+    if stats is None:
         colour, ink, text = PAPER, FAINT, _why_unmeasured(cell)
     else:
-        part = float(scale(cell.mb_per_s))
+        part = float(scale(stats.mb_per_s))
         colour, ink = COLOURS(part), ON_LIGHT if part > _LIGHT_FROM else ON_DARK
-        text = "\n".join(filter(None, [speed_text(cell.mb_per_s), square.folded_label]))
+        text = "\n".join(filter(None, [speed_text(stats.mb_per_s), square.folded_label]))
     patch = Rectangle(corner, 1, 1, facecolor=colour, edgecolor=PAPER, linewidth=1.5)
-    if not is_measured(cell):
+    if stats is None:
         patch.set(hatch="////", edgecolor=HATCH)
     patch.set_gid(square.gid)
     axes.add_patch(patch)
     label = axes.text(corner[0] + 0.5, corner[1] + 0.5, text, color=ink, ha="center", va="center")
-    if not is_measured(cell):
+    if stats is None:
         label.set_bbox({"facecolor": PAPER, "edgecolor": "none", "pad": 1.5})
 
 
 def _why_unmeasured(cell: CellRow) -> str:
     if cell.failed or cell.cause:
         return "failed"
-    return "cold only" if cell.n_cold else MISSING
+    return "cold only" if cell.cold else MISSING
 
 
 def _outline(axes: Axes, corner: tuple[int, int]) -> None:
@@ -135,15 +130,15 @@ def _outline(axes: Axes, corner: tuple[int, int]) -> None:
 
 
 def _description(panel: Panel, results: Results) -> str:
-    measured = sorted(filter(is_measured, panel.cells), key=lambda cell: cell.mb_per_s or 0.0)
-    if not measured:
+    by_speed = sorted(measured(panel.cells), key=lambda point: point[1].mb_per_s)
+    if not by_speed:
         return "No cell has a measurement."
-    slowest, fastest, name = measured[0], measured[-1], results.labels.sentence
+    name = results.labels.sentence
     sentences = [
-        f"Fastest: {speed_text(fastest.mb_per_s)} MB/s with {name(fastest.setting)}.",
-        f"Slowest: {speed_text(slowest.mb_per_s)} MB/s with {name(slowest.setting)}.",
+        f"{end}: {speed_text(stats.mb_per_s)} MB/s with {name(cell.setting)}."
+        for end, (cell, stats) in (("Fastest", by_speed[-1]), ("Slowest", by_speed[0]))
     ]
-    failed = len(panel.cells) - len(measured)
+    failed = len(panel.cells) - len(by_speed)
     if failed:
         sentences.append(f"{failed} of {len(panel.cells)} cells have no measurement.")
     sentences += [

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from matplotlib.colors import Normalize
@@ -14,13 +15,14 @@ from bucketsum_cli.tune.report.markup import document, element
 from bucketsum_cli.tune.report.memory_curve import memory_curve
 from bucketsum_cli.tune.report.svg import style
 from bucketsum_cli.tune.report.table import failures_table, results_table
+from bucketsum_cli.tune.results import also_text, chunk_remark, measured
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from xml.etree import ElementTree as ET
 
     from bucketsum_cli.tune.report.plot import Plot
-    from bucketsum_cli.tune.results import Results
+    from bucketsum_cli.tune.results import Panel, Results
 
 LOCAL_WARNING: Final = (
     "Measured in the local emulator (ministack). The shape of the curves shows the effect of "
@@ -37,7 +39,21 @@ _COST_CAPTION: Final = (
     "Each dot is one setting. The line joins the settings for which no other setting "
     "is both faster and cheaper; the star is the recommended setting."
 )
-_CAPTIONS: Final = (_HEAT_MAP_CAPTION, _MEMORY_CAPTION, _COST_CAPTION)
+
+
+@dataclass(frozen=True, slots=True)
+class _PlotKind:
+    """A plot that workloads name in `Workload.plots`."""
+
+    draw: Callable[[str, Panel, Results, Normalize], Plot]
+    caption: str
+
+
+_PLOTS: Final = {
+    "heat": _PlotKind(heat_map, _HEAT_MAP_CAPTION),
+    "memory": _PlotKind(memory_curve, _MEMORY_CAPTION),
+    "cost": _PlotKind(cost_frontier, _COST_CAPTION),
+}
 
 
 def page_of(results: Results) -> str:
@@ -81,7 +97,7 @@ def _facts(results: Results) -> ET.Element:
         "runtime": run.runtime,
         "started (UTC)": moment_text(run.started_at),
         "ended (UTC)": moment_text(run.ended_at) if run.ended_at else None,
-        "runs of each cell": f"{run.runs} (weak)" if run.weak else run.runs,
+        "runs of each cell": f"{run.repetitions} (weak)" if run.few_samples else run.repetitions,
         "samples": None if run.samples_ok is None else f"{run.samples_ok} good",
         "failed": run.samples_failed or None,
         "strategy": named,
@@ -98,20 +114,21 @@ def _facts(results: Results) -> ET.Element:
 def _recommended(results: Results) -> ET.Element:
     recommendation = results.recommendation
     heading = element("h2", "Recommended")
-    if recommendation is None or recommendation.setting is None:
+    if recommendation is None or recommendation.best is None:
         reason = recommendation.reason if recommendation else "this run has not reached that step"
         return element("section", heading, element("p", f"Nothing: {reason}."))
+    best = recommendation.best
     numbers = (
-        f"{speed_text(recommendation.mb_per_s)} MB/s for {usd_text(recommendation.usd_per_gb)} USD "
+        f"{speed_text(best.mb_per_s)} MB/s for {usd_text(best.usd_per_gb)} USD "
         f"per GB: {recommendation.reason}."
     )
-    remarks = [recommendation.also_text, recommendation.chunk_text]
-    if recommendation.weak:
+    remarks = [also_text(recommendation), chunk_remark(best.setting)]
+    if best.few_samples:
         remarks.append(
             "A cell has fewer than 5 warm runs: measure again before you rely on this setting."
         )
-    setting = results.labels.effective(recommendation.setting)
-    assignments = " ".join(f"{name}={value}" for name, value in recommendation.parameters.items())
+    setting = results.labels.effective(best.setting)
+    assignments = " ".join(f"{name}={value}" for name, value in best.parameters.items())
     return element(
         "section",
         heading,
@@ -124,30 +141,29 @@ def _recommended(results: Results) -> ET.Element:
 
 
 def _panels(results: Results) -> Iterator[ET.Element]:
-    speeds = [cell.mb_per_s for cell in results.cells if cell.mb_per_s is not None]
+    speeds = [stats.mb_per_s for _, stats in measured(results.cells)]
     low, high = min(speeds, default=0.0), max(speeds, default=1.0)
     scale = Normalize(low if low < high else 0.0, high)
     for number, panel in enumerate(results.panels()):
-        plots = (
-            heat_map(f"p{number}-heat", panel, results, scale),
-            memory_curve(f"p{number}-memory", panel, results),
-            cost_frontier(f"p{number}-cost", panel, results),
-        )
+        figures = [
+            _figure(_PLOTS[name].draw(f"p{number}-{name}", panel, results, scale), _PLOTS[name])
+            for name in results.workload.plots
+        ]
         yield element(
             "section",
-            element("h2", f"{'Archive' if results.has_archives else 'Object'}: {panel.title}"),
-            element("div", *map(_figure, plots, _CAPTIONS), class_="plots"),
+            element("h2", f"{results.workload.noun.title()}: {panel.title}"),
+            element("div", *figures, class_="plots"),
         )
 
 
-def _figure(plot: Plot, caption: str) -> ET.Element:
+def _figure(plot: Plot, kind: _PlotKind) -> ET.Element:
     return element(
         "figure",
         element("h3", plot.title),
         plot.svg(),
         element(
             "figcaption",
-            caption,
+            kind.caption,
             element("details", element("summary", "In words"), element("p", plot.description)),
         ),
         id=plot.name,

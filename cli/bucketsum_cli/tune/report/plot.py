@@ -14,7 +14,7 @@ from bucketsum_cli.tune.report.svg import svg_of
 if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
 
-    from bucketsum.sweep.measurements_table import CellRow
+    from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.labels import SettingLabels
 
 COLOURS: Final = mpl.colormaps["cividis"]
@@ -54,6 +54,7 @@ def new_figure(height_inches: float) -> Figure:
 def hint_of(cell: CellRow, labels: SettingLabels) -> str:
     """The setting, speed and cost of *cell*, in one line."""
     setting = labels.sentence(cell.setting)
-    if cell.mb_per_s is None:
+    stats = cell.stats
+    if stats is None:
         return f"{setting}: no measurement ({cell.cause or 'no warm sample'})"
-    return f"{setting}: {speed_text(cell.mb_per_s)} MB/s, {usd_text(cell.usd_per_gb)} USD per GB"
+    return f"{setting}: {speed_text(stats.mb_per_s)} MB/s, {usd_text(stats.usd_per_gb)} USD per GB"

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.sweep.workloads import OWN_PARAMETERS, setting_values
 from bucketsum_cli.tune.formatting import chunk_text
 from bucketsum_cli.tune.labels import streams_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from bucketsum.sweep.axes import Setting
-    from bucketsum.sweep.measurements_table import CellRow
+    from bucketsum.sweep.parameters import Setting
+    from bucketsum.sweep.records import CellRow
 
 COLUMNS_MAX: Final = 8
 """Maximum columns of a heat map that stay readable on a phone."""
@@ -23,8 +24,7 @@ LINES_MAX: Final = 6
 _TITLES: Final[Mapping[str, str]] = {
     "chunk_bytes": "chunk size",
     "streams": "streams",
-    "mode": "mode",
-    "inflate": "inflate",
+    **{name: name.replace("_", " ") for name in OWN_PARAMETERS},
 }
 
 
@@ -45,7 +45,7 @@ class Variants:
     ) -> None:
         """Take the variants of *cells*; fold parameters, *fold_first* first, down to *limit*."""
         settings = [cell.setting for cell in cells]
-        varying = [name for name in _TITLES if len({getattr(s, name) for s in settings}) > 1]
+        varying = [name for name in _TITLES if len({setting_values(s)[name] for s in settings}) > 1]
         self._shown = varying or ["chunk_bytes"]
         self._folded: list[str] = []
         for name in (*fold_first, *_TITLES):
@@ -73,11 +73,12 @@ class Variants:
 
     def combination_of(self, setting: Setting) -> tuple[object, ...]:
         """The values of the shown parameters; equal settings share a column or a line."""
-        return tuple(getattr(setting, name) for name in self._shown)
+        values = setting_values(setting)
+        return tuple(values[name] for name in self._shown)
 
     def label_of(self, setting: Setting) -> str:
         """The label of the setting's variant."""
-        return ", ".join(_TEXTS[name](setting) for name in self._shown)
+        return ", ".join(_text(name, setting) for name in self._shown)
 
     def folded_label_of(self, setting: Setting) -> str:
         """Short label of the folded parameters."""
@@ -87,25 +88,24 @@ class Variants:
         """The fastest cell of each memory size and variant, in the order of *cells*."""
         groups: dict[tuple[object, ...], list[CellRow]] = defaultdict(list)
         for cell in cells:
-            groups[cell.memory_mb, self.combination_of(cell.setting)].append(cell)
+            groups[cell.setting.memory_mb, self.combination_of(cell.setting)].append(cell)
         return [max(group, key=_speed) for group in groups.values()]
 
 
 def _short(setting: Setting, names: Iterable[str], separator: str) -> str:
-    return separator.join(_SHORT_TEXTS.get(name, _TEXTS[name])(setting) for name in names)
+    return separator.join(
+        f"× {setting.streams}" if name == "streams" else _text(name, setting) for name in names
+    )
 
 
 def _speed(cell: CellRow) -> float:
     """MB/s; a cell without a measurement is slower than any other."""
-    return cell.mb_per_s if cell.mb_per_s is not None else -1.0
+    return cell.stats.mb_per_s if cell.stats else -1.0
 
 
-_TEXTS: Final[Mapping[str, Callable[[Setting], str]]] = {
-    "chunk_bytes": lambda setting: chunk_text(setting.chunk_bytes),
-    "streams": lambda setting: streams_text(setting.streams),
-    "mode": lambda setting: setting.mode or "",
-    "inflate": lambda setting: setting.inflate or "",
-}
-_SHORT_TEXTS: Final[Mapping[str, Callable[[Setting], str]]] = {
-    "streams": lambda setting: f"× {setting.streams}",
-}
+def _text(name: str, setting: Setting) -> str:
+    if name == "chunk_bytes":
+        return chunk_text(setting.chunk_bytes)
+    if name == "streams":
+        return streams_text(setting.streams)
+    return OWN_PARAMETERS[name].label.format(setting.own[name]) if name in setting.own else ""

@@ -1,16 +1,13 @@
-"""How long a sweep takes and how much of Step Functions it uses, before it starts."""
+"""Estimates before a sweep starts: its duration, and its use of Step Functions."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_MB
-from bucketsum.settings import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from bucketsum.sweep.axes import Setting
 
 HISTORY_EVENTS_MAX: Final = 21_000
 """[A] An execution ends at 25,000 events; the rest is room for retries."""
@@ -29,16 +26,7 @@ _EVENTS_PER_SAMPLE: Final = 12
 _PROBE_SECONDS_MAX: Final = 900
 """The prober's time-out."""
 
-_MB_PER_VCPU_SECOND: Final = 300
-"""What the article's rows of 128 and 256 MB come to; today's readers need less processor."""
-
-_UNZIP_MB_PER_VCPU_SECOND: Final = {"stream": 150, "tmp": 100, "discard": 140}
-"""MB of archive, SHA-1 of all included: docs/archives.md's slower column, and a sixth off."""
-
-_ZLIB_SLOWDOWN: Final = 1.6
-"""How much longer zlib takes than ISA-L; docs/archives.md."""
-
-_LINK_MB_PER_S: Final = 78.1
+_NETWORK_MB_PER_S: Final = 78.1
 """[A] 625 Mbit/s per execution environment."""
 
 _SECONDS_ONCE: Final = 20.0
@@ -47,33 +35,19 @@ _SECONDS_PER_ROUND: Final = 0.5
 _WRITE_MB_PER_S: Final = 60
 
 
-def probe_seconds(setting: Setting, size_bytes: int) -> float:
-    """One invocation: the slower of link and processor, or both where one waits for the other."""
+def read_seconds(size_bytes: int, cpu_mb_per_s: float, *, in_turn: bool = False) -> float:
+    """One invocation: the slower of network and CPU, or their sum if they work *in_turn*."""
     megabytes = size_bytes / BYTES_PER_MB
-    link = megabytes / _LINK_MB_PER_S
-    processor = megabytes / (_mb_per_vcpu_second(setting) * _vcpus(setting))
-    waits = setting.mode in ("tmp", "discard")  # members are read when the archive is there
-    return min(link + processor if waits else max(link, processor), _PROBE_SECONDS_MAX)
+    network, cpu = megabytes / _NETWORK_MB_PER_S, megabytes / cpu_mb_per_s
+    return min(network + cpu if in_turn else max(network, cpu), _PROBE_SECONDS_MAX)
 
 
-def _mb_per_vcpu_second(setting: Setting) -> float:
-    if setting.mode is None:
-        return _MB_PER_VCPU_SECOND
-    mb_per_s = _UNZIP_MB_PER_VCPU_SECOND[setting.mode]
-    return mb_per_s / _ZLIB_SLOWDOWN if setting.inflate == "zlib" else mb_per_s
-
-
-def _vcpus(setting: Setting) -> float:
-    """Shares of a processor; streaming uses no more than one."""
-    vcpus = setting.memory_mb / MEMORY_MB_PER_CPU
-    return min(vcpus, 1.0) if setting.mode == "stream" else vcpus
-
-
-def sweep_seconds(made_bytes: int, versions: int, rounds: Iterable[float]) -> float:
+def sweep_seconds(generated_bytes: int, versions: int, rounds: Iterable[float]) -> float:
     """Wall time of a sweep whose rounds take *rounds*, one after the other."""
-    making = made_bytes / BYTES_PER_MB / _WRITE_MB_PER_S
+    generating = generated_bytes / BYTES_PER_MB / _WRITE_MB_PER_S
     publishing = _SECONDS_PER_VERSION * versions
-    return _SECONDS_ONCE + making + publishing + sum(one + _SECONDS_PER_ROUND for one in rounds)
+    probing = sum(seconds + _SECONDS_PER_ROUND for seconds in rounds)
+    return _SECONDS_ONCE + generating + publishing + probing
 
 
 def history_events(objects: int, versions: int, rounds: int, samples: int) -> int:

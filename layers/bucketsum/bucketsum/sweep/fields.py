@@ -34,8 +34,8 @@ class Fields:
     def __contains__(self, name: str) -> bool:
         return name in self._raw
 
-    def one(self, name: str, read: Callable[[str, object], T], default: T) -> T:
-        """The field's value, or *default* where it is absent."""
+    def optional(self, name: str, read: Callable[[str, object], T], default: T) -> T:
+        """The field's value, or *default* if it is absent."""
         return read(self._at(self._place, name), self._raw[name]) if name in self else default
 
     def needed(self, name: str, read: Callable[[str, object], T]) -> T:
@@ -51,7 +51,7 @@ class Fields:
     def many(
         self, name: str, read: Callable[[str, object], T], default: tuple[T, ...] = ()
     ) -> tuple[T, ...]:
-        """The field's values in the order given, each once; *default* where it is absent.
+        """The field's values in the order given, each once; *default* if it is absent.
 
         Raises:
             BadSweep: It is not a list, or an empty one.
@@ -61,7 +61,9 @@ class Fields:
         place, raw = self._at(self._place, name), self._raw[name]
         if not isinstance(raw, list) or not raw:
             raise BadSweep(f"{place} is {raw!r}, not a list with at least one entry")
-        return tuple(dict.fromkeys(read(f"{place}[{i}]", one) for i, one in enumerate(raw)))
+        return tuple(
+            dict.fromkeys(read(f"{place}[{index}]", value) for index, value in enumerate(raw))
+        )
 
     def needed_many(self, name: str, read: Callable[[str, object], T]) -> tuple[T, ...]:
         """As `many`, of a field that must be there."""
@@ -104,7 +106,7 @@ def among(allowed: Iterable[T]) -> Callable[[str, object], T]:
         for choice in choices:
             if type(raw) is not bool and raw == choice:
                 return choice
-        raise BadSweep(f"{place} is {raw!r}; allowed: {', '.join(str(one) for one in choices)}")
+        raise BadSweep(f"{place} is {raw!r}; allowed: {', '.join(map(str, choices))}")
 
     return read
 

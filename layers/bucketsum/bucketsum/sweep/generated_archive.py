@@ -1,8 +1,8 @@
-"""Archives for sweeps to unzip: the same every time, of exactly the size asked for, content known.
+"""Generated archives for sweeps: the same bytes every time, of an exact size, contents known.
 
-They are like the article's: of 165 files in 129 folders, two hold most of the bytes and most are
-small. Text is put together from blocks that are deflated once, so that making an archive takes no
-longer than hashing it; in the order that they have in a file, nothing repeats within the 32 kB
+They are like that of unzip article 1: of 165 files in 129 folders, two hold most of the bytes and
+most are small. Text consists of blocks that are deflated once, so that generating an archive takes
+no longer than hashing it; in the order that they have in a file, nothing repeats within the 32 kB
 that deflate looks back on. A last file is stored, and fills the archive up to its size.
 """
 
@@ -23,7 +23,7 @@ FILES: Final = 165
 FOLDERS: Final = 129
 
 CONTENT_RATIO: Final = 2.95
-"""How much comes out of one byte of an archive of 10 MB and more; a test holds it to 2 %."""
+"""Bytes of members per byte of an archive of 10 MB and more; a test checks it to 2 %."""
 
 _BLOCK_BYTES: Final = 64 * 1024
 _BLOCKS: Final = 32
@@ -42,44 +42,39 @@ _TIME, _DATE = 0, (2017 - 1980) << 9 | 11 << 5 | 29
 
 @dataclass(frozen=True, slots=True)
 class ArchiveContents:
-    """What reading an archive must come to.
-
-    Attributes:
-        members: How many files.
-        directories: How many folders they are in.
-        member_bytes: What the files come to.
-        members_sha1: SHA-1 over the files' SHA-1s; see `members_sha1`.
-    """
+    """The known contents of an archive."""
 
     members: int
+    """Files."""
     directories: int
+    """Folders that these are in."""
     member_bytes: int
+    """Bytes of the files."""
     members_sha1: str
+    """SHA-1 over the files' SHA-1s; see `members_sha1`."""
 
 
 def members_sha1(sha1s: Iterable[str]) -> str:
     """SHA-1 of the sorted hexadecimal SHA-1s, a line each; their order does not matter.
 
-    ``sha1sum FILES | cut -c1-40 | LC_ALL=C sort | sha1sum`` says the same.
+    ``sha1sum FILES | cut -c1-40 | LC_ALL=C sort | sha1sum`` prints the same.
     """
-    lines = "".join(f"{one}\n" for one in sorted(sha1s))
+    lines = "".join(f"{sha1}\n" for sha1 in sorted(sha1s))
     return hashlib.sha1(lines.encode(), usedforsecurity=False).hexdigest()
 
 
 class GeneratedArchive:
     """The archive of one size."""
 
-    __test__ = False  # pytest would take the name for a test's
-
     def __init__(self, size_bytes: int) -> None:
-        """Plan it, which takes about as long as hashing what it holds."""
+        """Plan it, which takes about as long as hashing its members."""
         members = _members(size_bytes)
         self._members = members
         self.contents: Final = ArchiveContents(
             members=len(members),
             directories=FOLDERS,
-            member_bytes=sum(one.size_bytes for one in members),
-            members_sha1=members_sha1(one.sha1 for one in members),
+            member_bytes=sum(member.size_bytes for member in members),
+            members_sha1=members_sha1(member.sha1 for member in members),
         )
 
     def chunks(self) -> Iterator[bytes]:
@@ -130,7 +125,7 @@ class _Member:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A piece of text, and what deflate makes of it, to which more can be added."""
+    """A piece of text, and its deflated form, to which more can be appended."""
 
     text: bytes
     deflated: bytes
@@ -148,7 +143,7 @@ def _blocks() -> tuple[_Block, ...]:
     weights = [1 / rank for rank in range(1, _WORDS + 1)]
     text = " ".join(draw.choices(words, weights, k=_BLOCKS * _BLOCK_BYTES // 4)).encode()
     pieces = (text[at * _BLOCK_BYTES :][:_BLOCK_BYTES] for at in range(_BLOCKS))
-    return tuple(_Block(one, _deflate(one, zlib.Z_FULL_FLUSH)) for one in pieces)
+    return tuple(_Block(piece, _deflate(piece, zlib.Z_FULL_FLUSH)) for piece in pieces)
 
 
 def _deflate(text: bytes, end: int) -> bytes:
@@ -166,22 +161,22 @@ def _members(size_bytes: int) -> list[_Member]:
         rest -= _LOCAL.size + _CENTRAL.size + 2 * len(member.name) + member.compressed_bytes
         members.append(member)
 
-    for place, text_bytes in enumerate(_small_sizes(draw, size_bytes)):
+    for number, text_bytes in enumerate(_small_sizes(draw, size_bytes)):
         count, tail_bytes = divmod(text_bytes, _BLOCK_BYTES)
         tail = draw.choice(_blocks()).text[:tail_bytes]
-        add(_text_member(_name(place), draw.choices(range(_BLOCKS), k=count), tail))
-    for place, until in enumerate((_FIRST_LARGE_UNTIL, _SECOND_LARGE_UNTIL), start=len(members)):
+        add(_text_member(_name(number), draw.choices(range(_BLOCKS), k=count), tail))
+    for number, until in enumerate((_FIRST_LARGE_UNTIL, _SECOND_LARGE_UNTIL), start=len(members)):
         room = rest - round((1 - until) * size_bytes)
-        add(_text_member(_name(place), _filling(draw, room), b"end\n"))
+        add(_text_member(_name(number), _filling(draw, room), b"end\n"))
     last = _name(len(members))
     add(_stored_member(last, draw, rest - _LOCAL.size - _CENTRAL.size - 2 * len(last)))
     return members
 
 
-def _name(place: int) -> bytes:
+def _name(number: int) -> bytes:
     """Files in 64 folders, each within one of 64, all of these in one."""
-    module = place % ((FOLDERS - 1) // 2)
-    return b"symbols/module%02d.pdb/%08X/part%d.sym" % (module, module * 2654435761 % 2**32, place)
+    module = number % ((FOLDERS - 1) // 2)
+    return b"symbols/module%02d.pdb/%08X/part%d.sym" % (module, module * 2654435761 % 2**32, number)
 
 
 def _small_sizes(draw: random.Random, size_bytes: int) -> list[int]:

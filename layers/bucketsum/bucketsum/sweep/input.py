@@ -1,79 +1,91 @@
-"""What a person asks of a sweep: JSON → frozen SweepInput, or an error that names the field."""
+"""A sweep's input: JSON → frozen SweepInput, or an error that names the field."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from enum import StrEnum
 from typing import Final
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.axes import AXES, Setting, Workload, settings_in
 from bucketsum.sweep.fields import Fields, among, boolean, number, text, whole
-from bucketsum.sweep.strategy import Strategy, strategy_from
+from bucketsum.sweep.parameters import SHARED_FIELDS, Setting, settings_in
+from bucketsum.sweep.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
 
-OBJECT_BYTES_MAX: Final = 30_000_000_000
-"""One invocation has to write it in 900 s, and one to read it at 128 MB of memory."""
+FEW_SAMPLES_BELOW: Final = 5
+"""Fewer samples of a cell than this say little about its spread."""
 
-ARCHIVE_BYTES_MIN: Final = 1_000_000
-ARCHIVE_BYTES_MAX: Final = 2_000_000_000
-"""Of archives that the sweep makes: small members find room, and none needs Zip64."""
-
-WEAK_BELOW_RUNS: Final = 5
-"""Fewer runs of a cell than this say little about its spread."""
-
-DEFAULT_RUNS: Final = 5
-_RUNS_MAX: Final = 1000
+DEFAULT_REPETITIONS: Final = 5
+_REPETITIONS_MAX: Final = 1000
 CONCURRENCY_MAX: Final = 40
 """[A] An inline Map runs at most 40 iterations at once."""
+
+EVEN_WEIGHT: Final = 0.5
+
+
+class StrategyName(StrEnum):
+    """The aim of a recommendation."""
+
+    CHEAPEST = "cheapest"
+    FASTEST = "fastest"
+    BALANCED = "balanced"
+    CHEAPEST_AT_LEAST = "cheapest-at-least"
+    """The cheapest of those that reach ``mb_per_s``."""
+    FASTEST_BELOW = "fastest-below"
+    """The fastest of those that cost at most ``usd_per_gb``."""
+
+
+@dataclass(frozen=True, slots=True)
+class Strategy:
+    """The rule by which a setting is recommended."""
+
+    name: StrategyName = StrategyName.CHEAPEST
+    weight: float = EVEN_WEIGHT
+    """For balanced: how much cost counts against time, 0 (time alone) to 1 (cost alone)."""
+    mb_per_s: float | None = None
+    """For cheapest-at-least: the speed to reach."""
+    usd_per_gb: float | None = None
+    """For fastest-below: the cost not to exceed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What a sweep may come to by the planner's estimate; None is no limit.
-
-    Attributes:
-        max_usd: US dollars for Lambda.
-        max_seconds: Wall time.
-    """
+    """Upper limits for the planner's estimate; None is no limit."""
 
     max_usd: float | None = None
+    """US dollars for Lambda."""
     max_seconds: float | None = None
+    """Wall time."""
 
 
 @dataclass(frozen=True, slots=True)
 class SweepInput:
-    """A sweep as asked for. Every cell is a setting × an object × a concurrency.
-
-    Attributes:
-        settings: What is varied, in the order asked for, each once.
-        object_bytes: Sizes of objects, or archives, that the sweep makes itself; or else
-        keys: objects that lie in the sweep's bucket, with their SHA-1 in the metadata ``sha1``.
-        concurrency: How many invocations of a cell run at once.
-        workload: What is done with an object's bytes.
-        runs: How often each cell is measured.
-        strategy: How the recommended setting is chosen.
-        warm_up: Whether each version is invoked before it is measured; those samples are kept
-            as run 0 and count for cold starts alone.
-        limits: What the sweep may cost and last.
-    """
+    """A sweep as requested. Every cell is a setting × an object × a concurrency."""
 
     settings: tuple[Setting, ...]
+    """In the order given, each once."""
     object_bytes: tuple[int, ...] = ()
+    """Sizes of objects that the sweep generates; or else `keys`."""
     keys: tuple[str, ...] = ()
+    """Objects in the sweep's bucket, with their SHA-1 in the metadata ``sha1``."""
     concurrency: tuple[int, ...] = (1,)
-    workload: Workload = Workload.HASH
-    runs: int = DEFAULT_RUNS
+    """Numbers of invocations of a cell at once."""
+    workload: WorkloadName = WorkloadName.HASH
+    repetitions: int = DEFAULT_REPETITIONS
+    """How often each cell is measured; ``runs`` in the input."""
     strategy: Strategy = field(default_factory=Strategy)
     warm_up: bool = True
+    """Whether each version is invoked before it is measured; those samples are kept as run 0 and
+    count for cold starts alone."""
     limits: Limits = field(default_factory=Limits)
 
     @property
-    def weak(self) -> bool:
-        """Whether there are too few runs for the spread to mean much."""
-        return self.runs < WEAK_BELOW_RUNS
+    def few_samples(self) -> bool:
+        """Whether there are too few repetitions for the spread to mean much."""
+        return self.repetitions < FEW_SAMPLES_BELOW
 
     @property
     def memory_mb(self) -> tuple[int, ...]:
-        """Memory sizes in the order asked for, each once."""
+        """Memory sizes in the order given, each once."""
         return tuple(dict.fromkeys(setting.memory_mb for setting in self.settings))
 
     @classmethod
@@ -84,43 +96,70 @@ class SweepInput:
             BadSweep: A field is missing, unknown, of another type or out of range.
         """
         fields = Fields("", raw, _KNOWN)
-        workload = fields.one("workload", among(Workload), Workload.HASH)
+        workload = fields.optional("workload", among(WorkloadName), WorkloadName.HASH)
         object_bytes, keys = _objects(fields, workload)
         return cls(
-            settings=settings_in(fields, workload),
+            settings=_settings(fields, workload),
             object_bytes=object_bytes,
             keys=keys,
             concurrency=fields.many("concurrency", whole(1, CONCURRENCY_MAX), (1,)),
             workload=workload,
-            runs=fields.one("runs", whole(1, _RUNS_MAX), DEFAULT_RUNS),
-            strategy=fields.one("strategy", strategy_from, Strategy()),
-            warm_up=fields.one("warm_up", boolean, default=True),
-            limits=fields.one("limits", _limits, Limits()),
+            repetitions=fields.optional("runs", whole(1, _REPETITIONS_MAX), DEFAULT_REPETITIONS),
+            strategy=fields.optional("strategy", _strategy, Strategy()),
+            warm_up=fields.optional("warm_up", boolean, default=True),
+            limits=fields.optional("limits", _limits, Limits()),
         )
 
 
 _KNOWN: Final = (
-    "object_bytes", "keys", *AXES, "concurrency", "workload", "runs", "strategy", "warm_up",
-    "limits",
+    "object_bytes", "keys", *SHARED_FIELDS, *OWN_PARAMETERS, "concurrency", "workload", "runs",
+    "strategy", "warm_up", "limits",
 )  # fmt: skip
-_SIZES: Final = {
-    Workload.HASH: whole(1, OBJECT_BYTES_MAX),
-    Workload.UNZIP: whole(ARCHIVE_BYTES_MIN, ARCHIVE_BYTES_MAX),
+_PARAMETER_OF: Final = {
+    StrategyName.BALANCED: "weight",
+    StrategyName.CHEAPEST_AT_LEAST: "mb_per_s",
+    StrategyName.FASTEST_BELOW: "usd_per_gb",
 }
 
 
-def _objects(fields: Fields, workload: Workload) -> tuple[tuple[int, ...], tuple[str, ...]]:
+def _settings(fields: Fields, workload: WorkloadName) -> tuple[Setting, ...]:
+    parameters = WORKLOADS[workload].parameters
+    for name, parameter in OWN_PARAMETERS.items():
+        if name in fields and parameter not in parameters:
+            raise BadSweep(f"{name} means nothing to the workload {workload}")
+    return settings_in(fields, parameters)
+
+
+def _objects(fields: Fields, workload: WorkloadName) -> tuple[tuple[int, ...], tuple[str, ...]]:
     if ("object_bytes" in fields) == ("keys" in fields):
         raise BadSweep(
             "give either object_bytes (sizes; the sweep makes the objects) or keys (objects in "
             "the sweep's bucket)"
         )
-    return fields.many("object_bytes", _SIZES[workload]), fields.many("keys", text)
+    sizes = WORKLOADS[workload].object_bytes
+    return fields.many("object_bytes", whole(sizes[0], sizes[-1])), fields.many("keys", text)
 
 
 def _limits(place: str, raw: object) -> Limits:
     fields = Fields(place, raw, ("max_usd", "max_seconds"))
     return Limits(
-        max_usd=fields.one("max_usd", number(0, 1e6), None),
-        max_seconds=fields.one("max_seconds", number(0, 31_536_000), None),
+        max_usd=fields.optional("max_usd", number(0, 1e6), None),
+        max_seconds=fields.optional("max_seconds", number(0, 31_536_000), None),
     )
+
+
+def _strategy(place: str, raw: object) -> Strategy:
+    fields = Fields(place, raw, ("name", "weight", "mb_per_s", "usd_per_gb"))
+    strategy = Strategy(
+        name=fields.needed("name", among(StrategyName)),
+        weight=fields.optional("weight", number(0, 1), EVEN_WEIGHT),
+        mb_per_s=fields.optional("mb_per_s", number(0.001, 1e6), None),
+        usd_per_gb=fields.optional("usd_per_gb", number(1e-9, 1e3), None),
+    )
+    own = _PARAMETER_OF.get(strategy.name)
+    for name in ("weight", "mb_per_s", "usd_per_gb"):
+        if name in fields and name != own:
+            raise BadSweep(f"{place}.{name} means nothing to the strategy {strategy.name}")
+    if own and getattr(strategy, own) is None:
+        raise BadSweep(f"{place}.{own} is missing; the strategy {strategy.name} needs it")
+    return strategy

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.dynamodb_items import decoded, encoded
-from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus, run_id_of
+from bucketsum.dynamodb_items import attribute_of, plain
+from bucketsum.sweep.record_values import cell_of, item_values, run_of, sample_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-__all__ = [  # the values that the table holds come with it
-    "BY_TIME_INDEX",
-    "RUN_KIND",
-    "CellRow",
-    "MeasurementsTable",
-    "Run",
-    "RunStatus",
-    "Sample",
-    "SampleStatus",
-    "run_id_of",
-    "sample_item",
-    "sample_of",
-]
+    from bucketsum.sweep.records import CellRow, Run, Sample
 
 BY_TIME_INDEX: Final = "by-time"
 RUN_KIND: Final = "run"
@@ -35,8 +23,6 @@ _RUN_ITEM: Final = "run"
 _CELL: Final = "cell#"
 _SAMPLE: Final = "sample#"
 _FLOAT_FORMAT: Final = ".9g"
-
-T = TypeVar("T", Run, Sample, CellRow)
 
 
 class MeasurementsTable:
@@ -56,29 +42,25 @@ class MeasurementsTable:
             ScanIndexForward=False,
         )
         for page in pages:
-            yield from (_value_of(Run, item) for item in page["Items"])
+            yield from (run_of(_values(item)) for item in page["Items"])
 
     def run(self, run_id: str) -> Run | None:
         """The run, or None; consistent."""
         key = {"run_id": {"S": run_id}, "item": {"S": _RUN_ITEM}}
-        answer = self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True)
-        return _value_of(Run, answer["Item"]) if "Item" in answer else None
+        response = self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True)
+        return run_of(_values(response["Item"])) if "Item" in response else None
 
     def cells(self, run_id: str) -> list[CellRow]:
         """The cells of a run, ordered by id; consistent."""
-        return [_value_of(CellRow, item) for item in self._items(run_id, _CELL)]
+        return [cell_of(_values(item)) for item in self._items(run_id, _CELL)]
 
     def samples(self, run_id: str) -> list[Sample]:
-        """The samples of a run, ordered by cell, run and invocation; consistent."""
-        return [sample_of(item) for item in self._items(run_id, _SAMPLE)]
+        """The samples of a run, ordered by cell, repetition and invocation; consistent."""
+        return [recorded_sample(item) for item in self._items(run_id, _SAMPLE)]
 
     def record_run(self, run: Run) -> None:
         """Write a run as it stands. Repeating it changes nothing."""
         self._put(run.run_id, _RUN_ITEM, run, {"kind": {"S": RUN_KIND}})
-
-    def record_sample(self, run_id: str, sample: Sample) -> None:
-        """Write one sample."""
-        self._put(run_id, sample_item(sample.cell_id, sample.run, sample.invocation), sample)
 
     def record_cell(self, run_id: str, cell: CellRow) -> None:
         """Write one cell."""
@@ -87,20 +69,17 @@ class MeasurementsTable:
     def refuse_cells(self, run_id: str, memory_mb: int, cause: str) -> None:
         """Write *cause* to the cells of one memory size."""
         for cell in self.cells(run_id):
-            if cell.memory_mb == memory_mb and cell.cause is None:
+            if cell.setting.memory_mb == memory_mb and cell.cause is None:
                 self.record_cell(run_id, replace(cell, cause=cause))
 
     def _put(
-        self,
-        run_id: str,
-        item: str,
-        value: Run | Sample | CellRow,
-        more: Mapping[str, Any] | None = None,
+        self, run_id: str, item: str, record: Run | CellRow, more: Mapping[str, Any] | None = None
     ) -> None:
+        attributes = {
+            name: attribute_of(value, _FLOAT_FORMAT) for name, value in item_values(record).items()
+        }
         key = {"run_id": {"S": run_id}, "item": {"S": item}}
-        self._dynamodb.put_item(
-            TableName=self._table, Item={**encoded(value, _FLOAT_FORMAT), **(more or {}), **key}
-        )
+        self._dynamodb.put_item(TableName=self._table, Item={**attributes, **(more or {}), **key})
 
     def _items(self, run_id: str, prefix: str) -> Iterator[Mapping[str, Any]]:
         pages = self._dynamodb.get_paginator("query").paginate(
@@ -114,15 +93,15 @@ class MeasurementsTable:
             yield from page["Items"]
 
 
-def sample_item(cell_id: str, run: int, invocation: int) -> str:
-    """The range key of a sample. The state machine composes the same."""
-    return f"{_SAMPLE}{cell_id}#{run:04d}#{invocation:04d}"
+def sample_item(cell_id: str, repetition: int, invocation: int) -> str:
+    """The sort key of a sample. The state machine composes the same."""
+    return f"{_SAMPLE}{cell_id}#{repetition:04d}#{invocation:04d}"
 
 
-def sample_of(item: Mapping[str, Any]) -> Sample:
-    """A sample as the state machine wrote it."""
-    return _value_of(Sample, item)
+def recorded_sample(item: Mapping[str, Any]) -> Sample:
+    """The sample in an *item* that the state machine wrote."""
+    return sample_of(_values(item))
 
 
-def _value_of(kind: type[T], item: Mapping[str, Any]) -> T:
-    return kind(**decoded(kind, item))
+def _values(item: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: plain(attribute) for name, attribute in item.items()}

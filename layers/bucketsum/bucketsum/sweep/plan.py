@@ -1,45 +1,40 @@
-"""A sweep's input → cells, rounds, and what they will come to; refuses what cannot be done."""
+"""A sweep's input → cells and rounds with their estimates, or a refusal."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import product
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep import estimate
-from bucketsum.sweep.axes import Workload
 from bucketsum.sweep.cells import Cell, PlannedObject
 from bucketsum.sweep.prices import FREE_STORAGE_MB
+from bucketsum.sweep.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bucketsum.sweep.input import SweepInput
     from bucketsum.sweep.prices import Prices
+    from bucketsum.sweep.probe import CellEvent
 
-_OBJECT_NAMES: Final = {
-    Workload.HASH: "objects/{size_bytes}.bin",
-    Workload.UNZIP: "objects/{size_bytes}.zip",
-}
+Rounds = tuple[tuple[int, int], ...]
+"""Index of a cell and number of its repetition, in the order in which they run."""
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """What a sweep will do.
-
-    Attributes:
-        sweep: The input.
-        objects: The objects, in the order asked for.
-        cells: Every cell, those that are refused too.
-        rounds: Per memory size: which cell (its index) runs for which time.
-    """
+    """The cells of a sweep, and the rounds in which they are measured."""
 
     sweep: SweepInput
     objects: tuple[PlannedObject, ...]
+    """In the order of the input."""
     cells: tuple[Cell, ...]
-    rounds: dict[int, tuple[tuple[int, int], ...]]
+    """Those that are refused too."""
+    rounds: dict[int, Rounds]
+    """By memory size."""
 
     @property
     def samples(self) -> int:
@@ -54,24 +49,24 @@ class Plan:
 
     @property
     def payload_bytes(self) -> int:
-        """The longest thing that a state passes on: the plan itself."""
+        """Size of the plan, the longest payload of a state."""
         return len(json.dumps(self.to_json()).encode())
 
     @property
     def estimated_seconds(self) -> float:
-        """Wall time, by the article's speeds and AWS's limits. Retries are not in it."""
+        """Wall time without retries, by the baseline's speeds and AWS's limits."""
         return estimate.sweep_seconds(
-            sum(one.size_bytes for one in self.objects if one.made),
+            sum(planned.size_bytes for planned in self.objects if planned.made),
             len(self.rounds),
             [self.cells[cell].seconds for cell, _ in self._all_rounds()],
         )
 
     def estimated_usd(self, prices: Prices) -> float:
-        """What Lambda will charge for the probes; S3 and DynamoDB add little."""
+        """Lambda's charge for the probes; S3 and DynamoDB add little."""
         return sum(self.cells[cell].usd(prices) for cell, _ in self._all_rounds())
 
     def to_json(self) -> dict[str, Any]:
-        """What the state machine needs of it."""
+        """The plan as the state machine reads it."""
         versions = [
             {
                 "memory_mb": memory_mb,
@@ -80,13 +75,11 @@ class Plan:
             }
             for memory_mb, rounds in self.rounds.items()
         ]
-        objects = [
-            {"key": one.key, "size_bytes": one.size_bytes, "made": one.made} for one in self.objects
-        ]
+        objects = [asdict(planned) for planned in self.objects]
         return {"workload": self.sweep.workload, "objects": objects, "versions": versions}
 
     def _all_rounds(self) -> list[tuple[int, int]]:
-        return [one for rounds in self.rounds.values() for one in rounds]
+        return [pair for rounds in self.rounds.values() for pair in rounds]
 
 
 def plan_of(
@@ -95,24 +88,25 @@ def plan_of(
     """Plan *sweep*.
 
     Args:
-        sweep: What is asked for.
+        sweep: The input.
         key_sizes: Sizes of the objects that it names by key.
         storage_mb: The prober's /tmp in MiB.
 
     Raises:
-        BadSweep: It is more than one execution can do; the text says which number to lower.
+        BadSweep: It is more than one execution can do; the text names the number to lower.
     """
     objects = _objects(sweep, key_sizes)
+    workload = WORKLOADS[sweep.workload]
     cells = tuple(
-        Cell(setting, concurrency, number, one, storage_mb)
-        for setting, concurrency, (number, one) in product(
-            sorted(sweep.settings, key=lambda one: one.order),
+        Cell(workload, setting, concurrency, number, planned, storage_mb)
+        for setting, concurrency, (number, planned) in product(
+            sorted(sweep.settings, key=lambda setting: setting.order),
             sorted(sweep.concurrency),
             enumerate(objects),
         )
     )
     rounds = {memory_mb: _rounds(sweep, cells, memory_mb) for memory_mb in sweep.memory_mb}
-    plan = Plan(sweep, objects, cells, {memory: each for memory, each in rounds.items() if each})
+    plan = Plan(sweep, objects, cells, {memory: own for memory, own in rounds.items() if own})
     _check_size(plan)
     return plan
 
@@ -123,10 +117,10 @@ def _usd(usd: float) -> str:
 
 
 def check_limits(plan: Plan, prices: Prices) -> None:
-    """Hold the plan to the limits that its input sets.
+    """Check the plan's estimate against the limits in its input.
 
     Raises:
-        BadSweep: The estimate is above one.
+        BadSweep: The estimate is above a limit.
     """
     limits, usd, seconds = plan.sweep.limits, plan.estimated_usd(prices), plan.estimated_seconds
     advice = "raise it, or lower runs, object_bytes or the number of cells"
@@ -141,31 +135,28 @@ def check_limits(plan: Plan, prices: Prices) -> None:
 
 
 def _objects(sweep: SweepInput, key_sizes: Sequence[int]) -> tuple[PlannedObject, ...]:
-    name = _OBJECT_NAMES[sweep.workload]
-    made = (
+    name = WORKLOADS[sweep.workload].object_name
+    generated = (
         PlannedObject(name.format(size_bytes=size), size, made=True) for size in sweep.object_bytes
     )
-    given = (
+    named = (
         PlannedObject(key, size, made=False)
         for key, size in zip(sweep.keys, key_sizes, strict=True)
     )
-    return (*made, *given)
+    return (*generated, *named)
 
 
-def _rounds(
-    sweep: SweepInput, cells: Iterable[Cell], memory_mb: int
-) -> tuple[tuple[int, int], ...]:
-    """Run by run through all cells, so that what drifts with time is shared between them."""
+def _rounds(sweep: SweepInput, cells: Sequence[Cell], memory_mb: int) -> Rounds:
+    """All cells once, then all again: changes over time affect all of them alike."""
     own = [
         index
         for index, cell in enumerate(cells)
         if cell.setting.memory_mb == memory_mb and not cell.refused
     ]
-    rounds = [(index, run) for run in range(1, sweep.runs + 1) for index in own]
+    rounds = [(index, number) for number in range(1, sweep.repetitions + 1) for index in own]
     if own and sweep.warm_up:
         # The widest cell starts as many execution environments as any cell needs.
-        all_cells = list(cells)
-        widest = max(own, key=lambda i: (all_cells[i].concurrency, -all_cells[i].object.size_bytes))
+        widest = max(own, key=lambda i: (cells[i].concurrency, -cells[i].object.size_bytes))
         rounds.insert(0, (widest, 0))
     return tuple(rounds)
 
@@ -174,32 +165,31 @@ def _used(rounds: Iterable[tuple[int, int]]) -> list[int]:
     return sorted({cell for cell, _ in rounds})
 
 
-def _cell_json(cell: Cell) -> dict[str, Any]:
-    """What the prober is told of it; `bucketsum.sweep.probe` reads it."""
+def _cell_json(cell: Cell) -> CellEvent:
     setting = cell.setting
-    way = {"mode": setting.mode, "inflate": setting.inflate} if setting.mode else {}
-    return {
+    event: CellEvent = {
         "cell_id": cell.cell_id,
         "chunk_bytes": setting.chunk_bytes,
         "streams": setting.streams,
-        **way,
         "concurrency": cell.concurrency,
         "object": cell.number,
     }
+    return {**event, "variant": setting.own} if setting.variant else event
 
 
 def _check_size(plan: Plan) -> None:
     events, payload = plan.history_events, plan.payload_bytes
     if events > estimate.HISTORY_EVENTS_MAX:
-        runs = plan.sweep.runs * estimate.HISTORY_EVENTS_MAX // events
-        what = (
+        runs = plan.sweep.repetitions * estimate.HISTORY_EVENTS_MAX // events
+        remedy = (
             f"lower runs to {runs}"
             if runs
             else "lower the number of memory_mb, chunk_bytes, object_bytes or concurrency"
         )
         raise BadSweep(
             f"{plan.samples} samples write {events} history events; Step Functions allows "
-            f"{estimate.HISTORY_EVENTS_MAX} with room for retries: {what}, or make two sweeps of it"
+            f"{estimate.HISTORY_EVENTS_MAX} with room for retries: {remedy}, or make two sweeps "
+            "of it"
         )
     if payload > estimate.PAYLOAD_BYTES_MAX:
         raise BadSweep(

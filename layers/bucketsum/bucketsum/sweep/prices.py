@@ -1,4 +1,4 @@
-"""What Lambda costs. A dated table; a Region that is not in it is an error, not a default.
+"""Lambda's prices: a dated table. A Region that is not in it is an error, not a default.
 
 Source: https://aws.amazon.com/lambda/pricing/, first tier. To refresh it, or to add a Region,
 look there (or at the public price list, service code AWSLambda), change `_PER_GB_SECOND` and
@@ -23,7 +23,7 @@ _PER_GB_SECOND: Final = {
 _REQUEST_USD: Final = 0.20 / 1_000_000
 _STORAGE_USD_PER_GB_SECOND: Final = 0.0000000309
 FREE_STORAGE_MB: Final = 512
-"""As much disk costs nothing."""
+"""The size of /tmp that is free."""
 
 _MB_PER_GB: Final = 1024
 """Lambda's GB is 1,024 of its MB."""
@@ -31,28 +31,24 @@ _MB_PER_GB: Final = 1024
 
 @dataclass(frozen=True, slots=True)
 class Prices:
-    """Prices of one Region and architecture, in US dollars.
-
-    Attributes:
-        region: The Region.
-        architecture: arm64 or x86_64.
-        gb_second: Per GB of memory and second.
-        request: Per invocation.
-        storage_gb_second: Per GB of /tmp above the free 512 MB and second.
-        date: When the table was read.
-    """
+    """Prices of one Region and architecture, in US dollars."""
 
     region: str
     architecture: str
+    """arm64 or x86_64."""
     gb_second: float
+    """Per GB of memory and second."""
     request: float = _REQUEST_USD
+    """Per invocation."""
     storage_gb_second: float = _STORAGE_USD_PER_GB_SECOND
+    """Per GB of /tmp above the free 512 MB and second."""
     date: str = PRICE_DATE
+    """Date of the table."""
 
     def invocation_usd(
         self, billed_ms: float, memory_mb: int, storage_mb: int = FREE_STORAGE_MB
     ) -> float:
-        """What one invocation of *billed_ms* costs."""
+        """Cost of one invocation of *billed_ms*."""
         seconds = billed_ms / 1000
         memory = seconds * memory_mb / _MB_PER_GB * self.gb_second
         extra_mb = max(0, storage_mb - FREE_STORAGE_MB)
@@ -63,7 +59,7 @@ def prices_in(region: str, architecture: str) -> Prices:
     """The prices of *region* for *architecture*.
 
     Raises:
-        BadSweep: The table does not hold them; the text names what it holds.
+        BadSweep: The table does not have them; the text names those that it has.
     """
     known = _PER_GB_SECOND.get(region)
     if known is None:

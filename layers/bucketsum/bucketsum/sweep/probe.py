@@ -1,149 +1,123 @@
-"""What the prober does with one object, by the sweep's workload, and what it answers.
+"""The prober's event and answer, and the parts of a probe that all workloads share.
 
-The prober's role is to be the hasher with a clock: nothing is imported here that the hasher does
-without, and what reads archives only where one is read.
+The prober's role is to be the hasher with a clock: this imports nothing that the hasher does not.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from bucketsum.digest import digest_of
-from bucketsum.errors import BadSettings, BadSweep
-from bucketsum.measure import Meter
 from bucketsum.notifications import ObjectCreated
-from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
-from bucketsum.settings import AUTO_STREAMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.archives.reader import ArchiveSummary
-    from bucketsum.measure import Measurement
+    from bucketsum.digest import Digest
+    from bucketsum.measure import Meter
     from bucketsum.s3.source import Source
+    from bucketsum.sweep.parameters import Value
 
 
-class Prober:
-    """Measures on one function."""
+class CellEvent(TypedDict):
+    """A cell as the plan passes it to the state machine."""
 
-    def __init__(
-        self, s3: S3Client, source_of: Callable[[ReadPolicy], Source], memory_mb: int
-    ) -> None:
-        """Set up what measuring needs.
-
-        Args:
-            s3: Reads a few bytes of an archive.
-            source_of: What reads an object in such a way.
-            memory_mb: The function's memory.
-        """
-        self._s3 = s3
-        self._source_of = source_of
-        self._memory_mb = memory_mb
-
-    def probe(self, event: Mapping[str, Any]) -> dict[str, Any]:
-        """Read what *event* names as it says: a cell and an object of a plan, in one.
-
-        Raises:
-            BadSweep: There is no such workload, or it cannot be done so.
-            BucketsumError: The object could not be read.
-        """
-        workload, source = event["workload"], self._source_of(self._streams(event))
-        if workload == "hash":
-            return _hash(event, source)
-        if workload == "unzip":
-            return self._unzip(event, source)
-        raise BadSweep(f"there is no workload {workload!r}")
-
-    def _streams(self, event: Mapping[str, Any]) -> ReadPolicy:
-        asked = event["streams"]
-        if asked != AUTO_STREAMS and asked not in range(1, STREAMS_MAX + 1):
-            raise BadSweep(f"streams is {asked!r}, neither {AUTO_STREAMS} nor in 1..{STREAMS_MAX}")
-        count = None if asked == AUTO_STREAMS else asked
-        return ReadPolicy(count, event["chunk_bytes"], self._memory_mb)
-
-    def _unzip(self, event: Mapping[str, Any], source: Source) -> dict[str, Any]:
-        # Imported here, as the hasher does where archives are on.
-        from bucketsum.archives.workload import unzip, unzip_reader  # noqa: PLC0415 - as said
-        from bucketsum.s3.range_reads import range_reader  # noqa: PLC0415 - as said
-
-        try:
-            reader = unzip_reader(event["mode"], event["inflate"], self._memory_mb)
-        except BadSettings as error:  # this layer cannot; the next cell can
-            return _failed("NotUnzipped", str(error))
-        created = _arrival(event)
-        read = range_reader(self._s3, created)
-        sha1s: list[str] = []
-        meter = Meter()
-        digest, contents = unzip(
-            source, read, created, reader, lambda one: sha1s.append(one.digest.sha1 or "")
-        )
-        answer = _answer(event, digest.sha1, meter, meter.stop(digest.size_bytes))
-        answer |= {
-            "mode": contents.mode,
-            "inflate": reader.engine,
-            "members": contents.members,
-            "directories": contents.directories,
-            "member_bytes": contents.member_bytes,
-        }
-        return answer | _wrong_contents(event, contents, sha1s)
+    cell_id: str
+    chunk_bytes: int
+    streams: Value
+    variant: NotRequired[dict[str, Value]]
+    """Values of the workload's own parameters by name."""
+    concurrency: int
+    object: int
+    """Index among the plan's objects."""
 
 
-def _hash(event: Mapping[str, Any], source: Source) -> dict[str, Any]:
-    meter = Meter()
-    digest = digest_of(source.open(_arrival(event)).chunks)
-    return _answer(event, digest.sha1, meter, meter.stop(digest.size_bytes))
+class KnownObject(TypedDict):
+    """An object that is in the bucket."""
+
+    key: str
+    size_bytes: int
+    sha1: str
+    """40 lower-case hexadecimal characters."""
+    contents: Mapping[str, Value] | None
+    """Facts about its content; see `Workload.contents`."""
 
 
-def _arrival(event: Mapping[str, Any]) -> ObjectCreated:
+class ProbeEvent(CellEvent, KnownObject):
+    """The prober's event: a cell and its object, which the state machine merges."""
+
+    bucket: str
+    workload: str
+
+
+class ProbeAnswer(TypedDict, total=False):
+    """The prober's answer; the attributes are those of `Sample`."""
+
+    status: str
+    error: str
+    cause: str
+    size_bytes: int
+    seconds: float
+    mb_per_s: float
+    cpu_seconds: float
+    max_rss_bytes: int
+    rss_of: str
+    digest_ok: bool
+    sha1: str
+    cold: bool
+    billed_ms: int
+    init_ms: int
+    memory_mb: int
+    version: str
+    boto3: str
+    layer: str
+    runtime: str
+    architecture: str
+    log_stream: str
+
+
+@dataclass(frozen=True, slots=True)
+class ProbeContext:
+    """The prober around one event."""
+
+    s3: S3Client
+    source: Source
+    """Reads objects with the cell's chunk size and streams."""
+    memory_mb: int
+    """The function's memory."""
+
+
+def created_object(event: ProbeEvent) -> ObjectCreated:
+    """The object of *event* as the hasher would be notified of it."""
     size_bytes = event["size_bytes"]
     return ObjectCreated(
         event["bucket"], event["key"], None, None, size_bytes, sequencer="", event_time=""
     )
 
 
-def _answer(
-    event: Mapping[str, Any], sha1: str, meter: Meter, measurement: Measurement
-) -> dict[str, Any]:
-    answer = {
+def answer_of(event: ProbeEvent, digest: Digest, meter: Meter) -> ProbeAnswer:
+    """Stop *meter* and compare *digest* with the known one; a wrong one is a failed sample."""
+    measurement = meter.stop(digest.size_bytes)
+    answer: ProbeAnswer = {
         "status": "ok",
         "size_bytes": measurement.size_bytes,
         "seconds": round(measurement.seconds, 6),
         "mb_per_s": round(measurement.mb_per_s, 6),
-        "cpu_seconds": measurement.cpu_seconds and round(measurement.cpu_seconds, 6),
-        "max_rss_bytes": measurement.max_rss_bytes,
         "rss_of": "reading" if meter.peak_was_reset else "process",
-        "digest_ok": sha1 == event["sha1"],
-        "sha1": sha1,
+        "digest_ok": digest.sha1 == event["sha1"],
+        "sha1": digest.sha1,
     }
-    if sha1 != event["sha1"]:
-        answer |= _failed("WrongDigest", f"expected the SHA-1 {event['sha1']}")
-    return {name: value for name, value in answer.items() if value is not None}
+    if measurement.cpu_seconds is not None:
+        answer["cpu_seconds"] = round(measurement.cpu_seconds, 6)
+    if measurement.max_rss_bytes is not None:
+        answer["max_rss_bytes"] = measurement.max_rss_bytes
+    if digest.sha1 != event["sha1"]:
+        answer.update(failed("WrongDigest", f"expected the SHA-1 {event['sha1']}"))
+    return answer
 
 
-def _wrong_contents(
-    event: Mapping[str, Any], contents: ArchiveSummary, sha1s: list[str]
-) -> dict[str, Any]:
-    """Why the members are not what they should be; nothing where they are."""
-    from bucketsum.sweep.generated_archive import members_sha1  # noqa: PLC0415 - for archives alone
-
-    if contents.reason is not None:
-        return _failed("NotUnzipped", contents.reason)
-    if contents.unreadable:
-        return _failed("NotUnzipped", f"{contents.unreadable} members are not readable")
-    got = {
-        "members": contents.members,
-        "directories": contents.directories,
-        "member_bytes": contents.member_bytes,
-        "members_sha1": members_sha1(sha1s),
-    }
-    wrong = {name: one for name, one in (event.get("contents") or {}).items() if got[name] != one}
-    if wrong:
-        told = ", ".join(f"{name} {got[name]} instead of {one}" for name, one in wrong.items())
-        return _failed("WrongMembers", told)
-    return {}
-
-
-def _failed(error: str, cause: str) -> dict[str, Any]:
+def failed(error: str, cause: str) -> ProbeAnswer:
+    """The answer of a sample that failed."""
     return {"status": "failed", "error": error, "cause": cause}

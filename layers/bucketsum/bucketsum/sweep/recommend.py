@@ -1,188 +1,185 @@
-"""Cells → the setting to deploy, by the strategy that was asked for.
+"""Cells → the setting to deploy, by the sweep's strategy.
 
-Only what the template has parameters for can be deployed: an archive is streamed or goes through
-/tmp, and ISA-L inflates it. ``discard`` and ``zlib`` are measured to compare with.
+Only settings that the template has parameters for are candidates; the workload knows them.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from bucketsum.measure import mb_per_s, usd_per_gb
-from bucketsum.sweep.axes import ENGINES
-from bucketsum.sweep.strategy import Strategy, StrategyName
+from bucketsum.sweep.input import Strategy, StrategyName
+from bucketsum.sweep.workloads import setting_of, setting_values
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from bucketsum.sweep.axes import Setting
+    from bucketsum.sweep.parameters import Setting, Value
     from bucketsum.sweep.prices import Prices
     from bucketsum.sweep.records import CellRow
-
-_DEPLOYABLE_MODES: Final = ("stream", "tmp")
+    from bucketsum.sweep.workloads.protocol import Workload
 
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """One setting over all objects and concurrencies that it was measured with.
-
-    Attributes:
-        setting: The setting.
-        storage_mb: The /tmp that it was measured with, where it uses one.
-        mb_per_s: All objects' bytes over the sum of their median seconds.
-        usd_per_gb: The sum of their invocations' costs over all objects' bytes.
-        weak: Whether one of its cells has too few samples.
-    """
+    """One setting over all objects and concurrencies that it was measured with."""
 
     setting: Setting
-    storage_mb: int
+    parameters: Mapping[str, Value]
+    """Values of the template's parameters that deploy it."""
     mb_per_s: float
+    """All objects' bytes over the sum of their median seconds."""
     usd_per_gb: float
-    weak: bool
-
-    @property
-    def parameters(self) -> dict[str, int | str]:
-        """Values for those of the template's parameters that the workload has to do with."""
-        setting = self.setting
-        parameters: dict[str, int | str] = {
-            "MemorySize": setting.memory_mb,
-            "ChunkBytes": setting.chunk_bytes,
-            "Streams": setting.streams,
-        }
-        if setting.mode is not None:
-            parameters["ArchiveMode"] = setting.mode
-        if setting.mode == "tmp":
-            parameters["EphemeralStorageSize"] = self.storage_mb
-        return parameters
+    """The sum of their invocations' costs over all objects' bytes."""
+    few_samples: bool
+    """Whether one of its cells has too few samples."""
 
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
-    """What to deploy, or why nothing can be recommended.
-
-    Attributes:
-        best: The setting chosen, or None.
-        reason: Why this one, or why none.
-        also: Settings that cannot be told apart from it in speed, for every object.
-    """
+    """The setting to deploy, or the reason why there is none."""
 
     best: Candidate | None
     reason: str
-    also: tuple[Setting, ...] = ()
+    also: tuple[Setting, ...] = field(default=())
+    """Settings that are indistinguishable from it in speed, for every object."""
 
     def to_json(self) -> dict[str, Any]:
-        """As the run's summary holds it; the parameters have their names of the template."""
-        answer: dict[str, Any] = {"reason": self.reason}
+        """The form in a run's summary; the parameters have their names of the template."""
         if self.best is None:
-            return answer
-        one = self.best
-        return answer | {
-            "parameters": one.parameters,
-            "setting": asdict(one.setting),
-            "mb_per_s": round(one.mb_per_s, 3),
-            "usd_per_gb": round(one.usd_per_gb, 10),
-            "weak": one.weak,
-            "also": [asdict(setting) for setting in self.also],
+            return {"reason": self.reason}
+        return {
+            "reason": self.reason,
+            "parameters": dict(self.best.parameters),
+            "setting": setting_values(self.best.setting),
+            "mb_per_s": round(self.best.mb_per_s, 3),
+            "usd_per_gb": round(self.best.usd_per_gb, 10),
+            "weak": self.best.few_samples,
+            "also": [setting_values(setting) for setting in self.also],
         }
 
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Recommendation:
+        """The inverse of `to_json`."""
+        if "setting" not in document:
+            return cls(None, document["reason"])
+        best = Candidate(
+            setting_of(document["setting"]),
+            document["parameters"],
+            document["mb_per_s"],
+            document["usd_per_gb"],
+            document["weak"],
+        )
+        return cls(best, document["reason"], tuple(map(setting_of, document.get("also", ()))))
 
-def candidates(cells: Iterable[CellRow], prices: Prices) -> list[Candidate]:
+
+def candidates(cells: Iterable[CellRow], prices: Prices, workload: Workload) -> list[Candidate]:
     """Every setting of which each cell has at least one warm sample and none that failed."""
     by_setting: dict[Setting, list[CellRow]] = {}
     for cell in cells:
         by_setting.setdefault(cell.setting, []).append(cell)
     return [
-        _candidate(setting, own, prices)
-        for setting, own in sorted(by_setting.items(), key=lambda one: one[0].order)
-        if all(cell.n and not cell.failed for cell in own)
+        _candidate(setting, own, prices, workload)
+        for setting, own in sorted(by_setting.items(), key=lambda item: item[0].order)
+        if all(cell.stats and not cell.failed for cell in own)
     ]
 
 
-def recommend(cells: Sequence[CellRow], strategy: Strategy, prices: Prices) -> Recommendation:
-    """Pick the setting that *strategy* asks for. Ties go to the smaller memory and chunk."""
-    measured = candidates(cells, prices)
+def recommend(
+    cells: Sequence[CellRow], strategy: Strategy, prices: Prices, workload: Workload
+) -> Recommendation:
+    """The setting that *strategy* prefers. Ties go to the smaller memory and chunk size."""
+    measured = candidates(cells, prices, workload)
     if not measured:
         return Recommendation(None, "no setting was measured in every cell without a failure")
-    all_of_them = [one for one in measured if _is_deployable(one.setting)]
-    if not all_of_them:
-        return Recommendation(None, "discard and zlib are to compare with and cannot be deployed")
-    fitting = [one for one in all_of_them if _fits(one, strategy)]
+    deployable = [candidate for candidate in measured if workload.is_deployable(candidate.setting)]
+    if not deployable:
+        return Recommendation(None, workload.undeployable)
+    fitting = [candidate for candidate in deployable if _fits(candidate, strategy)]
     if not fitting:
-        return Recommendation(None, _none_fits(all_of_them, strategy))
-    best = min(fitting, key=lambda one: (_penalty(strategy, all_of_them)(one), one.setting.order))
-    return Recommendation(best, _because(strategy, len(fitting)), _alike(best, cells, all_of_them))
-
-
-def _is_deployable(setting: Setting) -> bool:
-    if setting.mode is None:
-        return True
-    return setting.mode in _DEPLOYABLE_MODES and setting.inflate == ENGINES[0]
-
-
-def _candidate(setting: Setting, cells: Sequence[CellRow], prices: Prices) -> Candidate:
-    size_bytes = sum(cell.object_bytes for cell in cells)
-    seconds = sum(cell.p50_seconds or 0 for cell in cells)
-    usd = sum(
-        prices.invocation_usd(cell.billed_ms or 0, cell.memory_mb, cell.storage_mb)
-        for cell in cells
+        return Recommendation(None, _none_fits(deployable, strategy))
+    best = min(
+        fitting,
+        key=lambda candidate: (_penalty(candidate, strategy, deployable), candidate.setting.order),
     )
+    also = _equally_fast(best, cells, deployable)
+    return Recommendation(best, _reason(strategy, len(fitting)), also)
+
+
+def _candidate(
+    setting: Setting, cells: Sequence[CellRow], prices: Prices, workload: Workload
+) -> Candidate:
+    size_bytes = sum(cell.object_bytes for cell in cells)
+    stats = [(cell, cell.stats) for cell in cells if cell.stats]
+    usd = sum(
+        prices.invocation_usd(own.billed_ms, setting.memory_mb, cell.storage_mb)
+        for cell, own in stats
+    )
+    parameters = {
+        "MemorySize": setting.memory_mb,
+        "ChunkBytes": setting.chunk_bytes,
+        "Streams": setting.streams,
+        **workload.template_parameters(setting, cells[0].storage_mb),
+    }
     return Candidate(
         setting,
-        cells[0].storage_mb,
-        mb_per_s(size_bytes, seconds),
+        parameters,
+        mb_per_s(size_bytes, sum(own.p50_seconds for _, own in stats)),
         usd_per_gb(usd, size_bytes),
-        weak=any(cell.weak for cell in cells),
+        few_samples=any(own.few_samples for _, own in stats),
     )
 
 
-def _fits(one: Candidate, strategy: Strategy) -> bool:
-    if strategy.name is StrategyName.CHEAPEST_AT_LEAST:
-        return one.mb_per_s >= (strategy.mb_per_s or 0)
-    if strategy.name is StrategyName.FASTEST_BELOW:
-        return one.usd_per_gb <= (strategy.usd_per_gb or 0)
-    return True
+def _fits(candidate: Candidate, strategy: Strategy) -> bool:
+    """A strategy has at most one of both conditions."""
+    if strategy.mb_per_s is not None and candidate.mb_per_s < strategy.mb_per_s:
+        return False
+    return strategy.usd_per_gb is None or candidate.usd_per_gb <= strategy.usd_per_gb
 
 
-def _penalty(strategy: Strategy, among: Sequence[Candidate]) -> Callable[[Candidate], float]:
-    """What the strategy wants to be small."""
+def _penalty(candidate: Candidate, strategy: Strategy, deployable: Sequence[Candidate]) -> float:
+    """The number that the best candidate has least of."""
     if strategy.name in (StrategyName.CHEAPEST, StrategyName.CHEAPEST_AT_LEAST):
-        return lambda one: one.usd_per_gb
+        return candidate.usd_per_gb
     if strategy.name in (StrategyName.FASTEST, StrategyName.FASTEST_BELOW):
-        return lambda one: -one.mb_per_s
-    cheapest = min(one.usd_per_gb for one in among)
-    fastest = max(one.mb_per_s for one in among)
-    return lambda one: (
-        strategy.weight * one.usd_per_gb / cheapest + (1 - strategy.weight) * fastest / one.mb_per_s
-    )
+        return -candidate.mb_per_s
+    cost = candidate.usd_per_gb / min(rival.usd_per_gb for rival in deployable)
+    time = max(rival.mb_per_s for rival in deployable) / candidate.mb_per_s
+    return strategy.weight * cost + (1 - strategy.weight) * time
 
 
-def _because(strategy: Strategy, fitting: int) -> str:
-    what = {
+def _reason(strategy: Strategy, fitting: int) -> str:
+    choice = {
         StrategyName.CHEAPEST: "the cheapest per GB",
         StrategyName.FASTEST: "the fastest",
         StrategyName.BALANCED: f"balanced, cost counting {strategy.weight:g}",
         StrategyName.CHEAPEST_AT_LEAST: f"the cheapest that reaches {strategy.mb_per_s} MB/s",
         StrategyName.FASTEST_BELOW: f"the fastest within {strategy.usd_per_gb} USD per GB",
     }[strategy.name]
-    return f"{what}, of {fitting} settings"
+    return f"{choice}, of {fitting} settings"
 
 
-def _none_fits(among: Sequence[Candidate], strategy: Strategy) -> str:
+def _none_fits(deployable: Sequence[Candidate], strategy: Strategy) -> str:
     if strategy.name is StrategyName.CHEAPEST_AT_LEAST:
-        fastest = max(one.mb_per_s for one in among)
+        fastest = max(candidate.mb_per_s for candidate in deployable)
         return f"no setting reaches {strategy.mb_per_s} MB/s; the fastest came to {fastest:.1f}"
-    cheapest = min(one.usd_per_gb for one in among)
+    cheapest = min(candidate.usd_per_gb for candidate in deployable)
     return f"no setting costs {strategy.usd_per_gb} USD per GB; the cheapest {cheapest:.9f}"
 
 
-def _alike(
-    best: Candidate, cells: Sequence[CellRow], among: Iterable[Candidate]
+def _equally_fast(
+    best: Candidate, cells: Sequence[CellRow], deployable: Iterable[Candidate]
 ) -> tuple[Setting, ...]:
-    """Settings that are as fast as the best cells everywhere, where the chosen one is too."""
-    apart = {cell.setting for cell in cells if not cell.indistinguishable_from_best}
-    if best.setting in apart:
+    """The other settings whose cells are all as fast as the best, if the chosen one's are too."""
+    slower = {
+        cell.setting
+        for cell in cells
+        if cell.stats is None or not cell.stats.indistinguishable_from_best
+    }
+    if best.setting in slower:
         return ()
+    settings = (candidate.setting for candidate in deployable)
     return tuple(
-        one.setting for one in among if one.setting not in apart and one.setting != best.setting
+        setting for setting in settings if setting not in slower and setting != best.setting
     )

@@ -1,26 +1,31 @@
-"""What is known of a sweep: the run, its samples, what its cells' samples say together."""
+"""Records of a sweep: the run, its samples, and the statistics of its cells."""
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.dynamodb_items import stored
-from bucketsum.sweep.axes import Setting
 from bucketsum.sweep.prices import FREE_STORAGE_MB
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bucketsum.sweep.parameters import Setting, Value
 
 _TIMED_NAME: Final = re.compile(r"\d{8}T\d{6}-")
 
 
 class RunStatus(StrEnum):
-    """How a run stands, or ended."""
+    """State of a run."""
 
     RUNNING = "RUNNING"
     SUCCEEDED = "SUCCEEDED"
     PARTIAL = "PARTIAL"
-    """It ended, but not every sample is there, or something is left behind."""
+    """It ended, but samples are missing, or something is left behind."""
     FAILED = "FAILED"
     STOPPED = "STOPPED"
     """Somebody stopped its execution, or it timed out."""
@@ -28,53 +33,48 @@ class RunStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One sweep.
-
-    Attributes:
-        run_id: Sorts by the time it started.
-        status: How it stands.
-        started_at: ISO 8601 UTC.
-        region: Where it ran.
-        architecture: arm64 or x86_64.
-        runtime: As ``python3.13``.
-        label: ``aws``, or ``local`` for the embedded AWS, whose numbers are not AWS's.
-        execution_arn: The Step Functions execution.
-        input: What was asked for, as JSON text.
-        runs: How often each cell is measured.
-        weak: Whether that is too few to say much of the spread.
-        cells: How many cells.
-        samples: How many samples are planned, warm-ups included.
-        estimated_seconds: The planner's estimate of wall time.
-        estimated_usd: The planner's estimate of cost.
-        price_date: Date of the price table that costs are computed with.
-        ended_at: ISO 8601 UTC.
-        samples_ok: Samples that succeeded, warm-ups included.
-        samples_failed: Samples that failed or were refused.
-        summary: What came out, with the recommendation, as JSON text.
-        cause: Why it is not SUCCEEDED.
-    """
+    """One sweep."""
 
     run_id: str
-    status: RunStatus = field(metadata=stored(read=RunStatus))
+    """Sorts by the time it started."""
+    status: RunStatus
     started_at: str
+    """ISO 8601 UTC."""
     region: str | None = None
     architecture: str | None = None
+    """arm64 or x86_64."""
     runtime: str | None = None
+    """As ``python3.13``."""
     label: str | None = None
+    """``aws``, or ``local`` for the local emulator, whose numbers are not AWS's."""
     execution_arn: str | None = None
-    input: str | None = None
-    runs: int | None = None
-    weak: bool | None = None
+    """The Step Functions execution."""
+    input: Any = None
+    """The sweep's input as its sender wrote it: any JSON."""
+    repetitions: int | None = None
+    """How often each cell is measured."""
+    few_samples: bool | None = None
+    """Whether that is too few to say much about the spread."""
     cells: int | None = None
+    """How many cells."""
     samples: int | None = None
+    """How many samples are planned, warm-ups included."""
     estimated_seconds: float | None = None
+    """The planner's estimate of wall time."""
     estimated_usd: float | None = None
+    """The planner's estimate of cost."""
     price_date: str | None = None
+    """Date of the price table that costs are computed with."""
     ended_at: str | None = None
+    """ISO 8601 UTC."""
     samples_ok: int | None = None
+    """Samples that succeeded, warm-ups included."""
     samples_failed: int | None = None
-    summary: str | None = None
+    """Samples that failed or were refused."""
+    summary: Mapping[str, Any] | None = None
+    """Numbers and recommendation; see `bucketsum.sweep.summary`."""
     cause: str | None = None
+    """The reason why it is not SUCCEEDED."""
 
 
 class SampleStatus(StrEnum):
@@ -86,162 +86,142 @@ class SampleStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One invocation of the prober, or why there is none.
-
-    Attributes:
-        cell_id: The cell.
-        run: 1 is the first; 0 is a warm-up, which counts for cold starts alone.
-        invocation: 1 is the first of those that ran at once.
-        status: Whether it succeeded.
-        at: When it ended, ISO 8601 UTC.
-        error: The error's name as Step Functions tells it, where it failed.
-        cause: What went wrong, where it failed.
-        size_bytes: Bytes read and hashed, of an archive its own.
-        seconds: From the GET to the last byte hashed.
-        mb_per_s: 10⁶ bytes per second of it.
-        cpu_seconds: Processor time of the process in that time, all threads.
-        max_rss_bytes: Most memory resident at once.
-        rss_of: ``reading`` where the system could reset the peak before it, else ``process``:
-            the peak since the execution environment started.
-        cold: Whether it was the first invocation of its execution environment.
-        billed_ms: The handler's whole time rounded up, and `init_ms` where cold.
-        init_ms: Where cold: from the start of the process to the first invocation.
-        digest_ok: Whether the digest was the known one.
-        sha1: The digest.
-        mode: How an archive was read.
-        inflate: What inflated its members.
-        members: How many files were in it.
-        directories: How many folders these were in.
-        member_bytes: What the files came to.
-        memory_mb: Memory of the version that ran.
-        version: The prober's version that ran.
-        boto3: Version of boto3.
-        layer: Version of the bucketsum library.
-        runtime: Python's version.
-        architecture: As the processor calls itself.
-        log_stream: Names the execution environment: equal for invocations that shared one.
-    """
+    """One invocation of the prober, or the reason why there is none."""
 
     cell_id: str
-    run: int
+    repetition: int
+    """1 is the first; 0 is a warm-up, which counts for cold starts alone."""
     invocation: int
-    status: SampleStatus = field(metadata=stored(read=SampleStatus))
+    """1 is the first of those that ran at once."""
+    status: SampleStatus
     at: str
+    """Time of its end, ISO 8601 UTC."""
     error: str | None = None
+    """Name of the error as Step Functions has it."""
     cause: str | None = None
     size_bytes: int | None = None
+    """Bytes read and hashed, of an archive its own."""
     seconds: float | None = None
+    """From the GET to the last byte hashed."""
     mb_per_s: float | None = None
+    """10⁶ bytes per second of it."""
     cpu_seconds: float | None = None
+    """CPU time of the process in that time, all threads."""
     max_rss_bytes: int | None = None
+    """Peak resident memory."""
     rss_of: str | None = None
+    """``reading`` if the system could reset the peak before it, else ``process``: the peak since
+    the execution environment started."""
     cold: bool | None = None
+    """Whether it was the first invocation of its execution environment."""
     billed_ms: int | None = None
+    """The handler's whole time rounded up, plus `init_ms` if cold."""
     init_ms: int | None = None
+    """If cold: from the start of the process to the first invocation."""
     digest_ok: bool | None = None
+    """Whether the digest was the known one."""
     sha1: str | None = None
-    mode: str | None = None
-    inflate: str | None = None
-    members: int | None = None
-    directories: int | None = None
-    member_bytes: int | None = None
+    own: Mapping[str, Value] = field(default_factory=dict)
+    """The workload's own attributes; see `Workload.sample_names`."""
     memory_mb: int | None = None
+    """Memory of the version that ran."""
     version: str | None = None
+    """The prober's version that ran."""
     boto3: str | None = None
     layer: str | None = None
+    """Version of the bucketsum library."""
     runtime: str | None = None
+    """Python's version."""
     architecture: str | None = None
+    """The CPU architecture as the system calls it."""
     log_stream: str | None = None
+    """Names the execution environment: equal for invocations that shared one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColdStatistics:
+    """Statistics of a cell's cold samples that succeeded, warm-ups included."""
+
+    n_cold: int
+    cold_p50_seconds: float
+    """Median."""
+    cold_init_ms: float | None
+    """Median of their init."""
+
+
+@dataclass(frozen=True, slots=True)
+class WarmStatistics:
+    """Statistics of a cell's warm samples that succeeded."""
+
+    n: int
+    min_seconds: float
+    p50_seconds: float
+    """Median."""
+    p90_seconds: float
+    """90th percentile, interpolated."""
+    max_seconds: float
+    mean_seconds: float
+    stdev_seconds: float | None
+    """Standard deviation of the sample (n - 1); None for a single sample."""
+    mb_per_s: float
+    """10⁶ bytes / `p50_seconds`."""
+    cpu_seconds: float | None
+    """Mean CPU time."""
+    billed_ms: float
+    """Median."""
+    usd_per_gb: float
+    """Cost of an invocation of `billed_ms` / 10⁹ bytes of object."""
+    usd_per_tb: float
+    """1,000 × that."""
+    few_samples: bool
+    """Fewer than 5 samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellStatistics(WarmStatistics):
+    """The same, compared with the other cells of its object and concurrency."""
+
+    best: bool
+    """Fastest by `p50_seconds`."""
+    p_value: float
+    """Of the permutation test against the best; see `bucketsum.sweep.analysis`."""
+    indistinguishable_from_best: bool
+    """Whether that is at least 0.05."""
+    pareto: bool
+    """Whether no other setting is both faster and cheaper."""
 
 
 @dataclass(frozen=True, slots=True)
 class CellRow:
-    """What a cell's samples say together. Statistics are of warm samples that succeeded.
-
-    Attributes:
-        cell_id: See `bucketsum.sweep.cells.Cell`.
-        memory_mb: The function's memory.
-        chunk_bytes: Bytes of a part; see `Setting`.
-        streams: Connections that read one object, or ``auto``.
-        concurrency: Invocations at once.
-        object_bytes: Size of the object.
-        key: The object.
-        mode: How an archive is read; None where none is.
-        inflate: What inflates its members; None where there are none.
-        storage_mb: The /tmp that is paid for, in MiB.
-        members: How many files were in the archive.
-        directories: How many folders these were in.
-        member_bytes: What the files came to.
-        n: Warm samples.
-        failed: Samples that failed or were refused.
-        n_cold: Cold samples that succeeded, warm-ups included.
-        min_seconds: Least seconds of a warm sample.
-        p50_seconds: Median.
-        p90_seconds: 90th percentile, interpolated.
-        max_seconds: Most.
-        mean_seconds: Mean.
-        stdev_seconds: Standard deviation of the sample (n - 1); absent below 2 samples.
-        cold_p50_seconds: Median of the cold samples.
-        cold_init_ms: Median of their init.
-        mb_per_s: 10⁶ bytes / `p50_seconds`.
-        cpu_seconds: Mean processor time.
-        max_rss_bytes: Most memory of any sample.
-        billed_ms: Median.
-        usd_per_gb: Cost of an invocation of `billed_ms` / 10⁹ bytes of object.
-        usd_per_tb: 1,000 × that.
-        weak: Fewer than 5 warm samples.
-        best: Fastest of its object and concurrency, by `p50_seconds`.
-        p_value: Of the permutation test against the best; see `bucketsum.sweep.analysis`.
-        indistinguishable_from_best: Whether that is at least 0.05.
-        pareto: Whether no other setting is both faster and cheaper.
-        cause: Why samples failed; the first one's.
-    """
+    """A planned cell, with statistics once the run has ended."""
 
     cell_id: str
-    memory_mb: int
-    chunk_bytes: int
-    streams: int | str
+    """See `bucketsum.sweep.cells.Cell`."""
+    setting: Setting
     concurrency: int
+    """Invocations at once."""
     object_bytes: int
+    """Size of the object."""
     key: str
-    mode: str | None = None
-    inflate: str | None = None
+    """The object."""
     storage_mb: int = FREE_STORAGE_MB
-    members: int | None = None
-    directories: int | None = None
-    member_bytes: int | None = None
-    n: int = 0
+    """The /tmp that is paid for, in MiB."""
     failed: int = 0
-    n_cold: int = 0
-    min_seconds: float | None = None
-    p50_seconds: float | None = None
-    p90_seconds: float | None = None
-    max_seconds: float | None = None
-    mean_seconds: float | None = None
-    stdev_seconds: float | None = None
-    cold_p50_seconds: float | None = None
-    cold_init_ms: float | None = None
-    mb_per_s: float | None = None
-    cpu_seconds: float | None = None
-    max_rss_bytes: int | None = None
-    billed_ms: float | None = None
-    usd_per_gb: float | None = None
-    usd_per_tb: float | None = None
-    weak: bool | None = None
-    best: bool | None = None
-    p_value: float | None = None
-    indistinguishable_from_best: bool | None = None
-    pareto: bool | None = None
+    """Samples that failed or were refused."""
     cause: str | None = None
-
-    @property
-    def setting(self) -> Setting:
-        """What was measured."""
-        return Setting(self.memory_mb, self.chunk_bytes, self.streams, self.mode, self.inflate)
+    """The reason why samples failed; the first one's."""
+    max_rss_bytes: int | None = None
+    """Peak memory of all samples that succeeded."""
+    own: Mapping[str, Value] = field(default_factory=dict)
+    """The workload's own statistics; see `Workload.statistic_names`."""
+    cold: ColdStatistics | None = None
+    """None without a cold sample that succeeded."""
+    stats: CellStatistics | None = None
+    """None without a warm sample that succeeded."""
 
 
 def run_id_of(execution_name: str, started_at: str) -> str:
-    """The run of an execution: its name where that begins with a time, else time and name.
+    """The run of an execution: its name if that begins with a time, else time and name.
 
     ``3f2a`` started at ``2026-11-21T04:15:00.123Z`` is the run ``20261121T041500-3f2a``. The
     state machine's first state computes the same.
@@ -249,3 +229,24 @@ def run_id_of(execution_name: str, started_at: str) -> str:
     if _TIMED_NAME.match(execution_name):
         return execution_name
     return f"{started_at[:19].replace('-', '').replace(':', '')}-{execution_name}"
+
+
+def run_id_of_detail(detail: Mapping[str, Any]) -> str:
+    """The run of an EventBridge event's *detail* about an execution."""
+    started_at = datetime.fromtimestamp(detail["startDate"] / 1000, UTC).isoformat()
+    return run_id_of(detail["name"], started_at)
+
+
+def plain_cause(error: str | None, cause: str | None) -> str:
+    """``name: text``; of a function's error, which comes as JSON, its type and message.
+
+    A cause that was cut off in the middle of its JSON stays as it is.
+    """
+    try:
+        document = json.loads(cause or "")
+    except ValueError:
+        document = None
+    if isinstance(document, dict) and "errorMessage" in document:
+        error = document.get("errorType") or error
+        cause = document["errorMessage"]
+    return ": ".join(text for text in (error, cause) if text)

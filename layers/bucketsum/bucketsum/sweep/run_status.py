@@ -1,39 +1,36 @@
-"""Whether a run can still need what it has published."""
+"""Status of a run's execution in Step Functions."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.sweep.records import RunStatus
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
+    from mypy_boto3_stepfunctions.type_defs import DescribeExecutionOutputTypeDef
 
     from bucketsum.sweep.measurements_table import MeasurementsTable
 
-_RUNNING = "RUNNING"
+RUNNING: Final = "RUNNING"
 
 
-class Liveness:
-    """Asks the table, and where that says RUNNING, Step Functions."""
+def is_finished(run_id: str, measurements: MeasurementsTable, stepfunctions: SFNClient) -> bool:
+    """Whether no execution of the run continues; False for an unknown run."""
+    run = measurements.run(run_id)
+    if run is None:
+        return False
+    if run.status is not RunStatus.RUNNING or run.execution_arn is None:
+        return True
+    execution = execution_of(run.execution_arn, stepfunctions)
+    return execution is None or execution["status"] != RUNNING
 
-    def __init__(self, measurements: MeasurementsTable, stepfunctions: SFNClient) -> None:
-        self._measurements = measurements
-        self._stepfunctions = stepfunctions
 
-    def is_over(self, run_id: str) -> bool:
-        """Whether no execution of the run goes on. A run that nobody knows is left alone."""
-        run = self._measurements.run(run_id)
-        if run is None:
-            return False
-        if run.status is not RunStatus.RUNNING or run.execution_arn is None:
-            return True
-        return self._execution_status(run.execution_arn) != _RUNNING
-
-    def _execution_status(self, execution_arn: str) -> str | None:
-        """As Step Functions has it; None once its history has expired."""
-        try:
-            answer = self._stepfunctions.describe_execution(executionArn=execution_arn)
-        except self._stepfunctions.exceptions.ExecutionDoesNotExist:
-            return None
-        return answer["status"]
+def execution_of(
+    execution_arn: str, stepfunctions: SFNClient
+) -> DescribeExecutionOutputTypeDef | None:
+    """The execution as Step Functions describes it; None once its history has expired."""
+    try:
+        return stepfunctions.describe_execution(executionArn=execution_arn)
+    except stepfunctions.exceptions.ExecutionDoesNotExist:
+        return None

@@ -1,51 +1,53 @@
-"""What became of a run: its samples, what failed, and the setting to deploy."""
+"""Summary of a run: its samples, its failures, and the setting to deploy."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.analysis import cell_rows
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.recommend import recommend
-from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus, plain_cause
+from bucketsum.sweep.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from bucketsum.sweep.prices import Prices
+
+_CAUSES_SHOWN: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class ExecutionEnd:
-    """How the execution went, besides its samples.
-
-    Attributes:
-        status: What it ended as, where it could not end by itself; else None.
-        failure: What broke the execution off, or "".
-        left: What clean-up could not put right.
-    """
+    """The end of a run's execution."""
 
     status: RunStatus | None = None
+    """Status of the run if the execution did not reach its own end; else None."""
     failure: str = ""
-    left: tuple[str, ...] = ()
+    """The reason why the execution was broken off."""
+    leftovers: tuple[str, ...] = ()
+    """Things that clean-up could not undo."""
+
+    @classmethod
+    def broken_off(cls, execution: Mapping[str, Any]) -> ExecutionEnd:
+        """The end of an *execution* as EventBridge and DescribeExecution describe it."""
+        status = RunStatus.FAILED if execution["status"] == "FAILED" else RunStatus.STOPPED
+        cause = plain_cause(execution.get("error"), execution.get("cause"))
+        return cls(status, f"the execution is {execution['status']}{': ' if cause else ''}{cause}")
 
 
 @dataclass(frozen=True, slots=True)
 class RunSummary:
-    """What is written, and what the execution's output is.
-
-    Attributes:
-        run: The run, ended.
-        cells: Its cells, with statistics.
-        summary: Numbers and recommendation.
-    """
+    """The records of a run that has ended."""
 
     run: Run
     cells: tuple[CellRow, ...]
-    summary: dict[str, Any]
+    """With statistics."""
+    document: dict[str, Any]
+    """The run's summary, which is the execution's output too."""
 
 
 def summarize(
@@ -53,26 +55,28 @@ def summarize(
     cells: Sequence[CellRow],
     samples: Sequence[Sample],
     prices: Prices,
-    ending: ExecutionEnd,
+    end: ExecutionEnd,
     ended_at: str,
 ) -> RunSummary:
-    """Judge *run* by its samples and its ending."""
-    rows = cell_rows(cells, samples, prices)
+    """Judge *run* by its samples and the end of its execution."""
+    sweep = SweepInput.from_json(run.input)
+    workload = WORKLOADS[sweep.workload]
+    rows = cell_rows(cells, samples, prices, workload)
     counts = Counter(sample.status for sample in samples)
     ok, failed = counts[SampleStatus.OK], counts[SampleStatus.FAILED]
-    without = [row for row in rows if not row.n]
-    status = ending.status or _status(ok, (run.samples or 0) - ok, without, ending)
-    strategy = SweepInput.from_json(json.loads(run.input or "{}")).strategy
-    cause = _cause(without, failed, (run.samples or 0) - ok - failed, ending)
-    summary = {
+    planned = run.samples or 0  # none are planned if every cell is refused
+    unmeasured = [row for row in rows if row.stats is None]
+    status = end.status or _status(ok, planned - ok, unmeasured, end)
+    cause = _cause(unmeasured, failed, planned - ok - failed, end)
+    document = {
         "run_id": run.run_id,
         "status": status,
         "label": run.label,
         "samples": {"planned": run.samples, "ok": ok, "failed": failed},
-        "cells": {"planned": len(rows), "without_a_warm_sample": len(without)},
-        "weak": bool(run.weak),
-        "strategy": strategy.name,
-        "recommendation": recommend(rows, strategy, prices).to_json(),
+        "cells": {"planned": len(rows), "without_a_warm_sample": len(unmeasured)},
+        "weak": bool(run.few_samples),
+        "strategy": sweep.strategy.name,
+        "recommendation": recommend(rows, sweep.strategy, prices, workload).to_json(),
         **({"cause": cause} if cause else {}),
     }
     ended = replace(
@@ -82,33 +86,30 @@ def summarize(
         samples_ok=ok,
         samples_failed=failed,
         price_date=prices.date,
-        summary=json.dumps(summary),
+        summary=document,
         cause=cause or None,
     )
-    return RunSummary(ended, tuple(rows), summary)
+    return RunSummary(ended, tuple(rows), document)
 
 
-def _status(ok: int, missing: int, without: Sequence[CellRow], ending: ExecutionEnd) -> RunStatus:
-    if not ok or ending.failure:
+def _status(ok: int, missing: int, unmeasured: Sequence[CellRow], end: ExecutionEnd) -> RunStatus:
+    if not ok or end.failure:
         return RunStatus.FAILED
-    if missing or without or ending.left:
+    if missing or unmeasured or end.leftovers:
         return RunStatus.PARTIAL
     return RunStatus.SUCCEEDED
 
 
-_CAUSES_SHOWN = 3
-
-
-def _cause(without: Sequence[CellRow], failed: int, missing: int, ending: ExecutionEnd) -> str:
-    causes = [ending.failure] if ending.failure else []
+def _cause(unmeasured: Sequence[CellRow], failed: int, missing: int, end: ExecutionEnd) -> str:
+    causes = [end.failure] if end.failure else []
     if failed:
         causes.append(f"{failed} samples failed")
     if missing > 0:
         causes.append(f"{missing} samples are missing")
-    told = list(dict.fromkeys(row.cause for row in without if row.cause))
-    causes += told[:_CAUSES_SHOWN]
-    if len(told) > _CAUSES_SHOWN:
-        causes.append(f"and {len(told) - _CAUSES_SHOWN} more causes; see the cells")
-    if ending.left:
-        causes.append(f"left behind: {'; '.join(ending.left)}")
+    of_cells = list(dict.fromkeys(row.cause for row in unmeasured if row.cause))
+    causes += of_cells[:_CAUSES_SHOWN]
+    if len(of_cells) > _CAUSES_SHOWN:
+        causes.append(f"and {len(of_cells) - _CAUSES_SHOWN} more causes; see the cells")
+    if end.leftovers:
+        causes.append(f"left behind: {'; '.join(end.leftovers)}")
     return "; ".join(causes)

@@ -1,10 +1,10 @@
 """The prober's versions: one per memory size and run, published one by one, removed afterwards.
 
-A version never changes, so sweeps that overlap cannot disturb each other's. What they share is
-the unpublished function, ``$LATEST``: each change of it is guarded by the revision that was read
-before, and publishing by the revision and the code that were waited for. Whoever is overtaken
-starts again. Each version's description names its run; clean-up removes those alone, and those of
-runs that are over.
+A version never changes, so sweeps that overlap cannot disturb each other's. They share the
+unpublished function, ``$LATEST``: each change of it is guarded by the revision that was read
+before, and publishing by the revision and the code that were waited for. On a conflict, start
+over. Each version's description names its run; clean-up removes only those of its run, and those
+of finished runs.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 ATTEMPTS: Final = 12
-"""How often publishing, or setting back, starts again after it was overtaken."""
+"""Attempts to publish, or to restore the memory, while others update the function."""
 
 _LATEST: Final = "$LATEST"
 _DESCRIPTION: Final = re.compile(r"sweep (\S+) at (\d+) MB")
-_OVERTAKEN: Final = frozenset({"PreconditionFailedException", "ResourceConflictException"})
+_CONFLICTS: Final = frozenset({"PreconditionFailedException", "ResourceConflictException"})
 _REFUSED: Final = frozenset({"InvalidParameterValueException", "ValidationException"})
 _GONE: Final = "ResourceNotFoundException"
 _LONGEST_PAUSE_SECONDS: Final = 5.0
@@ -40,12 +40,7 @@ _LONGEST_PAUSE_SECONDS: Final = 5.0
 
 @dataclass(frozen=True, slots=True)
 class Original:
-    """What the template gave the prober, and what it is set back to.
-
-    Attributes:
-        memory_mb: Its memory.
-        description: Its description.
-    """
+    """The prober's configuration in the template, which clean-up restores."""
 
     memory_mb: int
     description: str
@@ -53,15 +48,12 @@ class Original:
 
 @dataclass(frozen=True, slots=True)
 class CleanedUp:
-    """What clean-up did.
-
-    Attributes:
-        deleted: Versions that it removed.
-        left: What it could not put right, and why.
-    """
+    """The result of clean-up."""
 
     deleted: tuple[str, ...]
-    left: tuple[str, ...]
+    """Versions."""
+    leftovers: tuple[str, ...]
+    """Things that it could not undo, with the reasons."""
 
 
 class ProberVersions:
@@ -80,7 +72,7 @@ class ProberVersions:
         self._pause = pause
 
     def publish(self, run_id: str, memory_mb: int) -> str:
-        """Publish a version of *memory_mb* for the run, or name the one there is.
+        """Publish a version of *memory_mb* for the run, or return the existing one.
 
         Raises:
             MemoryRefused: The account does not allow this memory size.
@@ -91,21 +83,25 @@ class ProberVersions:
         for version in self._versions():  # a repeated invocation of the publisher
             if version["Description"] == description and version["MemorySize"] == memory_mb:
                 return version["Version"]
-        return self._unless_overtaken(lambda: self._published(memory_mb, description))
+        return self._with_retries(lambda: self._published(memory_mb, description))
 
-    def clean_up(self, run_id: str, is_over: Callable[[str], bool]) -> CleanedUp:
-        """Remove the versions of the run and of runs that are over; set the memory back.
+    def clean_up(self, run_id: str, is_finished: Callable[[str], bool]) -> CleanedUp:
+        """Remove the versions of the run and of finished runs; restore the memory.
 
-        One thing that fails does not keep the next from being tried.
+        After a failure it tries the rest.
         """
-        deleted, left = [], []
+        deleted, leftovers = [], []
 
-        def own(description: str) -> bool:
-            found = _DESCRIPTION.fullmatch(description)
-            return found is not None and (found[1] == run_id or is_over(found[1]))
+        def removable(description: str) -> bool:
+            match = _DESCRIPTION.fullmatch(description)
+            return match is not None and (match[1] == run_id or is_finished(match[1]))
 
         try:
-            versions = [one["Version"] for one in self._versions() if own(one["Description"])]
+            versions = [
+                version["Version"]
+                for version in self._versions()
+                if removable(version["Description"])
+            ]
         except (BotoCoreError, ClientError) as error:
             return CleanedUp((), (f"the versions could not be listed: {error}",))
         for version in versions:
@@ -113,12 +109,12 @@ class ProberVersions:
                 self._delete(version)
                 deleted.append(version)
             except (BotoCoreError, ClientError) as error:
-                left.append(f"version {version}: {error}")
+                leftovers.append(f"version {version}: {error}")
         try:
-            self._unless_overtaken(lambda: self._set_back(own))
+            self._with_retries(lambda: self._restore(removable))
         except (BotoCoreError, ClientError, ConcurrentUpdate) as error:
-            left.append(f"the memory of {_LATEST}: {error}")
-        return CleanedUp(tuple(deleted), tuple(left))
+            leftovers.append(f"the memory of {_LATEST}: {error}")
+        return CleanedUp(tuple(deleted), tuple(leftovers))
 
     def _published(self, memory_mb: int, description: str) -> str:
         self._set(memory_mb, description, self._configuration()["RevisionId"])
@@ -137,7 +133,7 @@ class ProberVersions:
             WaiterConfig={"Delay": 1, "MaxAttempts": 120},
         )
         published = self._configuration(version)
-        if published["MemorySize"] != memory_mb:  # belt and braces: the guard should have held
+        if published["MemorySize"] != memory_mb:  # the guards did not hold
             self._delete(version)
             raise ConcurrentUpdate(f"version {version} came out with {published['MemorySize']} MB")
         return version
@@ -160,17 +156,17 @@ class ProberVersions:
             FunctionName=self._function, WaiterConfig={"Delay": 1, "MaxAttempts": 120}
         )
 
-    def _set_back(self, own: Callable[[str], bool]) -> None:
-        """A running sweep that has set it since will set it back itself."""
-        now = self._configuration()
-        if own(now["Description"]):
-            self._set(self._original.memory_mb, self._original.description, now["RevisionId"])
+    def _restore(self, removable: Callable[[str], bool]) -> None:
+        """A running sweep that has updated the function since restores it itself."""
+        latest = self._configuration()
+        if removable(latest["Description"]):
+            self._set(self._original.memory_mb, self._original.description, latest["RevisionId"])
 
     def _configuration(self, version: str = _LATEST) -> FunctionConfigurationTypeDef:
-        answer: Any = self._lambda.get_function_configuration(
+        response: Any = self._lambda.get_function_configuration(
             FunctionName=self._function, Qualifier=version
         )
-        configuration: FunctionConfigurationTypeDef = answer  # the same, with ResponseMetadata
+        configuration: FunctionConfigurationTypeDef = response  # the same, with ResponseMetadata
         return configuration
 
     def _versions(self) -> Iterator[FunctionConfigurationTypeDef]:
@@ -178,7 +174,7 @@ class ProberVersions:
             FunctionName=self._function
         )
         for page in pages:
-            yield from (one for one in page["Versions"] if one["Version"] != _LATEST)
+            yield from (version for version in page["Versions"] if version["Version"] != _LATEST)
 
     def _delete(self, version: str) -> None:
         try:
@@ -187,17 +183,17 @@ class ProberVersions:
             if error.response["Error"]["Code"] != _GONE:
                 raise
 
-    def _unless_overtaken(self, act: Callable[[], T]) -> T:
-        """*act*, again from its beginning whenever somebody else came between."""
+    def _with_retries(self, act: Callable[[], T]) -> T:
+        """*act*, from its beginning again after each concurrent update."""
         for attempt in range(1, ATTEMPTS + 1):
             try:
                 return act()
             except ConcurrentUpdate as error:
-                why: Exception = error
+                conflict: Exception = error
             except ClientError as error:
-                if error.response["Error"]["Code"] not in _OVERTAKEN:
+                if error.response["Error"]["Code"] not in _CONFLICTS:
                     raise
-                why = error
+                conflict = error
             longest = min(2.0 ** (attempt - 2), _LONGEST_PAUSE_SECONDS)
             self._pause(random.uniform(0, longest))  # noqa: S311 - two sweeps must not keep step
-        raise ConcurrentUpdate(f"given up after {ATTEMPTS} attempts; the last: {why}")
+        raise ConcurrentUpdate(f"given up after {ATTEMPTS} attempts; the last: {conflict}")

@@ -1,0 +1,139 @@
+"""Parameter space: the lists in a sweep's input → every combination, a `Setting`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.errors import BadSweep
+from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
+from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
+from bucketsum.sweep.fields import Fields, among, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+MEMORY_MB_MIN: Final = 128
+MEMORY_MB_MAX: Final = 10_240
+
+Value = int | str
+
+_STREAMS_IN_ORDER: Final = (*range(1, STREAMS_MAX + 1), AUTO_STREAMS)
+
+
+@dataclass(frozen=True, slots=True)
+class Parameter:
+    """A parameter of one workload alone; its field in the input is a list of values."""
+
+    name: str
+    """The field, the attribute of stored cells, and the option of the command."""
+    allowed: tuple[str, ...] | range
+    """Values in the order of tables and plots; the first is the default."""
+    label: str = "{}"
+    """Text of a value in labels, as ``{} threads``."""
+
+    def read(self, place: str, raw: object) -> Value:
+        """Check one value.
+
+        Raises:
+            BadSweep: It is not allowed.
+        """
+        if isinstance(self.allowed, range):
+            return whole(self.allowed[0], self.allowed[-1])(place, raw)
+        return among(self.allowed)(place, raw)
+
+
+Variant = tuple[tuple[Parameter, Value], ...]
+"""A workload's own parameters with a value each, in the workload's order."""
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """The values that a cell measures; `Workload.is_deployable` tells which can be deployed."""
+
+    memory_mb: int
+    """The function's memory in MiB, as Lambda counts."""
+    chunk_bytes: int
+    """Bytes of a range if several streams read an object; read size of botocore."""
+    streams: Value = AUTO_STREAMS
+    """Connections that read one object, or `AUTO_STREAMS`."""
+    variant: Variant = ()
+    """Values of the workload's own parameters."""
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """Sort key: memory, chunk size, streams, then the ranks of the variant's values."""
+        ranks = (parameter.allowed.index(value) for parameter, value in self.variant)  # type: ignore[arg-type] # a value is of its parameter's type
+        return (self.memory_mb, self.chunk_bytes, _STREAMS_IN_ORDER.index(self.streams), *ranks)
+
+    @property
+    def own(self) -> dict[str, Value]:
+        """Values of the workload's own parameters by name."""
+        return {parameter.name: value for parameter, value in self.variant}
+
+    @property
+    def read_policy(self) -> ReadPolicy:
+        """The policy with which the function reads an object."""
+        return read_policy(self.streams, self.chunk_bytes, self.memory_mb)
+
+
+def read_policy(streams: Value, chunk_bytes: int, memory_mb: int) -> ReadPolicy:
+    """The policy for *streams* connections, or for `AUTO_STREAMS`.
+
+    Raises:
+        BadSweep: *streams* is neither.
+    """
+    if streams not in _STREAMS_IN_ORDER:
+        raise BadSweep(f"streams is {streams!r}, neither {AUTO_STREAMS} nor in 1..{STREAMS_MAX}")
+    return ReadPolicy(streams if isinstance(streams, int) else None, chunk_bytes, memory_mb)
+
+
+SHARED_FIELDS: Final = ("memory_mb", "chunk_bytes", "pairs", "streams")
+"""Fields of the input that every workload has."""
+
+_MEMORY_MB: Final = whole(MEMORY_MB_MIN, MEMORY_MB_MAX)
+_CHUNK_BYTES: Final = whole(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
+
+
+def settings_in(fields: Fields, parameters: Sequence[Parameter]) -> tuple[Setting, ...]:
+    """Every combination in *fields*, each once; *parameters* are the workload's own.
+
+    Raises:
+        BadSweep: A field is missing or out of range.
+    """
+    default: Value = AUTO_STREAMS  # the hasher's own, so that applying a result changes no more
+    streams = fields.many("streams", _streams, (default,))
+    variants = product(*(_choices(fields, parameter) for parameter in parameters))
+    return tuple(
+        Setting(*pair, count, variant)
+        for pair, count, variant in product(_pairs(fields), streams, variants)
+    )
+
+
+def _choices(fields: Fields, parameter: Parameter) -> list[tuple[Parameter, Value]]:
+    values = fields.many(parameter.name, parameter.read, (parameter.allowed[0],))
+    return [(parameter, value) for value in values]
+
+
+def _streams(place: str, raw: object) -> Value:
+    if raw == AUTO_STREAMS:
+        return AUTO_STREAMS
+    try:
+        return whole(1, STREAMS_MAX)(place, raw)
+    except BadSweep as error:
+        raise BadSweep(f"{error}, nor {AUTO_STREAMS}") from None
+
+
+def _pairs(fields: Fields) -> Iterable[tuple[int, int]]:
+    if "pairs" not in fields:
+        sizes = fields.needed_many("memory_mb", _MEMORY_MB)
+        return product(sizes, fields.needed_many("chunk_bytes", _CHUNK_BYTES))
+    if "memory_mb" in fields or "chunk_bytes" in fields:
+        raise BadSweep("give either pairs, or memory_mb and chunk_bytes, not both")
+    return fields.many("pairs", _pair)
+
+
+def _pair(place: str, raw: object) -> tuple[int, int]:
+    fields = Fields(place, raw, ("memory_mb", "chunk_bytes"))
+    return fields.needed("memory_mb", _MEMORY_MB), fields.needed("chunk_bytes", _CHUNK_BYTES)

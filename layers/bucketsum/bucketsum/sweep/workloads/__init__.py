@@ -1,0 +1,80 @@
+"""The registry of workloads.
+
+A workload is one file in this folder, a `WorkloadName` and a line in `WORKLOADS`. Everything else
+knows it by `Workload`. Importing it imports nothing that only its probe or its objects need.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.parameters import Setting
+from bucketsum.sweep.workloads.hash import HashWorkload
+from bucketsum.sweep.workloads.unzip import UnzipWorkload
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bucketsum.sweep.parameters import Value
+    from bucketsum.sweep.workloads.protocol import Workload
+
+
+class WorkloadName(StrEnum):
+    """Values of the input's field ``workload``."""
+
+    HASH = "hash"
+    UNZIP = "unzip"
+
+
+WORKLOADS: Final[Mapping[WorkloadName, Workload]] = {
+    WorkloadName.HASH: HashWorkload(),
+    WorkloadName.UNZIP: UnzipWorkload(),
+}
+
+OWN_PARAMETERS: Final = {
+    parameter.name: parameter
+    for workload in WORKLOADS.values()
+    for parameter in workload.parameters
+}
+"""Parameters of all workloads by name."""
+
+SAMPLE_NAMES: Final = tuple(
+    dict.fromkeys(name for workload in WORKLOADS.values() for name in workload.sample_names)
+)
+STATISTIC_NAMES: Final = tuple(
+    dict.fromkeys(name for workload in WORKLOADS.values() for name in workload.statistic_names)
+)
+
+
+def workload_of(name: str) -> Workload:
+    """The workload of that name.
+
+    Raises:
+        BadSweep: There is none.
+    """
+    if name not in tuple(WorkloadName):
+        raise BadSweep(f"there is no workload {name!r}")
+    return WORKLOADS[WorkloadName(name)]
+
+
+def setting_values(setting: Setting) -> dict[str, Value | None]:
+    """The values of *setting* by name; None for parameters of other workloads."""
+    return {
+        "memory_mb": setting.memory_mb,
+        "chunk_bytes": setting.chunk_bytes,
+        "streams": setting.streams,
+        **dict.fromkeys(OWN_PARAMETERS),
+        **setting.own,
+    }
+
+
+def setting_of(values: Mapping[str, Any]) -> Setting:
+    """The setting among *values*: the inverse of `setting_values`."""
+    variant = tuple(
+        (parameter, parameter.read(name, values[name]))
+        for name, parameter in OWN_PARAMETERS.items()
+        if values.get(name) is not None
+    )
+    return Setting(values["memory_mb"], values["chunk_bytes"], values["streams"], variant)

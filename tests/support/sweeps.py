@@ -1,0 +1,57 @@
+"""Records of sweeps for tests: workloads, settings, statistics, samples in the table."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.dynamodb_items import attribute_of
+from bucketsum.sweep.measurements_table import sample_item
+from bucketsum.sweep.record_values import item_values
+from bucketsum.sweep.records import CellStatistics
+from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
+from bucketsum.sweep.workloads.unzip import INFLATE, MODE
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from bucketsum.sweep.parameters import Variant
+    from bucketsum.sweep.records import CellRow, Sample
+
+HASH: Final = WORKLOADS[WorkloadName.HASH]
+UNZIP: Final = WORKLOADS[WorkloadName.UNZIP]
+
+
+def unzip_variant(mode: str, inflate: str) -> Variant:
+    """The own values of a setting of the workload unzip."""
+    return (MODE, mode), (INFLATE, inflate)
+
+
+def stats_of(cell: CellRow) -> CellStatistics:
+    """The statistics of a cell that has some."""
+    assert cell.stats is not None
+    return cell.stats
+
+
+def statistics(seconds: float, **changes: Any) -> CellStatistics:  # noqa: ANN401 - of many types
+    """Statistics of 5 warm samples of a slow cell that all took *seconds*, with *changes*."""
+    values: dict[str, Any] = {
+        "n": 5,
+        **dict.fromkeys(
+            ("min_seconds", "p50_seconds", "p90_seconds", "max_seconds", "mean_seconds"), seconds
+        ),
+        **dict.fromkeys(("mb_per_s", "usd_per_gb", "usd_per_tb", "p_value"), 0.0),
+        **dict.fromkeys(("few_samples", "best", "indistinguishable_from_best", "pareto"), False),
+        "stdev_seconds": None,
+        "cpu_seconds": None,
+        "billed_ms": seconds * 1000,
+    }
+    return CellStatistics(**values | changes)
+
+
+def put_sample(dynamodb: DynamoDBClient, table: str, run_id: str, sample: Sample) -> None:
+    """Write *sample* as the state machine does."""
+    item = sample_item(sample.cell_id, sample.repetition, sample.invocation)
+    values = {"run_id": run_id, "item": item, **item_values(sample)}
+    dynamodb.put_item(
+        TableName=table, Item={name: attribute_of(value, ".9g") for name, value in values.items()}
+    )

@@ -1,0 +1,90 @@
+"""Workloads: plug-ins that the rest of the project knows by their protocol alone."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from dataclasses import fields
+from typing import TYPE_CHECKING, get_type_hints
+
+import pytest
+from tests.support.sam_template import TEMPLATE
+
+from bucketsum.sweep.probe import ProbeAnswer
+from bucketsum.sweep.records import Sample
+from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
+from bucketsum.sweep.workloads.unzip import UnzipAnswer, UnzipWorkload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PROJECT = TEMPLATE.parent
+OWN_FOLDER = PROJECT / "layers/bucketsum/bucketsum/sweep/workloads"
+
+
+def sources() -> Iterator[Path]:
+    """Every module of the product outside the folder of the workloads."""
+    for folder in ("layers", "src", "cli"):
+        yield from (
+            path for path in (PROJECT / folder).rglob("*.py") if OWN_FOLDER not in path.parents
+        )
+
+
+def decisions(tree: ast.AST) -> Iterator[str]:
+    """The expressions in *tree* that compare something with one workload."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Compare):
+            operands: list[ast.AST] = [node.left, *node.comparators]
+        elif isinstance(node, ast.match_case):
+            operands = [node.pattern]
+        else:
+            continue
+        for operand in operands:
+            text = ast.unparse(operand)
+            if any(f"WorkloadName.{name.name}" in text or text == repr(name.value)
+                   for name in WorkloadName):  # fmt: skip
+                yield ast.unparse(node)
+
+
+def test_nothing_else_decides_by_a_workloads_name() -> None:
+    """A new workload touches its own file, the registry, tests and documents."""
+    found = {
+        str(path.relative_to(PROJECT)): list(decisions(ast.parse(path.read_text("utf-8"))))
+        for path in sources()
+    }
+    assert {path: texts for path, texts in found.items() if texts} == {}
+
+
+@pytest.mark.parametrize(
+    "text", ["x == WorkloadName.HASH", "x is WorkloadName.UNZIP", "'unzip' == x"]
+)
+def test_a_decision_is_found(text: str) -> None:
+    """The check above would notice one."""
+    assert list(decisions(ast.parse(text))) == [text]
+
+
+def test_every_name_has_a_workload() -> None:
+    """What the input accepts can be probed."""
+    assert set(WORKLOADS) == set(WorkloadName)
+
+
+def test_the_registry_imports_no_archive_code() -> None:
+    """The planner's cold start does without the readers of archives."""
+    program = "import sys, bucketsum.sweep.workloads; print(*sys.modules)"
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
+    loaded = {name for name in done.stdout.split() if name.startswith("bucketsum.archives.")}
+    assert loaded <= {"bucketsum.archives.model"}
+    assert "isal" not in done.stdout.split()
+
+
+def test_an_answer_has_the_attributes_of_a_sample() -> None:
+    """The state machine writes each attribute of the answer into the sample's item."""
+    of_state_machine = {"cell_id", "repetition", "invocation", "at", "own"}
+    answered = set(get_type_hints(ProbeAnswer))
+    assert answered == {field.name for field in fields(Sample)} - of_state_machine
+    own = set(get_type_hints(UnzipAnswer)) - answered
+    assert own == set(UnzipWorkload.sample_names) >= set(UnzipWorkload.statistic_names)
