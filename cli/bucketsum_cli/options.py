@@ -10,7 +10,15 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bucketsum_cli.stack import DEFAULT_NAME, Stack, find_local_stack, find_stack
+from bucketsum_cli.stack import (
+    DEFAULT_NAME,
+    Connection,
+    Stack,
+    connection_to,
+    find_local_stack,
+    find_stack,
+    local_connection,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -64,6 +72,12 @@ class Target:
         if self.local:
             return find_local_stack()
         return find_stack(self.stack, self.region, self.profile)
+
+    def connect(self) -> tuple[Connection, str]:
+        """Return access to the account, and the stack's name; the stack need not exist."""
+        if self.local:
+            return local_connection()
+        return connection_to(self.region, self.profile), self.stack
 
 
 def stack_options(command: Callable[..., None]) -> Callable[..., None]:

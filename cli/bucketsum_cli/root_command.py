@@ -13,6 +13,7 @@ import click
 from bucketsum import __version__
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
 from bucketsum_cli.commands.check import check
+from bucketsum_cli.commands.delete import delete
 from bucketsum_cli.commands.failures import failures
 from bucketsum_cli.commands.find import find
 from bucketsum_cli.commands.ls import ls
@@ -57,7 +58,7 @@ def cli() -> None:
     """
 
 
-for command in (local, put, ls, show, find, check, failures, redrive, tune):
+for command in (local, put, ls, show, find, check, failures, redrive, tune, delete):
     cli.add_command(command)
 
 

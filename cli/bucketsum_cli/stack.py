@@ -145,8 +145,7 @@ def find_stack(
         BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
         ClientError: AWS refused.
     """
-    session = boto3.Session(profile_name=profile, region_name=region)
-    return _stack_at(Connection(session), name)
+    return _stack_at(connection_to(region, profile), name)
 
 
 def find_local_stack(project: LocalProject | None = None) -> Stack:
@@ -155,8 +154,22 @@ def find_local_stack(project: LocalProject | None = None) -> Stack:
     Raises:
         CannotDoError: It is not running, or nothing is deployed on it.
     """
+    return _stack_at(*local_connection(project))
+
+
+def connection_to(region: str | None = None, profile: str | None = None) -> Connection:
+    """Connect to the account of the environment's, or the profile's, credentials."""
+    return Connection(boto3.Session(profile_name=profile, region_name=region))
+
+
+def local_connection(project: LocalProject | None = None) -> tuple[Connection, str]:
+    """Connect to the local emulator of *project*; also return the name of its stack.
+
+    Raises:
+        CannotDoError: It is not running.
+    """
     aws = emulator.running(project or emulator.local_project())
-    return _stack_at(Connection(aws.session(), aws.endpoint, aws.ca_bundle), aws.stack)
+    return Connection(aws.session(), aws.endpoint, aws.ca_bundle), aws.stack
 
 
 def _stack_at(connection: Connection, name: str) -> Stack:
@@ -164,7 +177,7 @@ def _stack_at(connection: Connection, name: str) -> Stack:
     try:
         description = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
     except ClientError as error:
-        if not _is_missing(error):
+        if not is_missing(error):
             raise
         raise CannotDoError(_missing(connection, name)) from None
     outputs = {
@@ -181,8 +194,8 @@ def _stack_at(connection: Connection, name: str) -> Stack:
     return Stack(name=name, connection=connection, outputs=outputs, **fields)
 
 
-def _is_missing(error: ClientError) -> bool:
-    """Whether there is no such stack; CloudFormation has no error code for it, only the text."""
+def is_missing(error: ClientError) -> bool:
+    """Return if there is no such stack; CloudFormation has only a text for that, no error code."""
     details = error.response["Error"]
     return details["Code"] == "ValidationError" and "does not exist" in details.get("Message", "")
 

@@ -1,0 +1,111 @@
+"""The contents of a bucket: every version, delete marker and unfinished upload; to be deleted."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from botocore.exceptions import ClientError
+
+from bucketsum_cli.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import ListObjectVersionsOutputTypeDef, ObjectIdentifierTypeDef
+
+_PAGE: Final = 1000
+"""Keys of a listing, and of a deletion: S3's own limit for versions and markers together."""
+
+_REQUESTS_AT_A_TIME: Final = 8
+_REFUSALS_SHOWN: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """Counts of one bucket.
+
+    Attributes:
+        versions: Object versions; in a bucket without versioning, objects.
+        delete_markers: Markers that hide deleted keys.
+        size_bytes: Of all versions.
+    """
+
+    versions: int = 0
+    delete_markers: int = 0
+    size_bytes: int = 0
+
+
+def exists(s3: S3Client, bucket: str) -> bool:
+    """Return if there is such a bucket."""
+    try:
+        s3.head_bucket(Bucket=bucket)
+    except ClientError as error:
+        if error.response["Error"]["Code"] in ("404", "NoSuchBucket"):
+            return False
+        raise
+    return True
+
+
+def counted(s3: S3Client, bucket: str) -> Iterator[Contents]:
+    """Yield the counts so far after each page of the listing; the last are of the whole bucket."""
+    versions = markers = size_bytes = 0
+    for page in _pages(s3, bucket):
+        versions += len(page.get("Versions", ()))
+        markers += len(page.get("DeleteMarkers", ()))
+        size_bytes += sum(version["Size"] for version in page.get("Versions", ()))
+        yield Contents(versions, markers, size_bytes)
+
+
+def emptied(s3: S3Client, bucket: str) -> Iterator[int]:
+    """Delete everything in *bucket*, several requests at a time; yield the count of each request.
+
+    Stopped half-way, what is deleted stays deleted, and a second call goes on with the rest.
+
+    Raises:
+        CannotDoError: S3 refuses to delete some keys, for example because of an object lock.
+    """
+    for key, upload_id in _unfinished_uploads(s3, bucket):
+        s3.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=upload_id)
+    with ThreadPoolExecutor(_REQUESTS_AT_A_TIME) as threads:
+        # The next listing starts from the beginning: no marker names a key that is gone.
+        while pages := list(islice(_pages(s3, bucket), _REQUESTS_AT_A_TIME)):
+            listed = [keys for keys in map(_identifiers, pages) if keys]
+            if not listed:
+                return
+            yield from threads.map(lambda keys: _delete(s3, bucket, keys), listed)
+
+
+def _pages(s3: S3Client, bucket: str) -> Iterator[ListObjectVersionsOutputTypeDef]:
+    pages = s3.get_paginator("list_object_versions")
+    yield from pages.paginate(Bucket=bucket, PaginationConfig={"PageSize": _PAGE})
+
+
+def _identifiers(page: ListObjectVersionsOutputTypeDef) -> list[ObjectIdentifierTypeDef]:
+    entries = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
+    return [{"Key": entry["Key"], "VersionId": entry["VersionId"]} for entry in entries]
+
+
+def _delete(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) -> int:
+    refusals = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get(
+        "Errors"
+    )
+    if refusals:
+        shown = "; ".join(
+            f"{refusal.get('Key')}: {refusal.get('Message') or refusal.get('Code')}"
+            for refusal in refusals[:_REFUSALS_SHOWN]
+        )
+        raise CannotDoError(
+            f"S3 does not delete {len(refusals)} of {len(keys)} keys in {bucket}: {shown}. Remove "
+            "the reason (such as an object lock or a bucket policy), and run the command again"
+        )
+    return len(keys)
+
+
+def _unfinished_uploads(s3: S3Client, bucket: str) -> Iterator[tuple[str, str]]:
+    for page in s3.get_paginator("list_multipart_uploads").paginate(Bucket=bucket):
+        for upload in page.get("Uploads", ()):
+            yield upload["Key"], upload["UploadId"]

@@ -1,0 +1,154 @@
+"""`bucketsum delete`: empty the buckets of a stack, and delete all that it created."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.progress import MofNCompleteColumn
+
+from bucketsum_cli.bucket_contents import Contents, counted, emptied, exists
+from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.output import confirmed, note, print_json, progress, say, size_text
+from bucketsum_cli.teardown import (
+    delete_table,
+    deleted_stack,
+    stack_parts,
+    without_our_notifications,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum_cli.options import Target
+    from bucketsum_cli.stack import Connection
+    from bucketsum_cli.teardown import StackParts
+
+
+@click.command("delete")
+@click.option("--tables", is_flag=True, help="Also delete the tables of digests and of sweeps.")
+@yes_option
+@json_option
+@stack_options
+def delete(
+    target: Target,
+    tables: bool,  # noqa: FBT001 - click passes by name
+    yes: bool,  # noqa: FBT001 - click passes by name
+    as_json: bool,  # noqa: FBT001 - click passes by name
+) -> None:
+    """Delete a stack, the buckets that it created and all objects in them.
+
+    Shows the number of objects first, and asks. A bucket that the stack did not create is not
+    touched, except that its notifications to the stack's queue are removed. Both tables stay
+    unless --tables is given. After an interruption, run the command again: it continues.
+
+    Exits with 1 if you decline.
+
+    Example: bucketsum delete --stack photo-sums
+    """
+    connection, name = target.connect()
+    parts = stack_parts(connection, name)
+    s3: S3Client = connection.client("s3")
+    contents = {bucket: _contents(s3, bucket) for bucket in parts.buckets}
+    _show_plan(parts, contents, tables=tables)
+    if not confirmed("Delete all of this for good?", yes=yes):
+        note("nothing was deleted")
+        raise SystemExit(ANSWER_IS_NO)
+    detached = _detach(s3, parts)
+    versions = {bucket: _empty(s3, bucket, contents[bucket]) for bucket in parts.buckets}
+    if parts.stack_id:
+        _delete_stack(connection, parts.stack_id)
+    for bucket in parts.buckets:  # CloudFormation keeps the bucket that objects arrived in
+        if exists(s3, bucket):
+            versions[bucket] += _empty(s3, bucket, Contents())  # arrived in the meantime
+            s3.delete_bucket(Bucket=bucket)
+    removed = [table for table in parts.tables if tables and _delete_table(connection, table)]
+    kept = [table for table in parts.tables if not tables]
+    document = {
+        "stack": name,
+        "buckets": [{"bucket": bucket, "deleted": count} for bucket, count in versions.items()],
+        "notifications_removed_from": detached,
+        "tables_deleted": removed,
+        "tables_kept": kept,
+    }
+    print_json(document) if as_json else _show(document)
+
+
+def _contents(s3: S3Client, bucket: str) -> Contents:
+    with progress(passing=True) as bar:
+        task = bar.add_task("counting", total=None)
+        last = Contents()
+        for last in counted(s3, bucket):
+            bar.update(
+                task, description=f"counting {last.versions + last.delete_markers} in {bucket}"
+            )
+    return last
+
+
+def _show_plan(parts: StackParts, contents: Mapping[str, Contents], *, tables: bool) -> None:
+    for bucket, counts in contents.items():
+        size = size_text(counts.size_bytes)
+        note(
+            f"bucket  {bucket}: {counts.versions} object versions ({size}), "
+            f"{counts.delete_markers} delete markers"
+        )
+    if parts.stack_id:
+        note(f"stack   {parts.name}")
+    else:
+        note(f"the stack {parts.name} is gone already; this is left of it")
+    if parts.foreign_bucket:
+        note(f"{parts.foreign_bucket} was not created by the stack: its objects stay")
+    for table in parts.tables:
+        note(f"table   {table}" if tables else f"stays   {table} (--tables deletes it too)")
+
+
+def _detach(s3: S3Client, parts: StackParts) -> str | None:
+    """Remove a foreign bucket's notifications to our queue; its name if there were any."""
+    bucket, queue_arn = parts.foreign_bucket, parts.queue_arn
+    if bucket and queue_arn and exists(s3, bucket):
+        return bucket if without_our_notifications(s3, bucket, queue_arn) else None
+    return None
+
+
+def _empty(s3: S3Client, bucket: str, contents: Contents) -> int:
+    total = contents.versions + contents.delete_markers
+    deleted = 0
+    with progress(MofNCompleteColumn(), passing=True) as bar:
+        task = bar.add_task("emptying", total=total or None)
+        for count in emptied(s3, bucket):
+            deleted += count
+            bar.update(task, completed=deleted, total=max(total, deleted))
+    return deleted
+
+
+def _delete_stack(connection: Connection, stack_id: str) -> None:
+    with progress(passing=True) as bar:
+        task = bar.add_task("deleting the stack", total=None)
+        for status in deleted_stack(connection, stack_id):
+            bar.update(task, description=f"stack: {status}")
+
+
+def _delete_table(connection: Connection, table: str) -> bool:
+    with progress(passing=True) as bar:
+        bar.add_task(f"deleting {table}", total=None)
+        return delete_table(connection.client("dynamodb"), table)
+
+
+def _show(document: Mapping[str, Any]) -> None:
+    for line in _lines(document):
+        say(line)
+
+
+def _lines(document: Mapping[str, Any]) -> Iterator[str]:
+    for bucket in document["buckets"]:
+        yield f"deleted  bucket {bucket['bucket']} with {bucket['deleted']} versions and markers"
+    yield f"deleted  stack {document['stack']}"
+    if document["notifications_removed_from"]:
+        yield f"removed  notifications of {document['notifications_removed_from']}"
+    for table in document["tables_deleted"]:
+        yield f"deleted  table {table}"
+    for table in document["tables_kept"]:
+        yield f"kept     table {table}; `bucketsum delete --tables` deletes it"

@@ -1,0 +1,185 @@
+"""The parts of a stack that a person must delete besides the stack itself.
+
+CloudFormation deletes no bucket with objects, and keeps the created bucket and both tables. All
+parts are found through the stack; once it is gone, by the names that CloudFormation gave them. So
+a deletion that was interrupted at any point can be continued.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import ClientError, WaiterError
+
+from bucketsum_cli.bucket_contents import exists
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.stack import is_missing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum_cli.stack import Connection
+
+_POLL_SECONDS: Final = 2.0
+_TABLES: Final = ("DigestsTable", "MeasurementsTable")
+
+
+@dataclass(frozen=True, slots=True)
+class StackParts:
+    """What exists of a stack.
+
+    Attributes:
+        name: Of the stack.
+        stack_id: Its ARN; None if the stack itself is gone.
+        buckets: Buckets that the stack created.
+        tables: Tables that it created.
+        foreign_bucket: Bucket of somebody else that notifies the stack's queue.
+        queue_arn: That queue; None if the stack is gone.
+    """
+
+    name: str
+    stack_id: str | None
+    buckets: tuple[str, ...]
+    tables: tuple[str, ...]
+    foreign_bucket: str | None = None
+    queue_arn: str | None = None
+
+
+def stack_parts(connection: Connection, name: str) -> StackParts:
+    """Find the parts of the stack *name*, also of one that is deleted already.
+
+    Raises:
+        CannotDoError: There is neither a stack nor anything left of it, or the stack is not
+            bucketsum's.
+    """
+    cloudformation = connection.client("cloudformation")
+    try:
+        description = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
+    except ClientError as error:
+        if not is_missing(error):
+            raise
+        return _leftovers(connection, name)
+    outputs = {
+        output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", ())
+    }
+    resources = {
+        resource["LogicalResourceId"]: resource
+        for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=name)
+        for resource in page["StackResourceSummaries"]
+        if resource.get("PhysicalResourceId")
+    }
+    if "HasherFunction" not in resources and "DigestsTable" not in resources:
+        raise CannotDoError(
+            f"the stack {name} was not created by bucketsum's template.yaml: nothing is deleted"
+        )
+    buckets = tuple(
+        resource["PhysicalResourceId"]
+        for resource in resources.values()
+        if resource["ResourceType"] == "AWS::S3::Bucket"
+    )
+    s3 = connection.client("s3")
+    bucket = outputs.get("BucketName")
+    return StackParts(
+        name=name,
+        stack_id=description["StackId"],
+        buckets=tuple(bucket for bucket in buckets if exists(s3, bucket)),
+        tables=tuple(
+            resources[table]["PhysicalResourceId"] for table in _TABLES if table in resources
+        ),
+        foreign_bucket=bucket if bucket not in buckets else None,
+        queue_arn=outputs.get("ArrivalsQueueArn"),
+    )
+
+
+def _leftovers(connection: Connection, name: str) -> StackParts:
+    """Find by their names what a deleted stack left behind."""
+    account = connection.client("sts").get_caller_identity()["Account"]
+    bucket = f"{name}-{account}-{connection.session.region_name}"  # as in template.yaml
+    buckets = (bucket,) if exists(connection.client("s3"), bucket) else ()
+    tables = tuple(
+        table
+        for page in connection.client("dynamodb").get_paginator("list_tables").paginate()
+        for table in page["TableNames"]
+        if table.startswith(tuple(f"{name}-{logical_id}-" for logical_id in _TABLES))
+    )
+    if not buckets and not tables:
+        raise CannotDoError(
+            f"there is no stack {name} in {connection.session.region_name}, and nothing left of "
+            "one; name yours with --stack, --region and --profile"
+        )
+    return StackParts(name, None, buckets, tables)
+
+
+def without_our_notifications(s3: S3Client, bucket: str, queue_arn: str) -> bool:
+    """Remove the notifications of *bucket* to our queue, and keep all others; False if none."""
+    configuration: Any = s3.get_bucket_notification_configuration(Bucket=bucket)
+    configuration.pop("ResponseMetadata", None)
+    entries = configuration.get("QueueConfigurations", [])
+    kept = [entry for entry in entries if entry["QueueArn"] != queue_arn]
+    if len(kept) == len(entries):
+        return False
+    # Other targets are not ours to judge: one that is broken must not stop this.
+    s3.put_bucket_notification_configuration(
+        Bucket=bucket,
+        NotificationConfiguration=configuration | {"QueueConfigurations": kept},
+        SkipDestinationValidation=True,
+    )
+    return True
+
+
+def deleted_stack(
+    connection: Connection, stack_id: str, pause: Callable[[float], None] = time.sleep
+) -> Iterator[str]:
+    """Delete the stack; yield its status until it is gone.
+
+    Raises:
+        CannotDoError: CloudFormation could not delete some resources; the text says why.
+    """
+    cloudformation = connection.client("cloudformation")
+    cloudformation.delete_stack(StackName=stack_id)
+    while True:
+        try:
+            status = cloudformation.describe_stacks(StackName=stack_id)["Stacks"][0]["StackStatus"]
+        except ClientError as error:  # an emulator forgets the ARN of a deleted stack
+            if is_missing(error):
+                return
+            raise
+        if status == "DELETE_COMPLETE":
+            return
+        if status.endswith("_FAILED"):
+            raise CannotDoError(_failure(cloudformation, stack_id))
+        yield status
+        pause(_POLL_SECONDS)
+
+
+def _failure(cloudformation: Any, stack_id: str) -> str:  # noqa: ANN401 - boto3's client
+    events = cloudformation.describe_stack_events(StackName=stack_id)["StackEvents"]
+    reasons = [
+        f"{event['LogicalResourceId']}: {event.get('ResourceStatusReason', 'no reason')}"
+        for event in events
+        if event["ResourceStatus"] == "DELETE_FAILED"
+    ]
+    return (
+        f"CloudFormation could not delete the stack: {'; '.join(reasons) or 'no reason is given'}. "
+        "Remove the reason, and run the command again: it goes on from here"
+    )
+
+
+def delete_table(dynamodb: DynamoDBClient, table: str) -> bool:
+    """Delete *table* and wait until it is gone; False if it was gone already."""
+    try:
+        dynamodb.delete_table(TableName=table)
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ResourceNotFoundException":
+            return False
+        raise
+    try:
+        dynamodb.get_waiter("table_not_exists").wait(TableName=table)
+    except WaiterError as error:
+        raise CannotDoError(f"the table {table} is still being deleted: {error}") from error
+    return True

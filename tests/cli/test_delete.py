@@ -1,0 +1,213 @@
+"""`bucketsum delete`: all that the stack created goes, and nothing else."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from bucketsum_cli import bucket_contents, teardown
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_s3.type_defs import ObjectIdentifierTypeDef
+    from tests.cli.conftest import Run
+
+NAME: Final = "sums"
+INBOX: Final = f"{NAME}-123456789012-us-east-1"
+FOREIGN: Final = "somebody-elses"
+KEYS: Final = 120
+
+
+def table(key: str) -> dict[str, Any]:
+    """The definition of a small table."""
+    return {
+        "Type": "AWS::DynamoDB::Table",
+        "DeletionPolicy": "Retain",  # moto does not know RetainExceptOnCreate
+        "Properties": {
+            "BillingMode": "PAY_PER_REQUEST",
+            "AttributeDefinitions": [{"AttributeName": key, "AttributeType": "S"}],
+            "KeySchema": [{"AttributeName": key, "KeyType": "HASH"}],
+        },
+    }
+
+
+def deploy(existing: str | None = None) -> None:
+    """Create a stack with the parts of template.yaml that outlive a deletion."""
+    inbox = {
+        "Type": "AWS::S3::Bucket",
+        "DeletionPolicy": "Retain",
+        "Properties": {
+            "BucketName": INBOX,
+            "VersioningConfiguration": {"Status": "Enabled"},
+        },
+    }
+    resources: dict[str, Any] = {
+        "ArrivalsQueue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "arrivals"}},
+        "SweepBucket": {"Type": "AWS::S3::Bucket"},
+        "DigestsTable": table("object"),
+        "MeasurementsTable": table("run_id"),
+    } | ({} if existing else {"InboxBucket": inbox})
+    outputs = {
+        "BucketName": {"Value": existing or {"Ref": "InboxBucket"}},
+        "SweepBucketName": {"Value": {"Ref": "SweepBucket"}},
+        "ArrivalsQueueArn": {"Value": {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}},
+    }
+    boto3.client("cloudformation").create_stack(
+        StackName=NAME, TemplateBody=json.dumps({"Resources": resources, "Outputs": outputs})
+    )
+    if not existing:  # moto ignores the property
+        boto3.client("s3").put_bucket_versioning(
+            Bucket=INBOX, VersioningConfiguration={"Status": "Enabled"}
+        )
+
+
+@pytest.fixture(autouse=True)
+def account(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """An account of moto's; CloudFormation is asked without a pause."""
+    monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
+    with mock_aws():
+        yield
+
+
+def fill(bucket: str, keys: int = 3) -> None:
+    """Put *keys* objects, and delete them, which leaves a version and a marker each."""
+    s3 = boto3.client("s3")
+    for number in range(keys):
+        s3.put_object(Bucket=bucket, Key=f"k{number:05}", Body=b"x")
+        s3.delete_object(Bucket=bucket, Key=f"k{number:05}")
+
+
+def sweep_bucket() -> str:
+    """The name of the bucket that sweeps read."""
+    stack = boto3.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"][0]
+    return {output["OutputKey"]: output["OutputValue"] for output in stack["Outputs"]}[
+        "SweepBucketName"
+    ]
+
+
+def buckets() -> set[str]:
+    """The names of all buckets of the account."""
+    return {bucket["Name"] for bucket in boto3.client("s3").list_buckets()["Buckets"]}
+
+
+def tables() -> list[str]:
+    """The names of all tables of the account."""
+    return boto3.client("dynamodb").list_tables()["TableNames"]
+
+
+class InterruptedDeletion:
+    """Deletes the first page of keys; a person presses Ctrl-C during the second."""
+
+    def __init__(self) -> None:
+        self._pages = 0
+
+    def __call__(self, s3: S3Client, bucket: str, keys: list[ObjectIdentifierTypeDef]) -> int:
+        """Delete, or be interrupted."""
+        self._pages += 1
+        if self._pages > 1:
+            raise KeyboardInterrupt
+        s3.delete_objects(Bucket=bucket, Delete={"Objects": keys})
+        return len(keys)
+
+
+def test_all_versions_and_markers_go(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many pages of versions and markers, an unfinished upload, both buckets and the stack go."""
+    monkeypatch.setattr(bucket_contents, "_PAGE", 25)  # more pages than requests at a time
+    deploy()
+    fill(INBOX, KEYS)
+    s3 = boto3.client("s3")
+    s3.create_multipart_upload(Bucket=INBOX, Key="unfinished")
+    s3.put_object(Bucket=sweep_bucket(), Key="objects/made", Body=b"x")
+    ended = run("delete", "--stack", NAME, "--yes", "--json")
+    assert ended.status == 0, ended.err
+    assert buckets() == set()
+    assert {b["bucket"]: b["deleted"] for b in ended.document["buckets"]}[INBOX] == 2 * KEYS
+    assert f"{INBOX}: {KEYS} object versions" in ended.err
+    assert f"{KEYS} delete markers" in ended.err
+    assert ended.document["tables_kept"] == tables()
+    assert len(tables()) == 2
+
+
+def test_tables_go_if_asked(run: Run) -> None:
+    """With --tables nothing is left."""
+    deploy()
+    ended = run("delete", "--stack", NAME, "--yes", "--tables")
+    assert (ended.status, tables(), buckets()) == (0, [], set())
+
+
+def test_declining_changes_nothing(run: Run) -> None:
+    """The counts come before the question, and a no leaves everything as it is."""
+    deploy()
+    fill(INBOX)
+    ended = run("delete", "--stack", NAME, answer="n\n")
+    assert ended.status == 1
+    assert ended.err.index("3 object versions") < ended.err.index("[y/N]")
+    assert INBOX in buckets()
+    assert len(boto3.client("s3").list_object_versions(Bucket=INBOX)["Versions"]) == 3
+
+
+def test_a_foreign_bucket_keeps_its_objects_and_other_notifications(run: Run) -> None:
+    """Only the notification to the stack's own queue is removed from a bucket of somebody else."""
+    s3, sqs = boto3.client("s3"), boto3.client("sqs")
+    s3.create_bucket(Bucket=FOREIGN)
+    s3.put_object(Bucket=FOREIGN, Key="theirs", Body=b"x")
+    deploy(existing=FOREIGN)
+    other = sqs.create_queue(QueueName="other")["QueueUrl"]
+    arns = [
+        sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"][
+            "QueueArn"
+        ]
+        for url in (sqs.get_queue_url(QueueName="arrivals")["QueueUrl"], other)
+    ]
+    s3.put_bucket_notification_configuration(
+        Bucket=FOREIGN,
+        NotificationConfiguration={
+            "QueueConfigurations": [
+                {"Id": str(number), "QueueArn": arn, "Events": ["s3:ObjectCreated:*"]}
+                for number, arn in enumerate(arns)
+            ]
+        },
+    )
+    ended = run("delete", "--stack", NAME, "--yes")
+    assert ended.status == 0, ended.err
+    assert f"{FOREIGN} was not created by the stack: its objects stay" in ended.err
+    left = s3.get_bucket_notification_configuration(Bucket=FOREIGN)["QueueConfigurations"]
+    assert [entry["QueueArn"] for entry in left] == arns[1:]
+    assert s3.head_object(Bucket=FOREIGN, Key="theirs")
+
+
+def test_an_interrupted_deletion_continues(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped while it empties, or when the stack is gone already, the next call does the rest."""
+    deploy()
+    fill(INBOX, 5)
+    with monkeypatch.context() as patch:
+        patch.setattr(bucket_contents, "_PAGE", 4)
+        patch.setattr(bucket_contents, "_delete", InterruptedDeletion())
+        assert run("delete", "--stack", NAME, "--yes").status == 130
+    assert INBOX in buckets()
+    boto3.client("cloudformation").delete_stack(StackName=NAME)
+    ended = run("delete", "--stack", NAME, "--yes", "--tables")
+    assert ended.status == 0, ended.err
+    assert "gone already" in ended.err
+    assert (buckets(), tables()) == (set(), [])
+    again = run("delete", "--stack", NAME, "--yes")
+    assert again.status == 2
+    assert "nothing left of one" in again.err
+
+
+def test_another_stack_is_refused(run: Run) -> None:
+    """A stack that bucketsum's template did not create is not touched."""
+    boto3.client("cloudformation").create_stack(
+        StackName=NAME,
+        TemplateBody=json.dumps({"Resources": {"Precious": {"Type": "AWS::S3::Bucket"}}}),
+    )
+    ended = run("delete", "--stack", NAME, "--yes")
+    assert ended.status == 2
+    assert "was not created by bucketsum's template.yaml" in ended.err
+    assert len(buckets()) == 1
