@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+import zlib
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -11,7 +13,7 @@ from bucketsum.archives.model import ArchiveStatus, Mode
 from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, nested, stored
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from botocore.exceptions import ClientError
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -22,6 +24,13 @@ NULL_VERSION: Final = "null"
 """S3's version id of an object in a bucket that keeps no versions."""
 
 BY_SHA1_INDEX: Final = "by-sha1"
+
+SHA1_SHARDS: Final = 16
+"""Keys in the index for one SHA-1, so that a flood of equal objects is not throttled.
+
+A key of an index takes 1,000 writes per second; if it is hot, DynamoDB refuses the writes to the
+table itself. S3 takes 3,500 PUTs per second and prefix.
+"""
 
 _SEQUENCER_WIDTH: Final = 32
 _BATCH_GET_LIMIT: Final = 100
@@ -271,16 +280,19 @@ class DigestsTable:
         same = (row for row in rows if row.sha1 == sha1)  # the index trails the table
         return sorted(same, key=lambda row: (row.bucket, row.key, row.arrived_at))
 
-    def _row_keys_with(self, sha1: str) -> Iterator[RowKey]:
+    def _row_keys_with(self, sha1: str) -> list[RowKey]:
+        with ThreadPoolExecutor(SHA1_SHARDS) as threads:
+            shards = (f"{sha1}#{shard}" for shard in range(SHA1_SHARDS))
+            return [key for keys in threads.map(self._row_keys_in, shards) for key in keys]
+
+    def _row_keys_in(self, shard: str) -> list[RowKey]:
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             IndexName=BY_SHA1_INDEX,
-            KeyConditionExpression="sha1 = :sha1",
-            ExpressionAttributeValues={":sha1": {"S": sha1}},
+            KeyConditionExpression="sha1_shard = :shard",
+            ExpressionAttributeValues={":shard": {"S": shard}},
         )
-        for page in pages:
-            for item in page["Items"]:
-                yield _row_key_in(item)
+        return [_row_key_in(item) for page in pages for item in page["Items"]]
 
 
 def key_of(row_key: RowKey) -> dict[str, Any]:
@@ -302,7 +314,14 @@ def item_of(row: Row) -> dict[str, Any]:
         **key_of(RowKey(row.bucket, row.key, row.entry)),
         **encoded(row, _FLOAT_FORMAT),
         **{f"{_DIGEST_PREFIX}{name}": {"S": value} for name, value in row.digests.items()},
+        **({"sha1_shard": {"S": _shard_of(row)}} if row.sha1 else {}),
     }
+
+
+def _shard_of(row: Row) -> str:
+    """Key of *row* in the index: its SHA-1 and a shard that its own key decides."""
+    shard = zlib.crc32(f"{row.bucket}/{row.key}/{row.entry}".encode()) % SHA1_SHARDS
+    return f"{row.sha1}#{shard}"
 
 
 def row_of(item: Mapping[str, Any]) -> Row:

@@ -14,6 +14,7 @@ from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
 from bucketsum.archives.model import ArchiveStatus, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.digests_table import (
+    SHA1_SHARDS,
     ArchiveRecord,
     DigestsTable,
     MemberRecord,
@@ -23,6 +24,7 @@ from bucketsum.digests_table import (
     Status,
     Timing,
     comparable_sequencer,
+    item_of,
 )
 
 if TYPE_CHECKING:
@@ -218,3 +220,17 @@ def test_content_that_has_changed_is_not_found(
         return get(**request)
 
     assert bent(dynamodb, digests_table, overwritten).with_sha1(sha1) == [kept]
+
+
+def test_equal_content_is_spread_over_shards_and_found(ledger: DigestsTable) -> None:
+    """Many objects of one SHA-1 do not share one key of the index, and each of them is found."""
+    sha1 = fresh_sha1()
+    rows = [row(fresh_key(), "0A", sha1=sha1) for _ in range(64)]
+    for equal in rows:
+        ledger.record(equal)
+    assert {(found.key, found.sha1) for found in ledger.with_sha1(sha1)} == {
+        (equal.key, sha1) for equal in rows
+    }
+    items = [item_of(equal)["sha1_shard"]["S"] for equal in rows]
+    assert len(set(items)) > SHA1_SHARDS // 2
+    assert {item.partition("#")[0] for item in items} == {sha1}

@@ -1,0 +1,80 @@
+"""`bucketsum delete` against the local emulator, with as many versions as take several pages."""
+
+from __future__ import annotations
+
+import json
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from click.testing import CliRunner
+
+from bucketsum_cli import bucket_contents
+from bucketsum_cli.root_command import cli
+
+if TYPE_CHECKING:
+    from bucketsum_cli.stack import Stack
+
+NAME: Final = "short-lived"
+KEYS: Final = 1750  # with a version and a delete marker each: 3,500, four pages of S3's listing
+
+_BUCKET: Final[dict[str, Any]] = {
+    "Type": "AWS::S3::Bucket",
+    "DeletionPolicy": "RetainExceptOnCreate",
+    "Properties": {"VersioningConfiguration": {"Status": "Enabled"}},
+}
+_TABLE: Final[dict[str, Any]] = {
+    "Type": "AWS::DynamoDB::Table",
+    "Properties": {
+        "BillingMode": "PAY_PER_REQUEST",
+        "AttributeDefinitions": [{"AttributeName": "object", "AttributeType": "S"}],
+        "KeySchema": [{"AttributeName": "object", "KeyType": "HASH"}],
+    },
+}
+
+
+@pytest.fixture
+def bucket(stack: Stack) -> str:
+    """The bucket of a small stack with the parts that `delete` looks for."""
+    template = {
+        "Resources": {"InboxBucket": _BUCKET, "DigestsTable": _TABLE},
+        "Outputs": {"BucketName": {"Value": {"Ref": "InboxBucket"}}},
+    }
+    cloudformation = stack.connection.client("cloudformation")
+    cloudformation.create_stack(StackName=NAME, TemplateBody=json.dumps(template))
+    waiter = cloudformation.get_waiter("stack_create_complete")
+    waiter.wait(StackName=NAME, WaiterConfig={"Delay": 1})
+    [output] = cloudformation.describe_stacks(StackName=NAME)["Stacks"][0]["Outputs"]
+    return str(output["OutputValue"])
+
+
+@pytest.fixture
+def _as_on_aws(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands without ``--local`` reach the emulator through AWS's own variables."""
+    session = stack.connection.session
+    credentials = session.get_credentials()
+    assert credentials
+    monkeypatch.setenv("AWS_ENDPOINT_URL", str(stack.connection.endpoint))
+    monkeypatch.setenv("AWS_CA_BUNDLE", str(stack.connection.ca_bundle))
+    monkeypatch.setenv("AWS_ACCESS_KEY_ID", str(credentials.access_key))
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", str(credentials.secret_key))
+    monkeypatch.setenv("AWS_DEFAULT_REGION", str(session.region_name))
+
+
+@pytest.mark.usefixtures("_as_on_aws")
+def test_thousands_of_versions_and_markers_go(stack: Stack, bucket: str) -> None:
+    """A stack whose bucket has 3,500 versions and markers goes, and its bucket with it."""
+    s3 = stack.client("s3")
+
+    def put_and_delete(number: int) -> None:
+        s3.put_object(Bucket=bucket, Key=f"{number:05}", Body=b"x")
+        s3.delete_object(Bucket=bucket, Key=f"{number:05}")
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(put_and_delete, range(KEYS)))
+    arguments = ["delete", "--stack", NAME, "--yes", "--json"]
+    ended = CliRunner(mix_stderr=False).invoke(cli, arguments)
+    assert ended.exit_code == 0, ended.stderr
+    assert json.loads(ended.stdout)["buckets"] == [{"bucket": bucket, "deleted": 2 * KEYS}]
+    assert not bucket_contents.exists(s3, bucket)
+    assert bucket_contents.exists(s3, stack.bucket)
