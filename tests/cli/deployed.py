@@ -50,13 +50,13 @@ def deploy(endpoint: str | None = None) -> None:
         **{name: table[name] for name in table if name != "PointInTimeRecoverySpecification"},
     )
     sqs = boto3.client("sqs", endpoint_url=endpoint)
-    made = {
+    outputs = {
         "BucketName": BUCKET,
         "DigestsTableName": "digests",
         "ArrivalsQueueUrl": sqs.create_queue(QueueName="arrivals")["QueueUrl"],
         "DeadLetterQueueUrl": sqs.create_queue(QueueName="dead-letters")["QueueUrl"],
     }
-    publish({name: made.get(name, name) for name in _TEMPLATE["Outputs"]}, endpoint)
+    publish({name: outputs.get(name, name) for name in _TEMPLATE["Outputs"]}, endpoint)
 
 
 def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
@@ -175,5 +175,5 @@ def bodies_in(stack: Stack, queue_url: str) -> list[str]:
     while messages := sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get(
         "Messages"
     ):
-        bodies += [one["Body"] for one in messages]
+        bodies += [message["Body"] for message in messages]
     return sorted(bodies)

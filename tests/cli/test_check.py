@@ -35,7 +35,7 @@ def folder(tmp_path: Path) -> Path:
 def verdicts(run: Run, *arguments: object) -> dict[str, str]:
     """Key → result."""
     return {
-        one["key"]: one["result"] for one in run("check", *arguments, "--json").document["files"]
+        file["key"]: file["result"] for file in run("check", *arguments, "--json").document["files"]
     }
 
 
@@ -53,7 +53,7 @@ def test_all_equal_is_a_yes(run: Run, stack: Stack, folder: Path) -> None:
 
 
 def test_one_that_is_not_equal_is_a_no_and_says_which(run: Run, stack: Stack, folder: Path) -> None:
-    """Differs, not recorded, unreadable: each is told apart, and counted."""
+    """Differs, not recorded, unreadable: each is a result of its own, and counted."""
     (folder / "c").write_bytes(b"c")
     (folder / "d").write_bytes(b"d")
     put_and_record(stack, "in/a", b"a")
@@ -146,7 +146,7 @@ def test_empty_file_that_is_not_recorded_is_not_equal(run: Run, tmp_path: Path) 
 def test_file_that_cannot_be_read_is_no_equal_file(
     run: Run, stack: Stack, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was not compared is told, and keeps the answer from being yes."""
+    """What was not compared is shown, and keeps the answer from being yes."""
     put_and_record(stack, "in/a", b"a")
     put_and_record(stack, "in/b", b"b")
 

@@ -27,13 +27,13 @@ def test_nothing_set_aside_is_told(run: Run) -> None:
 def test_message_is_shown_with_its_object_and_its_reason(run: Run, stack: Stack) -> None:
     """Who, why, since when."""
     set_aside(stack, json.dumps(notification()), reason="SourceUnavailable: S3 throttles")
-    (one,) = run("failures", "--json").document
-    assert one["reason"] == "SourceUnavailable: S3 throttles"
-    assert one["objects"] == [
+    (message,) = run("failures", "--json").document
+    assert message["reason"] == "SourceUnavailable: S3 throttles"
+    assert message["objects"] == [
         {"bucket": LANDED.bucket, "key": LANDED.key, "version": LANDED.version_id}
     ]
-    assert one["body"] == json.dumps(notification())
-    assert one["sent_at"].startswith("20")
+    assert message["body"] == json.dumps(notification())
+    assert message["sent_at"].startswith("20")
     name, why, since, total = run("failures").out.splitlines()
     assert name == "inbox/photos/a b.jpg"
     assert why == "  SourceUnavailable: S3 throttles"
@@ -66,8 +66,8 @@ def test_malformed_message_is_shown_by_how_it_begins(
     """80 characters are enough to recognise it; nothing in them acts."""
     set_aside(stack, body, reason="MalformedMessage: not JSON")
     assert run("failures").out.splitlines()[0] == shown
-    (one,) = run("failures", "--json").document
-    assert (one["objects"], one["body"].strip()) == ([], body.strip())
+    (message,) = run("failures", "--json").document
+    assert (message["objects"], message["body"].strip()) == ([], body.strip())
 
 
 def test_hostile_keys_and_reasons_are_shown_as_text(run: Run, stack: Stack) -> None:

@@ -81,9 +81,9 @@ def test_what_cannot_be_taken_is_told_and_the_rest_is_taken(folder: Path) -> Non
     deep = folder.joinpath(*["d" * 200] * 5)  # 5 × 201 and photos/deep-1234.jpg: 1,025 bytes
     deep.mkdir(parents=True)
     (deep / "deep-1234.jpg").touch()
-    found = files_under([folder])
-    assert len(found.files) == 3
-    assert {one.path.name: one.reason for one in found.skipped} == {
+    selection = files_under([folder])
+    assert len(selection.files) == 3
+    assert {skipped.path.name: skipped.reason for skipped in selection.skipped} == {
         "pipe": "not a regular file",
         "broken": "No such file or directory",
         "\udcff.jpg": "its name is not UTF-8, which a key must be; rename it",
@@ -103,9 +103,9 @@ def test_folder_that_cannot_be_listed_is_told(
         return scandir(path)
 
     monkeypatch.setattr(os, "scandir", closed)
-    found = files_under([folder])
-    assert [file.key for file in found.files] == ["photos/cat.jpg"]
-    assert [one.reason for one in found.skipped] == ["Permission denied"]
+    selection = files_under([folder])
+    assert [file.key for file in selection.files] == ["photos/cat.jpg"]
+    assert [skipped.reason for skipped in selection.skipped] == ["Permission denied"]
 
 
 def test_path_that_does_not_exist_is_refused_by_name(folder: Path) -> None:
@@ -139,6 +139,6 @@ def test_sha1_of_a_file_is_hashlibs(
     """The same digest, and every byte is told to the progress."""
     path = tmp_path_factory.mktemp("sha1") / "file"
     path.write_bytes(content)
-    told: list[int] = []
-    assert sha1_of_file(path, told.append) == hashlib.sha1(content).hexdigest()
-    assert sum(told) == len(content)
+    sizes: list[int] = []
+    assert sha1_of_file(path, sizes.append) == hashlib.sha1(content).hexdigest()
+    assert sum(sizes) == len(content)

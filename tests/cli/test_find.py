@@ -30,7 +30,7 @@ def test_every_object_and_version_with_the_content_is_found(run: Run, stack: Sta
     ended = run("find", SHA1.upper(), "--json")
     assert ended.status == 0
     assert ended.document["sha1"] == SHA1
-    assert {(one["key"], one["version"]) for one in ended.document["objects"]} == {
+    assert {(row["key"], row["version"]) for row in ended.document["objects"]} == {
         (row.key, row.entry) for row in rows
     }
 

@@ -64,7 +64,7 @@ def test_down_where_nothing_runs_is_no_error(run: Run) -> None:
 def test_outside_a_project_the_error_says_so(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The embedded AWS belongs to a clone of bucketsum."""
+    """The local emulator belongs to a clone of bucketsum."""
     monkeypatch.chdir(tmp_path)
 
     ended = run("local", "up")
@@ -117,7 +117,7 @@ def test_unknown_parameter_is_refused_with_the_nearest_name(project: LocalProjec
 def test_values_reach_sam_as_they_are(project: LocalProject) -> None:
     """Empty values and spaces too: SAM reads NAME="VALUE"."""
     values = {"A": "", "B": "x y", "C": "1"}
-    sam = Sam(project, an_embedded_aws("https://127.0.0.1:1"), Interpreter(Path("p"), 13), values)
+    sam = Sam(project, an_emulator("https://127.0.0.1:1"), Interpreter(Path("p"), 13), values)
     options = sam.overrides()
     parsed = CfnParameterOverridesType().convert(tuple(options), None, None)
     assert parsed == values
@@ -283,7 +283,7 @@ def test_only_one_command_at_a_time_starts_or_stops(
     assert after.status == 0
 
 
-def as_the_embedded_aws(home: Path, program: str) -> subprocess.Popen[bytes]:
+def as_the_emulator(home: Path, program: str) -> subprocess.Popen[bytes]:
     """A process that, by its command line, is the one of *home*; leader of a group."""
     return subprocess.Popen(
         [sys.executable, "-c", program, str(home / process.WORKER_PROGRAM)],
@@ -295,12 +295,12 @@ def as_the_embedded_aws(home: Path, program: str) -> subprocess.Popen[bytes]:
 def test_a_process_is_known_by_its_command_line(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only the embedded AWS of this very project lives; no other, and none that has ended.
+    """Only the local emulator of this very project lives; no other, and none that has ended.
 
     No program is needed to tell where there is /proc.
     """
     monkeypatch.setenv("PATH", str(tmp_path))
-    with as_the_embedded_aws(tmp_path, "import sys; sys.stdin.read()") as ours:
+    with as_the_emulator(tmp_path, "import sys; sys.stdin.read()") as ours:
         assert process.lives(ours.pid, tmp_path)
         assert not process.lives(ours.pid, tmp_path / "another")
         assert not process.lives(os.getpid(), tmp_path)
@@ -314,7 +314,7 @@ def test_a_process_is_known_by_its_command_line(
 def test_without_proc_ps_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A Mac has no /proc."""
     monkeypatch.setattr(process, "_PROC", tmp_path / "absent")
-    with as_the_embedded_aws(tmp_path, "import sys; sys.stdin.read()") as ours:
+    with as_the_emulator(tmp_path, "import sys; sys.stdin.read()") as ours:
         assert process.lives(ours.pid, tmp_path)
         assert not process.lives(os.getpid(), tmp_path)
         ours.communicate()
@@ -333,14 +333,14 @@ def test_where_nothing_tells_the_error_names_what_is_missing(
 
 
 def test_another_s_process_of_that_number_is_nothing_running(project: LocalProject) -> None:
-    """A number that the system gave to somebody else does not make the embedded AWS run."""
-    emulator.save(project, an_embedded_aws("https://127.0.0.1:1"))
+    """A number that the system gave to somebody else does not make the local emulator run."""
+    emulator.save(project, an_emulator("https://127.0.0.1:1"))
 
     with pytest.raises(CannotDoError, match="not running"):
         emulator.running(project)
 
 
-def test_no_worker_outlives_the_embedded_aws(tmp_path: Path) -> None:
+def test_no_worker_outlives_the_local_emulator(tmp_path: Path) -> None:
     """A child that does not listen to SIGTERM ends with its leader all the same.
 
     All of them hold the FIFO open; its end is theirs.
@@ -355,7 +355,7 @@ def test_no_worker_outlives_the_embedded_aws(tmp_path: Path) -> None:
             held.write(b"!")
         time.sleep(600)
     """
-    with as_the_embedded_aws(tmp_path, textwrap.dedent(program)) as leader, open_fifo(fifo) as held:
+    with as_the_emulator(tmp_path, textwrap.dedent(program)) as leader, open_fifo(fifo) as held:
         assert held.read(1) == b"!"
 
         process.end(leader.pid, tmp_path)
@@ -363,7 +363,7 @@ def test_no_worker_outlives_the_embedded_aws(tmp_path: Path) -> None:
         assert held.read() == b""
 
 
-def an_embedded_aws(endpoint: str) -> emulator.LocalAws:
+def an_emulator(endpoint: str) -> emulator.LocalAws:
     """One that this test process plays."""
     return emulator.LocalAws(os.getpid(), endpoint, "us-east-1", "bucketsum", os.devnull)
 
@@ -398,7 +398,7 @@ def test_the_person_s_own_aws_stays_out_of_ours() -> None:
     server.start()
     try:
         host, port = server.get_host_and_port()
-        aws = an_embedded_aws(f"http://{host}:{port}")
+        aws = an_emulator(f"http://{host}:{port}")
         s3 = Connection(aws.session(), aws.endpoint, aws.ca_bundle).client("s3")
         s3.create_bucket(Bucket="ours")
         names = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
@@ -412,7 +412,7 @@ def test_the_person_s_own_aws_stays_out_of_ours() -> None:
 @pytest.mark.usefixtures("person_s_aws")
 def test_sam_sees_our_aws_and_none_of_theirs(project: LocalProject) -> None:
     """Every AWS_* variable of SAM's is ours, and no proxy stands between."""
-    aws = an_embedded_aws("https://127.0.0.1:1")
+    aws = an_emulator("https://127.0.0.1:1")
 
     seen = Sam(project, aws, Interpreter(Path(sys.executable), 13), {}).environment()
 
@@ -504,5 +504,5 @@ def test_a_port_whose_last_connections_are_remembered_is_free() -> None:
 
 def test_no_two_clones_share_control_groups(tmp_path: Path) -> None:
     """Both may want the same port; one's cleaning up must not take the other's boxes."""
-    one, other = (launcher._group_name(tmp_path / name, 4566) for name in "ab")  # noqa: SLF001 - a name
-    assert one != other
+    first, second = (launcher._group_name(tmp_path / name, 4566) for name in "ab")  # noqa: SLF001 - a name
+    assert first != second

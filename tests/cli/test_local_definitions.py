@@ -23,8 +23,8 @@ def test_a_definition_is_written_in_json_and_named(tmp_path: Path) -> None:
     template.write_text("A:\n  DefinitionUri: sweep.asl.yaml\nB:\n  CodeUri: x.yaml\n")
     convert_definitions(template)
     assert template.read_text() == "A:\n  DefinitionUri: sweep.asl.json\nB:\n  CodeUri: x.yaml\n"
-    made = json.loads((tmp_path / "sweep.asl.json").read_text())
-    assert made == yaml.safe_load(DEFINITION.read_text(encoding="utf-8"))
+    definition = json.loads((tmp_path / "sweep.asl.json").read_text())
+    assert definition == yaml.safe_load(DEFINITION.read_text(encoding="utf-8"))
 
 
 def test_the_template_itself_names_the_yaml() -> None:

@@ -58,7 +58,7 @@ def test_prefix_limits_what_is_listed(run: Run, stack: Stack) -> None:
     """A prefix is of the key, not of a folder."""
     for key in ("a1", "a2", "b1"):
         put_object(stack, key, b"")
-    assert [one["key"] for one in run("ls", "a", "--json").document] == ["a1", "a2"]
+    assert [version["key"] for version in run("ls", "a", "--json").document] == ["a1", "a2"]
 
 
 @pytest.mark.usefixtures("stack")
@@ -76,15 +76,15 @@ def test_only_what_a_reader_gets_is_listed(run: Run, stack: Stack) -> None:
     latest = put_and_record(stack, "twice", b"two", "02")
     put_object(stack, "deleted", b"")
     stack.client("s3").delete_object(Bucket=BUCKET, Key="deleted")
-    (one,) = run("ls", "--json").document
-    assert (one["version"], one["sha1"]) == (latest.entry, latest.sha1)
+    (version,) = run("ls", "--json").document
+    assert (version["version"], version["sha1"]) == (latest.entry, latest.sha1)
 
 
 def test_all_versions_are_told_apart(run: Run, stack: Stack) -> None:
     """Each version has its own digest."""
     rows = [put_and_record(stack, "twice", text, f"0{n}") for n, text in enumerate((b"1", b"2"))]
     shown = run("ls", "--all-versions", "--json").document
-    assert {(one["version"], one["sha1"]) for one in shown} == {
+    assert {(version["version"], version["sha1"]) for version in shown} == {
         (row.entry, row.sha1) for row in rows
     }
     table = run("ls", "--all-versions").out
@@ -99,9 +99,9 @@ def test_bucket_without_versions_shows_no_digest_of_what_was_there_before(
     stack.client("s3").create_bucket(Bucket=BUCKET)
     put_object(stack, "key", b"now")
     stack.digests_table().record(hashed(RowKey(BUCKET, "key", "null"), b"before", "01"))
-    assert [one["status"] for one in run("ls", "--json").document] == ["waiting"]
+    assert [version["status"] for version in run("ls", "--json").document] == ["waiting"]
     stack.digests_table().record(hashed(RowKey(BUCKET, "key", "null"), b"now", "02"))
-    assert [one["status"] for one in run("ls", "--json").document] == ["hashed"]
+    assert [version["status"] for version in run("ls", "--json").document] == ["hashed"]
 
 
 def test_more_than_a_page_is_listed_once_each(run: Run, stack: Stack) -> None:
@@ -110,7 +110,7 @@ def test_more_than_a_page_is_listed_once_each(run: Run, stack: Stack) -> None:
     keys = [f"{n:04}" for n in range(1001)]
     for key in keys:
         s3.put_object(Bucket=BUCKET, Key=key, Body=b"")
-    assert [one["key"] for one in run("ls", "--json").document] == keys
+    assert [version["key"] for version in run("ls", "--json").document] == keys
     heading, *lines = run("ls").out.splitlines()
     assert heading.startswith("key")
     assert [line.split()[0] for line in lines] == keys

@@ -38,7 +38,7 @@ def test_members_are_listed(run: Run, stack: Stack) -> None:
     assert len(lines) == 5
     assert HOSTILE_SHOWN in run("ls", "--members", "a.zip").out
     ended = run("ls", "--members", "a.zip!/d/", "--json")
-    assert [(one["member"], one["size_bytes"]) for one in ended.document] == [
+    assert [(item["member"], item["size_bytes"]) for item in ended.document] == [
         ("d/x", 1), ("d/y", 2),
     ]  # fmt: skip
 
@@ -81,7 +81,7 @@ def test_folder_is_checked_against_an_archive(run: Run, stack: Stack, tmp_path: 
     record_archive(stack, {"d/x": b"other", "z": b"z"}, "02")
     ended = run("check", str(tmp_path), "--archive", "a.zip", "--json")
     assert ended.status == 1
-    results = {one["key"]: one["result"] for one in ended.document["files"]}
+    results = {item["key"]: item["result"] for item in ended.document["files"]}
     assert results == {"d/x": "differs", "y": "not recorded"}
     assert ended.document["missing"] == ["z"]
 

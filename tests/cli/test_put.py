@@ -48,14 +48,14 @@ def test_every_file_is_in_the_bucket_and_has_hashlibs_digest(
     assert ended.status == 0
     assert ended.document["bucket"] == BUCKET
     assert ended.document["skipped"] == []
-    shown = {one["key"]: one for one in ended.document["objects"]}
+    shown = {uploaded["key"]: uploaded for uploaded in ended.document["objects"]}
     assert set(shown) == {"x/in/a.bin", "x/in/empty", f"x/in/{HOSTILE}"}
     for path in filter(Path.is_file, folder.rglob("*")):
-        one = shown[f"x/{path.relative_to(folder.parent)}"]
-        assert one["sha1"] == hashlib.sha1(path.read_bytes()).hexdigest()
-        assert (one["status"], one["size_bytes"]) == ("hashed", path.stat().st_size)
+        uploaded = shown[f"x/{path.relative_to(folder.parent)}"]
+        assert uploaded["sha1"] == hashlib.sha1(path.read_bytes()).hexdigest()
+        assert (uploaded["status"], uploaded["size_bytes"]) == ("hashed", path.stat().st_size)
         answer = stack.client("s3").get_object(
-            Bucket=BUCKET, Key=one["key"], VersionId=one["version"]
+            Bucket=BUCKET, Key=uploaded["key"], VersionId=uploaded["version"]
         )
         assert answer["Body"].read() == path.read_bytes()
 
@@ -85,9 +85,9 @@ def test_large_file_in_parts_is_one_object_with_one_digest(
     monkeypatch.setattr(upload, "_TRANSFER", parts)
     content = os.urandom(11 * 1024 * 1024)
     (tmp_path / "large").write_bytes(content)
-    (one,) = run("put", tmp_path / "large", "--json").document["objects"]
-    assert one["etag"].endswith("-2")
-    assert one["sha1"] == hashlib.sha1(content).hexdigest()
+    (uploaded,) = run("put", tmp_path / "large", "--json").document["objects"]
+    assert uploaded["etag"].endswith("-2")
+    assert uploaded["sha1"] == hashlib.sha1(content).hexdigest()
 
 
 def test_the_version_waited_for_is_the_one_that_was_put(
@@ -99,10 +99,10 @@ def test_the_version_waited_for_is_the_one_that_was_put(
     place = RowKey(BUCKET, "a.bin", version["VersionId"])
     stack.digests_table().record(hashed(place, b"a" * 1500))
     ended = run("put", folder / "a.bin", "--timeout", 0, "--json")
-    (one,) = ended.document["objects"]
+    (uploaded,) = ended.document["objects"]
     assert ended.status == 1
-    assert (one["status"], one["sha1"]) == ("waiting", None)
-    assert one["version"] != version["VersionId"]
+    assert (uploaded["status"], uploaded["sha1"]) == ("waiting", None)
+    assert uploaded["version"] != version["VersionId"]
 
 
 def test_in_a_bucket_without_versions_another_objects_row_does_not_count(
@@ -132,7 +132,7 @@ def test_no_wait_ends_well_as_soon_as_all_is_sent(run: Run, folder: Path) -> Non
     """Who does not wait is not told that digests are missing."""
     ended = run("put", folder, "--no-wait", "--json")
     assert ended.status == 0
-    assert {one["status"] for one in ended.document["objects"]} == {"waiting"}
+    assert {uploaded["status"] for uploaded in ended.document["objects"]} == {"waiting"}
 
 
 class RefusedTable(DigestsTable):
@@ -179,8 +179,8 @@ def test_file_that_vanishes_before_it_is_sent_is_skipped(stack: Stack, folder: P
     there = LocalFile(folder / "a.bin", "there", 1500)
     gone = LocalFile(folder / "gone", "gone", 5)
     sent = put_files(stack, [gone, there])
-    assert [one.file for one in sent.uploads] == [there]
-    assert [(one.path, one.reason) for one in sent.skipped] == [
+    assert [uploaded.file for uploaded in sent.uploads] == [there]
+    assert [(uploaded.path, uploaded.reason) for uploaded in sent.skipped] == [
         (gone.path, "No such file or directory")
     ]
 

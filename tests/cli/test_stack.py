@@ -187,7 +187,7 @@ def local_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def test_local_reads_from_the_embedded_aws_that_runs(
+def test_local_reads_from_the_local_emulator_that_runs(
     run: Run, local_project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """--local takes address and name from what `bucketsum local up` left."""

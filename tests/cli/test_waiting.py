@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from bucketsum.digests_table import Row
 
 
-class SlowLedger:
+class SlowTable:
     """Has each row from the moment that *comes_at* says; a look takes a second."""
 
     def __init__(self, comes_at: Mapping[RowKey, float]) -> None:
@@ -27,12 +27,16 @@ class SlowLedger:
         self.asked_at_a_time = 0
         self._comes_at = comes_at
 
-    def rows_at(self, places: Iterable[RowKey]) -> dict[RowKey, Row]:
+    def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
         """The rows that have come by now."""
-        asked = list(places)
+        wanted = list(row_keys)
         self.now += 1
-        self.asked_at_a_time = max(self.asked_at_a_time, len(asked))
-        return {place: hashed(place, b"") for place in asked if self._comes_at[place] <= self.now}
+        self.asked_at_a_time = max(self.asked_at_a_time, len(wanted))
+        return {
+            row_key: hashed(row_key, b"")
+            for row_key in wanted
+            if self._comes_at[row_key] <= self.now
+        }
 
     def pause(self, seconds: float) -> None:
         """Time passes."""
@@ -43,40 +47,43 @@ class SlowLedger:
         """Wait for every row that there will ever be."""
         etag = hashed(RowKey("b", "k", "v"), b"").etag or ""
         uploads = [
-            Upload(LocalFile(Path("f"), place.key, 0), place, etag) for place in self._comes_at
+            Upload(LocalFile(Path("f"), row_key.key, 0), row_key, etag)
+            for row_key in self._comes_at
         ]
-        ledger = cast("DigestsTable", self)
+        table = cast("DigestsTable", self)
         return wait_for_rows(
-            ledger, uploads, timeout_seconds, clock=lambda: self.now, pause=self.pause
+            table, uploads, timeout_seconds, clock=lambda: self.now, pause=self.pause
         )
 
 
 @given(moments=st.lists(st.floats(min_value=0, max_value=50), max_size=30))
 def test_every_row_that_comes_in_time_is_returned(moments: list[float]) -> None:
     """In whatever order they come."""
-    places = {RowKey("b", f"k{n}", "v"): moment for n, moment in enumerate(moments)}
-    assert SlowLedger(places).wait(100).keys() == places.keys()
+    row_keys = {RowKey("b", f"k{n}", "v"): moment for n, moment in enumerate(moments)}
+    assert SlowTable(row_keys).wait(100).keys() == row_keys.keys()
 
 
 @given(moments=st.lists(st.sampled_from([1.0, 1000.0]), min_size=1, max_size=30))
 def test_what_does_not_come_is_left_out_when_time_is_over(moments: list[float]) -> None:
     """Those that are there are not held up, and the wait ends."""
-    places = {RowKey("b", f"k{n}", "v"): moment for n, moment in enumerate(moments)}
-    ledger = SlowLedger(places)
-    assert ledger.wait(20).keys() == {place for place, moment in places.items() if moment == 1.0}
-    assert ledger.now < 25
+    row_keys = {RowKey("b", f"k{n}", "v"): moment for n, moment in enumerate(moments)}
+    table = SlowTable(row_keys)
+    assert table.wait(20).keys() == {
+        row_key for row_key, moment in row_keys.items() if moment == 1.0
+    }
+    assert table.now < 25
 
 
 def test_many_are_asked_for_in_turn() -> None:
     """However many there are, one look stays bounded, and those that never come block nobody."""
-    places = {RowKey("b", f"k{n}", "v"): 1e9 if n < 1500 else 1.0 for n in range(3000)}
-    ledger = SlowLedger(places)
-    assert len(ledger.wait(100)) == 1500
-    assert ledger.asked_at_a_time == 1000
+    row_keys = {RowKey("b", f"k{n}", "v"): 1e9 if n < 1500 else 1.0 for n in range(3000)}
+    table = SlowTable(row_keys)
+    assert len(table.wait(100)) == 1500
+    assert table.asked_at_a_time == 1000
 
 
 def test_nothing_to_wait_for_asks_nothing() -> None:
     """No uploads, no look."""
-    ledger = SlowLedger({})
-    assert ledger.wait(10) == {}
-    assert ledger.now == 0
+    table = SlowTable({})
+    assert table.wait(10) == {}
+    assert table.now == 0

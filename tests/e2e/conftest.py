@@ -1,4 +1,4 @@
-"""The real template on a real embedded AWS, once for all end-to-end tests."""
+"""The real template on a real local emulator, once for all end-to-end tests."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> LocalProject:
 
 @pytest.fixture(scope="session")
 def stack(project: LocalProject) -> Iterator[Stack]:
-    """The deployed stack; its embedded AWS ends with the tests."""
+    """The deployed stack; its local emulator ends with the tests."""
     yield bring_up(project, {})
     launcher.stop(project)
 

@@ -158,7 +158,7 @@ def test_a_stack_that_hashes_nothing_is_not_called_up(
 
 
 def test_up_deploys_again_where_it_runs(at_project: LocalProject, stack: Stack) -> None:
-    """A second `up` keeps the embedded AWS and what is in it, and takes new parameters."""
+    """A second `up` keeps the local emulator and what is in it, and takes new parameters."""
     before = emulator.running(at_project)
 
     done = CliRunner(mix_stderr=False).invoke(

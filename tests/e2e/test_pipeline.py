@@ -252,7 +252,7 @@ def test_the_logs_hold_one_structured_line_for_an_object(stack: Stack) -> None:
 
 @pytest.mark.usefixtures("at_project")
 def test_the_emulator_s_own_log_is_at_hand() -> None:
-    """`local logs --emulator` shows what the embedded AWS itself did."""
+    """`local logs --emulator` shows what the local emulator itself did."""
     assert "S3 notification" in run("local", "logs", "--emulator").stdout
 
 
