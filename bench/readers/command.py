@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bench.readers.rivals import Rivals
     from bench.readers.samples import Sample
 
-DOCUMENT: Final = PROJECT / "docs" / "benchmarking.md"
+DOCUMENT: Final = PROJECT / "bench" / "measured" / "readers.md"
 
 
 @click.command()
@@ -55,7 +55,9 @@ DOCUMENT: Final = PROJECT / "docs" / "benchmarking.md"
     type=click.Path(dir_okay=False, path_type=Path),
     help="File for the results. [default: .bucketsum/bench/readers.json]",
 )
-@click.option("--write-docs", is_flag=True, help="Write the tables to docs/benchmarking.md too.")
+@click.option(
+    "--write-docs", is_flag=True, help="Write the tables to bench/measured/readers.md too."
+)
 def readers(  # noqa: PLR0913 - one parameter per option
     names: tuple[str, ...],
     only: tuple[str, ...],
