@@ -27,8 +27,7 @@ from bench.unzip.archives import FOLDER, OTHERS, archives
 from bench.unzip.variants import VARIANTS
 from bucketsum.archives.archive_hasher import member_row
 from bucketsum.archives.member_rows import WRITERS, MemberRows
-from bucketsum.archives.model import Member, MemberDigest
-from bucketsum.archives.reader import MemberResult
+from bucketsum.archives.model import Member, MemberDigest, MemberResult
 from bucketsum.notifications import ObjectCreated
 from bucketsum_cli import output
 from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
@@ -156,7 +155,8 @@ def member_results() -> list[MemberResult]:
     members = []
     for number in range(ROWS):
         name = f"lib/python3.13/site-packages/package/module_{number:05}.py"
-        member = Member(name, name.encode(), number, 8, 0, number, 1000, 3000, 3, 0)
+        raw = name.encode()
+        member = Member(raw, raw, "utf-8", number, 8, 0, number, 1000, 3000, 3, 0)
         members.append(MemberResult(name, MemberDigest(member, 3000, f"{number:040x}")))
     return members
 

@@ -18,8 +18,9 @@ from typing import TYPE_CHECKING, Final
 
 from bench.unzip.turns import output_of
 from bench.unzip.variants import CHUNK_BYTES, VARIANTS
-from bucketsum.archives.central_directory import LOCAL_BYTES, read_directory
+from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.decoders import crc32, decoder_for
+from bucketsum.archives.local_header import LOCAL_BYTES
 from bucketsum.archives.member import FEED_BYTES
 from bucketsum.archives.model import Engine, Limits
 

@@ -85,11 +85,13 @@ def _bucketsum(mode: Mode, engine: Engine, threads: int, archive: Path, folder: 
             file.seek(offset)
             return file.read(length)
 
-    reader = ArchiveReader(mode, _LIMITS, (), threads, folder, engine, aside=threads > 1)
-    size_bytes = archive.stat().st_size
-    contents = reader.read(read, size_bytes, _chunks(archive), RunningDigest(), lambda _: None)
-    if contents.reason or contents.unreadable:
-        raise SystemExit(contents.reason or f"{contents.unreadable} members are unreadable")
+    reader = ArchiveReader(mode, _LIMITS, (), threads, folder, engine, second_core=threads > 1)
+    opened = reader.open(read, archive.stat().st_size)
+    for _ in opened.members(_chunks(archive), RunningDigest()):
+        continue
+    summary = opened.summary
+    if summary.reason or summary.unreadable:
+        raise SystemExit(summary.reason or f"{summary.unreadable} members are unreadable")
 
 
 VARIANTS: Final[Mapping[str, Callable[[Path, Path], None]]] = {

@@ -14,6 +14,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from bucketsum.batch import BatchHasher, MessageResult
 from bucketsum.clients import client_of, speed_up_botocore
 from bucketsum.dead_letters import DeadLetters, ReceivedMessage
+from bucketsum.deadline import Deadline
 from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import Deferred
 from bucketsum.hashing import HashResult, ObjectHasher, Outcome
@@ -21,7 +22,7 @@ from bucketsum.layer_manifest import layer_manifest
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings
-from bucketsum.tracing import carried, traced_when_sampled
+from bucketsum.tracing import traced_when_sampled
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -66,7 +67,7 @@ def _archive_hasher(settings: ArchiveSettings | None) -> ArchiveHasher | None:
             settings.limits,
             settings.suffixes,
             settings.threads,
-            aside=settings.second_core,
+            second_core=settings.second_core,
         ),
         s3=_S3,
         rows=MemberRows(_DYNAMODB, SETTINGS.digests_table),
@@ -76,11 +77,11 @@ def _archive_hasher(settings: ArchiveSettings | None) -> ArchiveHasher | None:
 
 _HASHER: Final = ObjectHasher(
     source=reader(_S3, SETTINGS.chunk_bytes, SETTINGS.read_policy.plan_for, os.environ),
-    ledger=DigestsTable(_DYNAMODB, SETTINGS.digests_table),
+    table=DigestsTable(_DYNAMODB, SETTINGS.digests_table),
     settings=SETTINGS,
     archives=_archive_hasher(SETTINGS.archives),
 )
-_BATCH: Final = BatchHasher(_HASHER.hash, SETTINGS, carried)
+_BATCH: Final = BatchHasher(_HASHER.hash, SETTINGS)
 
 
 @functools.cache
@@ -94,12 +95,12 @@ def _publish(report: HashResult) -> None:
     measurement = report.measurement
     logger.info(
         "object",
-        bucket=report.arrival.bucket,
-        key=report.arrival.key,
-        version_id=report.arrival.version_id,
+        bucket=report.created.bucket,
+        key=report.created.key,
+        version_id=report.created.version_id,
         outcome=report.outcome,
         sha1=report.sha1,
-        size_bytes=measurement.size_bytes if measurement else report.arrival.size_bytes,
+        size_bytes=measurement.size_bytes if measurement else report.created.size_bytes,
         seconds=round(measurement.seconds, 6) if measurement else None,
         mb_per_s=round(measurement.mb_per_s, 3) if measurement else None,
         reason=report.reason,
@@ -109,14 +110,14 @@ def _publish(report: HashResult) -> None:
     if report.outcome is Outcome.HASHED and measurement:
         metrics.add_metric("BytesHashed", MetricUnit.Bytes, measurement.size_bytes)
         metrics.add_metric("Speed", MetricUnit.MegabytesPerSecond, measurement.mb_per_s)
-    if report.contents:
-        metrics.add_metric("MembersHashed", MetricUnit.Count, report.contents.members)
-        metrics.add_metric("MemberBytes", MetricUnit.Bytes, report.contents.member_bytes)
+    if report.summary:
+        metrics.add_metric("MembersHashed", MetricUnit.Count, report.summary.members)
+        metrics.add_metric("MemberBytes", MetricUnit.Bytes, report.summary.member_bytes)
 
 
 def _of_members(report: HashResult) -> dict[str, Any]:
     """Log fields about an archive's members; none for other objects."""
-    contents = report.contents
+    contents = report.summary
     if contents is None:
         return {}
     return {
@@ -178,7 +179,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         to the queue.
     """
     messages = [_message_of(record) for record in event["Records"]]
-    results = _BATCH.handle(messages, lambda: context.get_remaining_time_in_millis() / 1000)
+    deadline = Deadline(lambda: context.get_remaining_time_in_millis() / 1000)
+    results = _BATCH.handle(messages, deadline)
     returned = [result.received.message_id for result in results if not _is_done(result)]
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in returned]}
 

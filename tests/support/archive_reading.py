@@ -8,8 +8,8 @@ from unittest.mock import patch
 
 from tests.support.sha1 import sha1_of
 
-from bucketsum.archives.model import Engine, Limits, Mode
-from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult
+from bucketsum.archives.model import ArchiveSummary, Engine, Limits, MemberResult, Mode
+from bucketsum.archives.reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -40,8 +40,8 @@ class Read:
         self.contents, self.members, self.sha1 = _read(reader, data, chunk_bytes)
         assert self.sha1 == sha1_of(data), "an archive's own SHA-1 is always right"
         if mode is Mode.STREAM:
-            with patch("bucketsum.archives.member.ASIDE_FROM_BYTES", 1):
-                beside = _read(replace(reader, aside=True), data, chunk_bytes)
+            with patch("bucketsum.archives.member.BACKGROUND_FROM_BYTES", 1):
+                beside = _read(replace(reader, second_core=True), data, chunk_bytes)
             assert beside == (self.contents, self.members, self.sha1), (
                 "a second core changes nothing"
             )
@@ -68,12 +68,7 @@ def _read(
     reader: ArchiveReader, data: bytes, chunk_bytes: int
 ) -> tuple[ArchiveSummary, list[MemberResult], str]:
     digest = RunningDigest()
-    members: list[MemberResult] = []
-    contents = reader.read(
-        lambda offset, length: data[offset : offset + length],
-        len(data),
-        (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes)),
-        digest,
-        members.append,
-    )
-    return contents, members, digest.digest().sha1
+    archive = reader.open(lambda offset, length: data[offset : offset + length], len(data))
+    chunks = (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes))
+    members = list(archive.members(chunks, digest))
+    return archive.summary, members, digest.digest().sha1

@@ -13,7 +13,7 @@ from bucketsum.archives.reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
-    from bucketsum.archives.reader import ArchiveSummary, MemberResult
+    from bucketsum.archives.model import ArchiveSummary, MemberResult
 
 LIMITS: Final = Limits(members=200, total_bytes=1 << 20, ratio=50, window_bytes=1 << 20, depth=1)
 _READER: Final = ArchiveReader(Mode.STREAM, LIMITS, (".zip", "z"))
@@ -25,15 +25,9 @@ def read_stream(
     """Read *data* as an archive; also its own SHA-1."""
     chunks = (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes))
     digest = RunningDigest()
-    members: list[MemberResult] = []
-    contents = reader.read(
-        lambda offset, length: data[offset : offset + length],
-        len(data),
-        chunks,
-        digest,
-        members.append,
-    )
-    return contents, members, digest.digest().sha1
+    archive = reader.open(lambda offset, length: data[offset : offset + length], len(data))
+    members = list(archive.members(chunks, digest))
+    return archive.summary, members, digest.digest().sha1
 
 
 def check(data: bytes) -> None:

@@ -17,8 +17,9 @@ from tests.support.settings import SETTINGS
 from bucketsum.archives.model import Limits, Mode
 from bucketsum.batch import LARGE_BYTES, BatchHasher, MessageResult
 from bucketsum.dead_letters import ReceivedMessage
+from bucketsum.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.errors import Deferred, MalformedMessage, SourceUnavailable
-from bucketsum.hashing import STOP_BEFORE_END_SECONDS, HashResult, Outcome
+from bucketsum.hashing import HashResult, Outcome
 from bucketsum.notifications import ObjectCreated
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.settings import ArchiveSettings
@@ -64,9 +65,9 @@ class Hasher:
     threads: set[int] = field(default_factory=set)
     _now: list[str] = field(default_factory=list)
 
-    def hash(self, arrival: ObjectCreated, remaining_seconds: Callable[[], float]) -> HashResult:
-        """See `ArrivalHasher.hash`."""
-        assert remaining_seconds() > 0
+    def hash(self, arrival: ObjectCreated, deadline: Deadline) -> HashResult:
+        """See `ObjectHasher.hash`."""
+        deadline.require(1, "the batch passes its own deadline on")
         self.hashed_keys.append(arrival.key)
         self.threads.add(threading.get_ident())
         self._now.append(arrival.key)
@@ -87,8 +88,7 @@ def handled(
     left: Callable[[], float] = lambda: PLENTY,
 ) -> dict[str, MessageResult]:
     """Handle a batch; message ids → works, in the order they came."""
-    batch = BatchHasher(hasher.hash, settings, lambda work: work)
-    works = list(batch.handle(deliveries, left))
+    works = list(BatchHasher(hasher.hash, settings).handle(deliveries, Deadline(left)))
     by_id = {work.received.message_id: work for work in works}
     assert len(by_id) == len(works)
     return by_id
@@ -117,7 +117,7 @@ def test_objects_of_one_message_are_too() -> None:
     together = threading.Barrier(3, timeout=WAIT_SECONDS)
     hasher = Hasher(meanwhile=lambda _: together.wait())
     works = handled(hasher, delivery(*map(arrival, "abc")))
-    assert [report.arrival.key for report in works["a"].reports] == ["a", "b", "c"]
+    assert [report.created.key for report in works["a"].reports] == ["a", "b", "c"]
 
 
 def test_there_are_no_more_threads_than_set() -> None:
@@ -180,7 +180,7 @@ def test_a_failure_is_its_messages_alone() -> None:
     group = works["d"].failure
     assert isinstance(group, ExceptionGroup)
     assert [str(error) for error in group.exceptions] == ["d", "e"]
-    assert [report.arrival.key for report in works["d"].reports] == ["f"]
+    assert [report.created.key for report in works["d"].reports] == ["f"]
 
 
 def test_a_malformed_message_keeps_no_other_from_its_turn() -> None:
@@ -302,5 +302,5 @@ def test_every_message_is_accounted_for(
             assert keys.isdisjoint(hasher.hashed_keys)
         else:
             assert keys <= set(hasher.hashed_keys)
-            assert {result.arrival.key for result in work.reports} == keys - hasher.fails
+            assert {result.created.key for result in work.reports} == keys - hasher.fails
             assert bool(work.failure) == bool(keys & hasher.fails)

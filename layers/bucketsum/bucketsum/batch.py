@@ -9,14 +9,16 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import Deferred, MalformedMessage
-from bucketsum.hashing import STOP_BEFORE_END_SECONDS, HashResult
+from bucketsum.hashing import HashResult
 from bucketsum.notifications import created_objects_in
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
+from bucketsum.tracing import carried
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from bucketsum.dead_letters import ReceivedMessage
+    from bucketsum.deadline import Deadline
     from bucketsum.notifications import ObjectCreated
     from bucketsum.settings import Settings
 
@@ -25,11 +27,6 @@ if TYPE_CHECKING:
 LARGE_BYTES: Final = 256 * 1024 * 1024
 """Messages of this size get an execution environment each: reading takes over 3 s at Lambda's
 75 MiB/s, redelivery about 1 s."""
-
-_SLOW_MB_PER_S: Final = 60
-_SLOW_MB_PER_S_PER_MB: Final = 0.16
-"""A slow reading at more and at less than 375 MB of memory: a third below what the article's
-reader measured in Lambda's shape at 512, 256 and 128 MB."""
 
 
 @dataclass(slots=True, eq=False)
@@ -72,18 +69,13 @@ class BatchHasher:
     """
 
     def __init__(
-        self,
-        hash_object: Callable[[ObjectCreated, Callable[[], float]], HashResult],
-        settings: Settings,
-        carried: Callable[[Callable[[ObjectCreated], Result]], Callable[[ObjectCreated], Result]],
+        self, hash_object: Callable[[ObjectCreated, Deadline], HashResult], settings: Settings
     ) -> None:
-        """Hash with *hash_object*; *carried* wraps a function to be called in other threads."""
         self._hash_object = hash_object
         self._settings = settings
-        self._carried = carried
 
     def handle(
-        self, messages: Iterable[ReceivedMessage], remaining_seconds: Callable[[], float]
+        self, messages: Iterable[ReceivedMessage], deadline: Deadline
     ) -> Iterator[MessageResult]:
         """Hash every object of every message; a failure does not stop the others.
 
@@ -92,12 +84,12 @@ class BatchHasher:
 
         Args:
             messages: The batch.
-            remaining_seconds: How long this invocation may still take; every thread asks.
+            deadline: The end of this invocation; all threads share it.
         """
 
         def hashed(created: ObjectCreated) -> Result:
             try:
-                return self._hash_object(created, remaining_seconds)
+                return self._hash_object(created, deadline)
             except Exception as error:  # noqa: BLE001 - the next object has its turn after any error
                 _forget_frames(error)
                 return error
@@ -107,7 +99,7 @@ class BatchHasher:
         yield from deferred
         yield from self._in_parallel(kept, hashed)
         yield from self._in_turn(
-            [message for message in kept if self._large_objects(message)], hashed, remaining_seconds
+            [message for message in kept if self._large_objects(message)], hashed, deadline
         )
 
     def _spread(
@@ -128,7 +120,7 @@ class BatchHasher:
     ) -> Iterator[MessageResult]:
         small = [created for message in messages for created in self._small_objects(message)]
         with _threads(min(self._settings.threads, len(small))) as pool:
-            results = pool.map(self._carried(hashed), small) if pool else map(hashed, small)
+            results = pool.map(carried(hashed), small) if pool else map(hashed, small)
             for message in messages:
                 message.results += [next(results) for _ in self._small_objects(message)]
                 if not self._large_objects(message):
@@ -138,24 +130,20 @@ class BatchHasher:
         self,
         messages: list[MessageResult],
         hashed: Callable[[ObjectCreated], Result],
-        remaining_seconds: Callable[[], float],
+        deadline: Deadline,
     ) -> Iterator[MessageResult]:
         deferrals = 0
         for number, message in enumerate(_by_receives(messages)):
             large = self._large_objects(message)
-            left = remaining_seconds() - STOP_BEFORE_END_SECONDS
+            size_bytes = sum(created.size_bytes for created in large)
+            in_time = deadline.allows_slow_reading(size_bytes, self._settings.memory_mb)
             last = message.received.receive_count >= self._settings.max_receives
-            if number and not last and left < self._slow_seconds(large):
+            if number and not last and not in_time:
                 message.results.append(Deferred(deferrals))
                 deferrals += 1
             else:
                 message.results += map(hashed, large)
             yield message
-
-    def _slow_seconds(self, objects: Iterable[ObjectCreated]) -> float:
-        memory_mb = self._settings.memory_mb
-        speed = min(_SLOW_MB_PER_S, _SLOW_MB_PER_S_PER_MB * memory_mb)
-        return sum(created.size_bytes for created in objects) / 1e6 / speed
 
     def _small_objects(self, message: MessageResult) -> list[ObjectCreated]:
         return [created for created in message.objects if self._is_small(created)]

@@ -1,4 +1,4 @@
-"""An arrival → its outcome: look up, read, digest, record."""
+"""An object-created event → its outcome: look up, read, digest, record."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.clock import now
+from bucketsum.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.digest import Digest, digest_of
 from bucketsum.digests_table import (
     DigestsTable,
@@ -20,177 +21,175 @@ from bucketsum.digests_table import (
     comparable_sequencer,
     row_key_of,
 )
-from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable, OutOfTime
+from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable
 from bucketsum.measure import Measurement
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Iterator
+    from collections.abc import Callable
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
-    from bucketsum.archives.reader import ArchiveSummary
+    from bucketsum.archives.model import ArchiveSummary
+    from bucketsum.deadline import Deadline
     from bucketsum.notifications import ObjectCreated
     from bucketsum.s3.source import OpenObject, Source
     from bucketsum.settings import Settings
 
 LOOK_UP_FROM_BYTES: Final = SPLIT_FROM_BYTES
-"""From this size on a look-up costs less than the chance of reading the object twice.
+"""Objects of this size or more are looked up before they are read.
 
-A look-up is a request of some 5 ms before every object; S3 delivers few events twice. Below this
-size a needless second read costs about as much as the look-ups that would have avoided it.
+A look-up is a request of some 5 ms before every object, and S3 delivers few events twice. Below
+this size a needless second read costs about as much as the look-ups that would have avoided it.
 """
 
 
 class Outcome(StrEnum):
-    """What became of an arrival. Each of these is success for the queue."""
+    """The outcome of an object-created event. Each of these is success for the queue."""
 
     HASHED = "hashed"
     UNCHANGED = "unchanged"
-    """This very event was recorded before."""
+    """This event was recorded before."""
     SUPERSEDED = "superseded"
-    """A newer object has taken its place; that one has an event of its own."""
+    """A newer object has replaced it; that object has an event of its own."""
     GONE = "gone"
     """It was deleted before it was read."""
     UNREADABLE = "unreadable"
-    """It is there, but not for us: a row says why and what to do."""
+    """It exists, but the function may not read it; a row says why and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
 class HashResult:
-    """What was done for one arrival.
+    """The result of one object-created event.
 
     Attributes:
-        arrival: The arrival.
-        outcome: What became of it.
-        sha1: Its digest, where hashed.
-        measurement: Bytes and seconds of the reading, where there was one.
+        created: The event.
+        outcome: Its outcome.
+        sha1: The object's digest, if hashed.
+        measurement: Bytes and seconds of the reading, if it was read.
         reason: Why it was not hashed.
-        contents: What became of its members, where it was read as an archive.
+        summary: Its members, if it was read as an archive.
     """
 
-    arrival: ObjectCreated
+    created: ObjectCreated
     outcome: Outcome
     sha1: str | None = None
     measurement: Measurement | None = None
     reason: str | None = None
-    contents: ArchiveSummary | None = None
+    summary: ArchiveSummary | None = None
 
 
 class ObjectHasher:
-    """Hashes arrivals one after the other."""
+    """Hashes objects one after the other."""
 
     def __init__(
         self,
         source: Source,
-        ledger: DigestsTable,
+        table: DigestsTable,
         settings: Settings,
         clock: Callable[[], float] = time.perf_counter,
         archives: ArchiveHasher | None = None,
     ) -> None:
         self._source = source
-        self._ledger = ledger
+        self._table = table
         self._settings = settings
         self._clock = clock
         self._archives = archives
 
-    def hash(self, arrival: ObjectCreated, remaining_seconds: Callable[[], float]) -> HashResult:
-        """Read *arrival* once, if need be, and record its digest.
+    def hash(self, created: ObjectCreated, deadline: Deadline) -> HashResult:
+        """Read the object of *created* once, if need be, and record its digest.
 
         Args:
-            arrival: What landed.
-            remaining_seconds: How long this invocation may still take.
+            created: The event.
+            deadline: The end of this invocation.
 
         Raises:
-            RetryLater: It could not be read to its end this time.
+            Retryable: It could not be read to its end this time.
             ClientError: DynamoDB refused.
         """
-        if remaining_seconds() < STOP_BEFORE_END_SECONDS:
-            raise OutOfTime(
-                "the invocation's time ended before this object's turn; lower BatchSize or "
-                "raise MemorySize"
-            )
+        deadline.require(
+            STOP_BEFORE_END_SECONDS,
+            "the invocation's time ended before this object's turn; lower BatchSize or raise "
+            "MemorySize",
+        )
         try:
-            return self._known(arrival) or self._hashed(arrival, remaining_seconds)
+            return self._known(created) or self._hashed(created, deadline)
         except ObjectUnreadable as error:
-            row = self._row(arrival, Status.UNREADABLE, reason=str(error))
-            recorded = self._ledger.record(row)  # what was hashed before is not forgotten for it
+            row = self._row(created, Status.UNREADABLE, reason=str(error))
+            recorded = self._table.record(row)  # an earlier digest of it is kept
             outcome = Outcome.UNREADABLE if recorded is WriteResult.WRITTEN else _RECORDED[recorded]
-            return HashResult(arrival, outcome, reason=str(error))
+            return HashResult(created, outcome, reason=str(error))
         except NotHashed as error:
-            return HashResult(arrival, _OUTCOMES[type(error)], reason=str(error))
+            return HashResult(created, _OUTCOMES[type(error)], reason=str(error))
 
-    def _known(self, arrival: ObjectCreated) -> HashResult | None:
-        if arrival.size_bytes < LOOK_UP_FROM_BYTES and not self._as_archive(arrival):
+    def _known(self, created: ObjectCreated) -> HashResult | None:
+        if created.size_bytes < LOOK_UP_FROM_BYTES and not self._as_archive(created):
             return None
-        row = self._ledger.row_at(row_key_of(arrival))
-        if row is None or row.sequencer < comparable_sequencer(arrival.sequencer):
+        row = self._table.row_at(row_key_of(created))
+        if row is None or row.sequencer < comparable_sequencer(created.sequencer):
             return None
-        if row.sequencer > comparable_sequencer(arrival.sequencer):
+        if row.sequencer > comparable_sequencer(created.sequencer):
             raise ObjectSuperseded("a newer event of this key is recorded")
-        return HashResult(arrival, Outcome.UNCHANGED) if row.status is Status.HASHED else None
+        return HashResult(created, Outcome.UNCHANGED) if row.status is Status.HASHED else None
 
-    def _as_archive(self, arrival: ObjectCreated) -> ArchiveHasher | None:
-        return self._archives if self._archives and self._archives.takes(arrival) else None
+    def _as_archive(self, created: ObjectCreated) -> ArchiveHasher | None:
+        return self._archives if self._archives and self._archives.takes(created) else None
 
-    def _hashed(self, arrival: ObjectCreated, remaining_seconds: Callable[[], float]) -> HashResult:
-        if archives := self._as_archive(arrival):
-            return self._hashed_with_members(archives, arrival, remaining_seconds)
+    def _hashed(self, created: ObjectCreated, deadline: Deadline) -> HashResult:
+        if archives := self._as_archive(created):
+            return self._hashed_with_members(archives, created, deadline)
         started = self._clock()
-        opened = self._source.open(arrival)
-        with closing(opened.chunks):  # also where time runs out in the middle of them
-            chunks = _within(remaining_seconds, opened)
+        opened = self._source.open(created)
+        with closing(opened.chunks):  # also if time runs out before their end
+            chunks = deadline.guard(opened.chunks, opened.size_bytes)
             digest = digest_of(chunks, self._settings.extra_algorithms)
         measurement = Measurement(digest.size_bytes, self._clock() - started)
-        row = self._row(arrival, Status.HASHED, digest, measurement, opened)
-        outcome = _RECORDED[self._ledger.record(row)]
-        return HashResult(arrival, outcome, digest.sha1, measurement)
+        row = self._row(created, Status.HASHED, digest, measurement, opened)
+        outcome = _RECORDED[self._table.record(row)]
+        return HashResult(created, outcome, digest.sha1, measurement)
 
     def _hashed_with_members(
-        self,
-        archives: ArchiveHasher,
-        arrival: ObjectCreated,
-        remaining_seconds: Callable[[], float],
+        self, archives: ArchiveHasher, created: ObjectCreated, deadline: Deadline
     ) -> HashResult:
         from bucketsum.archives.archive_hasher import archive_record  # noqa: PLC0415 - see `settings`
 
         started = self._clock()
-        opened: list[OpenObject] = []
-
-        def chunks() -> Generator[bytes]:  # opened once they are asked for: the directory is first
-            opened.append(self._source.open(arrival))
-            with closing(opened[0].chunks):
-                yield from _within(remaining_seconds, opened[0])
-
-        digest, contents = archives.hash(arrival, chunks(), remaining_seconds)
+        archive = archives.open(created)
+        opened = self._source.open(created)
+        with closing(opened.chunks):
+            chunks = deadline.guard(opened.chunks, opened.size_bytes)
+            digest = archives.hash(archive, created, chunks)
         measurement = Measurement(digest.size_bytes, self._clock() - started)
-        plain = self._row(arrival, Status.HASHED, digest, measurement, opened[0])
-        row = replace(plain, remarks=contents.remarks, archive=archive_record(contents))
-        recorded = self._ledger.record(row)
+        summary = archive.summary
+        row = replace(
+            self._row(created, Status.HASHED, digest, measurement, opened),
+            remarks=summary.remarks,
+            archive=archive_record(summary),
+        )
+        recorded = self._table.record(row)
         if recorded is WriteResult.WRITTEN:
             archives.rows.remove_stale(row)
-        outcome = _RECORDED[recorded]
-        return HashResult(arrival, outcome, digest.sha1, measurement, contents=contents)
+        return HashResult(created, _RECORDED[recorded], digest.sha1, measurement, summary=summary)
 
     def _row(
         self,
-        arrival: ObjectCreated,
+        created: ObjectCreated,
         status: Status,
         digest: Digest | None = None,
         measurement: Measurement | None = None,
         opened: OpenObject | None = None,
         reason: str | None = None,
     ) -> Row:
-        place = row_key_of(arrival)
+        row_key = row_key_of(created)
         return Row(
-            bucket=place.bucket,
-            key=place.key,
-            entry=place.entry,
+            bucket=row_key.bucket,
+            key=row_key.key,
+            entry=row_key.entry,
             status=status,
-            size_bytes=digest.size_bytes if digest else arrival.size_bytes,
-            sequencer=arrival.sequencer,
-            arrived_at=arrival.event_time,
+            size_bytes=digest.size_bytes if digest else created.size_bytes,
+            sequencer=created.sequencer,
+            arrived_at=created.event_time,
             recorded_at=now(),
-            etag=opened.etag if opened else arrival.etag,
+            etag=opened.etag if opened else created.etag,
             sha1=digest.sha1 if digest else None,
             digests=digest.extra if digest else {},
             reason=reason,
@@ -205,32 +204,9 @@ class ObjectHasher:
         )
 
 
-STOP_BEFORE_END_SECONDS: Final = 3.0
-"""How long before its time-out an invocation stops reading, so that it can say so."""
-
 _OUTCOMES: Final = {ObjectGone: Outcome.GONE, ObjectSuperseded: Outcome.SUPERSEDED}
 _RECORDED: Final = {
     WriteResult.WRITTEN: Outcome.HASHED,
     WriteResult.DUPLICATE: Outcome.UNCHANGED,
     WriteResult.STALE: Outcome.SUPERSEDED,
 }
-
-
-def _within(remaining_seconds: Callable[[], float], opened: OpenObject) -> Iterator[bytes]:
-    """Pass the chunks on, but stop in time to give the message back with a reason.
-
-    In time is before a chunk as slow as the slowest would outlast what is left.
-    """
-    read = 0
-    slowest_seconds = 0.0
-    before = remaining_seconds()
-    for chunk in opened.chunks:
-        left = remaining_seconds()
-        slowest_seconds, before = max(slowest_seconds, before - left), left
-        if left < max(STOP_BEFORE_END_SECONDS, 2 * slowest_seconds):
-            raise OutOfTime(
-                f"{read} of {opened.size_bytes} bytes were read when the invocation's time ended; "
-                "raise MemorySize, lower BatchSize, or hash this object elsewhere"
-            )
-        read += len(chunk)
-        yield chunk

@@ -120,7 +120,8 @@ def test_hostile_members_have_rows(stack: HasherStack) -> None:
     assert rows["secret"]["reason"].startswith("encrypted: ")
     assert rows[long]["sha1"] == sha1_of(b"hello")
     assert rows["in.zip"]["archive_status"] == "read"
-    assert rows["in.zip!/x"]["sha1"] == sha1_of(b"inner")
+    assert rows["in.zip!/x"]["sha1"] == sha1_of(b"hello")
+    assert rows["in.zip!/x~2"]["sha1"] == sha1_of(b"inner")
     assert stack.rows()["a.zip", "null"]["members_unreadable"] == "1"
 
 

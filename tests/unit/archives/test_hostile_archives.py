@@ -27,7 +27,6 @@ MODES = pytest.mark.parametrize("mode", list(Mode))
 
 LOCAL_LIES: dict[str, dict[str, int | bytes]] = {
     "signature": {"signature": b"PK\x03\x05"},
-    "name": {"name": b"evil.txt"},
     "method": {"method": 8},
     "crc32": {"crc32": 1},
     "size": {"size": 6},
@@ -136,6 +135,12 @@ def test_directory_size_is_limited() -> None:
 
 
 MEMBERS: dict[str, tuple[Part, Problem]] = {
+    "another name in its local header": (
+        replace(GOOD, local={"name": b"evil.txt"}), Problem.WRONG_NAME,
+    ),
+    "a longer name in its local header": (
+        replace(GOOD, local={"name": b"much/longer.txt"}), Problem.WRONG_NAME,
+    ),
     "wrong CRC": (replace(GOOD, crc32=7), Problem.WRONG_CRC),
     "smaller than told": (replace(GOOD, size=9), Problem.WRONG_SIZE),
     "larger than told": (replace(GOOD, size=3), Problem.WRONG_SIZE),
@@ -284,14 +289,13 @@ def test_time_that_runs_out_ends_members_only() -> None:
     """The archive's own digest is still computed."""
     data = archive_of(*(named(f"{number}") for number in range(5)))
     digest = RunningDigest()
-    moments = iter([True, True, False])
-    found: list[object] = []
-    contents = ArchiveReader(Mode.STREAM, Limits()).read(
-        lambda offset, length: data[offset : offset + length],
-        len(data), iter([data]), digest, found.append, lambda: next(moments),
-    )  # fmt: skip
-    assert contents.status is ArchiveStatus.OUT_OF_TIME
-    assert len(found) == 2
+    moments = iter([True, True, True, True, False])  # two for each member
+    archive = ArchiveReader(Mode.STREAM, Limits()).open(
+        lambda offset, length: data[offset : offset + length], len(data)
+    )
+    members = list(archive.members(iter([data]), digest, lambda: next(moments)))
+    assert archive.summary.status is ArchiveStatus.OUT_OF_TIME
+    assert len(members) == 2
     assert digest.digest().sha1 == sha1_of(data)
 
 

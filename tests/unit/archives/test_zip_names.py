@@ -16,7 +16,7 @@ from tests.support.zip_maker import archive_of, named
 
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.archives.model import Mode
-from bucketsum.archives.names import decoded_name, name_warnings, shortened
+from bucketsum.archives.names import encoded_name, name_warnings, shortened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -73,6 +73,12 @@ def test_nothing_escapes_its_folder(
     members = {path for path in opened if "/m/" in path}
     [path] = members
     assert re.match(rf"{re.escape(str(tmp_path))}/bucketsum-archive-\w+/m/\d+/\d+$", path)
+
+
+def decoded_name(raw: bytes, flags: int, extra: bytes, system: int) -> str:
+    """A name's text."""
+    data, encoding = encoded_name(raw, flags, extra, system)
+    return data.decode(encoding)
 
 
 @given(st.binary(max_size=60), st.sampled_from([0, 0x800]), st.sampled_from([0, 3]))

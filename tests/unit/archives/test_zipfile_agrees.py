@@ -20,7 +20,7 @@ from tests.support.zip_maker import Part, archive_of
 
 from bucketsum.archives import decoders
 from bucketsum.archives.model import ArchiveStatus, Engine, Limits, Mode, Problem
-from bucketsum.archives.reader import ArchiveReader, MemberResult
+from bucketsum.archives.reader import ArchiveReader
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -111,25 +111,20 @@ def test_more_members_than_16_bits_count(tmp_path: Path) -> None:
     assert read.contents.members == 65_540
 
 
-def test_what_comes_is_used_as_it_comes() -> None:
-    """Members are told while the archive is still arriving: it is never held as a whole."""
+def test_members_come_while_the_archive_arrives() -> None:
+    """It is never kept as a whole."""
     data = written({str(number): (0, bytes(1000)) for number in range(100)})
-    taken = 0
-    seen: list[int] = []
+    position = 0
 
     def chunks() -> Iterator[bytes]:
-        nonlocal taken
-        for at in range(0, len(data), 500):
-            taken = at
-            yield data[at : at + 500]
+        nonlocal position
+        for position in range(0, len(data), 500):
+            yield data[position : position + 500]
 
-    def on_member(_: MemberResult) -> None:
-        seen.append(taken)
-
-    ArchiveReader(Mode.STREAM, Limits()).read(
-        lambda offset, length: data[offset : offset + length],
-        len(data), chunks(), RunningDigest(), on_member,
-    )  # fmt: skip
+    archive = ArchiveReader(Mode.STREAM, Limits()).open(
+        lambda offset, length: data[offset : offset + length], len(data)
+    )
+    seen = [position for _ in archive.members(chunks(), RunningDigest())]
     assert seen[0] < 2_000
     assert all(later > earlier for earlier, later in pairwise(seen))
 

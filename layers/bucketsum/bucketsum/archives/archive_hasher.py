@@ -6,33 +6,32 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bucketsum.archives.decoders import METHODS
+from bucketsum.archives.decoders import method_name
 from bucketsum.archives.member_rows import member_entry
-from bucketsum.archives.pace import Pace
 from bucketsum.clock import now
 from bucketsum.digest import RunningDigest
 from bucketsum.digests_table import ArchiveRecord, MemberRecord, Row, Status, row_key_of
 from bucketsum.s3.range_reads import range_reader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
-
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.archives.member_rows import MemberRows
-    from bucketsum.archives.reader import ArchiveReader, ArchiveSummary, MemberResult
+    from bucketsum.archives.model import ArchiveSummary, MemberResult
+    from bucketsum.archives.reader import Archive, ArchiveReader
+    from bucketsum.deadline import GuardedChunks
     from bucketsum.digest import Digest
     from bucketsum.notifications import ObjectCreated
 
 
 @dataclass(frozen=True, slots=True)
 class ArchiveHasher:
-    """Hashes archives and all that is in them.
+    """Hashes archives and their members.
 
     Attributes:
-        reader: How.
+        reader: Settings for reading them.
         s3: Reads their central directories.
-        rows: Where members are recorded.
+        rows: The members' rows.
         extra_algorithms: Digests of the archive besides SHA-1.
     """
 
@@ -41,38 +40,38 @@ class ArchiveHasher:
     rows: MemberRows
     extra_algorithms: tuple[str, ...] = ()
 
-    def takes(self, arrival: ObjectCreated) -> bool:
-        """Whether *arrival* is to be treated as an archive."""
-        return self.reader.takes(arrival.key)
+    def takes(self, created: ObjectCreated) -> bool:
+        """Whether *created* is to be treated as an archive."""
+        return self.reader.takes(created.key)
 
-    def hash(
-        self,
-        arrival: ObjectCreated,
-        chunks: Generator[bytes],
-        remaining_seconds: Callable[[], float],
-    ) -> tuple[Digest, ArchiveSummary]:
-        """Read the directory, then all of *chunks* once; members' rows are written meanwhile.
-
-        When this returns all of them are in the table. The archive's own row is not: it is to be
-        written after them, so that a row of an archive means that its members' are there.
+    def open(self, created: ObjectCreated) -> Archive:
+        """Read its central directory; an invalid one is a status and not an error.
 
         Raises:
-            RetryLater: It could not be read to its end, or DynamoDB is too busy.
+            Retryable: It could not be read.
+            NotHashed: It is gone, superseded or not readable.
+        """
+        return self.reader.open(range_reader(self.s3, created), created.size_bytes)
+
+    def hash(self, archive: Archive, created: ObjectCreated, chunks: GuardedChunks) -> Digest:
+        """Read all of *chunks* once; members' rows are written meanwhile.
+
+        When this returns, all of them are in the table. The archive's own row is to be written
+        after them, so that a row of an archive means that its members' rows are there.
+
+        Raises:
+            Retryable: It could not be read to its end, or DynamoDB is too busy.
             NotHashed: It is gone, superseded or not readable.
             ClientError: DynamoDB refused.
         """
         digest = RunningDigest(self.extra_algorithms)
-        pace = Pace(arrival.size_bytes, remaining_seconds)
-        with closing(chunks), self.rows.writer() as writer:
-            contents = self.reader.read(
-                range_reader(self.s3, arrival),
-                arrival.size_bytes,
-                pace.counting(chunks),
-                digest,
-                lambda member: writer.put(member_row(arrival, member)),
-                pace.allows_members,
-            )
-        return digest.digest(), contents
+        with (
+            self.rows.writer() as writer,
+            closing(archive.members(chunks, digest, chunks.allow_members)) as members,
+        ):
+            for member in members:
+                writer.put(member_row(created, member))
+        return digest.digest()
 
 
 def archive_record(summary: ArchiveSummary) -> ArchiveRecord:
@@ -89,30 +88,30 @@ def archive_record(summary: ArchiveSummary) -> ArchiveRecord:
     )
 
 
-def member_row(arrival: ObjectCreated, found: MemberResult) -> Row:
-    """The row of a member of the archive *arrival*."""
-    place = row_key_of(arrival)
-    member = found.digest.member
-    remarks = found.remarks
-    if found.inside:
-        remarks += found.inside.remarks
+def member_row(created: ObjectCreated, result: MemberResult) -> Row:
+    """The row of a member of the archive *created*."""
+    row_key = row_key_of(created)
+    member = result.digest.member
+    remarks = result.remarks
+    if result.inside:
+        remarks += result.inside.remarks
     return Row(
-        bucket=place.bucket,
-        key=place.key,
-        entry=member_entry(place.entry, found.path),
-        status=Status.HASHED if found.digest.sha1 else Status.UNREADABLE,
-        size_bytes=found.digest.size_bytes,
-        sequencer=arrival.sequencer,
-        arrived_at=arrival.event_time,
+        bucket=row_key.bucket,
+        key=row_key.key,
+        entry=member_entry(row_key.entry, result.path),
+        status=Status.HASHED if result.digest.sha1 else Status.UNREADABLE,
+        size_bytes=result.digest.size_bytes,
+        sequencer=created.sequencer,
+        arrived_at=created.event_time,
         recorded_at=now(),
-        sha1=found.digest.sha1,
-        reason=found.digest.reason,
+        sha1=result.digest.sha1,
+        reason=result.digest.reason,
         member=MemberRecord(
-            path=found.path,
-            method=METHODS.get(member.method, str(member.method)),
+            path=result.path,
+            method=method_name(member.method),
             crc32=f"{member.crc32:08x}",
             compressed_bytes=member.compressed_bytes,
         ),
         remarks=remarks,
-        archive=archive_record(found.inside) if found.inside else None,
+        archive=archive_record(result.inside) if result.inside else None,
     )

@@ -1,4 +1,4 @@
-"""Hashing on a second core, while the first reads on and inflates."""
+"""Hashing on a second core, while the first continues to read and decompress."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     Call = Callable[[Bytes], object]
 
 WAITING_BYTES: Final = 1024 * 1024
-"""How many bytes may wait; of what is larger, one."""
+"""Maximum queued bytes. A single larger piece is accepted when the queue is empty."""
 
 
 class BackgroundCalls:
-    """Makes calls in a thread of its own, one after the other as they were given."""
+    """Makes calls one after the other, in a thread of its own."""
 
     def __init__(self) -> None:
         self._calls: deque[tuple[Call, Bytes]] = deque()
@@ -25,14 +25,14 @@ class BackgroundCalls:
         self._changed = Condition()
         self._ends = False
         self._failure: BaseException | None = None
-        self._thread = Thread(target=self._make_calls, name="aside", daemon=True)
+        self._thread = Thread(target=self._make_calls, name="background", daemon=True)
 
     def __enter__(self) -> Self:
         self._thread.start()
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Wait for all calls; where something was raised, for the one that is being made."""
+        """Wait for all calls; after an error, for the current call alone."""
         with self._changed:
             if kind is not None:
                 self._calls.clear()
@@ -43,10 +43,10 @@ class BackgroundCalls:
             self._raise_failure()
 
     def do(self, call: Call, data: Bytes) -> None:
-        """Let *call* be made with *data* soon; waits while too much waits already.
+        """Queue *call* with *data*; waits while the queue is full.
 
         Raises:
-            BaseException: What a call before has raised; no more are made then.
+            BaseException: A call before has raised it; no more are made.
         """
         size = len(data)
         with self._changed:
@@ -65,7 +65,7 @@ class BackgroundCalls:
         self._raise_failure()
 
     def passing(self, call: Call, chunks: Iterable[bytes]) -> Iterator[bytes]:
-        """Let *call* have each chunk on its way to somebody else."""
+        """Queue *call* with each chunk, and pass the chunk on."""
         for chunk in chunks:
             self.do(call, chunk)
             yield chunk
@@ -75,22 +75,22 @@ class BackgroundCalls:
             raise self._failure
 
     def _make_calls(self) -> None:
-        while (one := self._next()) is not None:
-            call, data = one
+        while (queued := self._next()) is not None:
+            call, data = queued
             try:
                 if self._failure is None:
                     call(data)
-            except BaseException as error:  # noqa: BLE001 - whoever waits for it raises it
+            except BaseException as error:  # noqa: BLE001 - raised in the thread that waits for it
                 self._failure = error
-            self._made(len(data))
-            del one, data  # a chunk is not kept for as long as the next takes to come
+            self._release(len(data))
+            del queued, data  # a chunk is not kept while the next one is on its way
 
     def _next(self) -> tuple[Call, Bytes] | None:
         with self._changed:
             self._changed.wait_for(lambda: self._calls or self._ends)
             return self._calls.popleft() if self._calls else None
 
-    def _made(self, size: int) -> None:
+    def _release(self, size: int) -> None:
         with self._changed:
             self._waiting_bytes -= size
             self._changed.notify_all()

@@ -1,7 +1,7 @@
 """The end of a zip file → its members, checked against each other and against limits.
 
-Reads with a few small ranged requests: one for the end, seldom one more for the directory. What
-the directory says is taken for the truth from here on; `stream` holds the rest against it.
+Reads with a few small ranged requests: one for the end, rarely another for the directory. From
+then on the central directory is believed; `local_header` checks the local headers against it.
 """
 
 from __future__ import annotations
@@ -11,37 +11,37 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.extra_fields import FULL32, zip64_values
+from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Limits, Member
-from bucketsum.archives.names import decoded_name
+from bucketsum.archives.names import encoded_name, shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from bucketsum.s3.range_reads import Read
 
-LOCAL_SIGNATURE: Final = b"PK\x03\x04"
 _ENTRY_SIGNATURE: Final = b"PK\x01\x02"
 _END_SIGNATURE: Final = b"PK\x05\x06"
 _END64_SIGNATURE: Final = b"PK\x06\x06"
 _LOCATOR_SIGNATURE: Final = b"PK\x06\x07"
 
-LOCAL_BYTES: Final = 30
 _ENTRY: Final = struct.Struct("<4sBBHHHHHLLLHHHHHLL")
 _END: Final = struct.Struct("<4sHHHHLLH")
 _END64: Final = struct.Struct("<4sQHHLLQQQQ")
 _LOCATOR: Final = struct.Struct("<4sLQL")
 _TAIL_BYTES: Final = 65_535 + _END.size + _LOCATOR.size + _END64.size
 _FULL16: Final = 0xFFFF
+_MASKED_BIT: Final = 0x2000
 
 
 @dataclass(frozen=True, slots=True)
 class Directory:
-    """What an archive says that it holds.
+    """An archive's central directory.
 
     Attributes:
         members: In the order of the directory.
-        start: Where the directory begins; all members end before.
-        remarks: What is unusual about the archive: ``prefixed``, ``trailing-data``.
+        start: Offset of the directory; all members end before it.
+        remarks: Unusual properties of the archive: ``prefixed``, ``trailing-data``.
     """
 
     members: tuple[Member, ...]
@@ -49,32 +49,34 @@ class Directory:
     remarks: tuple[str, ...] = ()
 
     def by_offset(self) -> list[tuple[Member, int]]:
-        """The members as they lie in the file, each with where the next, or the directory, begins.
+        """The members as they lie in the file, each with the offset of the next or the directory.
+
+        Names count for nothing here: the local header's may be of another length.
 
         Raises:
             ArchiveStopped: Some share bytes, or lie outside of the file.
         """
         ordered = sorted(self.members, key=lambda member: member.header_offset)
         ends = [*(member.header_offset for member in ordered[1:]), self.start][: len(ordered)]
-        laid_out = list(zip(ordered, ends, strict=True))
-        for member, end in laid_out:
+        placed = list(zip(ordered, ends, strict=True))
+        for member, end in placed:
             if member.header_offset > self.start:
                 raise ArchiveStopped(
-                    ArchiveStatus.BROKEN, f"{member.name!r} lies behind the members' end"
+                    ArchiveStatus.BROKEN, f"{shown(member.name)} begins after the directory"
                 )
-            taken = LOCAL_BYTES + len(member.raw_name) + member.compressed_bytes
-            if member.header_offset + taken > end:
+            needed = LOCAL_BYTES + member.compressed_bytes
+            if member.header_offset + needed > end:
                 raise ArchiveStopped(
                     ArchiveStatus.OVERLAPPING,
-                    f"{member.name!r} needs {taken} bytes at {member.header_offset}, and something "
-                    f"else begins at {end}",
+                    f"{shown(member.name)} needs at least {needed} bytes at "
+                    f"{member.header_offset}, and something else begins at {end}",
                 )
-        return laid_out
+        return placed
 
 
 @dataclass(frozen=True, slots=True)
 class _End:
-    """What the records at the end of the file say."""
+    """The records at the end of the file."""
 
     position: int
     entries: int
@@ -82,36 +84,57 @@ class _End:
     offset: int
     remarks: tuple[str, ...] = ()
 
+    def says_the_same(self, other: _End) -> bool:
+        """Whether both name the same directory."""
+        return (self.entries, self.size, self.offset) == (other.entries, other.size, other.offset)
+
+    @property
+    def needs_zip64(self) -> bool:
+        """Whether a value is too large for this record, and stands in the Zip64 record."""
+        return self.entries == _FULL16 or FULL32 in (self.size, self.offset)
+
 
 def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
     """Find and read the directory of a file of *size_bytes*.
 
-    What *read* raises passes through unchanged.
+    Errors of *read* pass through unchanged.
 
     Raises:
-        ArchiveStopped: There is none, it is damaged, or more than *limits* allow.
+        ArchiveStopped: There is none, it is inconsistent, or more than *limits* allow.
     """
     tail_start = max(0, size_bytes - _TAIL_BYTES)
-    tail = read(tail_start, size_bytes - tail_start) if size_bytes else b""
+    tail = bytes(read(tail_start, size_bytes - tail_start)) if size_bytes else b""
     end = _end_in(tail, tail_start)
     if end is None:
         raise _no_end(read, size_bytes)
-    if end.entries > limits.members or end.size > limits.directory_bytes:
-        raise _too_many(f"{end.entries} members in a directory of {end.size} bytes", limits)
     start = end.position - end.size
     base = start - end.offset
     if start < 0 or base < 0:
         raise _broken(
             f"its directory of {end.size} bytes at {end.offset} does not fit before {end.position}"
         )
+    if end.entries * _ENTRY.size > end.size:
+        raise _broken(f"its end says {end.entries} members in a directory of {end.size} bytes")
+    if end.entries > limits.members or end.size > limits.directory_bytes:
+        raise _too_many(f"{end.entries} members in a directory of {end.size} bytes", limits)
     if start >= tail_start:
-        entries = tail[start - tail_start : end.position - tail_start]
+        entries: bytes | memoryview = tail[start - tail_start : end.position - tail_start]
     else:
         entries = read(start, end.size)
+    if end.size and entries[:4] != _ENTRY_SIGNATURE and _is_masked(read, start):
+        raise ArchiveStopped(ArchiveStatus.ENCRYPTED, "its directory is encrypted")
     members = tuple(_members_in(entries, base, limits))
     if len(members) & _FULL16 != end.entries & _FULL16:
         raise _broken(f"its directory has {len(members)} members, its end says {end.entries}")
     return Directory(members, start, (*(("prefixed",) if base else ()), *end.remarks))
+
+
+def _is_masked(read: Read, start: int) -> bool:
+    """Whether the first local header is masked, as it is if the directory is encrypted."""
+    header = read(0, min(LOCAL_BYTES, start))
+    return header[:4] == LOCAL_SIGNATURE and bool(
+        int.from_bytes(header[6:8], "little") & _MASKED_BIT
+    )
 
 
 def _broken(reason: str) -> ArchiveStopped:
@@ -121,14 +144,13 @@ def _broken(reason: str) -> ArchiveStopped:
 def _too_many(got: str, limits: Limits) -> ArchiveStopped:
     return ArchiveStopped(
         ArchiveStatus.TOO_MANY_MEMBERS,
-        f"{got}; {limits.members} are allowed, in {limits.directory_bytes} bytes: raise "
+        f"{got}; {limits.members} are allowed here, in {limits.directory_bytes} bytes: raise "
         "ArchiveMaxMembers",
     )
 
 
 def _no_end(read: Read, size_bytes: int) -> ArchiveStopped:
-    begins = read(0, min(4, size_bytes)) if size_bytes else b""
-    if begins == LOCAL_SIGNATURE:
+    if size_bytes and read(0, min(4, size_bytes)) == LOCAL_SIGNATURE:
         return ArchiveStopped(
             ArchiveStatus.TRUNCATED, "it begins as a zip archive, and has no directory at its end"
         )
@@ -141,8 +163,11 @@ def _end_in(tail: bytes, tail_start: int) -> _End | None:
         return None
     _, disk, first_disk, _, entries, size, offset, _ = _END.unpack_from(tail, at)
     end = _End(tail_start + at, entries, size, offset, remarks)
+    # Without a value that needs it, the signature may as well be part of a name or comment.
     if at >= _LOCATOR.size and tail.startswith(_LOCATOR_SIGNATURE, at - _LOCATOR.size):
-        return _end64_in(tail, tail_start, at, end)
+        end64 = _end64_in(tail, tail_start, at, end)
+        if end.needs_zip64 or (end64 and end64.says_the_same(end)):
+            return _checked_end64(tail, at, end64)
     if {disk, first_disk} - {0, _FULL16}:
         raise ArchiveStopped(ArchiveStatus.SPLIT, f"it is volume {disk + 1} of several")
     return end
@@ -161,21 +186,27 @@ def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
     return last, ("trailing-data",)
 
 
-def _end64_in(tail: bytes, tail_start: int, at: int, end: _End) -> _End:
+def _end64_in(tail: bytes, tail_start: int, at: int, end: _End) -> _End | None:
+    """The Zip64 record: where the locator says, or right before it if the file has a prefix."""
+    _, _, offset, _ = _LOCATOR.unpack_from(tail, at - _LOCATOR.size)
+    last = at - _LOCATOR.size - _END64.size
+    for position in (offset - tail_start, last):
+        if 0 <= position <= last and tail.startswith(_END64_SIGNATURE, position):
+            _, _, _, _, _, _, _, entries, size, start = _END64.unpack_from(tail, position)
+            return _End(tail_start + position, entries, size, start, end.remarks)
+    return None
+
+
+def _checked_end64(tail: bytes, at: int, end64: _End | None) -> _End:
     _, _, offset, volumes = _LOCATOR.unpack_from(tail, at - _LOCATOR.size)
     if volumes > 1:
         raise ArchiveStopped(ArchiveStatus.SPLIT, f"it is the last of {volumes} volumes")
-    # Where the locator says, or right before it where something was prepended to the file.
-    for place in (offset - tail_start, at - _LOCATOR.size - _END64.size):
-        if 0 <= place <= at - _LOCATOR.size - _END64.size and tail.startswith(
-            _END64_SIGNATURE, place
-        ):
-            _, _, _, _, _, _, _, entries, size, start = _END64.unpack_from(tail, place)
-            return _End(tail_start + place, entries, size, start, end.remarks)
-    raise _broken(f"its Zip64 end is not at {offset}, where its locator says")
+    if end64 is None:
+        raise _broken(f"its Zip64 end is not at {offset}, where its locator says")
+    return end64
 
 
-def _members_in(entries: bytes, base: int, limits: Limits) -> Iterator[Member]:
+def _members_in(entries: bytes | memoryview, base: int, limits: Limits) -> Iterator[Member]:
     at = count = 0
     while at < len(entries):
         if count == limits.members:
@@ -189,8 +220,8 @@ def _members_in(entries: bytes, base: int, limits: Limits) -> Iterator[Member]:
         extra_end = name_end + fields[12]
         if extra_end + fields[13] > len(entries):
             raise _broken(f"its directory ends inside of member {count + 1}")
-        raw_name = entries[at + _ENTRY.size : name_end]
-        yield _member(fields, raw_name, entries[name_end:extra_end], base)
+        raw_name = bytes(entries[at + _ENTRY.size : name_end])
+        yield _member(fields, raw_name, bytes(entries[name_end:extra_end]), base)
         at = extra_end + fields[13]
         count += 1
 
@@ -200,9 +231,11 @@ def _member(fields: tuple[int, ...], raw_name: bytes, extra: bytes, base: int) -
     compressed, size, offset = fields[9], fields[10], fields[17]
     if FULL32 in (compressed, size, offset):
         size, compressed, offset = zip64_values(extra, (size, compressed, offset))
+    encoded, encoding = encoded_name(raw_name, flags, extra, fields[2])
     return Member(
-        name=decoded_name(raw_name, flags, extra, fields[2]),
         raw_name=raw_name,
+        encoded_name=encoded,
+        encoding=encoding,
         header_offset=offset + base,
         method=method,
         flags=flags,

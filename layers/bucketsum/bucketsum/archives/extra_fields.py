@@ -1,4 +1,4 @@
-"""The extra fields of a zip header."""
+"""Extra fields of a zip header."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Final
 from bucketsum.archives.model import ArchiveStatus, ArchiveStopped
 
 FULL32: Final = 0xFFFF_FFFF
-"""A 32-bit value that stands for a 64-bit one in the Zip64 extra field."""
+"""A 32-bit value that stands for a 64-bit value in the Zip64 extra field."""
 
 _ZIP64: Final = 0x0001
 
 
 def zip64_values(extra: bytes, narrow: tuple[int, ...]) -> tuple[int, ...]:
-    """*narrow* with each full 32-bit value replaced by its 64-bit one from the Zip64 extra field.
+    """*narrow* with each full 32-bit value replaced by the 64-bit value of the Zip64 extra field.
 
     Raises:
-        ArchiveStopped: The extra field is shorter than that.
+        ArchiveStopped: The extra field is too short for them.
     """
     field = extra_field(extra, _ZIP64)
     if field is None:
-        return narrow  # then they are what they say: 4 GiB less one byte is a size as any other
+        return narrow  # without the field, 4 GiB less one byte is an ordinary size
     values, at = [], 0
     for value in narrow:
         if value != FULL32:
@@ -35,7 +35,7 @@ def zip64_values(extra: bytes, narrow: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def extra_field(extra: bytes, wanted: int) -> bytes | None:
-    """The content of one extra field; damaged ones hide those behind them."""
+    """The content of an extra field; a damaged field hides those after it."""
     at = 0
     while at + 4 <= len(extra):
         kind, length = struct.unpack_from("<HH", extra, at)

@@ -7,43 +7,56 @@ import os
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from functools import partial
+from io import BytesIO
 from threading import get_ident
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bucketsum.archives.central_directory import LOCAL_BYTES
-from bucketsum.archives.member import FEED_BYTES, LimitCounter, digest_of_member
-from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Engine, Member, MemberDigest
-from bucketsum.archives.stream import check_header, check_name
+from bucketsum.archives.limits import LimitCounter
+from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
+from bucketsum.archives.member import FEED_BYTES, HashedMember, digest_of_member, unreadable
+from bucketsum.archives.model import (
+    ArchiveStatus,
+    ArchiveStopped,
+    Member,
+    MemberDigest,
+    MemberUnreadable,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from bucketsum.archives.central_directory import Directory
-    from bucketsum.archives.member import Write
+    from bucketsum.archives.member import Decoding, Write
 
 BLOCK_BYTES: Final = 4096
-"""What a file system gives at least to each file and folder."""
+"""Least disk space of a file or folder."""
 
 _BATCH_MEMBERS: Final = 64
 _BATCH_BYTES: Final = 1024 * 1024
 _MIB: Final = 1024 * 1024
 
 
-@dataclass(frozen=True, slots=True)
-class _Planned:
-    """A member, and where the next, or the directory, begins."""
+class _Placed(NamedTuple):
+    """A member, and where the next member, or the directory, begins."""
 
     member: Member
     end: int
 
 
+class _Batch(NamedTuple):
+    """Results of members that were read together, and the error that ended the batch early."""
+
+    hashed: Sequence[tuple[_Placed, MemberDigest]]
+    error: ArchiveStopped | None = None
+
+
 def check_room(
     directory: Directory, archive_bytes: int, folder: Path, *, keeps: bool = True
 ) -> None:
-    """Refuse an archive that does not fit into *folder*, where *keeps* with all its members.
+    """Refuse an archive that does not fit into *folder*; if *keeps*, with all its members.
 
     Raises:
         ArchiveStopped: It needs more than is free; the text says how much.
@@ -63,24 +76,24 @@ def check_room(
 class ArchiveFile:
     """An archive in a file, whose members can be read in any order and by several threads."""
 
-    def __init__(
-        self, path: Path, directory: Directory, tally: LimitCounter, engine: Engine
-    ) -> None:
+    def __init__(self, path: Path, directory: Directory, decoding: Decoding) -> None:
         self._path = path
-        self._planned = _planned(directory)
-        self._tally = tally
-        self._engine = engine
+        self._members = _large_first(directory)
+        self._decoding = decoding
 
-    def extracted(self, folder: Path | None, threads: int) -> Generator[MemberDigest]:
+    def members(
+        self, folder: Path | None, threads: int, keeps: Callable[[Member], bool]
+    ) -> Generator[HashedMember]:
         """Hash every member that is not a folder, large ones first.
 
-        Memory is a piece and a decoder for each thread.
+        Memory is a piece and a decoder for each thread, and one content that is kept.
 
         Args:
-            folder: Where members go; None discards them. No member's name becomes a path: a file
-                is named by where its member is in the archive, and each thread has a folder of
-                its own, which others need not wait for.
-            threads: How many work at the same time.
+            folder: Folder for the members; None discards them. No member's name becomes a path: a
+                file is named by its member's offset, and each thread has a folder of its own, so
+                that threads do not wait for each other.
+            threads: Number of threads.
+            keeps: Whether to keep a member's content in memory; it is decoded once more for that.
 
         Raises:
             ArchiveStopped: A header contradicts the directory, or a limit was reached.
@@ -88,63 +101,68 @@ class ArchiveFile:
         pool = ThreadPoolExecutor(threads)
         handle = os.open(self._path, os.O_RDONLY)
         try:
-            digest = partial(self._digests, handle, folder)
-            for digests in pool.map(digest, _batches(self._planned)):
-                yield from digests
+            read = partial(self._read_batch, handle, folder)
+            for batch in pool.map(read, _batches(self._members)):
+                for placed, digest in batch.hashed:
+                    keep = digest.sha1 is not None and keeps(placed.member)
+                    yield HashedMember(digest, self._content_of(handle, placed) if keep else None)
+                if batch.error:
+                    raise batch.error
         finally:
-            self._tally.stop()
+            self._decoding.counter.stop()
             pool.shutdown(cancel_futures=True)
             os.close(handle)
 
-    def content_of(self, member: Member) -> bytes:
-        """All that *member* comes to, in memory."""
-        content = bytearray()
-        planned = next(one for one in self._planned if one.member is member)
-        with self._path.open("rb") as file:
-            views = _views(file.fileno(), planned)
-            digest_of_member(
-                member, views, LimitCounter(self._tally.limits), content.extend, self._engine
-            )
-        return bytes(content)
+    def _content_of(self, handle: int, placed: _Placed) -> memoryview:
+        limits = self._decoding.counter.limits  # its output was counted before
+        decoding = replace(self._decoding, counter=LimitCounter(limits))
+        content = BytesIO()
+        digest_of_member(placed.member, _views(handle, placed), decoding, content.write)
+        return content.getbuffer()
 
-    def _digests(
-        self, handle: int, folder: Path | None, batch: Sequence[_Planned]
-    ) -> list[MemberDigest]:
+    def _read_batch(self, handle: int, folder: Path | None, batch: Iterable[_Placed]) -> _Batch:
+        hashed: list[tuple[_Placed, MemberDigest]] = []
         try:
-            return [
-                digest for one in batch if (digest := self._digest(handle, folder, one)) is not None
-            ]
+            for placed in batch:
+                digest = self._digest(handle, folder, placed)
+                if digest:
+                    hashed.append((placed, digest))
+        except ArchiveStopped as error:
+            return _Batch(hashed, error)
         except OSError as error:
             if error.errno not in (errno.ENOSPC, errno.EDQUOT):
                 raise
-            raise ArchiveStopped(
-                ArchiveStatus.NO_ROOM,
-                f"{error.strerror} in the function's storage: raise EphemeralStorageSize",
-            ) from None
+            reason = f"{error.strerror} in the function's storage: raise EphemeralStorageSize"
+            return _Batch(hashed, ArchiveStopped(ArchiveStatus.NO_ROOM, reason))
+        return _Batch(hashed)
 
-    def _digest(self, handle: int, folder: Path | None, one: _Planned) -> MemberDigest | None:
-        views = _views(handle, one)
-        if one.member.is_directory:
+    def _digest(self, handle: int, folder: Path | None, placed: _Placed) -> MemberDigest | None:
+        member = placed.member
+        try:
+            views = _views(handle, placed)
+        except MemberUnreadable as error:
+            return unreadable(member, error)
+        if member.is_folder:
             return None
         if folder is None:
-            return digest_of_member(one.member, views, self._tally, None, self._engine)
-        with _new_file(folder / str(get_ident()), str(one.member.header_offset)) as write:
-            return digest_of_member(one.member, views, self._tally, write, self._engine)
+            return digest_of_member(member, views, self._decoding)
+        with _new_file(folder / str(get_ident()), str(member.header_offset)) as write:
+            return digest_of_member(member, views, self._decoding, write)
 
 
-def _planned(directory: Directory) -> list[_Planned]:
-    """Large ones first, so that none is left to one thread at the end; the others as they lie."""
-    planned = [_Planned(member, end) for member, end in directory.by_offset()]
-    return sorted(planned, key=lambda one: -(one.member.compressed_bytes // _BATCH_BYTES))
+def _large_first(directory: Directory) -> list[_Placed]:
+    """Large members first, so that none is left to one thread at the end; others as they lie."""
+    placed = [_Placed(member, end) for member, end in directory.by_offset()]
+    return sorted(placed, key=lambda each: -(each.member.compressed_bytes // _BATCH_BYTES))
 
 
-def _batches(planned: Sequence[_Planned]) -> Iterator[list[_Planned]]:
-    """Small members go together: handing over work has its price."""
-    batch: list[_Planned] = []
+def _batches(members: Iterable[_Placed]) -> Iterator[list[_Placed]]:
+    """Small members together: handing over work has a price."""
+    batch: list[_Placed] = []
     batch_bytes = 0
-    for one in planned:
-        batch.append(one)
-        batch_bytes += one.member.compressed_bytes
+    for placed in members:
+        batch.append(placed)
+        batch_bytes += placed.member.compressed_bytes
         if len(batch) == _BATCH_MEMBERS or batch_bytes >= _BATCH_BYTES:
             yield batch
             batch, batch_bytes = [], 0
@@ -154,7 +172,7 @@ def _batches(planned: Sequence[_Planned]) -> Iterator[list[_Planned]]:
 
 @contextmanager
 def _new_file(folder: Path, name: str) -> Iterator[Write]:
-    """A file that was not there before; nothing that is there already is ever opened."""
+    """Create a file; an existing one is never opened."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW
     try:
         handle = os.open(folder / name, flags, 0o600)
@@ -173,15 +191,13 @@ def _new_file(folder: Path, name: str) -> Iterator[Write]:
         os.close(handle)
 
 
-def _views(handle: int, one: _Planned) -> Iterator[memoryview]:
+def _views(handle: int, placed: _Placed) -> Iterator[memoryview]:
     """The compressed bytes of a member, once its header agrees with the directory."""
-    member, at = one.member, one.member.header_offset
+    member, at = placed.member, placed.member.header_offset
     header = _exactly(handle, LOCAL_BYTES, at)
-    name_bytes, extra_bytes = check_header(member, header, at, one.end)
-    at += LOCAL_BYTES
-    rest = _exactly(handle, name_bytes + extra_bytes, at)
-    check_name(member, header, rest[:name_bytes], rest[name_bytes:])
-    return _pieces(handle, at + name_bytes + extra_bytes, member.compressed_bytes)
+    rest = _exactly(handle, rest_bytes(member, header, placed.end), at + LOCAL_BYTES)
+    check_rest(member, header, rest)
+    return _pieces(handle, at + LOCAL_BYTES + len(rest), member.compressed_bytes)
 
 
 def _pieces(handle: int, at: int, count: int) -> Iterator[memoryview]:

@@ -1,4 +1,4 @@
-"""What a zip archive is to bucketsum: members, limits, and a name for all that can go wrong."""
+"""Zip model: members, limits and failure statuses."""
 
 from __future__ import annotations
 
@@ -9,11 +9,8 @@ from typing import Final
 
 from bucketsum.errors import BucketsumError
 
-RATIO_FREE_BYTES: Final = 64 * 1024 * 1024
-"""Output up to which no ratio is too high: a few MB of zeros in a small file are no attack."""
-
 MADE_ON_UNIX: Final = frozenset({3, 19})
-"""What `Member.system` is on Unix and macOS."""
+"""`Member.system` of archives made on Unix and macOS."""
 
 _ENCRYPTED_BITS: Final = 0x2041  # bit 0: encrypted, 6: strongly, 13: with its header masked
 
@@ -37,26 +34,28 @@ class Engine(StrEnum):
 
 
 class ArchiveStatus(StrEnum):
-    """What became of an archive as such; its own SHA-1 is recorded in each case."""
+    """Outcome of reading an archive's members; its own SHA-1 is recorded in each case."""
 
     READ = "read"
-    """Every member has been read, or has a reason of its own why not."""
+    """Every member was read, or has a reason of its own why not."""
     NOT_AN_ARCHIVE = "not-an-archive"
     TRUNCATED = "truncated"
     """It begins as an archive and has no end."""
     BROKEN = "broken"
-    """Its directory does not hold together."""
+    """Its central directory is inconsistent."""
+    ENCRYPTED = "encrypted"
+    """Its central directory is encrypted."""
     SPLIT = "split"
     """It is one of several volumes."""
     OVERLAPPING = "overlapping"
-    """Members share bytes, as in a bomb."""
+    """Members share bytes, as in a zip bomb."""
     CONTRADICTORY = "contradictory"
-    """A local header says something else than the directory."""
+    """A local header differs from the central directory."""
     TOO_MANY_MEMBERS = "too-many-members"
     TOO_LARGE = "too-large"
-    """Its members came to more bytes than are allowed."""
+    """More output than is allowed."""
     TOO_DENSE = "too-dense"
-    """It came to more bytes per byte than are allowed, as a bomb does."""
+    """More output for each byte of a member than is allowed, as in a zip bomb."""
     NO_ROOM = "no-room"
     """It does not fit into /tmp."""
     OUT_OF_TIME = "out-of-time"
@@ -64,7 +63,7 @@ class ArchiveStatus(StrEnum):
 
 
 class Problem(StrEnum):
-    """Why a member has no SHA-1."""
+    """Reason why a member has no SHA-1."""
 
     ENCRYPTED = "encrypted"
     METHOD = "unknown-method"
@@ -72,10 +71,11 @@ class Problem(StrEnum):
     DAMAGED = "damaged"
     WRONG_SIZE = "wrong-size"
     WRONG_CRC = "wrong-crc"
+    WRONG_NAME = "wrong-name"
 
 
 class ArchiveStopped(BucketsumError):
-    """No more can be told of the archive's members; the text says why."""
+    """The archive's other members cannot be read; the text says why."""
 
     def __init__(self, status: ArchiveStatus, reason: str) -> None:
         super().__init__(reason)
@@ -92,15 +92,15 @@ class MemberUnreadable(BucketsumError):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much an archive may ask for. All are counted on what really comes out.
+    """Limits on an archive, counted on real output.
 
     Attributes:
-        members: How many members, those of nested archives included.
-        total_bytes: How many bytes all members together.
-        ratio: How many bytes may come out of one, beyond the first `RATIO_FREE_BYTES`.
-        window_bytes: Largest dictionary that LZMA and Zstandard may look back on.
-        depth: How deep archives in archives are opened; 0 is not at all.
-        nested_bytes: Largest archive in an archive that is opened; it is held in memory.
+        members: Number of members, those of nested archives included.
+        total_bytes: Bytes of all members together.
+        ratio: Bytes of output for each byte of a member, beyond `limits.RATIO_FREE_BYTES`.
+        window_bytes: Largest dictionary of LZMA and Zstandard.
+        depth: Levels of nested archives that are opened; 0 opens none.
+        nested_bytes: Largest nested archive that is opened; one of each level is kept in memory.
     """
 
     members: int = 50_000
@@ -112,29 +112,31 @@ class Limits:
 
     @property
     def directory_bytes(self) -> int:
-        """How large a directory may be: it is held in memory."""
+        """Largest central directory, which is kept in memory."""
         return 65_536 + 512 * self.members
 
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """One entry of an archive's directory.
+    """An entry of an archive's central directory.
 
     Attributes:
-        name: Its name as the directory has it, decoded; never to be used as a path.
-        raw_name: The name's bytes.
-        header_offset: Where its local header is in the file.
+        raw_name: Bytes of its name in the central directory.
+        encoded_name: Bytes that *encoding* decodes to its name: *raw_name* or its Unicode path.
+        encoding: Encoding of the name; every sequence of bytes in *encoded_name* is valid in it.
+        header_offset: Offset of its local header in the file.
         method: Number of its compression method.
-        flags: Its general purpose bits.
-        crc32: CRC-32 that its content should have.
-        compressed_bytes: Bytes that it takes in the archive.
-        size_bytes: Bytes that it should come to.
-        system: What made it; says what *attributes* mean.
+        flags: General purpose bits.
+        crc32: CRC-32 of its content, as the directory has it.
+        compressed_bytes: Its bytes in the archive.
+        size_bytes: Bytes of its content, as the directory has them.
+        system: System that made it; decides the meaning of *attributes*.
         attributes: External attributes.
     """
 
-    name: str
     raw_name: bytes
+    encoded_name: bytes
+    encoding: str
     header_offset: int
     method: int
     flags: int
@@ -145,13 +147,27 @@ class Member:
     attributes: int = 0
 
     @property
-    def is_directory(self) -> bool:
-        """Whether it stands for a folder."""
-        return self.name.endswith("/")
+    def name(self) -> str:
+        """Its name, never to be used as a path.
+
+        Decoded at each use: a name takes up to four times its bytes as text, and an archive may
+        have megabytes of names.
+        """
+        return self.encoded_name.decode(self.encoding)
+
+    @property
+    def is_folder(self) -> bool:
+        """Whether it is a folder, which has no content at all."""
+        return self.ends_as_folder and not (self.size_bytes or self.compressed_bytes)
+
+    @property
+    def ends_as_folder(self) -> bool:
+        """Whether its raw name is a folder's; it may have content all the same."""
+        return self.raw_name.endswith(b"/")
 
     @property
     def is_symlink(self) -> bool:
-        """Whether its content is where a symbolic link points to."""
+        """Whether its content is the target of a symbolic link."""
         return self.system in MADE_ON_UNIX and stat.S_ISLNK(self.attributes >> 16)
 
     @property
@@ -162,12 +178,12 @@ class Member:
 
 @dataclass(frozen=True, slots=True)
 class MemberDigest:
-    """What came of reading one member.
+    """Result of reading a member.
 
     Attributes:
         member: The member.
         size_bytes: Bytes that came out.
-        sha1: 40 lower-case hexadecimal characters; None where unreadable.
+        sha1: 40 lower-case hexadecimal characters; None if unreadable.
         problem: Why unreadable.
         reason: The same with its circumstances.
     """
@@ -177,3 +193,48 @@ class MemberDigest:
     sha1: str | None = None
     problem: Problem | None = None
     reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class MemberResult:
+    """A member's digest, its path and remarks.
+
+    Attributes:
+        path: Its name, after the paths of the archives that it is nested in; unique in the
+            outermost archive, and at most `names.PATH_BYTES_MAX` bytes.
+        digest: Result of reading it.
+        remarks: Unusual properties, as ``climbs`` or ``duplicate``.
+        inside: Its members as a whole, if it was opened as a nested archive.
+    """
+
+    path: str
+    digest: MemberDigest
+    remarks: tuple[str, ...] = ()
+    inside: ArchiveSummary | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSummary:
+    """An archive's members as a whole.
+
+    Attributes:
+        status: Outcome of reading them.
+        mode: How they were read.
+        members: Number that was read, those of nested archives not included.
+        unreadable: Number of these without a digest.
+        directories: Number of folders that they are in.
+        member_bytes: Bytes of their content.
+        ratio: *member_bytes* to the archive's size.
+        reason: Why *status* is not ``read``.
+        remarks: Unusual properties of the archive, as ``prefixed``.
+    """
+
+    status: ArchiveStatus
+    mode: Mode
+    members: int
+    unreadable: int
+    directories: int
+    member_bytes: int
+    ratio: float
+    reason: str | None = None
+    remarks: tuple[str, ...] = ()

@@ -1,7 +1,8 @@
-"""Names of members: how they are decoded, and what is wrong with them.
+"""Names of members: decoding, warnings, collisions, and the folders in them.
 
-A name in an archive is text by whoever made it. It is recorded as it is, beside remarks on what
-it could do to a program that trusts it, and it never becomes a path on disk.
+A name in an archive is untrusted text. It is recorded as it is, with remarks on the harm that it
+could do to a program that trusts it, and it never becomes a path on disk. All work is linear in
+the bytes of the names.
 """
 
 from __future__ import annotations
@@ -16,15 +17,22 @@ from bucketsum.archives.extra_fields import extra_field
 from bucketsum.archives.model import MADE_ON_UNIX
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from bucketsum.archives.model import Member
 
 NAME_BYTES_MAX: Final = 900
-"""From here on a name is too long: a row's key has 1,024 bytes, with the version id in them."""
+"""Longer names are remarked on: a row's key has 1,024 bytes, the version id included."""
+
+PATH_BYTES_MAX: Final = 4096
+"""Longest path of a member, as on Linux. Longer ones are shortened: a row has at most 400 KB."""
 
 _UTF8_BIT: Final = 0x800
+_UTF8: Final = "utf-8"
+_CP437: Final = "cp437"  # the first PC's characters: every sequence of bytes is valid
 _UNICODE_PATH: Final = 0x7075
+_SHOWN_CHARACTERS: Final = 100
+_COMPARED_CHARACTERS: Final = 40  # longer paths are compared by a hash, which takes less memory
 _COMPONENT_BYTES_MAX: Final = 200  # file systems allow 255
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc, whole
@@ -34,40 +42,69 @@ _BIDIRECTIONAL: Final = frozenset(
 )
 
 
-def decoded_name(raw: bytes, flags: int, extra: bytes, system: int) -> str:
-    """A member's name as text; every sequence of bytes has one.
+def encoded_name(raw: bytes, flags: int, extra: bytes, system: int) -> tuple[bytes, str]:
+    """Bytes of a member's name and their encoding, in which they are always valid.
 
-    UTF-8 where the member says so, or was made on Unix, where `zip` writes the bytes of file
-    names as they are; else, and where that is not UTF-8, the first PC's characters.
+    UTF-8 if the member says so, or if it was made on Unix, where `zip` writes the bytes of file
+    names as they are; otherwise, and if that is not UTF-8, code page 437.
     """
     if raw.isascii():
-        return raw.decode("ascii")
+        return raw, _UTF8
     unicode_path = _unicode_path(raw, extra)
     if unicode_path:
-        return unicode_path
-    try:
-        return raw.decode("utf-8" if flags & _UTF8_BIT or system in MADE_ON_UNIX else "cp437")
-    except UnicodeDecodeError:
-        return raw.decode("cp437")
+        return unicode_path, _UTF8
+    if (flags & _UTF8_BIT or system in MADE_ON_UNIX) and _is_utf8(raw):
+        return raw, _UTF8
+    return raw, _CP437
 
 
-def _unicode_path(raw: bytes, extra: bytes) -> str | None:
-    """Info-ZIP's own way to UTF-8: an extra field that holds for exactly this name."""
+def is_same_name(member: Member, raw: bytes, flags: int, extra: bytes) -> bool:
+    """Whether a local header's name is *member*'s.
+
+    Some programs, as Python's zipfile when it appends, encode a name in the directory otherwise
+    than in the local header, so names are compared as text.
+    """
+    if raw == member.raw_name:
+        return True
+    name = member.name
+    data, encoding = encoded_name(raw, flags, extra, member.system)
+    return name in (data.decode(encoding), raw.decode(_CP437))
+
+
+def _unicode_path(raw: bytes, extra: bytes) -> bytes | None:
+    """Info-ZIP's Unicode path, an extra field that is valid for this raw name alone."""
     field = extra_field(extra, _UNICODE_PATH)
     if field is None or field[:1] != b"\x01" or field[1:5] != zlib.crc32(raw).to_bytes(4, "little"):
         return None
+    path = field[5:]
+    # WinZip's has backslashes for the raw name's slashes
+    if b"/" not in path and b"\\" not in raw and path.count(b"\\") == raw.count(b"/"):
+        path = path.replace(b"\\", b"/")
+    return path if _is_utf8(path) else None
+
+
+def _is_utf8(data: bytes) -> bool:
     try:
-        return field[5:].decode("utf-8") or None
+        data.decode(_UTF8)
     except UnicodeDecodeError:
-        return None
+        return False
+    return True
+
+
+def shown(name: str | bytes) -> str:
+    """*name* as a literal for an error's text, cut where it is long."""
+    literal = repr(name[:_SHOWN_CHARACTERS])
+    if len(name) <= _SHOWN_CHARACTERS and len(literal) <= 2 * _SHOWN_CHARACTERS:
+        return literal
+    return f"{literal[:_SHOWN_CHARACTERS]}…"
 
 
 def name_warnings(name: str) -> tuple[str, ...]:
-    """What *name* could do to a program that trusts it; nothing for nearly every name."""
+    """Remarks on the harm that *name* could do; none for nearly every name."""
     if len(name) <= _COMPONENT_BYTES_MAX and not _PERHAPS_ODD.search(name):
         return ()
     parts = re.split(r"[/\\]", name)
-    found = {
+    warnings = {
         "empty-name": not name.strip("/"),
         "climbs": ".." in parts,
         "absolute": name.startswith(("/", "\\")),
@@ -78,7 +115,7 @@ def name_warnings(name: str) -> tuple[str, ...]:
         "too-long": len(name.encode()) > NAME_BYTES_MAX
         or any(len(part.encode()) > _COMPONENT_BYTES_MAX for part in parts),
     }
-    return tuple(remark for remark, holds in found.items() if holds)
+    return tuple(remark for remark, holds in warnings.items() if holds)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,41 +123,89 @@ class NameCollision:
     """A member whose name is another's too.
 
     Attributes:
-        path: A name that it has for itself.
-        remark: ``duplicate``, or ``case-collision`` where only the case differs.
+        suffix: Makes its name unique: ``~2``, ``~3``, …; empty if only the case differs.
     """
 
-    path: str
-    remark: str
+    suffix: str
+
+    @property
+    def remark(self) -> str:
+        """The remark on the member."""
+        return "duplicate" if self.suffix else "case-collision"
 
 
-def name_collisions(members: Sequence[Member]) -> dict[int, NameCollision]:
-    """The members, by where their headers are, that cannot be told from another by name.
+class UniquePaths:
+    """Gives each member of an archive, and of archives nested in it, a path of its own."""
 
-    Of duplicates the last keeps its name, as it is what extracting leaves; of names that differ
-    in case each keeps its own.
-    """
-    taken: set[str] = set()
-    folded: dict[str, str] = {}
-    clashes: dict[int, NameCollision] = {}
-    for member in reversed(members):
-        if member.is_directory:
-            continue
-        path, number = member.name, 1
-        while path in taken:
+    def __init__(self) -> None:
+        self._taken: set[str | bytes] = set()
+        self._numbers: dict[str | bytes, int] = {}
+
+    def collisions(self, members: Sequence[Member], prefix: str = "") -> dict[int, NameCollision]:
+        """Those of *members*, by the offsets of their headers, whose names are not unique.
+
+        Of duplicates the last keeps its name, as it is the one that extracting leaves; of names
+        that differ in case each keeps its own.
+
+        Args:
+            members: The members of an archive.
+            prefix: Of their paths, in a nested archive.
+        """
+        folded: dict[str | bytes, str | bytes] = {}
+        collisions: dict[int, NameCollision] = {}
+        for member in reversed(members):
+            if member.is_folder:
+                continue
+            name = member.name
+            suffix = self._suffix(prefix + name)
+            compared = _compared(name)
+            other = folded.setdefault(_compared(name.casefold()), compared)
+            if suffix or other != compared:
+                collisions[member.header_offset] = NameCollision(suffix)
+        return collisions
+
+    def _suffix(self, path: str) -> str:
+        """The suffix that makes *path* unique; numbers are never tried twice."""
+        first = compared = _compared(path)
+        number = self._numbers.get(first, 1)
+        suffix = ""
+        while compared in self._taken:
             number += 1
-            path = f"{member.name}~{number}"
-        taken.add(path)
-        other = folded.setdefault(member.name.casefold(), member.name)
-        if path != member.name:
-            clashes[member.header_offset] = NameCollision(path, "duplicate")
-        elif other != member.name:
-            clashes[member.header_offset] = NameCollision(path, "case-collision")
-    return clashes
+            suffix = f"~{number}"
+            compared = _compared(path + suffix)
+        self._taken.add(compared)
+        if suffix:
+            self._numbers[first] = number
+        return suffix
+
+
+def _compared(path: str) -> str | bytes:
+    if len(path) <= _COMPARED_CHARACTERS:
+        return path
+    return hashlib.blake2b(path.encode(), digest_size=16).digest()
+
+
+def folder_count(members: Iterable[Member], most: int) -> int:
+    """Number of folders that *members* are in; counting ends at *most*."""
+    folders: set[int] = set()
+    before = ""
+    for member in members:
+        folder = member.name.rpartition("/")[0]
+        if folder == before:
+            continue
+        before = folder
+        parent = 0
+        for depth, part in enumerate(folder.split("/")):
+            parent = hash((parent, part))
+            if part or depth:  # the root of an absolute name is no folder
+                folders.add(parent)
+            if len(folders) == most:
+                return most
+    return len(folders)
 
 
 def shortened(name: str, room_bytes: int) -> str:
-    """*name*; where it takes more than *room_bytes*, its beginning and a hash of the whole."""
+    """*name*; if it takes more than *room_bytes*, its beginning and a hash of the whole."""
     raw = name.encode()
     if len(raw) <= room_bytes:
         return name

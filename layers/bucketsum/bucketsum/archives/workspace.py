@@ -1,4 +1,4 @@
-"""A folder under /tmp that is gone afterwards, also when the invocation before this one died."""
+"""A folder under /tmp that is always removed, even if its process was killed."""
 
 from __future__ import annotations
 
@@ -18,40 +18,40 @@ PREFIX: Final = "bucketsum-archive-"
 
 @contextmanager
 def workspace(root: Path | None = None) -> Iterator[Path]:
-    """An empty folder of our own, removed at the end with all that is in it.
+    """An empty folder, removed at the end with everything in it.
 
-    What processes that are no more left behind is removed first: the lock that each holds on its
-    folder ends with it. Lambda keeps /tmp for the next invocation, so nobody else would.
+    Folders of killed processes are removed first: the lock on a folder ends with its process.
+    Lambda keeps /tmp for the next invocation and does not clean it.
     """
     parent = root or Path(tempfile.gettempdir())
     _remove_abandoned(parent)
     folder = Path(tempfile.mkdtemp(prefix=PREFIX, dir=parent))
-    held = _locked(folder)
+    lock = _locked(folder)
     try:
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
-        if held is not None:
-            os.close(held)
+        if lock is not None:
+            os.close(lock)
 
 
 def _remove_abandoned(parent: Path) -> None:
     for folder in parent.glob(f"{PREFIX}*"):
-        if folder.is_symlink() or (held := _locked(folder)) is None:
+        if folder.is_symlink() or (lock := _locked(folder)) is None:
             continue
         shutil.rmtree(folder, ignore_errors=True)
-        os.close(held)
+        os.close(lock)
 
 
 def _locked(folder: Path) -> int | None:
-    """A handle that holds *folder*; None where another process does."""
+    """A handle with a lock on *folder*; None if another process has the lock."""
     try:
-        held = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
+        lock = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     except OSError:
         return None
     try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
-        os.close(held)
+        os.close(lock)
         return None
-    return held
+    return lock

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from bucketsum.notifications import ObjectCreated
 
-Read = Callable[[int, int], bytes]
+Read = Callable[[int, int], bytes | memoryview]
 """``read(offset, length)`` returns exactly *length* bytes from *offset* on."""
 
 _ATTEMPTS: Final = 3

@@ -22,7 +22,8 @@ from bucketsum.sweep.workloads.protocol import Workload
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bucketsum.archives.reader import ArchiveReader, ArchiveSummary
+    from bucketsum.archives.model import ArchiveSummary
+    from bucketsum.archives.reader import ArchiveReader
     from bucketsum.sweep.cells import PlannedObject
     from bucketsum.sweep.generated_objects import Generated
     from bucketsum.sweep.parameters import Setting, Value
@@ -146,17 +147,12 @@ class UnzipWorkload(Workload):
             return failed("NotUnzipped", str(error))
         created = created_object(event)
         read = range_reader(context.s3, created)
-        sha1s: list[str] = []
         digest = RunningDigest()
         meter = Meter()
+        archive = reader.open(read, created.size_bytes)
         with closing(context.source.open(created).chunks) as chunks:
-            summary = reader.read(
-                read,
-                created.size_bytes,
-                chunks,
-                digest,
-                lambda member: sha1s.append(member.digest.sha1 or ""),
-            )
+            sha1s = [member.digest.sha1 or "" for member in archive.members(chunks, digest)]
+        summary = archive.summary
         answer: UnzipAnswer = {
             **answer_of(event, digest.digest(), meter),
             "mode": summary.mode,
@@ -205,7 +201,7 @@ def _reader(mode: Value, inflate: Value, memory_mb: int) -> ArchiveReader:
         Limits(members=10_000_000, total_bytes=10**15, ratio=10**6),
         threads=archive_threads(memory_mb),
         engine=Engine(str(inflate)),
-        aside=has_second_core(memory_mb),
+        second_core=has_second_core(memory_mb),
     )
 
 

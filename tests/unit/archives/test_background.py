@@ -12,20 +12,20 @@ from bucketsum.archives.background import WAITING_BYTES, BackgroundCalls
 
 def test_calls_are_made_in_order() -> None:
     """Whoever they are for; leaving waits for all of them."""
-    made: list[object] = []
-    with BackgroundCalls() as aside:
+    calls: list[object] = []
+    with BackgroundCalls() as background:
         for number in range(200):
-            aside.do(made.append, b"%d" % number)
-    assert made == [b"%d" % number for number in range(200)]
+            background.do(calls.append, b"%d" % number)
+    assert calls == [b"%d" % number for number in range(200)]
 
 
 def test_waiting_is_until_all_are_made() -> None:
     """What was handed over before has its effect afterwards."""
     sha1 = hashlib.sha1(usedforsecurity=False)
-    with BackgroundCalls() as aside:
+    with BackgroundCalls() as background:
         for _ in range(10):
-            aside.do(sha1.update, bytes(100_000))
-        aside.wait()
+            background.do(sha1.update, bytes(100_000))
+        background.wait()
         assert sha1.hexdigest() == hashlib.sha1(bytes(1_000_000)).hexdigest()
 
 
@@ -42,10 +42,10 @@ def test_what_waits_is_limited(size: int) -> None:
     def hand_over() -> None:
         nonlocal handed
         for _ in range(10):
-            aside.do(slow, bytes(size))
+            background.do(slow, bytes(size))
             handed += size
 
-    with BackgroundCalls() as aside:
+    with BackgroundCalls() as background:
         hand = threading.Thread(target=hand_over)
         hand.start()
         entered.wait()
@@ -65,21 +65,21 @@ def fail(_: object) -> None:
 def test_failure_comes_back_to_who_goes_on() -> None:
     """It is raised where the next piece is handed over or waited for, and at the end."""
     later: list[object] = []
-    aside = BackgroundCalls()
+    background = BackgroundCalls()
     with pytest.raises(MemoryError):
-        _fail_in(aside, later)
+        _fail_in(background, later)
     assert later == ["waited", "handed over"]
 
 
-def _fail_in(aside: BackgroundCalls, later: list[object]) -> None:
-    with aside:
-        aside.do(fail, b"x")
+def _fail_in(background: BackgroundCalls, later: list[object]) -> None:
+    with background:
+        background.do(fail, b"x")
         try:
-            aside.wait()
+            background.wait()
         except MemoryError:
             later.append("waited")
         try:
-            aside.do(later.append, b"y")
+            background.do(later.append, b"y")
         except MemoryError:
             later.append("handed over")
 
@@ -92,7 +92,7 @@ def test_error_of_the_first_core_ends_it() -> None:
     assert threading.active_count() == threads
 
 
-def _raise_in(aside: BackgroundCalls) -> None:
-    with aside:
-        aside.do(len, b"x")
+def _raise_in(background: BackgroundCalls) -> None:
+    with background:
+        background.do(len, b"x")
         raise KeyError

@@ -1,0 +1,174 @@
+"""The members of an archive as they are read, those of nested archives included."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.archives.central_directory import Directory, read_directory
+from bucketsum.archives.model import (
+    ArchiveStatus,
+    ArchiveStopped,
+    ArchiveSummary,
+    Limits,
+    Member,
+    MemberResult,
+    Mode,
+)
+from bucketsum.archives.names import (
+    PATH_BYTES_MAX,
+    UniquePaths,
+    folder_count,
+    name_warnings,
+    shortened,
+)
+from bucketsum.archives.stream import Cursor, streamed_members
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterable, Mapping
+
+    from bucketsum.archives.member import Decoding, HashedMember
+    from bucketsum.archives.model import MemberDigest
+    from bucketsum.archives.names import NameCollision
+    from bucketsum.s3.range_reads import Read
+
+NESTED_SEPARATOR: Final = "!/"
+"""Between a nested archive's path and that of a member in it."""
+
+_OF_THE_WHOLE: Final = frozenset(
+    {
+        ArchiveStatus.TOO_MANY_MEMBERS,
+        ArchiveStatus.TOO_LARGE,
+        ArchiveStatus.TOO_DENSE,
+        ArchiveStatus.OUT_OF_TIME,
+    }
+)
+"""Statuses of a nested archive that end the outer one too, whose limits count both."""
+
+
+class Contents:
+    """The members of an archive, or of a nested archive."""
+
+    def __init__(
+        self, limits: Limits, suffixes: tuple[str, ...], outer: Contents | None = None
+    ) -> None:
+        """Begin with nothing.
+
+        Args:
+            limits: Limits on the outermost archive.
+            suffixes: Suffixes of nested archives.
+            outer: The archive that it is nested in.
+        """
+        self._limits = limits
+        self._suffixes = suffixes
+        self.paths: UniquePaths = outer.paths if outer else UniquePaths()
+        self.depth: int = outer.depth + 1 if outer else 0
+        self._prefix = ""
+        self._collisions: Mapping[int, NameCollision] = {}
+        self._members = self._unreadable = self._member_bytes = self._folders = 0
+        self._remarks: tuple[str, ...] = ()
+        self.stopped: ArchiveStopped | None = None
+        self.size_bytes = 0
+        self.directory = Directory((), 0)
+
+    def open(self, read: Read, size_bytes: int, limits: Limits, prefix: str = "") -> None:
+        """Read the central directory; if it is invalid, the summary says so.
+
+        Args:
+            read: Reads any range of the archive.
+            size_bytes: Size of the archive.
+            limits: Limits on it, which are lower than the outermost archive's if it is nested.
+            prefix: Beginning of its members' paths.
+        """
+        self.size_bytes = size_bytes
+        self._prefix = prefix
+        try:
+            self.directory = read_directory(read, size_bytes, limits)
+        except ArchiveStopped as error:
+            self.stopped = error
+            return
+        members = self.directory.members
+        self._collisions = self.paths.collisions(members, prefix)
+        self._folders = folder_count(members, self._limits.members)
+        self._remarks = self.directory.remarks
+        if self._folders == self._limits.members:
+            self._remarks += ("many-folders",)
+
+    def opens(self, member: Member) -> bool:
+        """Whether *member* is to be opened as a nested archive."""
+        return (
+            self.depth < self._limits.depth
+            and member.size_bytes <= self._limits.nested_bytes
+            and member.name.lower().endswith(self._suffixes)
+        )
+
+    def results(
+        self, hashed: Iterable[HashedMember], decoding: Decoding
+    ) -> Generator[MemberResult]:
+        """The members' results; those of a nested archive come before its own.
+
+        A directory that was invalid has none, and *hashed* is not iterated.
+        """
+        if self.stopped:
+            return
+        try:
+            decoding.counter.add_members(len(self.directory.members))
+            for digest, content in hashed:
+                yield from self._result(digest, content, decoding)
+                del digest, content  # not kept while the next member is read
+        except ArchiveStopped as error:
+            self.stopped = error
+
+    def _result(
+        self, digest: MemberDigest, content: memoryview | None, decoding: Decoding
+    ) -> Generator[MemberResult]:
+        member = digest.member
+        if member.ends_as_folder and digest.sha1 and not digest.size_bytes:
+            return  # a folder whose nothing was compressed
+        self._members += 1
+        self._member_bytes += digest.size_bytes
+        self._unreadable += digest.sha1 is None
+        name = member.name
+        remarks = name_warnings(name) + (("symlink",) if member.is_symlink else ())
+        if name.endswith("/") or member.ends_as_folder:
+            remarks += ("named-as-folder",)
+        collision = self._collisions.get(member.header_offset)
+        if collision:
+            name += collision.suffix
+            remarks += (collision.remark,)
+        path = shortened(self._prefix + name, PATH_BYTES_MAX)
+        inside = None
+        if content is not None and digest.sha1:
+            inside = yield from self._nested(path, content, decoding)
+        yield MemberResult(path, digest, remarks, inside)
+
+    def _nested(
+        self, path: str, content: memoryview, decoding: Decoding
+    ) -> Generator[MemberResult, None, ArchiveSummary]:
+        nested = Contents(self._limits, self._suffixes, outer=self)
+        limits = replace(self._limits, members=decoding.counter.members_left)
+        nested.open(
+            lambda offset, length: content[offset : offset + length],
+            len(content), limits, path + NESTED_SEPARATOR,
+        )  # fmt: skip
+        cursor = Cursor((content,))
+        hashed = streamed_members(cursor, nested.directory, decoding, nested.opens)
+        yield from nested.results(hashed, decoding)
+        if nested.stopped and nested.stopped.status in _OF_THE_WHOLE:
+            raise nested.stopped
+        return nested.summary(Mode.STREAM)
+
+    def summary(self, mode: Mode) -> ArchiveSummary:
+        """The members as a whole, read in *mode*."""
+        stopped = self.stopped
+        return ArchiveSummary(
+            status=stopped.status if stopped else ArchiveStatus.READ,
+            mode=mode,
+            members=self._members,
+            unreadable=self._unreadable,
+            directories=self._folders,
+            member_bytes=self._member_bytes,
+            ratio=self._member_bytes / self.size_bytes if self.size_bytes else 0.0,
+            reason=f"{stopped.status}: {stopped}" if stopped else None,
+            remarks=self._remarks,
+        )

@@ -1,0 +1,91 @@
+"""Limits on an archive's members, counted on real output: how zip bombs are stopped.
+
+Three other places stop them too: `central_directory` refuses directories that are too large, lie
+about their size, or let members share bytes; `decoders` bounds each piece and refuses large
+dictionaries; `extract.check_room` refuses an archive that does not fit on the disk.
+"""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Limits
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+RATIO_FREE_BYTES: Final = 64 * 1024 * 1024
+"""Output up to which no ratio is too high: a few MB of zeros in a small file are no attack."""
+
+
+def always_in_time() -> bool:
+    """There is always time: outside of an invocation nothing ends it."""
+    return True
+
+
+class LimitCounter:
+    """Output of an archive so far, nested archives included; threads may share it."""
+
+    def __init__(self, limits: Limits, in_time: Callable[[], bool] = always_in_time) -> None:
+        self.limits: Final = limits
+        self._in_time = in_time
+        self._lock = threading.Lock()
+        self._members = 0
+        self._total_bytes = 0
+        self._stopped = False
+
+    @property
+    def members_left(self) -> int:
+        """How many more members are allowed."""
+        return self.limits.members - self._members
+
+    def stop(self) -> None:
+        """Let every thread that still counts end its work."""
+        self._stopped = True
+
+    def add_members(self, count: int) -> None:
+        """Count members of an archive whose directory was read, which are allowed."""
+        with self._lock:
+            self._members += count
+
+    def add(self, piece_bytes: int, member_bytes: int, consumed_bytes: int) -> None:
+        """Count a piece that came out of a member.
+
+        Args:
+            piece_bytes: Size of the piece.
+            member_bytes: Output of the member so far, with the piece.
+            consumed_bytes: Input of the member's decoder so far.
+
+        Raises:
+            ArchiveStopped: More came out than is allowed, or time is up.
+        """
+        with self._lock:
+            self._total_bytes += piece_bytes
+        limits = self.limits
+        if self._total_bytes > limits.total_bytes:
+            raise ArchiveStopped(
+                ArchiveStatus.TOO_LARGE,
+                f"its members come to more than {limits.total_bytes} bytes: raise "
+                "ArchiveMaxTotalBytes",
+            )
+        if member_bytes > RATIO_FREE_BYTES and member_bytes > limits.ratio * consumed_bytes:
+            raise ArchiveStopped(
+                ArchiveStatus.TOO_DENSE,
+                f"{consumed_bytes} bytes came to {member_bytes}, more than {limits.ratio} times as "
+                "many: raise ArchiveMaxRatio",
+            )
+        self.require_time()
+
+    def require_time(self) -> None:
+        """Refuse to go on when time is up.
+
+        Raises:
+            ArchiveStopped: It is.
+        """
+        if self._stopped or not self._in_time():
+            raise ArchiveStopped(
+                ArchiveStatus.OUT_OF_TIME,
+                f"{self._total_bytes} bytes of its members were read when the invocation's time "
+                "ended; raise MemorySize, or hash this archive elsewhere",
+            )

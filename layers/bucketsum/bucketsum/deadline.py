@@ -1,0 +1,106 @@
+"""The end of an invocation, and the decisions that depend on it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.errors import OutOfTime
+from bucketsum.measure import BYTES_PER_MB
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+STOP_BEFORE_END_SECONDS: Final = 3.0
+"""An invocation stops reading this long before its time-out, so that it can report why."""
+
+MEMBERS_STOP_SECONDS: Final = 60.0
+"""An invocation gives up an archive's members this long before its time-out.
+
+Still to do then: the rows of members that wait, the removal of stale rows, the archive's own row.
+"""
+
+UNJUDGED: Final = 0.1
+"""Part of an invocation's time that passes before its pace is judged: the first bytes are slow."""
+
+_SLOW_MB_PER_S: Final = 60
+_SLOW_MB_PER_S_PER_MB: Final = 0.16
+"""A slow reader's speed above and below 375 MB of memory: two thirds of the baseline reader's
+(Bryson, 2021) in Lambda's shape at 512, 256 and 128 MB."""
+
+
+class Deadline:
+    """When this invocation ends; threads may share it."""
+
+    def __init__(self, remaining_seconds: Callable[[], float]) -> None:
+        self._remaining_seconds = remaining_seconds
+
+    def require(self, seconds: float, reason: str) -> None:
+        """Refuse to go on when fewer *seconds* are left.
+
+        Raises:
+            OutOfTime: With *reason*.
+        """
+        if self._remaining_seconds() < seconds:
+            raise OutOfTime(reason)
+
+    def allows_slow_reading(self, size_bytes: int, memory_mb: int) -> bool:
+        """Whether even a slow reader reads *size_bytes* in time, with *memory_mb* of memory."""
+        speed = min(_SLOW_MB_PER_S, _SLOW_MB_PER_S_PER_MB * memory_mb)
+        seconds = self._remaining_seconds() - STOP_BEFORE_END_SECONDS
+        return size_bytes / BYTES_PER_MB / speed <= seconds
+
+    def guard(self, chunks: Iterable[bytes], size_bytes: int) -> GuardedChunks:
+        """*chunks*, which are *size_bytes* in all, but no further than there is time for."""
+        return GuardedChunks(chunks, size_bytes, self._remaining_seconds)
+
+
+class GuardedChunks:
+    """An object's chunks, which end with an error in time to report it."""
+
+    def __init__(
+        self, chunks: Iterable[bytes], size_bytes: int, remaining_seconds: Callable[[], float]
+    ) -> None:
+        self._chunks = chunks
+        self._size_bytes = size_bytes
+        self._remaining_seconds = remaining_seconds
+        self._seconds_at_start = remaining_seconds()
+        self._read_bytes = 0
+
+    def __iter__(self) -> Iterator[bytes]:
+        """Yield the chunks while another, twice as slow as the slowest so far, can still come.
+
+        Raises:
+            OutOfTime: It could not; the text says how much was read.
+        """
+        chunks = iter(self._chunks)
+        slowest_seconds = 0.0
+        while True:
+            before = self._remaining_seconds()
+            chunk = next(chunks, None)
+            if chunk is None:
+                return
+            left = self._remaining_seconds()
+            slowest_seconds = max(slowest_seconds, before - left)
+            if left < max(STOP_BEFORE_END_SECONDS, 2 * slowest_seconds):
+                raise OutOfTime(
+                    f"{self._read_bytes} of {self._size_bytes} bytes were read when the "
+                    "invocation's time ended; raise MemorySize, lower BatchSize, or hash this "
+                    "object elsewhere"
+                )
+            self._read_bytes += len(chunk)
+            yield chunk
+
+    def allow_members(self) -> bool:
+        """Whether there is time for an archive's members, and after them for its other chunks.
+
+        An archive's own SHA-1 comes first: members are given up as soon as the archive would not
+        be read to its end at the pace so far. Without them it is never read more slowly, so it is
+        hashed if reading it alone takes no more than the part that `UNJUDGED` leaves.
+        """
+        remaining = self._remaining_seconds()
+        spent = self._seconds_at_start - remaining
+        usable = remaining - MEMBERS_STOP_SECONDS
+        if spent < UNJUDGED * self._seconds_at_start:
+            return usable > 0
+        left_bytes = self._size_bytes - self._read_bytes
+        return usable > 0 and left_bytes * spent <= usable * self._read_bytes
