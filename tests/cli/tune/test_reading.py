@@ -245,6 +245,7 @@ def test_a_recommendation_names_a_chunk_size_only_if_it_has_an_effect(
         out = run("tune", "show", f"20261121T04150{streams}-a").out
         assert shown in out
         assert ("With 1 stream, the chunk size has no effect." in out) is (streams == 1)
+        assert "of 1 setting\n" in out
 
 
 def test_a_recommendation_names_the_noise_of_the_runs(run: Run, record: Record) -> None:

@@ -157,7 +157,7 @@ def _reason(strategy: Strategy, fitting: int) -> str:
         StrategyName.CHEAPEST_AT_LEAST: f"the cheapest that reaches {strategy.mb_per_s} MB/s",
         StrategyName.FASTEST_BELOW: f"the fastest within {strategy.usd_per_gb} USD per GB",
     }[strategy.name]
-    return f"{choice}, of {fitting} settings"
+    return f"{choice}, of {fitting} setting{'' if fitting == 1 else 's'}"
 
 
 def _none_fits(deployable: Sequence[Candidate], strategy: Strategy) -> str:
