@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from aws_lambda_powertools import Logger
 
+from bucketsum.clock import now
 from bucketsum.errors import BadSweep
 from bucketsum.settings import needed
 from bucketsum.sweep.generated_objects import GeneratedObjects
@@ -18,6 +19,8 @@ from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.plan import Plan, check_limits, plan_of
 from bucketsum.sweep.prices import Prices, prices_in
 from bucketsum.sweep.records import CellRow, Run, RunStatus
+from bucketsum.sweep.run_status import RUNNING, execution_of
+from bucketsum.sweep.summary import ExecutionEnd, summarize
 from bucketsum.sweep.workloads import WORKLOADS, workload_of
 
 if TYPE_CHECKING:
@@ -38,6 +41,7 @@ _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(
 logger = Logger()
 
 _MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
+_STEPFUNCTIONS: Final = boto3.client("stepfunctions")
 _OBJECTS: Final = GeneratedObjects(boto3.client("s3"), _BUCKET)
 
 
@@ -52,12 +56,23 @@ def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
     except BadSweep as error:
         _MEASUREMENTS.record_run(replace(_begun(event), status=RunStatus.FAILED, cause=str(error)))
         raise
-    for cell in plan.cells:
-        _MEASUREMENTS.record_cell(event["run_id"], _row_of(cell))
+    cells = [_row_of(cell) for cell in plan.cells]
+    for cell in cells:
+        _MEASUREMENTS.record_cell(event["run_id"], cell)
     run = _run_of(event, plan, prices)
     _MEASUREMENTS.record_run(run)
+    _close_if_ended(run, cells, prices)
     logger.info("planned", run_id=run.run_id, samples=run.samples, usd=run.estimated_usd)
     return plan.to_json() | {"bucket": _BUCKET}
+
+
+def _close_if_ended(run: Run, cells: list[CellRow], prices: Prices) -> None:
+    """Record the end of an execution that was stopped before the run was there to be closed."""
+    execution = execution_of(run.execution_arn or "", _STEPFUNCTIONS)
+    if execution is None or execution["status"] == RUNNING:
+        return
+    end = ExecutionEnd.broken_off(execution)
+    _MEASUREMENTS.record_run(summarize(run, cells, [], prices, end, now()).run)
 
 
 def _planned(raw: object) -> tuple[Plan, Prices]:

@@ -20,7 +20,8 @@ WRITES_LOGS: Final = {"logs:CreateLogStream", "logs:PutLogEvents"}
 CALLED: Final = {
     # Operations whose action has another name, or that stand behind another one:
     "Planner": {"s3:HeadObject": "s3:GetObject", "s3:CreateMultipartUpload": "s3:PutObject",
-                "s3:UploadPart": "s3:PutObject", "s3:CompleteMultipartUpload": "s3:PutObject"},
+                "s3:UploadPart": "s3:PutObject", "s3:CompleteMultipartUpload": "s3:PutObject",
+                "stepfunctions:DescribeExecution": "states:DescribeExecution"},
     "Publisher": {"stepfunctions:DescribeExecution": "states:DescribeExecution"},
     "Prober": {},
     "Analyst": {},
@@ -34,7 +35,7 @@ BESIDE: Final = {
 OPERATIONS: Final = {
     # What is found in the source finds too much: methods of one name are taken for one another.
     "Planner": {"head_object", "create_multipart_upload", "upload_part", "put_item",
-                "complete_multipart_upload", "abort_multipart_upload"},
+                "complete_multipart_upload", "abort_multipart_upload", "describe_execution"},
     "Publisher": {"get_function_configuration", "update_function_configuration",
                   "publish_version", "list_versions_by_function", "delete_function",
                   "describe_execution", "get_item", "query", "put_item"},

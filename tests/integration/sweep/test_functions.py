@@ -80,12 +80,33 @@ def test_a_plan_is_recorded_as_it_is_made(aws: Aws, invoke: Invoke) -> None:
     assert [one["memory_mb"] for one in plan["versions"]] == [128, 256]
 
 
+@pytest.mark.parametrize(
+    ("execution", "expected"), [("ABORTED", RunStatus.STOPPED), ("RUNNING", RunStatus.RUNNING)]
+)
+def test_a_sweep_that_is_stopped_while_it_is_planned_ends_as_stopped(
+    aws: Aws,
+    function: Function,
+    monkeypatch: pytest.MonkeyPatch,
+    execution: str,
+    expected: RunStatus,
+) -> None:
+    """The analyst was told before the run was recorded, so the planner closes it."""
+    planner = function("planner")
+    monkeypatch.setattr(planner, "execution_of", lambda *_: {"status": execution})
+    planner.lambda_handler(plan_event(), Context())
+    run = aws.measurements.run(RUN_ID)
+    assert run is not None
+    assert run.status is expected
+    assert (run.ended_at is None) == (expected is RunStatus.RUNNING)
+
+
 def test_a_plan_on_the_embedded_aws_says_so(
     aws: Aws, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its numbers are never taken for AWS's."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", "https://s3.us-east-1.amazonaws.com")
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "https://dynamodb.us-east-1.amazonaws.com")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", "https://states.us-east-1.amazonaws.com")
     invoke("planner", plan_event())
     run = aws.measurements.run(RUN_ID)
     assert run is not None
