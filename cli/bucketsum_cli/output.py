@@ -7,6 +7,7 @@ markup, so no key can colour, move or clear anything on a terminal.
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Final
@@ -28,6 +29,9 @@ _PIPE_PADDING: Final = 80  # one long key does not widen all lines of a pipe
 _ROWS_AT_A_TIME: Final = 500  # rich lays out whole tables, so long ones are laid out in pieces
 NARROWEST: Final = 10
 GAP: Final = 2
+_LIKE_ESCAPE: Final = re.compile(r"\\(?=x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])")
+"""A backslash of a key that would look like the beginning of an escape of `printable`."""
+
 _LINES: Final = 2  # maximum lines of a key in a table
 
 
@@ -239,7 +243,8 @@ def _widths(console: Console, columns: Sequence[Column]) -> list[int]:
 
 
 def _as_text(cell: str | Cell, maximum: int | None = None) -> Text:
-    text = printable(cell.text if isinstance(cell, Cell) else cell)
+    text = cell.text if isinstance(cell, Cell) else cell
+    text = printable(_LIKE_ESCAPE.sub(r"\\\\", text))
     if maximum is not None:
         text = _shortened(text, maximum)
     return Text(text, cell.style if isinstance(cell, Cell) else "")

@@ -166,6 +166,15 @@ def test_fifo_is_no_file_to_look_for(run: Run, tmp_path: Path) -> None:
     assert "not a regular file" in ended.err
 
 
+def test_escape_and_what_looks_like_one_differ(run: Run, stack: Stack) -> None:
+    """A key with a backslash cannot pose as a key with a control character."""
+    put_and_record(stack, "a\x9b", b"a")
+    put_and_record(stack, r"a\x9b", b"b")
+    put_and_record(stack, r"c:\d", b"c")
+    names = [line.split()[0] for line in run("ls").out.splitlines()[1:]]
+    assert sorted(names) == sorted([r"a\x9b", r"a\\x9b", r"c:\d"])
+
+
 def test_long_key_does_not_widen_the_other_lines_of_a_pipe(run: Run, stack: Stack) -> None:
     """Lines of a pipe are complete, and end with their last column."""
     put_and_record(stack, "k" * 1000, b"a")

@@ -40,7 +40,7 @@ def logs(follow: bool, emulator_log: bool) -> None:  # noqa: FBT001 - click pass
         return
     for message in log_messages(stack, follow=follow):
         for line in message.splitlines():
-            click.echo(printable(line))
+            click.echo(printable(line.expandtabs()))
 
 
 def log_messages(stack: Stack, *, follow: bool) -> Iterator[str]:
