@@ -11,6 +11,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from tests.cli import test_delete
 from tests.cli.deployed import (
     put_and_record,
     put_object,
@@ -22,7 +23,7 @@ from tests.support.events import notification
 
 from bucketsum.sweep.records import Run as SweepRun
 from bucketsum.sweep.records import RunStatus
-from bucketsum_cli import emulator
+from bucketsum_cli import emulator, teardown
 from bucketsum_cli.emulator import LocalAws, LocalProject
 from bucketsum_cli.local import demo
 from bucketsum_cli.rows import iso_text
@@ -58,7 +59,7 @@ def fields_in(document: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any
 
 
 @pytest.fixture
-def documents(run: Run, stack: Stack, tmp_path: Path) -> list[Any]:
+def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """A document of each command that shows objects, with something in every array."""
     (tmp_path / "hashed").write_bytes(b"a")
     (tmp_path / "absent").symlink_to("nowhere")
@@ -67,10 +68,13 @@ def documents(run: Run, stack: Stack, tmp_path: Path) -> list[Any]:
     stack.digests_table().record(unreadable(put_object(stack, "locked", b"z"), b"z", "denied"))
     record_archive(stack, {"x": b"x"})
     set_aside(stack, json.dumps(notification()), reason="why")
+    monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
+    test_delete.deploy()
     commands: list[tuple[object, ...]] = [
         ("put", *paths, "--timeout", 0), ("ls",), ("ls", "--members", "a.zip"), ("show", "hashed"),
         ("find", sha1), ("check", *paths), ("check", paths[0], "--archive", "a.zip"),
         ("failures",), ("redrive", "--yes"), ("redrive", "--key", "locked"),
+        ("delete", "--stack", test_delete.NAME, "--yes"),
     ]  # fmt: skip
     return [run(*command, "--json").document for command in commands]
 
