@@ -12,6 +12,7 @@ from botocore.httpsession import URLLib3Session
 from botocore.loaders import JSONFileLoader
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from tests.support.programs import not_compared_with
 from xdist.scheduler import LoadScopeScheduling
 
 from bucketsum.s3.curl_connections import Connections, Transfer
@@ -67,6 +68,12 @@ class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no worker waits for it at the end."""
     items.sort(key=lambda item: not item.nodeid.startswith(_SUITES_OF_ONE_WORKER))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Name the programs that tests would compare with, were they here."""
+    if missing := not_compared_with():
+        terminalreporter.write_line(f"not installed, so not compared with: {', '.join(missing)}")
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist there is no such hook

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -65,11 +64,6 @@ class Archiver:
         done = subprocess.run(command, check=True, cwd=folder, capture_output=True)
         if self.pipe:
             out.write_bytes(done.stdout)
-
-    @property
-    def is_there(self) -> bool:
-        """Whether the program is."""
-        return shutil.which(self.program) is not None
 
 
 def _7z(*more: str) -> tuple[str, ...]:

@@ -10,6 +10,7 @@ import boto3
 import pytest
 from moto import mock_aws
 from tests.integration.ledger.dynamodb_local import OracleUnavailableError, fetched, started
+from tests.support.programs import is_here
 from tests.support.sam_template import load_template
 
 from bucketsum.digests_table import DigestsTable
@@ -26,6 +27,8 @@ _CREATE_TABLE_FIELDS: Final = (
     "KeySchema",
 )
 
+_SERVERS: Final = ["moto", "dynamodb-local"] if is_here("java", "mvn") else ["moto"]
+
 
 @pytest.fixture(scope="session")
 def dynamodb_local_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -39,7 +42,9 @@ def dynamodb_local_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield endpoint
 
 
-@pytest.fixture(scope="module", params=["moto", "dynamodb-local"])
+@pytest.fixture(
+    scope="module", params=["moto", *(["dynamodb-local"] if is_here("java", "mvn") else [])]
+)
 def dynamodb(request: pytest.FixtureRequest) -> Iterator[DynamoDBClient]:
     """A client of a DynamoDB that keeps what it is sent."""
     if request.param == "dynamodb-local":
