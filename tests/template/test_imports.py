@@ -24,9 +24,17 @@ SEARCH: Final = (
 )  # fmt: skip
 """Folders on the import path, and the package there that is ours; in src/ each is."""
 
+SWEEPS: Final = (
+    "analysis", "input", "measurements_table", "plan", "recommend", "record_values", "run_status",
+    "summary",
+)  # fmt: skip
+"""The modules of the sweep that know every workload."""
+
 ROLES: Final = {
     "bucketsum.archives.model": "layer",  # values that the settings hold
     "bucketsum.s3.read_plan": "layer",  # as above
+    "bucketsum.sweep.workloads.protocol": "layer.sweep",  # the type of a workload
+    **{f"bucketsum.sweep.{name}": "sweeps" for name in SWEEPS},
     "bucketsum.hashing": "hashing",
     "bucketsum.batch": "hashing",
     "bucketsum_cli.main": "commands",
@@ -36,7 +44,7 @@ ROLES: Final = {
 """Modules that are above or below the rest of their folder → the part that they belong to."""
 
 ARROWS: Final = """\
-analyst: layer layer.sweep
+analyst: layer layer.sweep sweeps
 bench.box: cli.local
 bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.sweep
 bench.function: bench.box bench.tables cli cli.local hasher hashing layer layer.s3
@@ -51,18 +59,20 @@ cli: layer layer.archives
 cli.commands: cli layer
 cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
-cli.tune: cli layer layer.sweep
-cli.tune.commands: cli cli.tune cli.tune.report layer.sweep
-cli.tune.report: cli cli.tune layer.sweep
+cli.tune: cli layer layer.sweep layer.sweep.workloads sweeps
+cli.tune.commands: cli cli.tune cli.tune.report layer.sweep layer.sweep.workloads sweeps
+cli.tune.report: cli cli.tune layer layer.sweep layer.sweep.workloads
 commands: cli cli.commands cli.local.commands cli.tune.commands layer
 hasher: hashing layer layer.archives layer.s3
 hashing: layer layer.archives layer.s3
 layer.archives: layer layer.s3
 layer.s3: layer
-layer.sweep: layer layer.archives layer.s3
-planner: layer layer.sweep
-prober: layer layer.s3 layer.sweep
-publisher: layer layer.sweep
+layer.sweep: layer layer.s3
+layer.sweep.workloads: layer layer.archives layer.s3 layer.sweep
+planner: layer layer.sweep layer.sweep.workloads sweeps
+prober: layer layer.s3 layer.sweep layer.sweep.workloads
+publisher: layer layer.sweep sweeps
+sweeps: layer layer.sweep layer.sweep.workloads
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 
