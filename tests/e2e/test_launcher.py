@@ -119,7 +119,7 @@ def test_one_that_does_not_start_says_why(
 
 
 @pytest.mark.usefixtures("stack")
-def test_a_number_that_is_another_s_process_now_is_left_alone(empty_project: LocalProject) -> None:
+def test_a_process_that_got_the_old_number_is_left_alone(empty_project: LocalProject) -> None:
     """A process is only ended where it is the one that was started."""
     launcher.start(empty_project, "bucketsum", HERE)
     file = empty_project.home / "local.json"

@@ -251,7 +251,7 @@ def test_the_logs_hold_one_structured_line_for_an_object(stack: Stack) -> None:
 
 
 @pytest.mark.usefixtures("at_project")
-def test_the_emulator_s_own_log_is_at_hand() -> None:
+def test_the_log_of_the_emulator_is_at_hand() -> None:
     """`local logs --emulator` shows what the local emulator itself did."""
     assert "S3 notification" in run("local", "logs", "--emulator").stdout
 
@@ -277,7 +277,7 @@ def test_following_the_logs_shows_each_line_once(
     assert sum(key in line for line in shown.splitlines()) == 1
 
 
-def test_sam_s_own_tools_see_the_stack(stack: Stack, project: LocalProject) -> None:
+def test_the_tools_of_sam_see_the_stack(stack: Stack, project: LocalProject) -> None:
     """The deployed stack is a stack like any other: `sam list` names its outputs."""
     aws = emulator.running(project)
     done = subprocess.run(

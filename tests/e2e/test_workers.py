@@ -87,7 +87,7 @@ def test_what_lambda_has_can_be_imported(invoke: Invoke, module: str) -> None:
     assert invoke(_importing(module), {}) == {"value": module}
 
 
-def test_a_function_sees_none_of_the_emulator_s_environment(invoke: Invoke) -> None:
+def test_a_function_sees_nothing_of_the_environment_of_the_emulator(invoke: Invoke) -> None:
     """The emulator's configuration stays with it, as the host's environment does on AWS."""
     code = "import os\ndef handler(event, context):\n    return sorted(os.environ)\n"
 
