@@ -271,7 +271,7 @@ def test_following_the_logs_shows_each_line_once(
         if next(pauses, None) is None:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("bucketsum_cli.local.commands.logs.time.sleep", pause)
+    monkeypatch.setattr(time, "sleep", pause)
     shown = run("local", "logs", "--follow", expected=130).stdout
 
     assert sum(key in line for line in shown.splitlines()) == 1
