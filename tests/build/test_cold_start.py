@@ -39,7 +39,7 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
         text=True,
         env=_ENVIRONMENT | {"LAMBDA_TASK_ROOT": "/var/task"},
     )
-    modules: dict[str, str | None] = json.loads(done.stdout)
+    modules: dict[str, str | None] = json.loads(done.stdout.splitlines()[-1])  # its log comes first
     return modules
 
 
