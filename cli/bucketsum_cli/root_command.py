@@ -20,6 +20,7 @@ from bucketsum_cli.commands.ls import ls
 from bucketsum_cli.commands.put import put
 from bucketsum_cli.commands.redrive import redrive
 from bucketsum_cli.commands.show import show
+from bucketsum_cli.commands.status import status
 from bucketsum_cli.errors import CANNOT_DO, INTERRUPTED, sentence_of
 from bucketsum_cli.local.commands import local
 from bucketsum_cli.options import OrderedGroup
@@ -58,7 +59,7 @@ def cli() -> None:
     """
 
 
-for command in (local, put, ls, show, find, check, failures, redrive, tune, delete):
+for command in (local, put, ls, show, find, check, status, failures, redrive, tune, delete):
     cli.add_command(command)
 
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mypy_boto3_cloudformation import CloudFormationClient
+    from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_logs import CloudWatchLogsClient
@@ -69,6 +70,11 @@ class Connection:
     session: boto3.Session
     endpoint: str | None = None
     ca_bundle: str | None = None
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it is the local emulator's."""
+        return self.endpoint is not None
 
     def client(self, service: str) -> Any:  # noqa: ANN401 - `Stack.client` has the types
         """Make a client for *service*; keep it, since this takes some 20 ms.
@@ -125,6 +131,12 @@ class Stack:
     @overload
     def client(self, service: Literal["logs"]) -> CloudWatchLogsClient: ...
     @overload
+    def client(self, service: Literal["cloudformation"]) -> CloudFormationClient: ...
+    @overload
+    def client(self, service: Literal["cloudwatch"]) -> CloudWatchClient: ...
+    @overload
+    def client(self, service: Literal["xray"]) -> Any: ...  # noqa: ANN401 - it has no stubs here
+    @overload
     def client(self, service: Literal["stepfunctions"]) -> SFNClient: ...
     def client(self, service: str) -> Any:
         """Make a client for *service*; keep it, since this takes some 20 ms."""
@@ -133,6 +145,11 @@ class Stack:
     def digests_table(self) -> DigestsTable:
         """Return its table of digests."""
         return DigestsTable(self.client("dynamodb"), self.table)
+
+
+def queue_name(url: str) -> str:
+    """The name of the queue at *url*."""
+    return url.rpartition("/")[2]
 
 
 def find_stack(

@@ -59,6 +59,15 @@ def deploy(endpoint: str | None = None) -> None:
     publish({name: outputs.get(name, name) for name in _TEMPLATE["Outputs"]}, endpoint)
 
 
+def deploy_measurements() -> None:
+    """Make the table that the stack's output names, so that sweeps can be recorded."""
+    table = _TEMPLATE["Resources"]["MeasurementsTable"]["Properties"]
+    boto3.client("dynamodb").create_table(
+        TableName="MeasurementsTableName",
+        **{name: table[name] for name in table if name != "PointInTimeRecoverySpecification"},
+    )
+
+
 def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
     """Make a CloudFormation stack with *outputs*."""
     template = {

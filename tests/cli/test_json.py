@@ -12,7 +12,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.cli import test_delete
+from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import (
+    deploy_measurements,
     put_and_record,
     put_object,
     record_archive,
@@ -70,10 +72,12 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
     set_aside(stack, json.dumps(notification()), reason="why")
     monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
     test_delete.deploy()
+    deploy_measurements()
+    change_calls(monkeypatch, answered(HEALTHY))
     commands: list[tuple[object, ...]] = [
         ("put", *paths, "--timeout", 0), ("ls",), ("ls", "--members", "a.zip"), ("show", "hashed"),
         ("find", sha1), ("check", *paths), ("check", paths[0], "--archive", "a.zip"),
-        ("failures",), ("redrive", "--yes"), ("redrive", "--key", "locked"),
+        ("failures",), ("status",), ("redrive", "--yes"), ("redrive", "--key", "locked"),
         ("delete", "--stack", test_delete.NAME, "--yes"),
     ]  # fmt: skip
     return [run(*command, "--json").document for command in commands]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from botocore.client import BaseClient
 from botocore.exceptions import ClientError
+from tests.cli.aws_calls import change_calls
 from tests.cli.deployed import BUCKET, HOSTILE, bodies_in, hashed, set_aside, unreadable
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE
@@ -16,8 +16,6 @@ from bucketsum_cli import dead_letter_queue
 from bucketsum_cli.dead_letter_queue import received, send_back
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tests.cli.conftest import Run
 
     from bucketsum_cli.stack import Stack
@@ -100,19 +98,6 @@ def test_limit_is_kept_and_told(run: Run, failed: Stack) -> None:
     sent, left = sent_back(failed), left_aside(failed)
     assert len(sent) == 11
     assert sorted(sent + left) == BODIES
-
-
-def change_calls(
-    monkeypatch: pytest.MonkeyPatch, change: Callable[[str, dict[str, Any]], Any]
-) -> None:
-    """Let *change* see every call to AWS; what it returns, where not None, is the answer."""
-    call: Any = vars(BaseClient)["_make_api_call"]  # private, and where all calls pass
-
-    def changed(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
-        answer = change(operation, request)
-        return call(client, operation, request) if answer is None else answer
-
-    monkeypatch.setattr(BaseClient, "_make_api_call", changed)
 
 
 def test_message_that_is_not_taken_is_not_deleted(

@@ -55,8 +55,8 @@ bench.tables: cli
 bench.targets: bench.box bench.tables cli cli.local layer
 bench.unzip: bench.box bench.tables cli cli.local layer layer.archives
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip
-cli: layer layer.archives
-cli.commands: cli layer
+cli: layer layer.archives layer.sweep sweeps
+cli.commands: cli cli.tune layer
 cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
 cli.tune: cli layer layer.sweep layer.sweep.workloads sweeps

@@ -1,0 +1,110 @@
+"""CloudWatch metrics of a stack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_cli.stack import queue_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from datetime import datetime
+
+    from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
+
+    from bucketsum_cli.stack import Stack
+
+OWN_NAMESPACE: Final = "bucketsum"
+
+_STEP: Final = timedelta(minutes=5)
+_LONG_STEP: Final = timedelta(days=1)
+_LONG: Final = timedelta(days=2)
+"""From here on the values are daily: a month of five minutes would be 9,000 values a metric."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric and the statistic that is read of it."""
+
+    namespace: str
+    name: str
+    dimension: tuple[str, str]
+    """Its name and value."""
+    statistic: str = "Sum"
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The values of one metric, each with the time at which its period begins."""
+
+    points: tuple[tuple[datetime, float], ...]
+
+    def total(self, since: datetime | None = None) -> float | None:
+        """The sum since then; None if there is no value at all."""
+        values = [value for at, value in self.points if since is None or at >= since]
+        return sum(values) if values else None
+
+    def newest(self) -> float | None:
+        """The newest value; None if there is none."""
+        return max(self.points)[1] if self.points else None
+
+
+def own_metric(stack: Stack, name: str, statistic: str = "Sum") -> Metric:
+    """A metric that the hasher publishes."""
+    return Metric(OWN_NAMESPACE, name, ("service", stack.name), statistic)
+
+
+def lambda_metric(stack: Stack, name: str) -> Metric:
+    """A metric that Lambda publishes of the hasher."""
+    return Metric("AWS/Lambda", name, ("FunctionName", stack.function))
+
+
+def arrivals_metric(stack: Stack, name: str) -> Metric:
+    """A metric that SQS publishes of the arrivals queue."""
+    dimension = ("QueueName", queue_name(stack.arrivals_queue_url))
+    return Metric("AWS/SQS", name, dimension, "Maximum")
+
+
+def metric_values(
+    stack: Stack, metrics: Mapping[str, Metric], start: datetime, end: datetime
+) -> dict[str, Values]:
+    """Read all *metrics* with one request, or one per page; names → values.
+
+    Raises:
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    period = _LONG_STEP if end - start >= _LONG else _STEP
+    pages = (
+        stack.client("cloudwatch")
+        .get_paginator("get_metric_data")
+        .paginate(
+            MetricDataQueries=list(_queries(metrics, period)),
+            StartTime=start,
+            EndTime=end,
+        )
+    )
+    points: dict[str, list[tuple[datetime, float]]] = {name: [] for name in metrics}
+    for page in pages:
+        for result in page["MetricDataResults"]:
+            points[result["Id"]] += zip(result["Timestamps"], result["Values"], strict=True)
+    return {name: Values(tuple(values)) for name, values in points.items()}
+
+
+def _queries(metrics: Mapping[str, Metric], period: timedelta) -> Iterator[MetricDataQueryTypeDef]:
+    for name, metric in metrics.items():
+        dimension, value = metric.dimension
+        yield {
+            "Id": name,
+            "MetricStat": {
+                "Metric": {
+                    "Namespace": metric.namespace,
+                    "MetricName": metric.name,
+                    "Dimensions": [{"Name": dimension, "Value": value}],
+                },
+                "Period": int(period.total_seconds()),
+                "Stat": metric.statistic,
+            },
+        }

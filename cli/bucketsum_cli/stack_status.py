@@ -1,0 +1,207 @@
+"""The state of a stack: messages, speed, errors, cost and running sweeps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
+from bucketsum.sweep.records import RunStatus
+from bucketsum_cli.metrics import arrivals_metric, lambda_metric, metric_values, own_metric
+from bucketsum_cli.rows import iso_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bucketsum_cli.metrics import Values
+    from bucketsum_cli.stack import Stack
+
+MAPPING_IS_MISSING: Final = "missing"
+
+_ON: Final = frozenset({"Creating", "Enabling", "Enabled", "Updating"})
+_NEWEST_SWEEPS: Final = 50
+_WAITING: Final = "ApproximateNumberOfMessages"
+_IN_FLIGHT: Final = "ApproximateNumberOfMessagesNotVisible"
+
+
+@dataclass(frozen=True, slots=True)
+class EventSource:
+    """The event source mapping: it invokes the hasher with the messages of the arrivals queue."""
+
+    state: str
+    """Lambda's word, for example Enabled or Disabled; `MAPPING_IS_MISSING` if there is none."""
+    maximum_concurrency: int | None = None
+
+    @property
+    def enabled(self) -> bool:
+        """Whether messages reach the hasher."""
+        return self.state in _ON
+
+
+@dataclass(frozen=True, slots=True)
+class Activity:
+    """Work of the hasher, from CloudWatch; None where there is no such metric."""
+
+    hashed_last_hour: int | None
+    hashed_last_day: int | None
+    bytes_last_hour: int | None
+    bytes_last_day: int | None
+    mb_per_s: float | None
+    """Mean speed of an object in the last hour."""
+    unreadable_last_day: int | None
+    dead_lettered_last_day: int | None
+    errors_last_day: int | None
+    """Invocations that died or did not start."""
+    oldest_waiting_seconds: float | None
+    """Age of the oldest message in the arrivals queue."""
+
+
+@dataclass(frozen=True, slots=True)
+class StackStatus:
+    """The state of a stack at a time."""
+
+    stack: str
+    region: str
+    checked_at: str
+    """ISO 8601 UTC."""
+    waiting_messages: int
+    """Messages in the arrivals queue, roughly, as all three."""
+    in_flight_messages: int
+    """Messages that the hasher has received and not finished."""
+    dead_letter_messages: int
+    activity: Activity
+    estimated_usd_this_month: float | None
+    """Lambda's price of the hasher since the month began, in UTC; None if it is not known."""
+    running_sweeps: tuple[str, ...]
+    event_source: EventSource
+    notes: tuple[str, ...]
+    """Reasons for the values that are None."""
+
+    @property
+    def needs_attention(self) -> bool:
+        """Whether there are dead letters, or nothing is hashed."""
+        return bool(self.dead_letter_messages) or not self.event_source.enabled
+
+
+def stack_status(stack: Stack) -> StackStatus:
+    """Read the state of *stack* now.
+
+    Raises:
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    now = datetime.now(UTC)
+    arrivals = _attributes(stack, stack.arrivals_queue_url)
+    dead = _attributes(stack, stack.dead_letter_queue_url)
+    usd, reason = _estimated_usd(stack, now)
+    activity = _activity(stack, now)
+    return StackStatus(
+        stack=stack.name,
+        region=stack.connection.session.region_name or "",
+        checked_at=iso_text(now),
+        waiting_messages=arrivals[_WAITING],
+        in_flight_messages=arrivals[_IN_FLIGHT],
+        dead_letter_messages=dead[_WAITING] + dead[_IN_FLIGHT],
+        activity=activity,
+        estimated_usd_this_month=usd,
+        running_sweeps=tuple(_running_sweeps(stack)),
+        event_source=event_source_of(stack),
+        notes=tuple(filter(None, [_absent_metrics(stack, activity), reason])),
+    )
+
+
+def event_source_of(stack: Stack) -> EventSource:
+    """The event source mapping of the hasher.
+
+    Raises:
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    listed = stack.client("lambda").list_event_source_mappings(FunctionName=stack.function)
+    for mapping in listed["EventSourceMappings"]:
+        maximum = mapping.get("ScalingConfig", {}).get("MaximumConcurrency")
+        return EventSource(mapping["State"], maximum)
+    return EventSource(MAPPING_IS_MISSING)
+
+
+def _attributes(stack: Stack, queue_url: str) -> Mapping[str, int]:
+    answer = stack.client("sqs").get_queue_attributes(
+        QueueUrl=queue_url, AttributeNames=[_WAITING, _IN_FLIGHT]
+    )
+    return {name: int(value) for name, value in answer["Attributes"].items()}
+
+
+def _activity(stack: Stack, now: datetime) -> Activity:
+    metrics = {
+        "hashed": own_metric(stack, "ObjectsHashed"),
+        "hashed_bytes": own_metric(stack, "BytesHashed"),
+        "speeds": own_metric(stack, "Speed"),
+        "measured": own_metric(stack, "Speed", "SampleCount"),
+        "unreadable": own_metric(stack, "ObjectsUnreadable"),
+        "dead_lettered": own_metric(stack, "MessagesSetAside"),
+        "errors": lambda_metric(stack, "Errors"),
+        "oldest": arrivals_metric(stack, "ApproximateAgeOfOldestMessage"),
+    }
+    hour = now - timedelta(hours=1)
+    values = metric_values(stack, metrics, now - timedelta(days=1), now)
+    # AWS has no value for a time without objects; the emulator has none of this namespace at all.
+    nothing = None if stack.connection.is_local else 0
+
+    def count(name: str, since: datetime | None = None) -> int | None:
+        total = values[name].total(since)
+        return nothing if total is None else round(total)
+
+    return Activity(
+        hashed_last_hour=count("hashed", hour),
+        hashed_last_day=count("hashed"),
+        bytes_last_hour=count("hashed_bytes", hour),
+        bytes_last_day=count("hashed_bytes"),
+        mb_per_s=_mean(values["speeds"], values["measured"], hour),
+        unreadable_last_day=count("unreadable"),
+        dead_lettered_last_day=count("dead_lettered"),
+        errors_last_day=count("errors"),
+        oldest_waiting_seconds=values["oldest"].newest(),
+    )
+
+
+def _mean(sums: Values, counts: Values, since: datetime) -> float | None:
+    total, count = sums.total(since), counts.total(since)
+    return round(total / count, 3) if total is not None and count else None
+
+
+def _absent_metrics(stack: Stack, activity: Activity) -> str | None:
+    if stack.connection.is_local and activity.hashed_last_day is None:
+        return "the local emulator has no metrics of SQS and of the hasher"
+    return None
+
+
+def _estimated_usd(stack: Stack, now: datetime) -> tuple[float | None, str | None]:
+    """Lambda's price of this month, or the reason why it is not known."""
+    if stack.connection.is_local:
+        return None, "the local emulator costs nothing"
+    function = stack.client("lambda").get_function_configuration(FunctionName=stack.function)
+    try:
+        prices = prices_in(stack.connection.session.region_name or "", function["Architectures"][0])
+    except BadSweep as error:
+        return None, f"no estimate of the cost: {error}"
+    month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
+    metrics = {name: lambda_metric(stack, name.title()) for name in ("duration", "invocations")}
+    values = metric_values(stack, metrics, month, now)
+    duration_ms, invocations = values["duration"].total(), values["invocations"].total()
+    if duration_ms is None or invocations is None:
+        return 0.0, None
+    storage_mb = function.get("EphemeralStorage", {}).get("Size", FREE_STORAGE_MB)
+    first = prices.invocation_usd(duration_ms, function["MemorySize"], storage_mb)
+    return first + (invocations - 1) * prices.request, None
+
+
+def _running_sweeps(stack: Stack) -> Iterator[str]:
+    table = stack.outputs.get("MeasurementsTableName")
+    if table is None:  # deployed by an older bucketsum
+        return
+    newest = islice(MeasurementsTable(stack.client("dynamodb"), table).runs(), _NEWEST_SWEEPS)
+    yield from (run.run_id for run in newest if run.status is RunStatus.RUNNING)

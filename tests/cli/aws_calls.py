@@ -1,0 +1,66 @@
+"""Calls to AWS, changed on their way: what moto does not have, or what a test wants to fail."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.client import BaseClient
+from botocore.exceptions import ClientError
+from tests.cli.deployed import BUCKET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+
+    Change = Callable[[str, dict[str, Any]], Any]
+
+HEALTHY: Final[dict[str, Any]] = {
+    "GetFunctionConfiguration": {
+        "Architectures": ["arm64"],
+        "Runtime": "python3.13",
+        "MemorySize": 1024,
+        "Timeout": 900,
+        "LastModified": "2026-11-20T10:00:00.000+0000",
+        "Environment": {"Variables": {"MAX_RECEIVES": "5"}},
+    },
+    "ListEventSourceMappings": {
+        "EventSourceMappings": [
+            {
+                "State": "Enabled",
+                "ScalingConfig": {"MaximumConcurrency": 50},
+                "FunctionResponseTypes": ["ReportBatchItemFailures"],
+            }
+        ]
+    },
+}
+"""Operation → answer of a stack that is deployed as the template says."""
+
+
+def change_calls(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
+    """Let *change* see every call to AWS; what it returns, where not None, is the answer."""
+    call: Any = vars(BaseClient)["_make_api_call"]  # private, and where all calls pass
+
+    def changed(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
+        answer = change(operation, request)
+        return call(client, operation, request) if answer is None else answer
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", changed)
+
+
+def refusal(operation: str, code: str = "AccessDenied") -> ClientError:
+    """An error of AWS whose text names the account and the bucket, as real ones do."""
+    text = f"not authorized on arn:aws:s3:::{BUCKET}/x by arn:aws:iam::123456789012:user/jo"
+    return ClientError({"Error": {"Code": code, "Message": text}}, operation)
+
+
+def answered(answers: dict[str, Any]) -> Change:
+    """A change that answers from *answers*: operation → answer, error, or function of a request."""
+
+    def change(operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401 - any answer
+        answer = answers.get(operation)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer(request) if callable(answer) else answer
+
+    return change

@@ -1,0 +1,199 @@
+"""`bucketsum status`: the state of a stack, and no number where nothing is known."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+import pytest
+from tests.cli.aws_calls import HEALTHY, answered, change_calls
+from tests.cli.deployed import deploy_measurements, set_aside
+
+from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.records import Run as SweepRun
+from bucketsum.sweep.records import RunStatus
+from bucketsum_cli.stack import Connection, Stack, find_stack
+from bucketsum_cli.stack_status import stack_status
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.cli.conftest import Run
+
+METRICS: Final = {
+    "ObjectsHashed": [(10, 3.0), (120, 4.0)],
+    "BytesHashed": [(10, 3e6), (120, 4e6)],
+    "Speed": [(10, 90.0), (120, 1.0)],
+    "Errors": [(600, 2.0)],
+    "Duration": [(10, 3_600_000.0)],
+    "Invocations": [(10, 1000.0)],
+    "ApproximateAgeOfOldestMessage": [(15, 7300.0), (5, 90.0)],
+}
+"""Metric → values, each as many minutes ago."""
+
+
+def metric_data(request: dict[str, Any]) -> dict[str, Any]:
+    """What CloudWatch has of `METRICS`; of others it has no value."""
+    results = []
+    for query in request["MetricDataQueries"]:
+        points = METRICS.get(query["MetricStat"]["Metric"]["MetricName"], [])
+        if query["MetricStat"]["Stat"] == "SampleCount":
+            points = [(minutes, 3.0) for minutes, _ in points]
+        now = datetime.now(UTC)
+        results.append(
+            {
+                "Id": query["Id"],
+                "Timestamps": [now - timedelta(minutes=minutes) for minutes, _ in points],
+                "Values": [value for _, value in points],
+            }
+        )
+    return {"MetricDataResults": results}
+
+
+@pytest.fixture
+def watched(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """The stack, with a function, metrics, and a table of measurements."""
+    change_calls(monkeypatch, answered({**HEALTHY, "GetMetricData": metric_data}))
+    deploy_measurements()
+    return stack
+
+
+def test_document_has_the_state_of_queues_metrics_mapping_and_sweeps(
+    run: Run, watched: Stack
+) -> None:
+    """Each field is from its own source; the last hour and the last day differ."""
+    sqs = watched.client("sqs")
+    for body in ("a", "b"):
+        sqs.send_message(QueueUrl=watched.arrivals_queue_url, MessageBody=body)
+    sqs.receive_message(QueueUrl=watched.arrivals_queue_url)
+    measurements = MeasurementsTable(watched.client("dynamodb"), "MeasurementsTableName")
+    for name, status in (("a", RunStatus.RUNNING), ("b", RunStatus.SUCCEEDED)):
+        measurements.record_run(SweepRun(name, status, f"2026-11-21T10:00:0{name}Z"))
+    ended = run("status", "--json")
+    document = ended.document
+    assert ended.status == 0
+    del document["checked_at"], document["estimated_usd_this_month"]
+    assert document == {
+        "stack": "bucketsum",
+        "region": "us-east-1",
+        "waiting_messages": 1,
+        "in_flight_messages": 1,
+        "dead_letter_messages": 0,
+        "hashed_last_hour": 3,
+        "hashed_last_day": 7,
+        "bytes_last_hour": 3_000_000,
+        "bytes_last_day": 7_000_000,
+        "mb_per_s": 30.0,
+        "unreadable_last_day": 0,
+        "dead_lettered_last_day": 0,
+        "errors_last_day": 2,
+        "oldest_waiting_seconds": 90.0,
+        "running_sweeps": ["a"],
+        "event_source": {"state": "Enabled", "maximum_concurrency": 50, "enabled": True},
+        "notes": [],
+    }
+
+
+def test_estimate_is_gb_seconds_and_requests(watched: Stack) -> None:
+    """An hour of 1,024 MB and 1,000 invocations, at the prices of the table."""
+    prices = prices_in("us-east-1", "arm64")
+    usd = stack_status(watched).estimated_usd_this_month
+    assert usd == pytest.approx(3600 * prices.gb_second + 1000 * prices.request)
+
+
+def test_region_without_prices_has_no_estimate(
+    watched: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Null and the reason, never the price of another Region."""
+    monkeypatch.setattr("bucketsum.sweep.prices._PER_GB_SECOND", {})
+    state = stack_status(watched)
+    assert state.estimated_usd_this_month is None
+    assert "no prices for the Region" in state.notes[0]
+
+
+def test_emulator_without_metrics_gives_null_and_says_so(
+    watched: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On AWS no value means no object; on the emulator it means that nothing is known."""
+    monkeypatch.setattr("tests.cli.test_status.METRICS", {})
+    assert stack_status(watched).activity.hashed_last_day == 0
+    monkeypatch.setattr(Connection, "is_local", True)
+    state = stack_status(watched)
+    activity = state.activity
+    assert {activity.hashed_last_hour, activity.errors_last_day, activity.mb_per_s} == {None}
+    assert "no metrics" in state.notes[0]
+    assert state.estimated_usd_this_month is None
+
+
+def test_metrics_are_those_of_this_stack(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Namespace and dimension are what the hasher publishes with: another stack's do not count."""
+    change_calls(monkeypatch, answered({**HEALTHY, "Query": {"Items": []}}))
+    for service, value in ((stack.name, 5.0), ("another", 70.0)):
+        boto3.client("cloudwatch").put_metric_data(
+            Namespace="bucketsum",
+            MetricData=[
+                {
+                    "MetricName": "ObjectsHashed",
+                    "Dimensions": [{"Name": "service", "Value": service}],
+                    "Value": value,
+                    "Timestamp": datetime.now(UTC) - timedelta(minutes=20),
+                }
+            ],
+        )
+    assert stack_status(stack).activity.hashed_last_hour == 5
+
+
+def test_dead_letters_are_a_negative_result(run: Run, watched: Stack) -> None:
+    """Exit status 1, and the number."""
+    set_aside(watched, "x", reason="why")
+    ended = run("status")
+    assert ended.status == 1
+    assert "dead letters          1 messages" in ended.out
+
+
+@pytest.mark.parametrize("mappings", [[], [{"State": "Disabled"}]])
+@pytest.mark.usefixtures("watched")
+def test_disabled_mapping_is_a_negative_result(
+    run: Run, monkeypatch: pytest.MonkeyPatch, mappings: list[dict[str, str]]
+) -> None:
+    """Nothing is hashed, although no message failed."""
+    monkeypatch.setitem(HEALTHY, "ListEventSourceMappings", {"EventSourceMappings": mappings})
+    change_calls(monkeypatch, answered({**HEALTHY, "GetMetricData": metric_data}))
+    ended = run("status", "--json")
+    assert ended.status == 1
+    assert ended.document["event_source"]["enabled"] is False
+
+
+@pytest.mark.usefixtures("watched")
+def test_watch_shows_it_again_until_ctrl_c(
+    run: Run, monkeypatch: pytest.MonkeyPatch, terminal: Callable[[int], None]
+) -> None:
+    """Every so many seconds, on a terminal and in a pipe; Ctrl-C is the way to end it."""
+
+    def pause(seconds: float) -> None:
+        pauses.append(seconds)
+        if len(pauses) % 2 == 0:
+            raise KeyboardInterrupt
+
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pause)
+    ended = run("status", "--watch", "5")
+    assert (ended.status, ended.out.count("oldest waiting"), pauses) == (0, 2, [5, 5])
+    terminal(100)
+    assert "1 min 30 s" in run("status", "--watch").out
+    assert pauses[2:] == [30, 30]
+
+
+def test_watch_has_no_document(run: Run) -> None:
+    """One JSON document cannot be redrawn."""
+    assert run("status", "--watch", "--json").status == 2
+
+
+def test_stack_of_an_older_version_has_no_sweeps(watched: Stack) -> None:
+    """Outputs that came later may be absent."""
+    older = replace(find_stack(), outputs={}, connection=watched.connection)
+    assert stack_status(older).running_sweeps == ()
