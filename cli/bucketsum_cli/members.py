@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+
+import click
 
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, member_entry
 from bucketsum.archives.model import ArchiveStatus
 from bucketsum.digests_table import RowKey
 from bucketsum_cli.bucket import newest_version
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.files import FileSelection, files_under
 from bucketsum_cli.output import (
     SHA1,
@@ -35,10 +38,10 @@ MEMBER = Column("member")
 REMARKS = Column("remarks", 14)
 
 
-def split_name(name: str) -> tuple[str, str]:
-    """Split ``KEY!/path``; the path is empty if there is none."""
-    archive, _, path = name.partition(MEMBER_MARK)
-    return archive, path
+def split_name(name: str) -> tuple[str, str | None]:
+    """Split ``KEY!/path``; the path is None if there is none, and may be empty."""
+    archive, mark, path = name.partition(MEMBER_MARK)
+    return archive, path if mark else None
 
 
 def archive_at(stack: Stack, key: str) -> Row:
@@ -64,15 +67,37 @@ def _required_archive(key: str, recorded: Row) -> Row:
     return recorded
 
 
-def members_of(stack: Stack, archive: Row, beginning: str = "") -> Iterator[Row]:
-    """Yield the members of *archive* whose paths begin so, by path; notes if some are unknown."""
-    if archive.archive and archive.archive.status is not ArchiveStatus.READ:
-        note(f"not all members of {archive.key} are known: {archive.archive.reason}")
-    yield from MemberRows(stack.client("dynamodb"), stack.table).of(archive, beginning)
+class ArchiveMembers:
+    """The rows of an archive's members whose paths have a *beginning*, by path."""
+
+    def __init__(self, stack: Stack, archive: Row, beginning: str = "") -> None:
+        self._rows = MemberRows(stack.client("dynamodb"), stack.table)
+        self._beginning = beginning
+        self.archive = archive
+        self.problem: str | None = None
+        """Why some members are unknown; complete when the rows have been iterated."""
+        record = archive.archive
+        if record and record.status is not ArchiveStatus.READ:
+            self.problem = f"not all members of {archive.key} are known: {record.reason}"
+
+    def __iter__(self) -> Iterator[Row]:
+        """Yield the rows; counts them if all were requested."""
+        rows = missing = 0
+        for row in self._rows.of(self.archive, self._beginning):
+            rows += 1
+            missing += row.archive.members if row.archive else 0
+            yield row
+        missing += (self.archive.archive.members if self.archive.archive else 0) - rows
+        if missing and not (self._beginning or self.problem):
+            self.problem = (
+                f"{missing} of the members of {self.archive.key} have no row: put it again"
+            )
 
 
-def members_by_path(stack: Stack, key: str, folder: str) -> dict[str, Row]:
+def members_by_path(stack: Stack, key: str, folder: str) -> tuple[dict[str, Row], bool]:
     """Return the members of the archive that is at *key* now, if their paths begin with *folder*.
+
+    Also returns whether all members are known; notes it if not.
 
     Raises:
         CannotDoError: It is not in the bucket, not recorded yet, or was not read as an archive.
@@ -85,9 +110,16 @@ def members_by_path(stack: Stack, key: str, folder: str) -> dict[str, Row]:
             f"the newest version of {key} is not recorded yet; see `bucketsum ls {key}` and "
             "`bucketsum failures`"
         )
-    rows = members_of(stack, _required_archive(key, newest.row))
-    paths = {row.member.path.removeprefix("./"): row for row in rows if row.member}
-    return {path: row for path, row in paths.items() if path.startswith(folder)}
+    members = ArchiveMembers(stack, _required_archive(key, newest.row))
+    paths = {row.member.path: row for row in members if row.member}
+    if members.problem:
+        note(members.problem)
+    named = {}
+    for path, row in paths.items():
+        plain = path.removeprefix("./")
+        named[path if plain in paths else plain] = row  # with both names, each is a member
+    known = {path: row for path, row in named.items() if path.startswith(folder)}
+    return known, members.problem is None
 
 
 def files_as_members(paths: Iterable[Path], folder: str) -> FileSelection:
@@ -113,25 +145,50 @@ def files_as_members(paths: Iterable[Path], folder: str) -> FileSelection:
 def versions_of_member(stack: Stack, key: str) -> list[Row]:
     """Return the rows of ``KEY!/path`` in each version of the archive, the newest first."""
     archive, path = split_name(key)
-    if not path:
+    if path is None:
         return []
     table = stack.digests_table()
     rows = []
     for version in table.versions_of(stack.bucket, archive):
-        row = table.row_at(RowKey(stack.bucket, archive, member_entry(version.entry, path)))
+        row = table.row_at(
+            RowKey(stack.bucket, archive, member_entry(version.entry, version.sequencer, path))
+        )
         if row and row.sequencer == version.sequencer:
             rows.append(row)
     return rows
 
 
 def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
-    """Show the members of an archive, ``KEY`` or those of ``KEY!/beginning``."""
+    """Show the members of an archive, ``KEY`` or those of ``KEY!/beginning``.
+
+    Raises:
+        SystemExit: Some members are not known.
+    """
     name, beginning = split_name(key)
-    rows = members_of(stack, archive_at(stack, name), beginning)
+    members = ArchiveMembers(stack, archive_at(stack, name), beginning or "")
     if as_json:
-        print_json_array(map(_as_json, rows))
-    elif not print_table([MEMBER, SIZE, SHA1, REMARKS], map(_as_cells, rows)):
-        note(f"no member of {name} begins with {beginning}" if beginning else f"{name} is empty")
+        _show_json(members)
+    elif not print_table([MEMBER, SIZE, SHA1, REMARKS], map(_as_cells, members)):
+        if beginning:
+            note(f"no member of {name} begins with {beginning}")
+        elif not members.problem:
+            note(f"{name} is empty")
+    if members.problem:
+        note(members.problem)
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _show_json(members: ArchiveMembers) -> None:
+    """One document; the first member is shown before the last is known."""
+    record = members.archive.archive
+    head = {
+        "archive": members.archive.key,
+        "archive_status": record.status if record else None,
+        "archive_reason": record.reason if record else None,
+    }
+    click.echo(f'{json.dumps(head)[:-1]}, "members": ', nl=False)
+    print_json_array(map(_as_json, members))
+    click.echo(f', "complete": {json.dumps(members.problem is None)}}}')
 
 
 def _as_cells(row: Row) -> list[str | Cell]:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.archives.member_rows import MEMBER_MARK
+from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.dynamodb_items import attributes_of
 from bucketsum_cli.output import Cell
 
@@ -42,7 +42,7 @@ def full_name(row: Row) -> str:
 
 def version_of(row: Row) -> str:
     """Return the version of the object, or of the archive with the member."""
-    return row.entry.partition(MEMBER_MARK)[0] if row.member else row.entry
+    return archive_entry(row.entry) if row.member else row.entry
 
 
 def iso_text(moment: datetime | str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -130,13 +131,16 @@ def member(path: str) -> MemberRecord:
     return MemberRecord(path, "deflate", "00000000", 1)
 
 
-def record_archive(stack: Stack, members: dict[str, bytes], sequencer: str = "01") -> str:
-    """Put an archive a.zip and record its members, as the hasher does; returns its version."""
-    row = hashed(put_object(stack, "a.zip", b"zip"), b"zip", sequencer, archive=READ)
+def record_archive(
+    stack: Stack, members: dict[str, bytes], sequencer: str = "01", *, lost: int = 0
+) -> str:
+    """Put a.zip and record its members, but for those that are *lost*; returns its version."""
+    record = replace(READ, members=len(members) + lost)
+    row = hashed(put_object(stack, "a.zip", b"zip"), b"zip", sequencer, archive=record)
     version = row.entry
     with MemberRows(stack.client("dynamodb"), stack.table).writer() as writer:
         for path, content in members.items():
-            row_key = RowKey(BUCKET, "a.zip", member_entry(version, path))
+            row_key = RowKey(BUCKET, "a.zip", member_entry(version, sequencer, path))
             writer.put(hashed(row_key, content, sequencer, member=member(path)))
     stack.digests_table().record(row)
     return version

@@ -38,7 +38,7 @@ def test_members_are_listed(run: Run, stack: Stack) -> None:
     assert len(lines) == 5
     assert HOSTILE_SHOWN in run("ls", "--members", "a.zip").out
     ended = run("ls", "--members", "a.zip!/d/", "--json")
-    assert [(item["member"], item["size_bytes"]) for item in ended.document] == [
+    assert [(item["member"], item["size_bytes"]) for item in ended.document["members"]] == [
         ("d/x", 1), ("d/y", 2),
     ]  # fmt: skip
 
@@ -109,9 +109,43 @@ def test_what_is_no_archive_is_refused(run: Run, stack: Stack, command: list[str
         assert reason in ended.err
 
 
-def test_members_that_are_not_known_are_told(run: Run, stack: Stack) -> None:
-    """An archive that could not be read to its end says why beside what there is."""
-    archive = replace(READ, status=ArchiveStatus.TOO_DENSE, reason="a bomb")
+def test_members_that_are_not_known_are_reported(run: Run, stack: Stack) -> None:
+    """An archive that was refused says why, in JSON too, and is not called empty: status 1."""
+    archive = replace(READ, status=ArchiveStatus.TOO_DENSE, reason="a bomb", members=0)
     row: Row = hashed(RowKey(BUCKET, "a.zip", "v1"), b"zip", archive=archive)
     stack.digests_table().record(row)
-    assert "a bomb" in run("ls", "--members", "a.zip").err
+    ended = run("ls", "--members", "a.zip")
+    assert (ended.status, "a bomb" in ended.err, "empty" in ended.err) == (1, True, False)
+    ended = run("ls", "--members", "a.zip", "--json")
+    assert (ended.status, ended.document) == (
+        1,
+        {"archive": "a.zip", "archive_status": "too-dense", "archive_reason": "a bomb",
+         "members": [], "complete": False},
+    )  # fmt: skip
+
+
+def test_members_without_a_row_are_reported(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """The archive's row counts its members: fewer rows are status 1, in `ls` and in `check`."""
+    (tmp_path / "x").write_bytes(b"x")
+    record_archive(stack, {"x": b"x", "y": b"y"})
+    assert run("ls", "--members", "a.zip").status == 0
+    assert run("check", tmp_path, "--archive", "a.zip", "--prefix", "").status == 1  # y
+    record_archive(stack, {"x": b"x"}, "02", lost=1)
+    for command in (["ls", "--members", "a.zip"], ["check", tmp_path, "--archive", "a.zip"]):
+        ended = run(*command)
+        assert (ended.status, "1 of the members of a.zip have no row" in ended.err) == (1, True)
+    assert run("ls", "--members", "a.zip!/x").status == 0  # no promise about all
+
+
+def test_odd_names_are_each_a_member(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """An empty name can be shown, and `./a` is not mistaken for `a` where both are there."""
+    (tmp_path / "a").write_bytes(b"a")
+    (tmp_path / "b").write_bytes(b"b")
+    record_archive(stack, {"a": b"a", "./a": b"other", "./b": b"b", "": b"nameless"})
+    [row] = run("show", "a.zip!/", "--json").document["versions"]
+    assert row["sha1"] == hashlib.sha1(b"nameless").hexdigest()
+    ended = run("check", tmp_path, "--archive", "a.zip", "--json")
+    assert {item["key"]: item["result"] for item in ended.document["files"]} == {
+        "a": "equal", "b": "equal",
+    }  # fmt: skip
+    assert ended.document["missing"] == ["", "./a"]

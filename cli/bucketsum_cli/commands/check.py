@@ -65,14 +65,14 @@ def check(
     """
     selection = files_as_members(paths, prefix) if archive else files_under(paths, prefix)
     stack = target.find()
-    members = members_by_path(stack, archive, prefix) if archive else {}
+    members, all_known = members_by_path(stack, archive, prefix) if archive else ({}, True)
     counterpart_of = members_of(members) if archive else objects_of(stack)
     comparisons, unread = compare_files(counterpart_of, selection.files)
     comparisons = with_failures(stack, comparisons)
     skipped = [*selection.skipped, *unread]
     counts = Counter(comparison.result for comparison in comparisons)
     missing = sorted(members.keys() - {comparison.file.key for comparison in comparisons})
-    all_equal = not (skipped or missing) and counts[Result.EQUAL] == len(comparisons)
+    all_equal = all_known and not (skipped or missing) and counts[Result.EQUAL] == len(comparisons)
     if as_json:
         document = _as_json(stack, comparisons, skipped, all_equal=all_equal)
         print_json(document | ({"archive": archive, "missing": missing} if archive else {}))

@@ -128,6 +128,8 @@ class ObjectHasher:
         if row is None or row.sequencer < comparable_sequencer(created.sequencer):
             return None
         if row.sequencer > comparable_sequencer(created.sequencer):
+            if archives := self._as_archive(created):  # an invocation may have died with its rows
+                archives.rows.remove_overwritten(created)
             raise ObjectSuperseded("a newer event of this key is recorded")
         return HashResult(created, Outcome.UNCHANGED) if row.status is Status.HASHED else None
 
@@ -167,7 +169,9 @@ class ObjectHasher:
         )
         recorded = self._table.record(row)
         if recorded is WriteResult.WRITTEN:
-            archives.rows.remove_stale(row)
+            archives.rows.remove_older(row)
+        elif recorded is WriteResult.STALE:
+            archives.rows.remove_overwritten(created)
         return HashResult(created, _RECORDED[recorded], digest.sha1, measurement, summary=summary)
 
     def _row(

@@ -36,6 +36,10 @@ Measured: 530 to 580 bytes with names of 33 characters (20,000 to 200,000 member
 set above the start). The rest is for longer names and for rows being written.
 """
 
+ARCHIVE_MEMBERS_MAX: Final = 800_000
+"""DynamoDB writes 1,000 rows per second with one partition key, which an archive's rows share: in
+the 840 s that an invocation has for members, no more than this can be recorded."""
+
 AUTO_STREAMS: Final = "auto"
 """The value of `STREAMS` that applies the rule of `ReadPolicy`."""
 
@@ -202,13 +206,14 @@ def _archives(
         raise BadSettings(f"ARCHIVE_MODE is {mode!r}; allowed are stream and tmp")
     second_core = has_second_core(memory_mb)
     room -= second_core * chunk_bytes  # the second core holds a third chunk
+    depth = _whole(env, "ARCHIVE_DEPTH", 0, 8)
     limits = Limits(
-        members=_whole(env, "ARCHIVE_MAX_MEMBERS", 1, 10_000_000),
+        members=_whole(env, "ARCHIVE_MAX_MEMBERS", 1, ARCHIVE_MEMBERS_MAX),
         total_bytes=_whole(env, "ARCHIVE_MAX_TOTAL_BYTES", 1, 10**15),
         ratio=_whole(env, "ARCHIVE_MAX_RATIO", 1, 1_000_000),
         window_bytes=max(_MIB, min(_WINDOW_BYTES_MAX, room // 4)),
-        depth=_whole(env, "ARCHIVE_DEPTH", 0, 8),
-        nested_bytes=max(_MIB, room // 8),
+        depth=depth,
+        nested_bytes=max(_MIB, room // 8 // max(depth, 1)),  # each open level keeps its archive
     )
     if limits.members * MEMBER_BYTES > room // 2:
         raise BadSettings(

@@ -8,14 +8,15 @@ import zlib
 from typing import TYPE_CHECKING
 
 import pytest
+from botocore.exceptions import ClientError
 from tests.integration.hasher.log_lines import objects_in
 from tests.support.events import BUCKET, message_of
 from tests.support.lambda_invocation import Context
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named
 
-from bucketsum.archives.member_rows import MemberRows
-from bucketsum.digests_table import DigestsTable
+from bucketsum.archives.member_rows import MemberRows, MemberWriter, member_entry
+from bucketsum.digests_table import DigestsTable, Row, WriteResult
 from bucketsum.s3.range_reads import range_reader
 
 if TYPE_CHECKING:
@@ -42,6 +43,11 @@ def zip_of(members: dict[str, bytes]) -> bytes:
     return target.getvalue()
 
 
+def members_in(stack: HasherStack) -> dict[str, str]:
+    """Path → SHA-1 of all rows of members."""
+    return {row["member"]: row["sha1"] for row in stack.rows().values() if "member" in row}
+
+
 @MODES
 def test_members_have_rows(
     stack: HasherStack, mode: str, capsys: pytest.CaptureFixture[str]
@@ -58,9 +64,10 @@ def test_members_have_rows(
     assert (archive["member_count"], archive["directory_count"]) == ("60", "1")
     assert archive["member_bytes"] == str(sum(map(len, members.values())))
     assert {entry: row["sha1"] for (_, entry), row in rows.items()} == {
-        f"null!/{name}": sha1_of(content) for name, content in members.items()
+        member_entry("null", archive["sequencer"], name): sha1_of(content)
+        for name, content in members.items()
     }
-    member = rows["a.zip", "null!/d/7.txt"]
+    member = next(row for row in rows.values() if row["member"] == "d/7.txt")
     assert (member["member"], member["method"], member["size_bytes"]) == (
         "d/7.txt",
         "deflate",
@@ -85,8 +92,8 @@ def test_nothing_is_an_archive_by_default(stack: HasherStack) -> None:
     stack.deliver(message_of(stack.put("a.zip", body)))
     stack.load(**ARCHIVES)
     stack.deliver(message_of(stack.put("a.zip.txt", body), stack.put("b.jAr", body)))
-    assert set(stack.rows()) == {
-        ("a.zip", "null"), ("a.zip.txt", "null"), ("b.jAr", "null"), ("b.jAr", "null!/x"),
+    assert {(key, row.get("member")) for (key, _), row in stack.rows().items()} == {
+        ("a.zip", None), ("a.zip.txt", None), ("b.jAr", None), ("b.jAr", "x"),
     }  # fmt: skip
 
 
@@ -158,9 +165,42 @@ def test_overwritten_archive_takes_its_members_along(stack: HasherStack) -> None
     stack.load(**ARCHIVES)
     stack.deliver(message_of(stack.put("a.zip", zip_of({"old": b"1", "both": b"1"}))))
     stack.deliver(message_of(stack.put("a.zip", zip_of({"new": b"2", "both": b"2"}))))
-    rows = {entry: row["sha1"] for (_, entry), row in stack.rows().items()}
-    del rows["null"]
-    assert rows == {"null!/new": sha1_of(b"2"), "null!/both": sha1_of(b"2")}
+    assert members_in(stack) == {"new": sha1_of(b"2"), "both": sha1_of(b"2")}
+
+
+@pytest.mark.parametrize("dies", [False, True])
+def test_archives_of_one_key_that_are_read_at_once_keep_apart(
+    stack: HasherStack, monkeypatch: pytest.MonkeyPatch, *, dies: bool
+) -> None:
+    """The older one writes after the newer is done: it removes its own rows and no other.
+
+    If it dies with its rows written, they go when its message comes again.
+    """
+    stack.load(**ARCHIVES)
+    older = stack.put("a.zip", zip_of({"old": b"1", "both": b"1"}))
+    writer = MemberRows.writer
+    record = DigestsTable.record
+
+    def newer_first(rows: MemberRows) -> MemberWriter:
+        monkeypatch.setattr(MemberRows, "writer", writer)
+        newer = stack.put("a.zip", zip_of({"new": b"2", "both": b"2"}))
+        assert stack.deliver(message_of(newer)) == []
+        if dies:
+            monkeypatch.setattr(DigestsTable, "record", _die)
+        return rows.writer()
+
+    monkeypatch.setattr(MemberRows, "writer", newer_first)
+    stack.deliver(message_of(older))
+    if dies:
+        assert set(members_in(stack)) == {"old", "new", "both"}
+        monkeypatch.setattr(DigestsTable, "record", record)
+        assert stack.deliver(message_of(older)) == []
+    assert members_in(stack) == {"new": sha1_of(b"2"), "both": sha1_of(b"2")}
+    assert len(stack.rows()) == 3
+
+
+def _die(_table: DigestsTable, _row: Row) -> WriteResult:
+    raise MemoryError
 
 
 def test_every_version_keeps_its_members(stack: HasherStack) -> None:
@@ -192,14 +232,35 @@ def test_members_wait_for_a_table_that_is_busy(
     assert stack.rows() == {}
 
 
-def _answers(answer: dict[str, object]) -> object:
+@pytest.mark.parametrize("code", ["ProvisionedThroughputExceededException", "ThrottlingException"])
+def test_batch_that_is_throttled_as_a_whole_is_retried(
+    stack: HasherStack, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    """DynamoDB refuses a batch of which it took nothing with an error; it waits as others do."""
+    stack.load(**ARCHIVES)
+    created = stack.put("a.zip", zip_of({"x": b"x"}))
+    throttled = ClientError({"Error": {"Code": code, "Message": ""}}, "BatchWriteItem")
+    with monkeypatch.context() as patch:
+        patch.setattr("bucketsum.archives.member_rows._LONGEST_PAUSE_SECONDS", 0)
+        patch.setattr("botocore.client.BaseClient._make_api_call", _answers(throttled))
+        assert len(stack.deliver(message_of(created))) == 1
+    assert stack.rows() == {}
+    assert stack.deliver(message_of(created)) == []
+    assert set(members_in(stack)) == {"x"}
+
+
+def _answers(answer: dict[str, object] | ClientError) -> object:
     """`_make_api_call` in which BatchWriteItem never takes anything."""
     from botocore.client import BaseClient  # noqa: PLC0415 - the original, at the time of patching
 
     call = BaseClient._make_api_call  # type: ignore[attr-defined]  # noqa: SLF001 - as moto does
 
     def make_api_call(client: BaseClient, name: str, arguments: dict[str, object]) -> object:
-        return answer if name == "BatchWriteItem" else call(client, name, arguments)
+        if name != "BatchWriteItem":
+            return call(client, name, arguments)
+        if isinstance(answer, ClientError):
+            raise answer
+        return answer
 
     return make_api_call
 

@@ -98,7 +98,7 @@ def member_row(created: ObjectCreated, result: MemberResult) -> Row:
     return Row(
         bucket=row_key.bucket,
         key=row_key.key,
-        entry=member_entry(row_key.entry, result.path),
+        entry=member_entry(row_key.entry, created.sequencer, result.path),
         status=Status.HASHED if result.digest.sha1 else Status.UNREADABLE,
         size_bytes=result.digest.size_bytes,
         sequencer=created.sequencer,

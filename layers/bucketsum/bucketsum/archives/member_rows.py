@@ -1,7 +1,4 @@
-"""Members of archives ↔ their rows beside the archive's, in batches.
-
-The table's shape is `ledger`'s business; this is how many rows get there and back at a time.
-"""
+"""Members of archives ↔ their rows in the digests table, in batches."""
 
 from __future__ import annotations
 
@@ -10,7 +7,9 @@ import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bucketsum.archives.names import shortened
+from botocore.exceptions import ClientError
+
+from bucketsum.archives.names import PATH_BYTES_MAX, shortened
 from bucketsum.archives.raw_batch_write import use_raw_batch_write
 from bucketsum.digests_table import (
     NULL_VERSION,
@@ -19,17 +18,22 @@ from bucketsum.digests_table import (
     comparable_sequencer,
     item_of,
     key_of,
+    row_key_of,
     row_of,
 )
 from bucketsum.errors import Retryable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from bucketsum.notifications import ObjectCreated
+
 MEMBER_MARK: Final = "!/"
 """Between the version and the member's path in `Row.entry`."""
+
+_SEQUENCER_MARK: Final = "~"
 
 WRITERS: Final = 8
 """Batches on their way at the same time: a batch takes some 10 ms, nearly all of it waiting."""
@@ -39,16 +43,33 @@ _PATH_BYTES_MIN: Final = 100  # a version id leaves more in all but theory
 _BATCH_ROWS: Final = 25  # DynamoDB's own limit
 _ATTEMPTS: Final = 8
 _LONGEST_PAUSE_SECONDS: Final = 5.0
+_THROTTLED: Final = (
+    "ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException",
+)  # fmt: skip
+"""Errors of a batch of which DynamoDB took nothing, all rows being in one partition."""
 
 
 class TableBusy(Retryable):
     """DynamoDB took some rows of a batch and, in many attempts, not the others."""
 
 
-def member_entry(entry: str, path: str) -> str:
-    """Where in an object's rows its member *path* is kept."""
+def member_entry(entry: str, sequencer: str, path: str) -> str:
+    """The sort key of the member *path* of the archive at *entry*.
+
+    Without versions, archives that overwrite each other share their entry: there the sequencer
+    keeps their members apart, even if both are read at the same time.
+    """
+    if entry == NULL_VERSION:
+        entry += f"{_SEQUENCER_MARK}{comparable_sequencer(sequencer)}"
     beginning = f"{entry}{MEMBER_MARK}"
+    path = shortened(path, PATH_BYTES_MAX)
     return beginning + shortened(path, max(_ENTRY_BYTES_MAX - len(beginning), _PATH_BYTES_MIN))
+
+
+def archive_entry(entry: str) -> str:
+    """The archive's entry, from the entry of one of its members."""
+    beginning = entry.partition(MEMBER_MARK)[0]
+    return NULL_VERSION if beginning.startswith(NULL_VERSION + _SEQUENCER_MARK) else beginning
 
 
 class MemberRows:
@@ -73,38 +94,33 @@ class MemberRows:
         return MemberWriter(self._write)
 
     def of(self, archive: Row, beginning: str = "") -> Iterator[Row]:
-        """The members of *archive* whose paths have this *beginning*, by path.
+        """The members of *archive* whose paths have this *beginning*, by path."""
+        entry = member_entry(archive.entry, archive.sequencer, beginning)
+        return map(row_of, self._items(RowKey(archive.bucket, archive.key, entry)))
 
-        Rows of another object that was once at the same key are not among them.
-        """
-        sequencer = comparable_sequencer(archive.sequencer)
-        for item in self._items(archive, beginning):
-            row = row_of(item)
-            if row.sequencer == sequencer:
-                yield row
+    def remove_older(self, archive: Row) -> None:
+        """Remove the members of archives that *archive* overwrote, in a bucket without versions."""
+        if archive.entry == NULL_VERSION:
+            sequencer = comparable_sequencer(archive.sequencer)
+            rows = self._items(RowKey(archive.bucket, archive.key, archive.entry))
+            self._remove(row for row in rows if row["sequencer"]["S"] < sequencer)
 
-    def remove_stale(self, archive: Row) -> int:
-        """Remove what an object, overwritten by *archive* in place, left behind.
+    def remove_overwritten(self, created: ObjectCreated) -> None:
+        """Remove the members of *created*, which was overwritten before it was recorded."""
+        row_key = row_key_of(created)
+        if row_key.entry == NULL_VERSION:
+            entry = member_entry(row_key.entry, created.sequencer, "")
+            self._remove(self._items(RowKey(row_key.bucket, row_key.key, entry)))
 
-        Only where the bucket keeps no versions: there a key's rows are taken over by the next.
-
-        Returns:
-            How many.
-        """
-        if archive.entry != NULL_VERSION:
-            return 0
-        sequencer = comparable_sequencer(archive.sequencer)
-        removed = 0
-        with MemberWriter(self._write) as writer:
-            for item in self._items(archive, ""):
-                if item["sequencer"]["S"] < sequencer:
+    def _remove(self, items: Iterable[Mapping[str, Any]]) -> None:
+        with self.writer() as writer:
+            for item in items:
+                if "member" in item:
                     key = {name: item[name] for name in ("object", "entry")}
                     writer.add(key["entry"]["S"], {"DeleteRequest": {"Key": key}})
-                    removed += 1
-        return removed
 
-    def _items(self, archive: Row, beginning: str) -> Iterator[dict[str, Any]]:
-        key = key_of(RowKey(archive.bucket, archive.key, member_entry(archive.entry, beginning)))
+    def _items(self, beginning: RowKey) -> Iterator[dict[str, Any]]:
+        key = key_of(beginning)
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             KeyConditionExpression="#object = :object AND begins_with(#entry, :entry)",
@@ -116,12 +132,21 @@ class MemberRows:
 
     def _write(self, batch: list[Any]) -> None:
         for attempt in range(_ATTEMPTS):
-            answer = self._dynamodb.batch_write_item(RequestItems={self._table: batch})
-            batch = list(answer.get("UnprocessedItems", {}).get(self._table, ()))
+            batch = self._unprocessed(batch)
             if not batch:
                 return
             self._pause(min(0.05 * 2**attempt, _LONGEST_PAUSE_SECONDS) * (0.5 + random.random()))  # noqa: S311 - spreads retries
         raise TableBusy(f"DynamoDB did not take {len(batch)} rows in {_ATTEMPTS} attempts")
+
+    def _unprocessed(self, batch: list[Any]) -> list[Any]:
+        """Requests of *batch* that DynamoDB did not take; all of them if it throttles the batch."""
+        try:
+            response = self._dynamodb.batch_write_item(RequestItems={self._table: batch})
+        except ClientError as error:
+            if error.response["Error"]["Code"] in _THROTTLED:
+                return batch
+            raise
+        return list(response.get("UnprocessedItems", {}).get(self._table, ()))
 
 
 class MemberWriter:
@@ -158,8 +183,8 @@ class MemberWriter:
             self._pool = ThreadPoolExecutor(WRITERS)
         if len(self._writing) >= 2 * WRITERS:
             done, self._writing = wait(self._writing, return_when=FIRST_COMPLETED)
-            for one in done:
-                one.result()
+            for future in done:
+                future.result()
         self._writing.add(self._pool.submit(self._write, list(self._batch.values())))
         self._batch = {}
 
@@ -171,8 +196,8 @@ class MemberWriter:
             if kind is None:
                 if self._batch:
                     self._send()
-                for one in self._writing:
-                    one.result()
+                for future in self._writing:
+                    future.result()
         finally:
             if self._pool:
                 self._pool.shutdown(cancel_futures=True)
