@@ -11,7 +11,7 @@ from bench.readers.command import readers
 from bench.scaling.command import scaling
 from bench.targets.command import targets
 from bench.unzip.command import unzip
-from bench.unzip.experiments import unzip_memory, unzip_rows
+from bench.unzip.members import members
 
 
 @click.group(invoke_without_command=True)
@@ -25,9 +25,7 @@ def bench(context: click.Context) -> None:
         context.invoke(targets)
 
 
-for command in (
-    targets, readers, function, cold_start, cost, scaling, unzip, unzip_memory, unzip_rows
-):  # fmt: skip
+for command in (targets, readers, function, cold_start, cost, scaling, unzip, members):
     bench.add_command(command)
 
 

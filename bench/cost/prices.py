@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bucketsum.sweep.prices import PRICE_DATE, PRICE_SOURCE, prices_in
+from bucketsum.sweep.prices import PRICE_DATE, prices_in
 
 REGION: Final = "us-east-1"
 ARCHITECTURES: Final = ("arm64", "x86_64")
@@ -19,14 +19,14 @@ class Price:
         what: The billed unit.
         usd: US dollars for `per` units.
         per: Units that AWS quotes the price for.
-        source: AWS's page.
+        page: AWS's page below https://aws.amazon.com.
         read: Where the price was read, and when.
     """
 
     what: str
     usd: float
     per: int
-    source: str
+    page: str
     read: str
 
     @property
@@ -34,66 +34,60 @@ class Price:
         """US dollars for one unit."""
         return self.usd / self.per
 
+    @property
+    def source(self) -> str:
+        """URL of AWS's page."""
+        return f"https://aws.amazon.com/{self.page}/"
+
 
 _QUOTED: Final = "public projects, undated"
 _QUOTED_2026: Final = "public projects, 2026-09"
 _COPY: Final = "stored page, after 2025-08"
+_OURS: Final = f"bucketsum's own table, {PRICE_DATE}"
+
+_LAMBDA: Final = "lambda/pricing"
+_S3: Final = "s3/pricing"
+_DYNAMODB: Final = "dynamodb/pricing/on-demand"
 
 _MILLION: Final = 1_000_000
 _GB: Final = 1_000_000_000
 
 SQS_REQUEST: Final = Price(
-    "SQS request, standard queue, 64 KB", 0.40, _MILLION, "https://aws.amazon.com/sqs/pricing/",
-    _QUOTED,
-)  # fmt: skip
-S3_GET: Final = Price("S3 GET, Standard", 0.0004, 1000, "https://aws.amazon.com/s3/pricing/", _COPY)
+    "SQS request, standard queue, 64 KB", 0.40, _MILLION, "sqs/pricing", _QUOTED
+)
+S3_GET: Final = Price("S3 GET, Standard", 0.0004, 1000, _S3, _COPY)
 WRITE_UNIT: Final = Price(
-    "DynamoDB on-demand write, 1 KB", 0.625, _MILLION,
-    "https://aws.amazon.com/dynamodb/pricing/on-demand/", _QUOTED_2026,
-)  # fmt: skip
-READ_UNIT: Final = Price(
-    "DynamoDB on-demand read, 4 KB", 0.125, _MILLION,
-    "https://aws.amazon.com/dynamodb/pricing/on-demand/", _QUOTED_2026,
-)  # fmt: skip
+    "DynamoDB on-demand write, 1 KB", 0.625, _MILLION, _DYNAMODB, _QUOTED_2026
+)
+READ_UNIT: Final = Price("DynamoDB on-demand read, 4 KB", 0.125, _MILLION, _DYNAMODB, _QUOTED_2026)
 LOG_BYTE: Final = Price(
-    "CloudWatch Logs, ingested byte (per GB)", 0.50, _GB,
-    "https://aws.amazon.com/cloudwatch/pricing/", _QUOTED_2026,
-)  # fmt: skip
-TRACE: Final = Price(
-    "X-Ray trace recorded", 5.00, _MILLION, "https://aws.amazon.com/xray/pricing/", _QUOTED
+    "CloudWatch Logs, ingested byte (per GB)", 0.50, _GB, "cloudwatch/pricing", _QUOTED_2026
 )
+TRACE: Final = Price("X-Ray trace recorded", 5.00, _MILLION, "xray/pricing", _QUOTED)
 EGRESS_BYTE: Final = Price(
-    "from S3 to the internet, first 10 TB a month (per GB)", 0.09, _GB,
-    "https://aws.amazon.com/s3/pricing/", _COPY,
-)  # fmt: skip
-BATCH_JOB: Final = Price(
-    "S3 Batch Operations, job", 0.25, 1, "https://aws.amazon.com/s3/pricing/", _COPY
+    "from S3 to the internet, first 10 TB a month (per GB)", 0.09, _GB, _S3, _COPY
 )
-BATCH_OBJECT: Final = Price(
-    "S3 Batch Operations, object", 1.00, _MILLION, "https://aws.amazon.com/s3/pricing/", _COPY
-)
-CHECKSUM_BYTE: Final = Price(
-    "S3 compute checksum (per GB)", 0.004, _GB, "https://aws.amazon.com/s3/pricing/", _COPY
-)
+BATCH_JOB: Final = Price("S3 Batch Operations, job", 0.25, 1, _S3, _COPY)
+BATCH_OBJECT: Final = Price("S3 Batch Operations, object", 1.00, _MILLION, _S3, _COPY)
+CHECKSUM_BYTE: Final = Price("S3 compute checksum (per GB)", 0.004, _GB, _S3, _COPY)
 EC2_HOUR: Final = Price(
-    "EC2 c7g.large, hour, on demand", 0.0725, 1, "https://aws.amazon.com/ec2/pricing/on-demand/",
-    _QUOTED_2026,
-)  # fmt: skip
-
-LAMBDA: Final = tuple(
-    Price(f"Lambda {name}, GB-second", prices_in(REGION, name).gb_second, 1, PRICE_SOURCE,
-          f"bucketsum's own table, {PRICE_DATE}")
-    for name in ARCHITECTURES
-)  # fmt: skip
-LAMBDA_REQUEST: Final = Price(
-    "Lambda request",
-    round(prices_in(REGION, "arm64").request * _MILLION, 6),
-    _MILLION,
-    PRICE_SOURCE,
-    f"bucketsum's own table, {PRICE_DATE}",
+    "EC2 c7g.large, hour, on demand", 0.0725, 1, "ec2/pricing/on-demand", _QUOTED_2026
+)
+_LAMBDA_PRICES: Final = (
+    *(
+        Price(f"Lambda {name}, GB-second", prices_in(REGION, name).gb_second, 1, _LAMBDA, _OURS)
+        for name in ARCHITECTURES
+    ),
+    Price(
+        "Lambda request",
+        round(prices_in(REGION, "arm64").request * _MILLION, 6),
+        _MILLION,
+        _LAMBDA,
+        _OURS,
+    ),
 )
 
 PRICES: Final = (
-    *LAMBDA, LAMBDA_REQUEST, SQS_REQUEST, S3_GET, WRITE_UNIT, READ_UNIT, LOG_BYTE, TRACE,
+    *_LAMBDA_PRICES, SQS_REQUEST, S3_GET, WRITE_UNIT, READ_UNIT, LOG_BYTE, TRACE,
     EGRESS_BYTE, BATCH_JOB, BATCH_OBJECT, CHECKSUM_BYTE, EC2_HOUR,
 )  # fmt: skip

@@ -2,191 +2,138 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from itertools import product
+from typing import TYPE_CHECKING, Final
 
-from bench.cost.alternatives import BASELINE_SPEEDS, alternatives, baseline_usd_per_tb
+from bench.cost.alternatives import alternatives
 from bench.cost.measured import SMALL_BYTES
-from bench.cost.model import Cost, Handling, cost_of, usd_per_tb
+from bench.cost.model import Handling, cost_of, usd_per_tb
 from bench.cost.prices import ARCHITECTURES, PRICES, REGION
 from bench.scaling.tables import OVERHEAD_SECONDS
-from bench.tables.table import Column, Table
+from bench.tables.table import Column, Table, dollars
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum.sweep.prices import prices_in
 from bucketsum_cli.output import size_text
 
 if TYPE_CHECKING:
-    from bench.cost.measured import Measured, Speed
+    from bench.cost.measured import Measured
 
-SIZES: Final = (SMALL_BYTES, 10_000)
+BASELINE_SPEEDS: Final = (
+    (128, 1, 15.32), (128, 10, 21.47),
+    (256, 10, 47.85), (256, 20, 50.63), (256, 50, 39.26),
+    (512, 20, 72.57), (512, 50, 71.53),
+    (1024, 20, 70.18), (1024, 50, 68.80),
+    (2048, 20, 71.94),
+)  # fmt: skip
+"""Memory in MB, chunk in MB, MB/s of 1 GB on Lambda in 2021, as its author published them."""
+
+_BASELINE_BYTES: Final = 1_000_000_000
+_SIZES: Final = (SMALL_BYTES, 10_000)
 """The average of the small objects that are measured, and a very small one."""
 
-BATCHES: Final = (1, 10)
-
+_BATCHES: Final = (1, 10)
 _COLD_MEMORIES_MB: Final = (128, 256, 512, 1769)
-_COLD_STARTS: Final = 1000
 
-
-def usd_text(usd: float) -> str:
-    """Dollars with three digits."""
-    return f"{usd:.2f}" if usd >= 1 else f"{usd:.3g}"
-
-
-def _usd(title: str, name: str) -> Column:
-    return Column(title, name, usd_text)
-
-
-def _of_object(speed: Speed, architecture: str) -> Cost:
-    seconds = speed.object_bytes / 1e6 / speed.mb_per_s
-    return cost_of(
-        Handling(speed.memory_mb, architecture, speed.object_bytes, seconds, gets=speed.gets)
-    )
+_MEMORY: Final = Column("memory (MB)", "memory_mb")
+_OBJECT: Final = Column("object", "object_bytes", size_text)
+_PER_TB: Final = tuple(
+    dollars(f"USD per TB, {name}", f"usd_per_tb_{name}") for name in ARCHITECTURES
+)
 
 
 def per_tb(measured: Measured) -> Table:
     """Bucketsum's reader and the baseline in each configuration."""
     rows = []
-    for speed in measured.ours():
-        baseline = measured.baseline(speed)
-        for read in (speed, *([baseline] if baseline else [])):
-            costs = [_of_object(read, name) for name in ARCHITECTURES]
-            arm, x86 = (usd_per_tb(cost.total, read.object_bytes) for cost in costs)
-            link = f"{read.link_mbit_per_s:,}{' with a burst' if read.burst else ''}"
-            requests = usd_per_tb(costs[0].requests, read.object_bytes)
-            rows.append(
-                (read.memory_mb, link, read.object_bytes, read.reader, read.mb_per_s, arm, x86,
-                 requests)
-            )  # fmt: skip
+    for speed in measured.speeds:
+        seconds = speed.object_bytes / 1e6 / speed.mb_per_s
+        costs = [
+            cost_of(Handling(speed.memory_mb, name, speed.object_bytes, seconds, gets=speed.gets))
+            for name in ARCHITECTURES
+        ]
+        usd = (*(cost.total for cost in costs), costs[0].requests)
+        prices = (usd_per_tb(each, speed.object_bytes) for each in usd)
+        place = speed.memory_mb, speed.link, speed.object_bytes
+        rows.append((*place, speed.reader, speed.mb_per_s, *prices))
     columns = (
-        Column("memory (MB)", "memory_mb"),
+        _MEMORY,
         Column("network (Mbit/s)", "link"),
-        Column("object", "object_bytes", size_text),
+        _OBJECT,
         Column("reader", "reader"),
         Column("MB/s", "mb_per_s", "{:.1f}".format),
-        _usd("USD per TB, arm64", "usd_per_tb_arm64"),
-        _usd("USD per TB, x86_64", "usd_per_tb_x86_64"),
-        _usd("requests in it", "requests_usd_per_tb"),
+        *_PER_TB,
+        dollars("requests in it", "requests_usd_per_tb"),
     )
     return Table("cost-tb", columns, tuple(rows))
 
 
 def baseline_table() -> Table:
     """The baseline's own settings and speeds of 2021 at today's prices."""
-    rows = tuple(
-        (
-            memory,
-            chunk,
-            speed,
-            *(baseline_usd_per_tb(memory, speed, name) for name in ARCHITECTURES),
+    rows = []
+    for memory_mb, chunk_mb, speed in BASELINE_SPEEDS:
+        seconds = _BASELINE_BYTES / 1e6 / speed
+        costs = (
+            cost_of(Handling(memory_mb, name, _BASELINE_BYTES, seconds)) for name in ARCHITECTURES
         )
-        for memory, chunk, speed in BASELINE_SPEEDS
-    )
+        prices = (usd_per_tb(cost.total, _BASELINE_BYTES) for cost in costs)
+        rows.append((memory_mb, chunk_mb, speed, *prices))
     columns = (
-        Column("memory (MB)", "memory_mb"),
+        _MEMORY,
         Column("chunk (MB)", "chunk_mb"),
         Column("MB/s of 1 GB, Lambda, 2021", "mb_per_s", "{:.1f}".format),
-        _usd("USD per TB, arm64", "usd_per_tb_arm64"),
-        _usd("USD per TB, x86_64", "usd_per_tb_x86_64"),
+        *_PER_TB,
     )
-    return Table("cost-baseline", columns, rows)
+    return Table("cost-baseline", columns, tuple(rows))
 
 
 def small_objects(measured: Measured) -> Table:
-    """Cost of a million small objects, item by item."""
-    known = {
-        (small.memory_mb, small.object_bytes, small.batch_size): small.seconds_per_object
-        for small in measured.smalls
-    }
-    wanted = dict.fromkeys(known) | dict.fromkeys(_assumed_handlings(measured))
-    speeds = _speeds_by_memory(measured)
-    rows: list[tuple[Any, ...]] = []
-    for memory_mb, object_bytes, batch in sorted(wanted, key=lambda key: (-key[1], key[0], key[2])):
-        seconds = known.get((memory_mb, object_bytes, batch))
-        basis = "measured"
-        if seconds is None:
-            basis = "assumed"
-            seconds = OVERHEAD_SECONDS + object_bytes / 1e6 / speeds[memory_mb]
-        costs = [
+    """Cost of a million small objects, item by item, with less than one vCPU."""
+    rows: list[tuple[object, ...]] = []
+    deployed = sorted(measured.deployed().items())
+    for object_bytes, (memory_mb, speed), batch in product(_SIZES, deployed, _BATCHES):
+        if memory_mb >= MEMORY_MB_PER_CPU:
+            continue
+        known = measured.smalls.get((memory_mb, batch)) if object_bytes == SMALL_BYTES else None
+        assumed = OVERHEAD_SECONDS + object_bytes / 1e6 / speed
+        seconds, basis = (assumed, "assumed") if known is None else (known, "measured")
+        arm, x86 = (
             cost_of(Handling(memory_mb, name, object_bytes, seconds, batch))
             for name in ARCHITECTURES
-        ]
-        items = costs[0]
-        rows.append(
-            (object_bytes, memory_mb, batch, seconds * 1000, basis,
-             *(1e6 * usd for usd in (items.lambda_time, items.lambda_requests, items.sqs, items.s3,
-                                     items.dynamodb, items.logs, items.total, costs[1].total)))
-        )  # fmt: skip
+        )
+        items = arm.lambda_time, arm.lambda_requests, arm.sqs, arm.s3, arm.dynamodb, arm.logs
+        usd = (1e6 * each for each in (*items, arm.total, x86.total))
+        rows.append((object_bytes, memory_mb, batch, seconds * 1000, basis, *usd))
+    titles = ("compute time", "invocations", "SQS", "S3", "DynamoDB", "logs, traces")
+    names = ("lambda_time", "lambda_requests", "sqs", "s3", "dynamodb", "logs")
     columns = (
-        Column("object", "object_bytes", size_text),
-        Column("memory (MB)", "memory_mb"),
+        _OBJECT,
+        _MEMORY,
         Column("batch", "batch_size"),
         Column("ms per object", "milliseconds", "{:.0f}".format),
         Column("time is", "basis"),
-        _usd("compute time", "lambda_time_usd"),
-        _usd("invocations", "lambda_requests_usd"),
-        _usd("SQS", "sqs_usd"),
-        _usd("S3", "s3_usd"),
-        _usd("DynamoDB", "dynamodb_usd"),
-        _usd("logs, traces", "logs_usd"),
-        _usd("total, arm64", "usd_per_million_arm64"),
-        _usd("total, x86_64", "usd_per_million_x86_64"),
+        *(dollars(title, f"{name}_usd") for title, name in zip(titles, names, strict=True)),
+        *(dollars(f"total, {name}", f"usd_per_million_{name}") for name in ARCHITECTURES),
     )
     return Table("cost-small", columns, tuple(rows))
 
 
-def _speeds_by_memory(measured: Measured) -> dict[int, float]:
-    """Bucketsum's MB/s by memory size; the lowest if it was measured with several networks."""
-    speeds: dict[int, float] = {}
-    for speed in measured.ours():
-        known = speeds.get(speed.memory_mb, speed.mb_per_s)
-        speeds[speed.memory_mb] = min(speed.mb_per_s, known)
-    return speeds
-
-
-def _assumed_handlings(measured: Measured) -> list[tuple[int, int, int]]:
-    """Memory, object and batch size for memory with a known speed, below one vCPU."""
-    return [
-        (memory_mb, object_bytes, batch)
-        for memory_mb in _speeds_by_memory(measured)
-        for object_bytes in SIZES
-        for batch in BATCHES
-        if memory_mb < MEMORY_MB_PER_CPU
-    ]
-
-
 def cold_starts(measured: Measured) -> Table:
     """Cost of a thousand cold starts."""
-    rows = tuple(
-        (start.name, start.seconds * 1000, *(
-            _COLD_STARTS * start.seconds * memory_mb / 1024 * prices_in(REGION, "arm64").gb_second
-            for memory_mb in _COLD_MEMORIES_MB
-        ))
-        for start in measured.cold_starts
-    )  # fmt: skip
+    gb_second = prices_in(REGION, "arm64").gb_second
+    rows = (
+        (name, ms, *(ms * memory_mb / 1024 * gb_second for memory_mb in _COLD_MEMORIES_MB))
+        for name, ms in measured.starts.items()
+    )
     columns = (
         Column("cold start", "name"),
         Column("ms", "milliseconds", "{:.0f}".format),
-        *(_usd(f"{memory} MB", f"usd_per_1000_at_{memory}_mb") for memory in _COLD_MEMORIES_MB),
+        *(dollars(f"{memory} MB", f"usd_per_1000_at_{memory}_mb") for memory in _COLD_MEMORIES_MB),
     )
-    return Table("cost-cold", columns, rows)
+    return Table("cost-cold", columns, tuple(rows))
 
 
-def alternatives_table() -> Table:
-    """Other services, by cost per terabyte."""
-    rows = tuple(
-        (other.name, other.usd_per_tb, other.note, other.source) for other in alternatives()
-    )
-    columns = (
-        Column("service", "service"),
-        _usd("USD per TB", "usd_per_tb"),
-        Column("notes", "note"),
-        Column("source", "source"),
-    )
-    return Table("cost-alternatives", columns, rows)
-
-
-def prices_table() -> Table:
+def prices() -> Table:
     """All prices."""
-    rows = tuple((price.what, price.usd, price.per, price.source, price.read) for price in PRICES)
+    rows = ((price.what, price.usd, price.per, price.source, price.read) for price in PRICES)
     columns = (
         Column("unit", "unit"),
         Column("USD", "usd", lambda usd: f"{usd:.10f}".rstrip("0").rstrip(".")),
@@ -194,7 +141,7 @@ def prices_table() -> Table:
         Column("AWS's page", "source"),
         Column("read from", "read"),
     )
-    return Table("cost-prices", columns, rows)
+    return Table("cost-prices", columns, tuple(rows))
 
 
 def tables(measured: Measured) -> tuple[Table, ...]:
@@ -204,6 +151,6 @@ def tables(measured: Measured) -> tuple[Table, ...]:
         baseline_table(),
         small_objects(measured),
         cold_starts(measured),
-        alternatives_table(),
-        prices_table(),
+        alternatives(),
+        prices(),
     )

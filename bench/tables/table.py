@@ -9,7 +9,7 @@ from bench.tables.spread import Spread
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,20 @@ class Column:
     def shown(self, value: Any) -> str:  # noqa: ANN401 - any type that `text` takes
         """*value* as text; None is empty."""
         return "" if value is None else self.text(value)
+
+
+def numbers(*titles: str, decimals: int) -> tuple[Column, ...]:
+    """Columns of numbers or spreads, named by their titles."""
+
+    def text(value: float | Spread) -> str:
+        return value.text(decimals) if isinstance(value, Spread) else f"{value:.{decimals}f}"
+
+    return tuple(Column(title, title, text) for title in titles)
+
+
+def dollars(title: str, name: str) -> Column:
+    """A column of US dollars with three digits."""
+    return Column(title, name, lambda usd: f"{usd:.2f}" if usd >= 1 else f"{usd:.3g}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,13 +88,12 @@ class Table:
         ]
 
     def show(self) -> None:
-        """Print it; a table without rows prints nothing."""
+        """Print it below its title or name; a table without rows prints nothing."""
         cells = self.cells()
         if not cells:
             return
-        if self.title:
-            output.say("")
-            output.say(self.title, "bold")
+        output.say("")
+        output.say(self.title or self.name, "bold")
         if self.remark:
             output.say(self.remark)
         columns = [
@@ -99,6 +112,19 @@ class Table:
             isinstance(value, (int, float, Spread)) and not isinstance(value, bool)
             for value in values
         )
+
+
+def show(tables: Iterable[Table], *, as_json: bool, **origin: object) -> None:
+    """Print *tables* and below them their *origin*, or both as one JSON document."""
+    if as_json:
+        named = {table.title or table.name: table.as_json() for table in tables}
+        output.print_json(origin | named)
+        return
+    for table in tables:
+        table.show()
+    output.say("")
+    for name, value in origin.items():
+        output.say(f"{name}: {value}")
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of a table

@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    Members = Callable[[], Iterable[tuple[str, bytes]]]
+    Contents = Mapping[str, Members]
 
 FOLDER: Final = Path(".bucketsum", "bench-unzip")
 """Created archives, and what is extracted from them."""
@@ -29,16 +32,7 @@ _UNIQUE_LINES: Final = 30_000  # far more than deflate's window
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """An archive and its content.
-
-    Attributes:
-        name: Description.
-        path: File of the archive.
-        archive_bytes: Size of the archive.
-        output_bytes: Size of all members.
-        files: Number of members.
-        directories: Number of their folders.
-    """
+    """An archive: its size, that of all members, and the number of members and their folders."""
 
     name: str
     path: Path
@@ -86,49 +80,41 @@ def _trades(month: int) -> Iterator[tuple[str, bytes]]:
     symbols = ["".join(chance.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ", k=4)) for _ in range(3000)]
     for day in range(_DAYS):
         lines = (
-            "|".join(
-                [
-                    f"Q|{chance.choice(symbols)}|2005{month:02}{day + 1:02}",
-                    f"{chance.randrange(93000, 160000)}|S|{chance.randrange(1, 40) * 100}",
-                    f"{chance.randrange(100, 9999) / 100:.2f}|\n",
-                ]
-            )
+            f"Q|{chance.choice(symbols)}|2005{month:02}{day + 1:02}|"
+            f"{chance.randrange(93000, 160000)}|S|{chance.randrange(1, 40) * 100}|"
+            f"{chance.randrange(100, 9999) / 100:.2f}|\n"
             for _ in range(_UNIQUE_LINES)
         )
         block = "".join(lines).encode()
         yield f"sh2005{month:02}{day + 1:02}.txt", block * (_DAY_BYTES // len(block))
 
 
-ARTICLE_1: Final[Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]]] = {
+ARTICLE_1: Final[Contents] = {
     f"article-{number + 1}": partial(_like_article_1, number) for number in range(5)
 }
 """Like those of unzip article 1: many small files and two large ones."""
 
-OTHERS: Final[Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]]] = {
+OTHERS: Final[Contents] = {
     "4,000 small files and 2 large": lambda: _files([*islice(_small(), 4000), *_large()[10:12]]),
     "6 large files": lambda: _files(_large()[12:18]),
     "10,000 small files": lambda: _files(islice(_small(), 10_000)),
 }
 """Other archives, each with another distribution of time."""
 
-ARTICLE_2: Final[Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]]] = {
+ARTICLE_2: Final[Contents] = {
     f"month-{month + 1:02}": partial(_trades, month + 1) for month in range(_MONTHS)
 }
 """Like those of unzip article 2: twelve archives of a few large texts."""
 
 
-def archives(
-    contents: Mapping[str, Callable[[], Iterable[tuple[str, bytes]]]], folder: Path
-) -> Sequence[Archive]:
+def archives(contents: Contents) -> list[Archive]:
     """The archives of *contents*; missing ones are created with the defaults of `zipfile`."""
-    folder.mkdir(parents=True, exist_ok=True)
-    return [_archive(name, members, folder) for name, members in contents.items()]
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    return [_archive(name, members) for name, members in contents.items()]
 
 
-def _archive(
-    name: str, members: Callable[[], Iterable[tuple[str, bytes]]], folder: Path
-) -> Archive:
-    path = folder / (name.replace(" ", "-").replace(",", "") + ".zip")
+def _archive(name: str, members: Members) -> Archive:
+    path = FOLDER / (name.replace(" ", "-").replace(",", "") + ".zip")
     if not path.exists():
         output.note(f"creating {path} (once)")
         unfinished = path.with_suffix(".part")

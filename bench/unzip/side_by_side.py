@@ -12,16 +12,20 @@ import sys
 import tempfile
 import time
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bench.tables.spread import Spread
+from bench.tables.table import Column, Table, numbers
+from bench.unzip.archives import FOLDER
 from bench.unzip.turns import available, output_of
 from bench.unzip.variants import VARIANTS
+from bucketsum_cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Sequence
+
+    from bench.unzip.archives import Archive
 
 MODULE: Final = "bench.unzip.side_by_side"
 COMPARED: Final = (
@@ -31,49 +35,43 @@ COMPARED: Final = (
 """The first three write to disk, the others do not; the article's are those of `unzip`."""
 
 
-@dataclass(frozen=True, slots=True)
-class SideBySide:
-    """All archives with one variant.
-
-    Attributes:
-        variant: Name of the variant.
-        cached: Whether the archives were in memory.
-        serial: Wall seconds, one after the other.
-        parallel: Wall seconds, two in parallel.
-    """
-
-    variant: str
-    cached: bool
-    serial: Spread
-    parallel: Spread
-
-
-def side_by_side(
-    paths: Sequence[Path], scratch: Path, turns: int, step: Callable[[], object]
-) -> Iterator[SideBySide]:
+def table(archives: Sequence[Archive], turns: int) -> Table:
     """Every installed variant on two cores, with and without the archives in memory."""
-    for variant in COMPARED:
-        if variant not in available():
-            continue
-        for cached in (True, False):
+    paths = [archive.path for archive in archives]
+    mb = sum(archive.archive_bytes for archive in archives) / 1e6
+    rows = []
+    for variant in (name for name in COMPARED if name in available()):
+        output.note(f"{len(paths)} archives: {variant}")
+        for place, prepare in (("in memory", Path.read_bytes), ("on disk", _drop)):
             seconds: dict[int, list[float]] = {1: [], 2: []}
             for processes, runs in seconds.items():
                 for _ in range(turns):
                     for path in paths:
-                        _cache(path) if cached else _drop(path)
-                    runs.append(_seconds(variant, paths, scratch, processes))
-                    step()
-            yield SideBySide(variant, cached, Spread.of(seconds[1]), Spread.of(seconds[2]))
+                        prepare(path)
+                    runs.append(_seconds(variant, paths, processes))
+            serial, parallel = map(Spread.of, seconds.values())
+            speeds = mb / serial.median, mb / parallel.median
+            rows.append((variant, place, serial, parallel, *speeds, speeds[1] / speeds[0]))
+    columns = (
+        Column("mode", "mode"),
+        Column("archives", "archives"),
+        *numbers("serial s", "parallel s", decimals=2),
+        *numbers("serial MB/s", "parallel MB/s", decimals=0),
+        *numbers("gain", decimals=2),
+    )
+    return Table(
+        "unzip",
+        columns,
+        tuple(rows),
+        "Article 2: twelve archives, serial and parallel, with and without disk",
+        "The first three modes write the extracted files, the others do not.",
+    )
 
 
-def _seconds(variant: str, paths: Sequence[Path], scratch: Path, processes: int) -> float:
-    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+def _seconds(variant: str, paths: Sequence[Path], processes: int) -> float:
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         arguments = [variant, str(processes), folder, *map(str, paths)]
         return float(output_of(MODULE, arguments, cores=2))
-
-
-def _cache(path: Path) -> None:
-    path.read_bytes()
 
 
 def _drop(path: Path) -> None:

@@ -1,4 +1,4 @@
-"""CPU time of the parts of reading an archive: ``python -m bench.unzip.split ARCHIVE``.
+"""CPU time of the parts of reading an archive.
 
 Each part is timed piece by piece, in the reader's piece sizes; the best of some turns counts. The
 sum of the parts is the shortest time that a reader with these libraries can take; the rest of the
@@ -8,100 +8,75 @@ reader's time is its overhead.
 from __future__ import annotations
 
 import hashlib
-import json
-import sys
 import time
 import zlib
-from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench.unzip.turns import output_of
+from bench.tables.table import Column, Table, numbers
 from bench.unzip.variants import CHUNK_BYTES, VARIANTS
 from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.decoders import crc32, decoder_for
 from bucketsum.archives.local_header import LOCAL_BYTES
 from bucketsum.archives.member import FEED_BYTES
 from bucketsum.archives.model import Engine, Limits
+from bucketsum_cli import output
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
 
+    from bench.unzip.archives import Archive
     from bucketsum.archives.model import Member
 
     Bytes = bytes | memoryview
 
-MODULE: Final = "bench.unzip.split"
 _TURNS: Final = 3
 _LIMITS: Final = Limits(members=500_000)
 
 
-@dataclass(frozen=True, slots=True)
-class Split:
-    """CPU seconds of each part, and of `stream` and `zipfile` as a whole.
-
-    Attributes:
-        inflate: Decompressing with ISA-L, or with zlib if ISA-L is not installed.
-        crc32: CRC-32 of the output.
-        sha1_members: SHA-1 of the output.
-        sha1_archive: SHA-1 of the archive.
-        stream: bucketsum's mode `stream` as a whole.
-        zlib: Decompressing with zlib and its CRC-32, as `zipfile` does.
-        zipfile: `zipfile` to /dev/null.
-    """
-
-    inflate: float
-    crc32: float
-    sha1_members: float
-    sha1_archive: float
-    stream: float
-    zlib: float
-    zipfile: float
-
-    @property
-    def parts(self) -> float:
-        """The sum of all parts of `stream`."""
-        return self.inflate + self.crc32 + self.sha1_members + self.sha1_archive
-
-    @property
-    def overhead(self) -> float:
-        """CPU time of `stream` beyond its parts: reading the file, headers, Python."""
-        return self.stream - self.parts
-
-    @property
-    def best_ratio(self) -> float:
-        """Time of `zipfile` to /dev/null ÷ that of a reader without overhead."""
-        return self.zipfile / self.parts
+def table(archives: Sequence[Archive]) -> Table:
+    """CPU milliseconds of each part, and of `stream` and `zipfile` as a whole."""
+    titles = (
+        "inflate", "CRC-32", "SHA-1 of members", "SHA-1 of archive", "all else",
+        "stream", "zlib and CRC-32", "zipfile to /dev/null",
+    )  # fmt: skip
+    columns = (
+        Column("archive", "archive"),
+        *numbers(*titles, decimals=0),
+        *numbers("× zipfile", "× at best", decimals=2),
+    )
+    return Table(
+        "unzip",
+        columns,
+        tuple((archive.name, *split_of(archive.path)) for archive in archives),
+        "Where the time of bucketsum's stream goes: CPU milliseconds",
+        "`× at best` is the factor that a reader without any overhead would reach: `zipfile`'s "
+        "time divided by the time of the four parts alone.",
+    )
 
 
-def split_of(archive: Path) -> Split:
-    """Measure in a process of its own, on one core."""
-    return Split(**output_of(MODULE, [str(archive)], cores=1))
-
-
-def _measured(archive: Path) -> Split:
+def split_of(archive: Path) -> tuple[float, ...]:
+    """All numbers of one row."""
+    output.note(f"the parts of {archive.name}")
     data = archive.read_bytes()
     members = list(_compressed(data))
     ours = [_parts(members, Engine.ISAL, crc32) for _ in range(_TURNS)]
     theirs = [_parts(members, Engine.ZLIB, zlib.crc32) for _ in range(_TURNS)]
-    return Split(
-        inflate=min(inflate for inflate, _, _ in ours),
-        crc32=min(crc for _, crc, _ in ours),
-        sha1_members=min(sha1 for _, _, sha1 in ours),
-        sha1_archive=_least(lambda: _hash(data)),
-        stream=_least(lambda: VARIANTS["bucketsum stream"](archive, archive.parent)),
-        zlib=min(inflate + crc for inflate, crc, _ in theirs),
-        zipfile=_least(lambda: VARIANTS["zipfile to /dev/null"](archive, archive.parent)),
-    )
+    parts = (*map(min, zip(*ours, strict=True)), _least(lambda: _hash(data)))
+    stream = _least(lambda: VARIANTS["bucketsum stream"](archive, archive.parent))
+    zipfile = _least(lambda: VARIANTS["zipfile to /dev/null"](archive, archive.parent))
+    zlib_ms = min(inflate + crc for inflate, crc, _ in theirs)
+    overhead = stream - sum(parts)
+    return *parts, overhead, stream, zlib_ms, zipfile, zipfile / stream, zipfile / sum(parts)
 
 
 def _least(work: Callable[[], object]) -> float:
-    seconds = []
+    milliseconds = []
     for _ in range(_TURNS):
         started = time.process_time()
         work()
-        seconds.append(time.process_time() - started)
-    return min(seconds)
+        milliseconds.append(1000 * (time.process_time() - started))
+    return min(milliseconds)
 
 
 def _compressed(data: bytes) -> Iterator[tuple[Member, memoryview]]:
@@ -117,7 +92,7 @@ def _compressed(data: bytes) -> Iterator[tuple[Member, memoryview]]:
 def _parts(
     members: list[tuple[Member, memoryview]], engine: Engine, crc: Callable[[Bytes, int], int]
 ) -> tuple[float, float, float]:
-    """CPU seconds of decompressing, CRC-32 and SHA-1, one piece after the other."""
+    """CPU milliseconds of decompressing, CRC-32 and SHA-1, one piece after the other."""
     clock = time.thread_time_ns
     inflating = checking = hashing = 0
     for member, data in members:
@@ -136,7 +111,7 @@ def _parts(
                 at = clock()
                 hashing += at - checked
         inflating += clock() - at
-    return inflating / 1e9, checking / 1e9, hashing / 1e9
+    return inflating / 1e6, checking / 1e6, hashing / 1e6
 
 
 def _hash(data: bytes) -> None:
@@ -144,7 +119,3 @@ def _hash(data: bytes) -> None:
     running = hashlib.sha1(usedforsecurity=False)
     for at in range(0, len(data), CHUNK_BYTES):
         running.update(view[at : at + CHUNK_BYTES])
-
-
-if __name__ == "__main__":
-    print(json.dumps(asdict(_measured(Path(sys.argv[1])))))

@@ -10,27 +10,20 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bench.tables.spread import Spread
 from bench.unzip import variants
+from bench.unzip.archives import FOLDER
 from bench.unzip.variants import VARIANTS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from bucketsum_cli import output
 
 OURS: Final = "bucketsum stream"
 
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """One run of one variant.
-
-    Attributes:
-        seconds: Wall time.
-        cpu_seconds: CPU time, child processes included.
-        peak_bytes: Peak resident memory.
-    """
+    """Wall time, CPU time with child processes, and peak memory of one run."""
 
     seconds: float
     cpu_seconds: float
@@ -46,22 +39,22 @@ def available() -> list[str]:
     return [name for name in VARIANTS if name.split()[0] != "unzip" or shutil.which("unzip")]
 
 
-def measured(archive: Path, scratch: Path, turns: int, step: Callable[[], object]) -> Turns:
+def measured(archive: Path, turns: int) -> Turns:
     """Every variant once per turn, so that other work on the machine affects all of them.
 
     The archive is read into the page cache first, as in the unzip articles.
     """
     archive.read_bytes()
     timings: Turns = {name: [] for name in available()}
-    for _ in range(turns):
+    for number in range(turns):
+        output.note(f"{archive.stem}: turn {number + 1} of {turns}")
         for name, runs in timings.items():
-            runs.append(_once(name, archive, scratch))
-            step()
+            runs.append(_once(name, archive))
     return timings
 
 
-def _once(variant: str, archive: Path, scratch: Path) -> Timing:
-    with tempfile.TemporaryDirectory(dir=scratch) as folder:
+def _once(variant: str, archive: Path) -> Timing:
+    with tempfile.TemporaryDirectory(dir=FOLDER) as folder:
         arguments = [variant, str(archive), str(Path(folder, "out"))]
         cores = 2 if "2 threads" in variant else 1
         return Timing(**output_of(variants.__name__, arguments, cores))

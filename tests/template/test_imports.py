@@ -50,7 +50,7 @@ bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.swe
 bench.function: bench.box bench.tables cli cli.local hasher hashing layer layer.s3
 bench.readers: bench.box bench.tables cli cli.local layer
 bench.readers.ways: bench.readers layer layer.s3
-bench.scaling: bench.tables cli
+bench.scaling: bench.tables
 bench.tables: cli
 bench.targets: bench.box bench.tables cli cli.local layer
 bench.unzip: bench.box bench.tables cli cli.local layer layer.archives

@@ -6,11 +6,7 @@ from dataclasses import replace
 
 import pytest
 from bench.cost.alternatives import alternatives
-from bench.cost.model import (
-    ROW_WRITE_UNITS,
-    Handling,
-    cost_of,
-)
+from bench.cost.model import ROW_WRITE_UNITS, Handling, cost_of
 from bench.cost.prices import PRICES
 from hypothesis import given
 from hypothesis import strategies as st
@@ -112,7 +108,8 @@ def test_a_row_is_as_many_writes_as_priced() -> None:
 
 def test_the_alternatives_by_hand() -> None:
     """AWS's estimate by ten; 0.4 cents a GB; 9 cents a GB; 0.937 Gbit/s at 7.25 cents an hour."""
-    usd = {other.name.split(",")[0].split(" c7g")[0]: other.usd_per_tb for other in alternatives()}
+    rows = alternatives().rows
+    usd = {row[0].split(",")[0].split(" c7g")[0]: row[1] for row in rows}
     assert usd["AWS's fixity solution"] == pytest.approx(3.004)
     assert usd["S3 Batch Operations"] == pytest.approx(4 + 0.25 + 0.001)
     assert usd["a laptop"] == pytest.approx(90 + 0.0004)
@@ -120,8 +117,8 @@ def test_the_alternatives_by_hand() -> None:
 
 
 def test_every_price_says_where_it_is_from() -> None:
-    """A price without its page, and what it was read from, is a rumour."""
+    """AWS's page, and the text that the price was read from."""
     for price in PRICES:
         assert price.usd > 0
-        assert price.source.startswith("https://aws.amazon.com/")
+        assert price.page
         assert price.read

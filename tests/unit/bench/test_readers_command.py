@@ -48,7 +48,7 @@ def test_readers_and_configurations_are_listed_anywhere() -> None:
 def test_the_kinds_of_benchmarks_are_named() -> None:
     """The help lists every benchmark."""
     text = CliRunner().invoke(bench, ["--help"]).stdout
-    for name in ("targets", "readers", "unzip-memory"):
+    for name in ("targets", "readers", "members"):
         assert f"  {name} " in text
 
 

@@ -1,4 +1,4 @@
-"""unzip: every variant, the experiments, and the ratios of the report."""
+"""unzip: every variant, member rows, and the ratios of the tables."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 import pytest
 from bench.tables.spread import Spread
 from bench.unzip.archives import Archive
-from bench.unzip.experiments import CREATED, archive_pieces, client_for, fake_table, member_results
-from bench.unzip.side_by_side import SideBySide
-from bench.unzip.split import Split
-from bench.unzip.tables import Report
+from bench.unzip.members import CREATED, client_for, fake_table, member_results
+from bench.unzip.split import split_of
+from bench.unzip.tables import dump_and_extract, ratios, variants
 from bench.unzip.turns import OURS, Timing, Turns, slowdown
 from bench.unzip.variants import VARIANTS
 
@@ -69,14 +68,15 @@ def test_archives_are_unzipped_side_by_side(at_a_time: int, small: Path, tmp_pat
 
 
 def test_split_is_of_the_whole_time(small: Path) -> None:
-    """Every part takes some, and what all parts leave of the reader's time is its overhead."""
-    split = Split(**json.loads(output_of("-m", "bench.unzip.split", small)))
-    assert min(split.inflate, split.crc32, split.sha1_members, split.sha1_archive) > 0
-    assert split.overhead + split.parts == pytest.approx(split.stream)
+    """Every part takes time, and the rest of the reader's time is its overhead."""
+    *parts, overhead, stream, zlib, zipfile, ratio, best = split_of(small)
+    assert min(*parts, zlib) > 0
+    assert overhead + sum(parts) == pytest.approx(stream)
+    assert (ratio, best) == pytest.approx((zipfile / stream, zipfile / sum(parts)))
 
 
 def test_ratio_is_taken_turn_by_turn() -> None:
-    """What slowed both in a turn slows neither against the other."""
+    """Other work in a turn affects both variants of the turn."""
     turns: Turns = {
         OURS: [Timing(1, 1, 1), Timing(10, 10, 1)],
         "other": [Timing(2, 2, 1), Timing(20, 20, 1)],
@@ -89,18 +89,14 @@ def test_the_tables_have_the_measurements(small: Path) -> None:
     archive = Archive("a", small, 100_000_000, 300_000_000, 165, 128)
     turns: Turns = {name: [Timing(index, index, 10)] for index, name in enumerate(VARIANTS, 2)}
     turns[OURS] = [Timing(1, 1, 10)]
-    side = SideBySide("unzip", cached=True, serial=Spread(4, 4, 4), parallel=Spread(2, 2, 2))
-    split = Split(0.4, 0.1, 0.2, 0.1, 1.0, 1.0, 1.6)
-    report = Report([(archive, turns)], [(archive, turns)], [(200, side)], {"a": split}, 1)
-    first, variants, *_, together, parts = [table.as_json() for table in report.tables()]
-    assert first[0][OURS] == 100
-    rival = next(row for row in variants if row["mode"] == "zipfile to /dev/null")
-    assert rival[f"CPU: × {OURS}'s"]["median"] == 3
-    assert together[0] | {"serial MB/s": 50, "parallel MB/s": 100, "gain": 2} == together[0]
-    assert parts[0]["all else"] == pytest.approx(200)
-    assert (parts[0]["× zipfile"], parts[0]["× at best"]) == pytest.approx((1.6, 2))
-    assert json.dumps(report.document())
-    assert report.text().count("\n\n**") == 5
+    assert dump_and_extract([(archive, turns)]).as_json()[0][OURS] == 100
+    rows = {row["mode"]: row[f"CPU: × {OURS}'s"] for row in variants(archive, turns).as_json()}
+    assert rows["zipfile to /dev/null"]["median"] == 3
+    [row] = ratios([(archive, turns)]).as_json()
+    assert row["zipfile to /dev/null"]["median"] == 3
+    assert row["stream on two"]["median"] == pytest.approx(
+        1 / turns[f"{OURS}, 2 threads"][0].seconds
+    )
 
 
 def test_rows_are_written_to_the_fake_table(tmp_path: Path) -> None:
@@ -110,12 +106,3 @@ def test_rows_are_written_to_the_fake_table(tmp_path: Path) -> None:
         writer.put(member_row(CREATED, member_results()[0]))
     [request] = requests.read_text().splitlines()
     assert list(json.loads(request)["RequestItems"]) == ["digests"]
-
-
-def test_the_large_archive_is_valid(tmp_path: Path) -> None:
-    """Two members with correct checksums, one stored and one deflated."""
-    path = tmp_path / "large.zip"
-    path.write_bytes(b"".join(archive_pieces(1)))
-    with zipfile.ZipFile(path) as archive:
-        assert archive.testzip() is None
-        assert [info.compress_type for info in archive.infolist()] == [0, 8]

@@ -1,7 +1,7 @@
 """Batches of rows go out as the JSON that they already are.
 
 botocore walks through every attribute of every row twice, to check it and to copy it: 35 of the
-60 µs of processor time that a row would take (``python -m bench unzip-rows``), and rows are made
+60 µs of processor time that a row would take (``python -m bench members``), and rows are made
 in DynamoDB's own notation anyway. So botocore is shown one row of each batch, which it checks; the
 body that it signs, sends and sends again has all of them. Both events are among boto3's public
 ones (its extensibility guide).

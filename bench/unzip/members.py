@@ -1,14 +1,18 @@
-"""Experiments on one part of unzipping: the split of its time, member rows, and memory."""
+"""Member rows, and memory with a large archive: ``python -m bench members``.
+
+Rows go to a fake DynamoDB that answers each batch after 10 ms. For comparison: botocore's own
+serialisation, and hashing as many small members. The large archive has a stored and a deflated
+member of 1 GB each; the memory limit includes written data that is not yet on disk.
+"""
 
 from __future__ import annotations
 
 import json
 import os
-import struct
 import subprocess
 import sys
 import tempfile
-import zlib
+import zipfile
 from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
@@ -19,14 +23,15 @@ import click
 from botocore.config import Config
 
 from bench.box import fake_dynamodb
+from bench.tables import options
 from bench.tables.process import Meter
 from bench.tables.spread import Spread
-from bench.tables.table import Column, Table
+from bench.tables.table import Column, Table, numbers, show
 from bench.unzip import variants
 from bench.unzip.archives import FOLDER, OTHERS, archives
 from bench.unzip.variants import VARIANTS
 from bucketsum.archives.archive_hasher import member_row
-from bucketsum.archives.member_rows import WRITERS, MemberRows
+from bucketsum.archives.member_rows import MemberRows
 from bucketsum.archives.model import Member, MemberDigest, MemberResult
 from bucketsum.notifications import ObjectCreated
 from bucketsum_cli import output
@@ -45,91 +50,33 @@ LATENCY_SECONDS: Final = 0.01
 MEMORY_MB: Final = 128
 MEMBER_BYTES: Final = 1_000_000_000
 _IN_MEMORY: Final = ("bucketsum stream", "bucketsum stream, 2 threads", "bucketsum tmp, 2 threads")
-_SOURCE_BYTES: Final = 3_000_000
-_NOISE_BYTES: Final = 1_000_000
-_LOCAL: Final = struct.Struct("<4sHHHHHLLLHH")
-_ENTRY: Final = struct.Struct("<4sHHHHHHLLLHHHHHLL")
-_END: Final = struct.Struct("<4sHHHHLLH")
 CREATED: Final = ObjectCreated(
     bucket="inbox", key="archives/backup.zip", version_id="v" * 32, etag="e" * 32, size_bytes=1,
     sequencer="0055AED6DCD90281E5", event_time="2026-11-21T00:00:00.000Z",
 )  # fmt: skip
 
 Row = tuple[str, Spread | None, Spread | None, float | None]
-"""Experiment, CPU seconds, wall seconds, peak MB; None if not measured."""
+"""Step, CPU seconds, wall seconds, peak MB; None if not measured."""
 
 
-def table(title: str, rows: Iterator[Row]) -> Table:
-    """The table of every experiment."""
-
-    def seconds(spread: Spread) -> str:
-        return spread.text(2)
-
+@click.command()
+@options.runs(5, "--turns")
+@options.as_json
+def members(turns: int, *, as_json: bool) -> None:
+    """Measure writing 10,000 member rows, and memory with an archive of 2 GB."""
+    rows = (*row_costs(turns), *memory_of_variants())
     columns = (
-        Column("experiment", "experiment"),
-        Column("CPU s", "cpu_seconds", seconds),
-        Column("seconds", "seconds", seconds),
-        Column("peak MB", "peak_mb", "{:.1f}".format),
+        Column("step", "step"),
+        *numbers("CPU s", "seconds", decimals=2),
+        *numbers("peak MB", decimals=0),
     )
-    return Table("unzip-experiments", columns, tuple(rows), title)
-
-
-@click.command("unzip-rows")
-@click.option("--turns", default=5, show_default=True, type=click.IntRange(1), help="Runs of each.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def unzip_rows(turns: int, *, as_json: bool) -> None:
-    """Measure building and writing 10,000 member rows.
-
-    A fake DynamoDB answers each batch after 10 ms. For comparison: botocore's own serialisation,
-    and hashing as many small members.
-    """
-    output.note(f"{turns} turns of each, with {WRITERS} batches at a time")
-    _show(table(f"{ROWS:,} members", row_costs(turns)), as_json=as_json)
-
-
-@click.command("unzip-memory")
-@click.option(
-    "--member-mb",
-    default=MEMBER_BYTES // 10**6,
-    show_default=True,
-    type=click.IntRange(1),
-    help="Size of each of the two members.",
-)
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-def unzip_memory(member_mb: int, *, as_json: bool) -> None:
-    """Read a large archive within 128 MiB of memory.
-
-    It has a stored and a deflated member. The limit includes written data that is not yet on disk.
-    """
-    roots = cgroup_roots(f"bucketsum-bench-{os.getpid()}")
-    if roots is None:
-        raise SystemExit("control groups are not writable, so memory cannot be limited")
-    FOLDER.mkdir(parents=True, exist_ok=True)
-    try:
-        with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
-            archive = Path(scratch, "large.zip")
-            with archive.open("wb") as file:
-                file.writelines(archive_pieces(member_mb * 10**6))
-            size = output.size_text(archive.stat().st_size)
-            rows = (in_memory(variant, archive, roots) for variant in _IN_MEMORY)
-            _show(
-                table(f"an archive of {size} in {MEMORY_MB} MiB of memory", rows), as_json=as_json
-            )
-    finally:
-        remove_roots(roots)
-
-
-def _show(measured: Table, *, as_json: bool) -> None:
-    if as_json:
-        output.print_json(measured.as_json())
-    else:
-        measured.show()
+    show([Table("members", columns, rows)], as_json=as_json)
 
 
 def row_costs(turns: int) -> Iterator[Row]:
     """Building and writing rows, and hashing as many members."""
     results = member_results()
-    [small] = archives({"10,000 small files": OTHERS["10,000 small files"]}, FOLDER)
+    [small] = archives({"10,000 small files": OTHERS["10,000 small files"]})
     with tempfile.TemporaryDirectory() as folder, fake_table(Path(folder, "requests")) as url:
         yield _cost("rows built", turns, lambda: [member_row(CREATED, each) for each in results])
         for name, raw in (("rows built and sent", True), ("the same by botocore alone", False)):
@@ -152,13 +99,13 @@ def _cost(name: str, turns: int, work: Callable[[], object]) -> Row:
 
 def member_results() -> list[MemberResult]:
     """Members like those of an archive of source files."""
-    members = []
+    results = []
     for number in range(ROWS):
         name = f"lib/python3.13/site-packages/package/module_{number:05}.py"
         raw = name.encode()
         member = Member(raw, raw, "utf-8", number, 8, 0, number, 1000, 3000, 3, 0)
-        members.append(MemberResult(name, MemberDigest(member, 3000, f"{number:040x}")))
-    return members
+        results.append(MemberResult(name, MemberDigest(member, 3000, f"{number:040x}")))
+    return results
 
 
 @contextmanager
@@ -193,27 +140,33 @@ def _send(rows: MemberRows, results: list[MemberResult]) -> None:
             writer.put(member_row(CREATED, result))
 
 
-def archive_pieces(member_bytes: int = MEMBER_BYTES) -> Iterator[bytes]:
-    """A valid archive of two members: source code and noise, compressed once and repeated."""
-    sources = (path.read_bytes() for path in sorted(Path(os.__file__).parent.glob("*.py")))
-    piece = b"".join(sources)[:_SOURCE_BYTES] + os.urandom(_NOISE_BYTES)
-    engine = zlib.compressobj(6, zlib.DEFLATED, -zlib.MAX_WBITS)
-    block = engine.compress(piece) + engine.flush(zlib.Z_FULL_FLUSH)  # can be repeated
-    offset, entries = 0, b""
-    for name, method, unit, end in ((b"stored", 0, piece, b""), (b"deflated", 8, block, b"\x03\0")):
-        times = max(1, member_bytes // len(unit))
-        crc32 = 0
-        for _ in range(times):
-            crc32 = zlib.crc32(piece, crc32)
-        sizes = times * len(unit) + len(end), times * len(piece)
-        fields = (20, 0, method, 0, 0, crc32, *sizes, len(name), 0)
-        yield _LOCAL.pack(b"PK\x03\x04", *fields) + name
-        for _ in range(times):
-            yield unit
-        yield end
-        entries += _ENTRY.pack(b"PK\x01\x02", 20, *fields, 0, 0, 0, 0, offset) + name
-        offset += _LOCAL.size + len(name) + sizes[0]
-    yield entries + _END.pack(b"PK\x05\x06", 0, 0, 2, 2, len(entries), offset, 0)
+def memory_of_variants() -> Iterator[Row]:
+    """Each mode with the large archive; nothing if control groups are not writable."""
+    roots = cgroup_roots(f"bucketsum-bench-{os.getpid()}")
+    if roots is None:
+        output.note("control groups are not writable, so memory cannot be limited")
+        return
+    try:
+        with tempfile.TemporaryDirectory(dir=FOLDER) as scratch:
+            archive = Path(scratch, "large.zip")
+            make_large_archive(archive, MEMBER_BYTES)
+            for variant in _IN_MEMORY:
+                yield _in_memory(variant, archive, roots)
+    finally:
+        remove_roots(roots)
+
+
+def make_large_archive(path: Path, member_bytes: int) -> None:
+    """Create an archive of a stored and a deflated member, both of source code and noise."""
+    sources = (file.read_bytes() for file in sorted(Path(os.__file__).parent.glob("*.py")))
+    piece = b"".join(sources)[:3_000_000] + os.urandom(1_000_000)
+    with zipfile.ZipFile(path, "w", compresslevel=1) as archive:
+        for method in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+            member = zipfile.ZipInfo(f"{method}")
+            member.compress_type = method
+            with archive.open(member, "w") as target:
+                for _ in range(member_bytes // len(piece)):
+                    target.write(piece)
 
 
 _WAITS: Final = (
@@ -223,7 +176,7 @@ _WAITS: Final = (
 """Begins when it is in its control group."""
 
 
-def in_memory(variant: str, archive: Path, roots: dict[str, str]) -> Row:
+def _in_memory(variant: str, archive: Path, roots: dict[str, str]) -> Row:
     """Read *archive* in a control group of its own; a killed process has no measurement."""
     with subprocess.Popen(  # noqa: S603 - this interpreter
         [sys.executable, "-c", _WAITS, variant, archive, archive.with_suffix("")],
@@ -234,8 +187,9 @@ def in_memory(variant: str, archive: Path, roots: dict[str, str]) -> Row:
         group.limit_memory(child.pid)
         answer = child.communicate(b"go\n")[0]
     group.remove()
+    name = f"2 GB in {MEMORY_MB} MiB: {variant}"
     if child.returncode:
-        return f"{variant}: ended with {child.returncode}", None, None, None
+        return f"{name}: ended with {child.returncode}", None, None, None
     timing = json.loads(answer)
     cpu_seconds, seconds = Spread.of([timing["cpu_seconds"]]), Spread.of([timing["seconds"]])
-    return variant, cpu_seconds, seconds, timing["peak_bytes"] / 1e6
+    return name, cpu_seconds, seconds, timing["peak_bytes"] / 1e6

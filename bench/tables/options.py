@@ -1,0 +1,31 @@
+"""Options that several benchmarks share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+import click
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from click.decorators import FC
+
+as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+
+
+def runs(default: int, name: str = "--runs") -> Callable[[FC], FC]:
+    """The number of runs of each variant."""
+    return click.option(
+        name,
+        type=click.IntRange(1),
+        default=default,
+        show_default=True,
+        help="Runs of each variant.",
+    )
+
+
+def write_docs(*files: str) -> Callable[[FC], FC]:
+    """Whether the tables are written to *files* of the project, too."""
+    listed = " and ".join(files)
+    return click.option("--write-docs", is_flag=True, help=f"Write the tables to {listed} too.")
