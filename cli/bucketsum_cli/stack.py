@@ -76,8 +76,8 @@ class Connection:
         """Whether it is the local emulator's."""
         return self.endpoint is not None
 
-    def client(self, service: str) -> Any:  # noqa: ANN401 - `Stack.client` has the types
-        """Make a client for *service*; keep it, since this takes some 20 ms.
+    def client(self, service: str, region: str | None = None) -> Any:  # noqa: ANN401 - `Stack.client` has the types
+        """Make a client for *service*, by default in the session's Region; it takes some 20 ms.
 
         Raises:
             CannotDoError: The endpoint or the Region is not valid.
@@ -86,7 +86,11 @@ class Connection:
         config = _CONFIG.merge(_LOCAL_CONFIG) if self.endpoint else _CONFIG
         try:
             return self.session.client(
-                names, endpoint_url=self.endpoint, verify=self.ca_bundle, config=config
+                names,
+                region_name=region,
+                endpoint_url=self.endpoint,
+                verify=self.ca_bundle,
+                config=config,
             )
         except ValueError as error:  # botocore's own classes derive from other types
             raise CannotDoError(

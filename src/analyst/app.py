@@ -11,7 +11,6 @@ from aws_lambda_powertools import Logger
 from bucketsum.clock import now
 from bucketsum.settings import needed
 from bucketsum.sweep.measurements_table import MeasurementsTable
-from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.records import RunStatus, plain_cause, run_id_of_detail
 from bucketsum.sweep.summary import ExecutionEnd, summarize
 
@@ -38,7 +37,7 @@ def sum_up(run_id: str, end: ExecutionEnd) -> dict[str, Any]:
         run,
         _MEASUREMENTS.cells(run_id),
         _MEASUREMENTS.samples(run_id),
-        prices_in(run.region, run.architecture),
+        _MEASUREMENTS.prices(run.region, run.architecture),
         end,
         now(),
     )

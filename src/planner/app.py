@@ -17,7 +17,6 @@ from bucketsum.sweep.generated_objects import GeneratedObjects
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.plan import Plan, check_limits, plan_of
-from bucketsum.sweep.prices import Prices, prices_in
 from bucketsum.sweep.records import CellRow, Run, RunStatus
 from bucketsum.sweep.run_status import RUNNING, execution_of
 from bucketsum.sweep.summary import ExecutionEnd, summarize
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from bucketsum.sweep.cells import Cell
+    from bucketsum.sweep.prices import Prices
     from bucketsum.sweep.probe import KnownObject
 
 _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(
@@ -80,7 +80,7 @@ def _planned(raw: object) -> tuple[Plan, Prices]:
     workload = WORKLOADS[sweep.workload]
     sizes = [_OBJECTS.named(key, workload)["size_bytes"] for key in sweep.keys]
     plan = plan_of(sweep, sizes, int(_STORAGE_MB))
-    prices = prices_in(_REGION, _ARCHITECTURE)
+    prices = _MEASUREMENTS.prices(_REGION, _ARCHITECTURE)
     check_limits(plan, prices)
     return plan, prices
 
@@ -136,4 +136,5 @@ def _run_of(event: dict[str, Any], plan: Plan, prices: Prices) -> Run:
         estimated_seconds=round(plan.estimated_seconds, 1),
         estimated_usd=plan.estimated_usd(prices),
         price_date=prices.date,
+        priced_as=prices.priced_as,
     )

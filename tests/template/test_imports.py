@@ -60,7 +60,7 @@ cli.commands: cli cli.tune layer
 cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
 cli.tune: cli layer layer.sweep layer.sweep.workloads sweeps
-cli.tune.commands: cli cli.tune cli.tune.report layer.sweep layer.sweep.workloads sweeps
+cli.tune.commands: cli cli.tune cli.tune.report layer layer.sweep layer.sweep.workloads sweeps
 cli.tune.report: cli cli.tune layer layer.sweep layer.sweep.workloads
 commands: cli cli.commands cli.local.commands cli.tune.commands layer
 hasher: hashing layer layer.archives layer.s3

@@ -45,7 +45,7 @@ _NUMBERS: Final = (
 
 _Identity: TypeAlias = "tuple[tuple[int, ...], tuple[str, ...], int, str, int]"
 
-_MUST_AGREE: Final = ("label", "region", "architecture", "runtime", "price_date")
+_MUST_AGREE: Final = ("label", "region", "architecture", "runtime", "price_date", "priced_as")
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,13 @@ def percent_text(change: float | None) -> str:
     return MISSING if change is None else f"{change * 100:+.1f} %"
 
 
+def prices_text(region: str | None, date: str, priced_as: str | None) -> str:
+    """Date of the prices; if *region* has none known, also the Region they are from."""
+    if priced_as is None:
+        return f"prices of {date}"
+    return f"prices of {priced_as} of {date}, as those of {region} are not known"
+
+
 def duration_text(seconds: float) -> str:
     """A duration in its two largest units: ``1 min 20 s``, ``2 h 5 min``."""
     minutes, rest = divmod(round(seconds), 60)

@@ -17,6 +17,7 @@ from bucketsum_cli.tune.formatting import (
     count_text,
     duration_text,
     memory_text,
+    prices_text,
     usd_text,
 )
 from bucketsum_cli.tune.labels import has_notable_streams
@@ -52,6 +53,7 @@ class Priced:
             "estimated_seconds": round(plan.estimated_seconds, 1),
             "estimated_usd": plan.estimated_usd(self.prices),
             "price_date": self.prices.date,
+            "priced_as": self.prices.priced_as,
             "history_events": plan.history_events,
             "weak": plan.sweep.few_samples,
             "refused": {cell.cell_id: cell.refused for cell in plan.cells if cell.refused},
@@ -127,7 +129,9 @@ def _time_text(priced: Priced) -> str:
 
 def _cost_text(priced: Priced) -> str:
     usd, prices = usd_text(priced.plan.estimated_usd(priced.prices)), priced.prices
-    source = f"Lambda in {prices.region} on {prices.architecture}, prices of {prices.date}"
+    source = f"Lambda in {prices.region} on {prices.architecture}, " + prices_text(
+        prices.region, prices.date, prices.priced_as
+    )
     if priced.is_local:
         return f"nothing in the local emulator; on AWS about {usd} USD ({source})"
     return f"about {usd} USD ({source})"

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
-from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
+from bucketsum.sweep.prices import FREE_STORAGE_MB
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.results import results_of
 
@@ -78,18 +78,18 @@ class Sweeper:
         """Whether the stack is in the local emulator."""
         return self._stack.connection.endpoint is not None
 
-    def prices(self) -> Prices:
-        """Lambda's prices for the prober's Region and CPU architecture.
+    @property
+    def region(self) -> str:
+        """The stack's Region."""
+        return self._stack.connection.session.region_name or ""
 
-        Raises:
-            BadSweep: The price table does not have the Region.
-        """
+    def prices(self) -> Prices:
+        """Lambda's prices for the prober's Region and CPU architecture."""
         configuration = self._stack.client("lambda").get_function_configuration(
             FunctionName=self._stack.outputs[_PROBER]
         )
-        region = self._stack.connection.session.region_name
         architectures: list[Any] = [*configuration.get("Architectures", ["x86_64"])]
-        return prices_in(region or "", architectures[0])
+        return self.measurements.prices(self.region, architectures[0])
 
     def storage_mb(self) -> int:
         """The prober's /tmp in MiB."""

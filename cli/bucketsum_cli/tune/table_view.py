@@ -9,7 +9,13 @@ from rich.text import Text
 from bucketsum.sweep.records import RunStatus
 from bucketsum_cli import output
 from bucketsum_cli.output import Cell, Column, moment_text
-from bucketsum_cli.tune.formatting import MISSING, count_text, speed_text, usd_text
+from bucketsum_cli.tune.formatting import (
+    MISSING,
+    count_text,
+    prices_text,
+    speed_text,
+    usd_text,
+)
 from bucketsum_cli.tune.labels import SettingLabels
 from bucketsum_cli.tune.results import also_text, chunk_remark, measured, recommendation_of
 from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of
@@ -98,7 +104,7 @@ def _facts(results: Results) -> Iterator[str]:
         runs = count_text(run.repetitions, "run")
         yield f"{runs} of each cell{' (weak)' if run.few_samples else ''}"
     if run.price_date:
-        yield f"prices of {run.price_date}"
+        yield prices_text(run.region, run.price_date, run.priced_as)
 
 
 def _print_table(columns: Sequence[TableColumn], groups: Sequence[TableGroup]) -> None:

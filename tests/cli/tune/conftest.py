@@ -51,9 +51,9 @@ def state_machine(measurements: MeasurementsTable, monkeypatch: pytest.MonkeyPat
     """What the stack's clients of Step Functions and Lambda lead to."""
     machine, make_client = StateMachine(measurements), Connection.client
 
-    def client(connection: Connection, service: str) -> Any:  # noqa: ANN401 - as `Connection.client`
+    def client(connection: Connection, service: str, region: str | None = None) -> Any:  # noqa: ANN401 - as `Connection.client`
         made_up = {"stepfunctions": machine, "lambda": _Prober()}
-        return made_up.get(service) or make_client(connection, service)
+        return made_up.get(service) or make_client(connection, service, region)
 
     monkeypatch.setattr(Connection, "client", client)
     monkeypatch.setattr(progress, "_PAUSE_SECONDS", 0.0)

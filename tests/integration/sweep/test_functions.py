@@ -11,6 +11,9 @@ from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
 from bucketsum.s3.read_plan import ReadPolicy
+from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.plan import plan_of
+from bucketsum.sweep.prices import PRICE_DATE, Prices, prices_in
 from bucketsum.sweep.records import RunStatus, Sample, SampleStatus
 
 if TYPE_CHECKING:
@@ -124,14 +127,48 @@ def test_what_is_refused_is_recorded_with_the_field(aws: Aws, invoke: Invoke) ->
     assert aws.measurements.cells(RUN_ID) == []
 
 
-def test_a_region_without_prices_is_refused(
-    invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("region", "priced_as", "factor"),
+    [("eu-central-1", None, 1.0), ("ap-east-1", None, 1.39), ("mx-central-1", "us-east-1", 1.0)],
+)
+def test_a_sweep_runs_in_every_region(
+    aws: Aws,
+    invoke: Invoke,
+    monkeypatch: pytest.MonkeyPatch,
+    region: str,
+    priced_as: str | None,
+    factor: float,
 ) -> None:
-    """No sweep starts whose cost would be a guess."""
-    monkeypatch.setenv("AWS_REGION", "eu-nowhere-1")
+    """A Region without known prices is priced as us-east-1, from the plan to the summary."""
+    monkeypatch.setenv("AWS_REGION", region)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")  # of the table and the bucket
+    usd = plan_of(SweepInput.from_json(SWEEP)).estimated_usd(prices_in("us-east-1", "arm64"))
+    invoke("planner", plan_event())
+    run = aws.measurements.run(RUN_ID)
+    assert run is not None
+    assert (run.region, run.priced_as, run.price_date) == (region, priced_as, PRICE_DATE)
+    assert run.estimated_usd == pytest.approx(usd * factor, rel=0.02)
+    invoke("analyst", broken_off("ABORTED"))
+    ended = aws.measurements.run(RUN_ID)
+    assert ended is not None
+    assert (ended.status, ended.priced_as) == (RunStatus.STOPPED, priced_as)
+
+
+def test_prices_that_were_read_from_aws_replace_the_tables(
+    aws: Aws, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The planner and the analyst find what `bucketsum tune prices --refresh` recorded."""
+    monkeypatch.setenv("AWS_REGION", "mx-central-1")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    with pytest.raises(BadSweep, match="no prices for the Region 'eu-nowhere-1'"):
-        invoke("planner", plan_event())
+    aws.measurements.record_prices(
+        Prices("mx-central-1", "arm64", 0.00002, 0.3e-6, date="2026-12-24", source="the list")
+    )
+    for name, event in (("planner", plan_event()), ("analyst", broken_off("ABORTED"))):
+        invoke(name, event)
+        run = aws.measurements.run(RUN_ID)
+        assert run is not None
+        assert (run.price_date, run.priced_as) == ("2026-12-24", None)
+    assert [run.run_id for run in aws.measurements.runs()] == [RUN_ID]
 
 
 def test_a_missing_variable_fails_in_init(

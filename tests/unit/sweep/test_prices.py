@@ -1,7 +1,8 @@
-"""prices: dated, per Region and architecture; what is not known is an error."""
+"""prices: dated, by Region and architecture; an unknown Region has those of us-east-1."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import date
 
 import pytest
@@ -31,17 +32,32 @@ def test_storage_above_512_mb_costs_extra() -> None:
 
 
 @pytest.mark.parametrize(
-    ("region", "architecture", "told"),
+    ("region", "x86_usd", "arm_usd"),
     [
-        ("mars-1", "arm64", "no prices for the Region 'mars-1'; known are us-east-1"),
-        ("", "arm64", "no prices for the Region ''"),
-        ("us-east-1", "riscv", "no prices for the architecture 'riscv'"),
+        ("eu-central-1", 0.0000166667, 0.0000133334),
+        ("ap-east-1", 0.00002292, 0.0000183),
+        ("me-central-1", 0.0000206667, 0.0000165334),
     ],
 )
-def test_what_the_table_lacks_is_an_error(region: str, architecture: str, told: str) -> None:
-    """There is no default price; the text names what is known and where to look."""
-    with pytest.raises(BadSweep, match=told):
-        prices_in(region, architecture)
+def test_a_known_region_has_prices_of_its_own(region: str, x86_usd: float, arm_usd: float) -> None:
+    """Some Regions cost more than us-east-1; requests too."""
+    x86, arm = prices_in(region, "x86_64"), prices_in(region, "arm64")
+    assert (x86.gb_second, arm.gb_second) == (x86_usd, arm_usd)
+    assert (x86.region, x86.priced_as) == (region, None)
+    assert (x86.request > 0.2e-6) == (region != "eu-central-1")
+
+
+@pytest.mark.parametrize("region", ["mars-1", ""])
+def test_an_unknown_region_is_priced_as_us_east_1_and_says_so(region: str) -> None:
+    """A guess that names its origin, never a refusal."""
+    known = prices_in("us-east-1", "arm64")
+    assert prices_in(region, "arm64") == replace(known, region=region, priced_as="us-east-1")
+
+
+def test_an_unknown_architecture_is_refused() -> None:
+    """The text names the known architectures."""
+    with pytest.raises(BadSweep, match="architecture 'riscv'; known are arm64, x86_64"):
+        prices_in("us-east-1", "riscv")
 
 
 def test_the_table_is_dated() -> None:

@@ -9,6 +9,7 @@ from bucketsum_cli.tune.commands.apply import apply
 from bucketsum_cli.tune.commands.compare import compare
 from bucketsum_cli.tune.commands.export import export
 from bucketsum_cli.tune.commands.list_runs import list_runs
+from bucketsum_cli.tune.commands.prices import prices
 from bucketsum_cli.tune.commands.report import report
 from bucketsum_cli.tune.commands.run import run
 from bucketsum_cli.tune.commands.show import show
@@ -22,5 +23,5 @@ def tune() -> None:
     """
 
 
-for command in (run, list_runs, show, compare, export, report, apply):
+for command in (run, list_runs, show, compare, export, report, apply, prices):
     tune.add_command(command)

@@ -102,6 +102,7 @@ def _facts(results: Results) -> ET.Element:
         "failed": run.samples_failed or None,
         "strategy": named,
         "prices of": run.price_date,
+        "priced as": run.priced_as and f"{run.priced_as}: prices of {run.region} are not known",
     }
     pairs = [
         element("div", element("dt", name), element("dd", str(value)))

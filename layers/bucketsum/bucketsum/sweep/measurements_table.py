@@ -1,11 +1,12 @@
-"""The measurements table: items of runs, cells and samples."""
+"""The measurements table: items of runs, cells, samples and prices."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.dynamodb_items import attribute_of, plain
+from bucketsum.dynamodb_items import attribute_of, decoded, encoded, plain
+from bucketsum.sweep.prices import Prices, prices_in
 from bucketsum.sweep.record_values import cell_of, item_values, run_of, sample_of
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ RUN_KIND: Final = "run"
 _RUN_ITEM: Final = "run"
 _CELL: Final = "cell#"
 _SAMPLE: Final = "sample#"
+_PRICES: Final = "prices"  # in place of a run; its items are Regions with an architecture
 _FLOAT_FORMAT: Final = ".9g"
 
 
@@ -58,6 +60,25 @@ class MeasurementsTable:
         """The samples of a run, ordered by cell, repetition and invocation; consistent."""
         return [recorded_sample(item) for item in self._items(run_id, _SAMPLE)]
 
+    def prices(self, region: str, architecture: str) -> Prices:
+        """The prices that were read from AWS's price list, else those of `prices_in`.
+
+        Raises:
+            BadSweep: Lambda has no such architecture.
+        """
+        response = self._dynamodb.get_item(
+            TableName=self._table, Key=_prices_key(region, architecture), ConsistentRead=True
+        )
+        if "Item" in response:
+            return Prices(**decoded(Prices, response["Item"]))
+        return prices_in(region, architecture)
+
+    def record_prices(self, prices: Prices) -> None:
+        """Write the prices of a Region and architecture, for all later runs."""
+        key = _prices_key(prices.region, prices.architecture)
+        item = encoded(prices, _FLOAT_FORMAT) | key
+        self._dynamodb.put_item(TableName=self._table, Item=item)
+
     def record_run(self, run: Run) -> None:
         """Write a run as it stands. Repeating it changes nothing."""
         self._put(run.run_id, _RUN_ITEM, run, {"kind": {"S": RUN_KIND}})
@@ -91,6 +112,10 @@ class MeasurementsTable:
         )
         for page in pages:
             yield from page["Items"]
+
+
+def _prices_key(region: str, architecture: str) -> dict[str, Any]:
+    return {"run_id": {"S": _PRICES}, "item": {"S": f"{region}#{architecture}"}}
 
 
 def sample_item(cell_id: str, repetition: int, invocation: int) -> str:

@@ -64,7 +64,9 @@ class Run:
     estimated_usd: float | None = None
     """The planner's estimate of cost."""
     price_date: str | None = None
-    """Date of the price table that costs are computed with."""
+    """Date of the prices that costs are computed with."""
+    priced_as: str | None = None
+    """The Region whose prices they are, if those of `region` are not known."""
     ended_at: str | None = None
     """ISO 8601 UTC."""
     samples_ok: int | None = None

@@ -86,6 +86,7 @@ def summarize(
         samples_ok=ok,
         samples_failed=failed,
         price_date=prices.date,
+        priced_as=prices.priced_as,
         summary=document,
         cause=cause or None,
     )
