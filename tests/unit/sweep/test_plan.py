@@ -127,6 +127,7 @@ def test_more_work_is_estimated_to_take_and_cost_more() -> None:
     [
         (Limits(max_usd=0.0), "limits.max_usd is 0, the estimate"),
         (Limits(max_usd=1e-9), r"limits.max_usd is 0.000000001, the estimate 0\.\d*[1-9];"),
+        (Limits(max_usd=0.0), r'"limits": \{"max_usd": 1\} in the input or --max-usd 1,'),
         (Limits(max_seconds=1), "limits.max_seconds is 1, the estimate"),
     ],
 )
@@ -134,6 +135,18 @@ def test_an_estimate_above_a_limit_is_refused(limits: Limits, told: str) -> None
     """The text names the limit, the estimate and what to lower."""
     with pytest.raises(BadSweep, match=told):
         check_limits(plan_of(replace(SWEEP, limits=limits)), PRICES)
+
+
+def test_a_sweep_without_limits_may_cost_5_dollars() -> None:
+    """A raw execution has the same ceiling as the command; other limits do not lift it."""
+    sweep = {
+        "object_bytes": [10_000_000_000], "memory_mb": [10_240], "chunk_bytes": [8_388_608],
+        "streams": [1], "runs": 600,
+    }  # fmt: skip
+    for limits in ({}, {"limits": {}}, {"limits": {"max_seconds": 1e7}}):
+        with pytest.raises(BadSweep, match=r"max_usd is 5, the estimate \d\d.*--max-usd \d\d"):
+            check_limits(plan_of(SweepInput.from_json(sweep | limits)), PRICES)
+    check_limits(plan_of(SweepInput.from_json(sweep | {"limits": {"max_usd": 500}})), PRICES)
 
 
 def test_an_estimate_within_its_limits_passes() -> None:

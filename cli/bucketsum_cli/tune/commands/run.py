@@ -80,7 +80,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--usd-per-gb", type=float, metavar="X",
                          help="For fastest-below: the cost not to exceed."),
             click.option("--max-usd", type=float, metavar="X",
-                         help="Do not start if the estimated cost is higher."),
+                         help="Do not start if the estimated cost is higher; 5 by default."),
         )
     ):  # fmt: skip
         command = option(command)

@@ -21,6 +21,9 @@ CONCURRENCY_MAX: Final = 40
 
 EVEN_WEIGHT: Final = 0.5
 
+DEFAULT_MAX_USD: Final = 5.0
+"""A sweep of the largest functions that fits one execution costs up to 174 US dollars."""
+
 
 class StrategyName(StrEnum):
     """The aim of a recommendation."""
@@ -49,12 +52,12 @@ class Strategy:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Upper limits for the planner's estimate; None is no limit."""
+    """Upper limits for the planner's estimate."""
 
-    max_usd: float | None = None
+    max_usd: float = DEFAULT_MAX_USD
     """US dollars for Lambda."""
     max_seconds: float | None = None
-    """Wall time."""
+    """Wall time; None is no limit."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +146,7 @@ def _objects(fields: Fields, workload: WorkloadName) -> tuple[tuple[int, ...], t
 def _limits(place: str, raw: object) -> Limits:
     fields = Fields(place, raw, ("max_usd", "max_seconds"))
     return Limits(
-        max_usd=fields.optional("max_usd", number(0, 1e6), None),
+        max_usd=fields.optional("max_usd", number(0, 1e6), DEFAULT_MAX_USD),
         max_seconds=fields.optional("max_seconds", number(0, 31_536_000), None),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass
 from itertools import product
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.errors import BadSweep
@@ -123,14 +124,16 @@ def check_limits(plan: Plan, prices: Prices) -> None:
         BadSweep: The estimate is above a limit.
     """
     limits, usd, seconds = plan.sweep.limits, plan.estimated_usd(prices), plan.estimated_seconds
-    advice = "raise it, or lower runs, object_bytes or the number of cells"
-    if limits.max_usd is not None and usd > limits.max_usd:
+    advice = "or lower runs, object_bytes or the number of cells"
+    if usd > limits.max_usd:
         raise BadSweep(
-            f"limits.max_usd is {_usd(limits.max_usd)}, the estimate {_usd(usd)}; {advice}"
+            f"limits.max_usd is {_usd(limits.max_usd)}, the estimate {_usd(usd)}; raise it with "
+            f'"limits": {{"max_usd": {ceil(usd)}}} in the input or --max-usd {ceil(usd)}, {advice}'
         )
     if limits.max_seconds is not None and seconds > limits.max_seconds:
         raise BadSweep(
-            f"limits.max_seconds is {limits.max_seconds:g}, the estimate {seconds:.0f}; {advice}"
+            f"limits.max_seconds is {limits.max_seconds:g}, the estimate {seconds:.0f}; "
+            f"raise it, {advice}"
         )
 
 
