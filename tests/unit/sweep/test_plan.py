@@ -143,7 +143,8 @@ def test_a_sweep_without_limits_may_cost_5_dollars() -> None:
         "object_bytes": [10_000_000_000], "memory_mb": [10_240], "chunk_bytes": [8_388_608],
         "streams": [1], "runs": 600,
     }  # fmt: skip
-    for limits in ({}, {"limits": {}}, {"limits": {"max_seconds": 1e7}}):
+    inputs: list[dict[str, object]] = [{}, {"limits": {}}, {"limits": {"max_seconds": 1e7}}]
+    for limits in inputs:
         with pytest.raises(BadSweep, match=r"max_usd is 5, the estimate \d\d.*--max-usd \d\d"):
             check_limits(plan_of(SweepInput.from_json(sweep | limits)), PRICES)
     check_limits(plan_of(SweepInput.from_json(sweep | {"limits": {"max_usd": 500}})), PRICES)
