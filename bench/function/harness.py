@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, ParamSpec, TypeVar
 from bench.tables.process import Meter, answer, answers
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable
 
 Parameters = ParamSpec("Parameters")
 Result = TypeVar("Result")
@@ -65,8 +65,9 @@ class Clocks:
         else:
             app = importlib.import_module("app")
 
-        def hashed(chunks: Iterator[bytes], extra: list[str]) -> object:
-            return digest_of(iter(self._timed("get", lambda: next(chunks, b"")), b""), extra)
+        def hashed(chunks: Iterable[bytes], extra: list[str]) -> object:
+            arriving = iter(chunks)
+            return digest_of(iter(self._timed("get", lambda: next(arriving, b"")), b""), extra)
 
         parts: tuple[tuple[str, object, Callable[..., object], Callable[..., object]], ...] = (
             ("get", CurlReader, CurlReader.open, CurlReader.open),

@@ -36,7 +36,7 @@ MEMBER_MARK: Final = "!/"
 _SEQUENCER_MARK: Final = "~"
 
 WRITERS: Final = 8
-"""Batches on their way at the same time: a batch takes some 10 ms, nearly all of it waiting."""
+"""Batches that are written at the same time: each takes some 10 ms, nearly all of it waiting."""
 
 _ENTRY_BYTES_MAX: Final = 1024  # DynamoDB's limit on a sort key
 _PATH_BYTES_MIN: Final = 100  # a version id leaves more in all but theory
@@ -83,7 +83,7 @@ class MemberRows:
         *,
         plainly: bool = True,
     ) -> None:
-        if plainly:  # only the benchmark wants it otherwise
+        if plainly:  # only the benchmark compares with botocore's own way
             use_raw_batch_write(dynamodb.meta)
         self._dynamodb = dynamodb
         self._table = table
@@ -150,31 +150,29 @@ class MemberRows:
 
 
 class MemberWriter:
-    """Writes in the background while members are read; leaving its ``with`` waits for all.
+    """Writes in the background while members are read; leaving its ``with`` waits for all rows.
 
-    Holds at most ``(2 × WRITERS + 1) × 25`` rows.
+    Keeps at most ``(2 × WRITERS + 1) × 25`` rows.
     """
 
     def __init__(self, write: Callable[[list[Any]], None]) -> None:
         self._write = write
         self._pool: ThreadPoolExecutor | None = None
-        self._batch: dict[str, Any] = {}  # a batch that names a key twice is refused as a whole
+        self._batch: dict[str, Any] = {}  # DynamoDB refuses a batch that names a key twice
         self._writing: set[Future[None]] = set()
-        self.rows = 0
 
     def put(self, row: Row) -> None:
         """Write *row* soon.
 
         Raises:
-            ClientError: DynamoDB refused a batch, this one's or one before.
-            TableBusy: It took only some.
+            ClientError: DynamoDB refused this batch or an earlier one.
+            TableBusy: DynamoDB took only part of a batch.
         """
         self.add(row.entry, {"PutRequest": {"Item": item_of(row)}})
 
     def add(self, entry: str, request: Any) -> None:  # noqa: ANN401 - a WriteRequest
-        """Make *request* for the key *entry* of the archive's object soon; raises as `put`."""
+        """Send *request* for the sort key *entry* soon; raises as `put`."""
         self._batch[entry] = request
-        self.rows += 1
         if len(self._batch) == _BATCH_ROWS:
             self._send()
 
