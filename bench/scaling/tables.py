@@ -85,7 +85,10 @@ def baseline_estimate() -> Table:
     cases = (
         ("the baseline: 100 MB/s, +60 a minute", BASELINE_BURST, BASELINE_SETTING),
         ("75 MB/s, +60 a minute", at_75, BASELINE_SETTING),
-        *((f"75 MB/s, {one.name}", at_75, one) for one in (DEFAULT, RAISED, EVENLY, POLLERS)),
+        *(
+            (f"75 MB/s, {setting.name}", at_75, setting)
+            for setting in (DEFAULT, RAISED, EVENLY, POLLERS)
+        ),
     )
     rows = []
     for name, burst, setting in cases:

@@ -31,7 +31,7 @@ _TABLES: Final = ("DigestsTable", "MeasurementsTable")
 
 @dataclass(frozen=True, slots=True)
 class StackParts:
-    """What exists of a stack.
+    """The existing parts of a stack.
 
     Attributes:
         name: Of the stack.

@@ -41,7 +41,7 @@ class ComparedFile:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """How many files were compared, and how many are equal."""
+    """Numbers of files that were compared, and that are equal."""
 
     files: int
     equal: int

@@ -101,7 +101,7 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
         yield parameter.name, _joined(setting.own[parameter.name] for setting in sweep.settings)
     yield (
         f"{workload.noun}s",
-        ", ".join(_object_text(item.key, item.size_bytes, item.made) for item in plan.objects),
+        ", ".join(_object_text(item.key, item.size_bytes, item.generated) for item in plan.objects),
     )
     if sweep.concurrency != (1,):
         yield "at once", ", ".join(map(str, sweep.concurrency))
@@ -118,8 +118,8 @@ def _joined(values: Iterable[object]) -> str:
     return ", ".join(dict.fromkeys(map(str, values)))
 
 
-def _object_text(key: str, size_bytes: int, made: bool) -> str:  # noqa: FBT001 - a plan's field
-    return size_text(size_bytes) if made else f"{key} ({size_text(size_bytes)})"
+def _object_text(key: str, size_bytes: int, generated: bool) -> str:  # noqa: FBT001 - a plan's field
+    return size_text(size_bytes) if generated else f"{key} ({size_text(size_bytes)})"
 
 
 def _time_text(priced: Priced) -> str:

@@ -228,7 +228,7 @@ def test_equal_content_is_spread_over_shards_and_found(ledger: DigestsTable) -> 
     rows = [row(fresh_key(), "0A", sha1=sha1) for _ in range(64)]
     for equal in rows:
         ledger.record(equal)
-    assert {(found.key, found.sha1) for found in ledger.with_sha1(sha1)} == {
+    assert {(match.key, match.sha1) for match in ledger.with_sha1(sha1)} == {
         (equal.key, sha1) for equal in rows
     }
     items = [item_of(equal)["sha1_shard"]["S"] for equal in rows]

@@ -1,4 +1,4 @@
-"""The sweep's functions with everything around them in moto."""
+"""The sweep's functions, with AWS simulated by moto."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ _KEYS: Final = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes",
 
 @dataclass(frozen=True, slots=True)
 class Aws:
-    """What the functions stand on."""
+    """The AWS services that the functions use."""
 
     s3: S3Client
     dynamodb: DynamoDBClient
@@ -58,7 +58,7 @@ class Aws:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """What Lambda passes beside the event."""
+    """The context that Lambda passes in addition to the event."""
 
     function_name: str = "function"
     memory_limit_in_mb: str = "256"
@@ -72,11 +72,11 @@ class Context:
 def aws() -> Iterator[Aws]:
     """An empty bucket and an empty table."""
     with mock_aws():
-        made = Aws(boto3.client("s3"), boto3.client("dynamodb"))
-        made.s3.create_bucket(Bucket=BUCKET)
+        stack = Aws(boto3.client("s3"), boto3.client("dynamodb"))
+        stack.s3.create_bucket(Bucket=BUCKET)
         table = load_template()["Resources"]["MeasurementsTable"]["Properties"]
-        made.dynamodb.create_table(TableName=TABLE, **{name: table[name] for name in _KEYS})
-        yield made
+        stack.dynamodb.create_table(TableName=TABLE, **{name: table[name] for name in _KEYS})
+        yield stack
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ PROBE = {
 
 
 def plan_event(sweep: object = SWEEP) -> dict[str, Any]:
-    """What the state machine asks the planner first."""
+    """The first event that the state machine sends to the planner."""
     return {
         "action": "plan", "run_id": RUN_ID, "execution_arn": EXECUTION,
         "started_at": "2026-11-21T04:15:00.000Z", "input": sweep,
@@ -50,7 +50,7 @@ def plan_event(sweep: object = SWEEP) -> dict[str, Any]:
 
 
 def broken_off(status: str) -> dict[str, Any]:
-    """What EventBridge says of an execution of that run."""
+    """The event that EventBridge sends when an execution of that run ends."""
     return {
         "detail-type": "Step Functions Execution Status Change",
         "detail": {
@@ -78,9 +78,9 @@ def test_a_plan_is_recorded_as_it_is_made(aws: Aws, invoke: Invoke) -> None:
     )  # fmt: skip
     assert run.input == SWEEP
     assert (run.cells, run.samples, run.repetitions, run.few_samples) == (4, 2 * 2 + 2, 2, True)
-    assert [one.cause is None for one in cells] == [True, False, True, False]
+    assert [cell.cause is None for cell in cells] == [True, False, True, False]
     assert plan["bucket"] == BUCKET
-    assert [one["memory_mb"] for one in plan["versions"]] == [128, 256]
+    assert [version["memory_mb"] for version in plan["versions"]] == [128, 256]
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_a_sweep_that_is_stopped_while_it_is_planned_ends_as_stopped(
     execution: str,
     expected: RunStatus,
 ) -> None:
-    """The analyst was told before the run was recorded, so the planner closes it."""
+    """The analyst was invoked before the run was recorded, so the planner closes it."""
     planner = function("planner")
     monkeypatch.setattr(planner, "execution_of", lambda *_: {"status": execution})
     planner.lambda_handler(plan_event(), Context())
@@ -103,10 +103,10 @@ def test_a_sweep_that_is_stopped_while_it_is_planned_ends_as_stopped(
     assert (run.ended_at is None) == (expected is RunStatus.RUNNING)
 
 
-def test_a_plan_on_the_embedded_aws_says_so(
+def test_a_plan_on_the_local_emulator_says_so(
     aws: Aws, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its numbers are never taken for AWS's."""
+    """Its numbers are never mistaken for those of AWS."""
     monkeypatch.setenv("AWS_ENDPOINT_URL", "https://s3.us-east-1.amazonaws.com")
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "https://dynamodb.us-east-1.amazonaws.com")
     monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", "https://states.us-east-1.amazonaws.com")
@@ -183,7 +183,7 @@ def test_a_missing_variable_fails_in_init(
 def test_an_object_is_made_once(aws: Aws, invoke: Invoke) -> None:
     """Its SHA-1 is that of its bytes, and the second sweep finds it there."""
     event = {
-        "action": "object", "key": "objects/1.bin", "size_bytes": 100_000, "made": True,
+        "action": "object", "key": "objects/1.bin", "size_bytes": 100_000, "generated": True,
         "workload": "hash",
     }  # fmt: skip
     first = invoke("planner", event)
@@ -197,11 +197,11 @@ def test_an_object_is_made_once(aws: Aws, invoke: Invoke) -> None:
 def test_an_object_of_ones_own_brings_its_sha1(aws: Aws, invoke: Invoke) -> None:
     """Its size goes into the plan, its SHA-1 to the probes."""
     aws.s3.put_object(Bucket=BUCKET, Key="mine", Body=CONTENT, Metadata={"sha1": SHA1})
-    sweep = {name: one for name, one in SWEEP.items() if name != "object_bytes"}
+    sweep = {name: value for name, value in SWEEP.items() if name != "object_bytes"}
     plan = invoke("planner", plan_event(sweep | {"keys": ["mine"]}))
-    assert plan["objects"] == [{"key": "mine", "size_bytes": len(CONTENT), "made": False}]
-    made = invoke("planner", {"action": "object", "workload": "hash", **plan["objects"][0]})
-    assert made == {"key": "mine", "size_bytes": len(CONTENT), "sha1": SHA1, "contents": None}
+    assert plan["objects"] == [{"key": "mine", "size_bytes": len(CONTENT), "generated": False}]
+    known = invoke("planner", {"action": "object", "workload": "hash", **plan["objects"][0]})
+    assert known == {"key": "mine", "size_bytes": len(CONTENT), "sha1": SHA1, "contents": None}
 
 
 @pytest.mark.parametrize("metadata", [None, {}, {"sha1": ""}])
@@ -211,7 +211,7 @@ def test_an_object_that_cannot_be_checked_is_refused(
     """Missing, or without its SHA-1: the text says how to copy it."""
     if metadata is not None:
         aws.s3.put_object(Bucket=BUCKET, Key="mine", Body=CONTENT, Metadata=metadata)
-    sweep = {name: one for name, one in SWEEP.items() if name != "object_bytes"}
+    sweep = {name: value for name, value in SWEEP.items() if name != "object_bytes"}
     with pytest.raises(BadSweep, match=r"keys names 'mine'.*--metadata sha1="):
         invoke("planner", plan_event(sweep | {"keys": ["mine"]}))
 
@@ -242,13 +242,13 @@ def test_a_wrong_digest_is_a_failed_sample(aws: Aws, invoke: Invoke) -> None:
 
 
 def test_a_probe_of_nothing_is_an_error(invoke: Invoke) -> None:
-    """What the library raises is what the sample's cause will be."""
+    """The library's error becomes the cause of the sample."""
     with pytest.raises(ObjectGone):
         invoke("prober", PROBE)
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"workload": "count"}, "there is no workload 'count'"),
         ({"streams": 0}, "streams is 0, neither auto nor in 1..16"),
@@ -256,9 +256,9 @@ def test_a_probe_of_nothing_is_an_error(invoke: Invoke) -> None:
         ({"streams": "many"}, "streams is 'many'"),
     ],
 )
-def test_a_probe_does_what_it_can(invoke: Invoke, change: dict[str, Any], told: str) -> None:
-    """What does not exist is never measured as something else."""
-    with pytest.raises(BadSweep, match=told):
+def test_a_probe_does_what_it_can(invoke: Invoke, change: dict[str, Any], message: str) -> None:
+    """An unknown value is refused, never measured as something else."""
+    with pytest.raises(BadSweep, match=message):
         invoke("prober", PROBE | change)
 
 
@@ -268,18 +268,18 @@ def test_streams_are_the_readers(
 ) -> None:
     """The prober reads as a hasher of these streams, this chunk size and this memory would."""
     aws.s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT)
-    prober, asked = function("prober"), []
+    prober, policies = function("prober"), []
     source = prober._source  # noqa: SLF001 - what the handler takes
 
-    def listening(one: ReadPolicy) -> Source:
-        asked.append(one)
-        made: Source = source(one)
-        return made
+    def listening(policy: ReadPolicy) -> Source:
+        policies.append(policy)
+        opened: Source = source(policy)
+        return opened
 
     monkeypatch.setattr(prober, "_source", listening)
     assert prober.lambda_handler(PROBE | {"streams": streams}, Context())["status"] == "ok"
-    assert asked == [ReadPolicy(None if streams == "auto" else int(streams), 16_384, 256)]
-    assert source(asked[0]) is source(asked[0])  # connections are kept
+    assert policies == [ReadPolicy(None if streams == "auto" else int(streams), 16_384, 256)]
+    assert source(policies[0]) is source(policies[0])  # connections are kept
 
 
 def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:
@@ -294,7 +294,7 @@ def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:
     run, cells = aws.measurements.run(RUN_ID), aws.measurements.cells(RUN_ID)
     assert run is not None
     assert summary["status"] == run.status == RunStatus.PARTIAL
-    assert [one.stats.n if one.stats else 0 for one in cells] == [2, 0, 2, 0]
+    assert [cell.stats.n if cell.stats else 0 for cell in cells] == [2, 0, 2, 0]
     assert run.samples_ok == run.samples
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", run.ended_at or "")
     assert summary["recommendation"]["parameters"] == {
@@ -358,7 +358,7 @@ class Versions:
 
 
 def publish_event(memory_mb: int) -> dict[str, Any]:
-    """What the state machine asks the publisher."""
+    """The event that the state machine sends to the publisher."""
     return {"action": "publish", "run_id": RUN_ID, "memory_mb": memory_mb}
 
 
@@ -370,8 +370,8 @@ def test_a_refused_memory_size_stands_in_its_cells(
     aws_execution(monkeypatch, "RUNNING")
     publisher = function("publisher")
     monkeypatch.setattr(publisher, "_VERSIONS", Versions())
-    answers = [publisher.lambda_handler(publish_event(one), Context()) for one in (128, 256)]
-    causes = [one.cause for one in aws.measurements.cells(RUN_ID)]
+    answers = [publisher.lambda_handler(publish_event(size), Context()) for size in (128, 256)]
+    causes = [cell.cause for cell in aws.measurements.cells(RUN_ID)]
     assert answers == [{"published": True, "version": "7"}, {"published": False}]
     assert causes[0] is None
     assert causes[2] == "Lambda refuses it"
@@ -407,7 +407,7 @@ def test_a_run_that_was_broken_off_is_cleaned_up_after(
 
 
 def aws_execution(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
-    """What Step Functions says of every execution."""
+    """Give every execution this *status*."""
     monkeypatch.setattr(
         "bucketsum.sweep.run_status.execution_of", lambda *_: {"status": status}, raising=True
     )

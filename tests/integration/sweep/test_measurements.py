@@ -1,4 +1,4 @@
-"""measurements: what is written is what is read."""
+"""measurements_table: runs, cells and samples are read back as they were written."""
 
 from __future__ import annotations
 
@@ -46,8 +46,8 @@ def test_what_is_written_is_what_is_read(aws: Aws) -> None:
 def test_runs_come_newest_first(aws: Aws) -> None:
     """By when they started, whatever the order they were written in."""
     started = ["2026-11-21T04:15:00.000Z", "2026-11-23T00:00:00.000Z", "2026-11-22T00:00:00.000Z"]
-    for number, one in enumerate(started):
-        aws.measurements.record_run(replace(FIRST, run_id=str(number), started_at=one))
+    for number, started_at in enumerate(started):
+        aws.measurements.record_run(replace(FIRST, run_id=str(number), started_at=started_at))
     aws.put_sample("1", SAMPLE)
     assert [run.run_id for run in aws.measurements.runs()] == ["1", "2", "0"]
 
@@ -58,8 +58,8 @@ def test_samples_come_in_the_order_they_were_taken(aws: Aws) -> None:
     for run, invocation in reversed(order):
         sample = replace(SAMPLE, repetition=run, invocation=invocation)
         aws.put_sample("run", sample)
-    found = aws.measurements.samples("run")
-    assert [(one.repetition, one.invocation) for one in found] == order
+    samples = aws.measurements.samples("run")
+    assert [(sample.repetition, sample.invocation) for sample in samples] == order
 
 
 def test_more_than_a_page_of_samples_is_read(aws: Aws) -> None:

@@ -18,30 +18,30 @@ if TYPE_CHECKING:
     from bucketsum.sweep.probe import KnownObject
 
 
-def body_of(aws: Aws, made: KnownObject) -> bytes:
-    """What is in the bucket."""
-    return aws.s3.get_object(Bucket=BUCKET, Key=made["key"])["Body"].read()
+def body_of(aws: Aws, known: KnownObject) -> bytes:
+    """The content of the object in the bucket."""
+    return aws.s3.get_object(Bucket=BUCKET, Key=known["key"])["Body"].read()
 
 
 @pytest.mark.parametrize(
     "size_bytes", [1, PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES + 5]
 )
 def test_an_object_has_its_size_and_its_sha1(aws: Aws, size_bytes: int) -> None:
-    """Whatever the number of parts."""
-    made = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", size_bytes, HASH)
-    body = body_of(aws, made)
-    assert len(body) == made["size_bytes"] == size_bytes
-    assert made["sha1"] == hashlib.sha1(body, usedforsecurity=False).hexdigest()
+    """Size and SHA-1 are right for any number of parts."""
+    known = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", size_bytes, HASH)
+    body = body_of(aws, known)
+    assert len(body) == known["size_bytes"] == size_bytes
+    assert known["sha1"] == hashlib.sha1(body, usedforsecurity=False).hexdigest()
 
 
 def test_content_is_the_same_every_time() -> None:
-    """So that a sweep of today and one of tomorrow read the same bytes; no two parts are alike."""
+    """Sweeps on different days read the same bytes; no two parts are alike."""
     first, second = content(2 * PART_BYTES)
     assert [first, second] == list(content(2 * PART_BYTES))
     assert first != second
 
 
-def test_an_object_that_the_lifecycle_may_take_is_made_anew(
+def test_an_object_that_is_about_to_expire_is_generated_again(
     aws: Aws, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A sweep does not start on an object that expires before it ends."""
@@ -63,12 +63,12 @@ def test_an_object_that_the_lifecycle_may_take_is_made_anew(
 
 
 @pytest.mark.parametrize("metadata", [{}, {"sha1": "x"}])
-def test_what_is_not_the_object_is_replaced(aws: Aws, metadata: dict[str, str]) -> None:
-    """Another size, or no digest beside it: not an object of ours."""
+def test_a_wrong_object_is_replaced(aws: Aws, metadata: dict[str, str]) -> None:
+    """An object of another size, or without a digest in its metadata, is not used."""
     body = b"0123456789" if not metadata else b"short"
     aws.s3.put_object(Bucket=BUCKET, Key="objects/made", Body=body, Metadata=metadata)
-    made = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10, HASH)
-    assert body_of(aws, made) == next(content(10))
+    known = GeneratedObjects(aws.s3, BUCKET).ensured("objects/made", 10, HASH)
+    assert body_of(aws, known) == next(content(10))
 
 
 def test_an_upload_that_fails_leaves_nothing(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:

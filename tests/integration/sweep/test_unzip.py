@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MADE = {
     "action": "object", "workload": "unzip", "key": "objects/1.zip",
-    "size_bytes": ARCHIVE_BYTES_MIN, "made": True,
+    "size_bytes": ARCHIVE_BYTES_MIN, "generated": True,
 }  # fmt: skip
 SWEEP = {
     "workload": "unzip", "memory_mb": [512], "chunk_bytes": [65_536],
@@ -42,7 +42,7 @@ def zipped(**members: bytes) -> bytes:
 
 
 def probe(known: dict[str, Any], mode: str = "stream", inflate: str = "isal") -> dict[str, Any]:
-    """What the state machine asks the prober: a cell and an object in one."""
+    """The event that the state machine sends to the prober: a cell and its object."""
     return {
         "cell_id": "m00512", "chunk_bytes": 65_536, "streams": 1,
         "variant": {"mode": mode, "inflate": inflate}, "concurrency": 1, "object": 0, **known,
@@ -83,7 +83,7 @@ def test_every_way_is_measured_and_checked(invoke: Invoke, mode: str, inflate: s
 def test_members_that_are_not_those_make_a_failed_sample(
     invoke: Invoke, name: str, wrong: object
 ) -> None:
-    """However fast it was; the cause says what was found and what should have been."""
+    """The cause gives the found and the expected value."""
     known = invoke("planner", MADE)
     known["contents"] |= {name: wrong}
     answer = invoke("prober", probe(known))
@@ -93,7 +93,7 @@ def test_members_that_are_not_those_make_a_failed_sample(
 
 
 class Usage(NamedTuple):
-    """What `shutil.disk_usage` answers."""
+    """The result of `shutil.disk_usage`."""
 
     total: int
     used: int
@@ -133,35 +133,35 @@ def test_an_unknown_variant_is_a_failed_sample(invoke: Invoke, mode: str, inflat
 
 
 @pytest.mark.parametrize(
-    ("body", "told"),
+    ("body", "cause"),
     [(b"no archive", "not-an-archive"), (zipped(x=b"y" * 99)[:-30], "truncated")],
     ids=["no archive", "cut off"],
 )
 def test_what_is_no_archive_is_a_failed_sample(
-    aws: Aws, invoke: Invoke, body: bytes, told: str
+    aws: Aws, invoke: Invoke, body: bytes, cause: str
 ) -> None:
     """Its own SHA-1 may be right: it was not unzipped."""
     aws.s3.put_object(Bucket=BUCKET, Key="own", Body=body)
     known = {"key": "own", "size_bytes": len(body), "sha1": sha1_of(body), "contents": None}
     answer = invoke("prober", probe(known))
     assert (answer["status"], answer["error"]) == ("failed", "NotUnzipped")
-    assert answer["cause"].startswith(told)
+    assert answer["cause"].startswith(cause)
 
 
 def test_an_archive_of_ones_own_is_checked_by_what_its_metadata_say(
     aws: Aws, invoke: Invoke
 ) -> None:
-    """SHA-1 is needed; members are checked where they are told."""
+    """The SHA-1 is required; members are checked if the metadata describe them."""
     body = zipped(one=b"1", two=b"22")
     metadata = {
         "sha1": sha1_of(body), "members": "2", "directories": "1", "member-bytes": "3",
         "members-sha1": members_sha1([sha1_of(b"1"), sha1_of(b"22")]),
     }  # fmt: skip
-    named = {**MADE, "key": "own", "made": False}
-    for told in (metadata, {"sha1": sha1_of(body)}):
-        aws.s3.put_object(Bucket=BUCKET, Key="own", Body=body, Metadata=told)
+    named = {**MADE, "key": "own", "generated": False}
+    for given in (metadata, {"sha1": sha1_of(body)}):
+        aws.s3.put_object(Bucket=BUCKET, Key="own", Body=body, Metadata=given)
         known = invoke("planner", named)
-        assert len(known["contents"] or ()) == len(told) - 1
+        assert len(known["contents"] or ()) == len(given) - 1
         assert invoke("prober", probe(known))["status"] == "ok"
     aws.s3.put_object(Bucket=BUCKET, Key="own", Body=body, Metadata=metadata | {"members": "3"})
     assert invoke("prober", probe(invoke("planner", named)))["error"] == "WrongMembers"
@@ -172,7 +172,7 @@ def test_metadata_that_are_no_numbers_are_refused(aws: Aws, invoke: Invoke) -> N
     metadata = {"sha1": "0" * 40, "members": "many"}
     aws.s3.put_object(Bucket=BUCKET, Key="own", Body=b"x", Metadata=metadata)
     with pytest.raises(BadSweep, match="'own' has members='many' in its metadata"):
-        invoke("planner", {**MADE, "key": "own", "made": False})
+        invoke("planner", {**MADE, "key": "own", "generated": False})
 
 
 def test_a_plan_is_recorded_with_the_disk_that_is_paid_for(
@@ -188,6 +188,6 @@ def test_a_plan_is_recorded_with_the_disk_that_is_paid_for(
         }  # fmt: skip
         invoke("planner", event)
         rows = {cell.setting.own["mode"]: cell for cell in aws.measurements.cells(str(size_bytes))}
-        assert {mode: one.storage_mb for mode, one in rows.items()} == {"stream": 512, "tmp": 600}
+        assert {mode: row.storage_mb for mode, row in rows.items()} == {"stream": 512, "tmp": 600}
         assert rows["stream"].cause is None
         assert ("EphemeralStorageSize=" in (rows["tmp"].cause or "")) == refused

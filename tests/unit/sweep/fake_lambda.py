@@ -105,7 +105,7 @@ class FakeLambda:
         """A page for every version, ``$LATEST`` first."""
         assert FunctionName == "prober"
         self._refuse("list_versions_by_function")
-        return [{"Versions": [one]} for one in [self._latest(), *self.published.values()]]
+        return [{"Versions": [version]} for version in [self._latest(), *self.published.values()]]
 
     def _latest(self) -> dict[str, Any]:
         return {

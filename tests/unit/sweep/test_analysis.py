@@ -1,4 +1,4 @@
-"""analysis: what samples say together, against the standard library and by hand."""
+"""analysis: statistics of samples, checked against the standard library and by hand."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PRICES = prices_in("us-east-1", "x86_64")
 SECONDS = st.lists(st.floats(0.001, 900), min_size=2, max_size=30)
 
 
-def cell(memory_mb: int = 1024, concurrency: int = 1) -> CellRow:
+def cell_of(memory_mb: int = 1024, concurrency: int = 1) -> CellRow:
     """A cell of 100 MB objects."""
     return CellRow(
         f"m{memory_mb}-k{concurrency}",
@@ -31,21 +31,21 @@ def cell(memory_mb: int = 1024, concurrency: int = 1) -> CellRow:
     )
 
 
-def samples(one: CellRow, *seconds: float, **fields: object) -> list[Sample]:
+def samples(cell: CellRow, *seconds: float, **fields: object) -> list[Sample]:
     """Warm samples that took *seconds*; billed as long."""
-    made = (
+    warm = (
         Sample(
-            one.cell_id, run, 1, SampleStatus.OK, "", seconds=took, cpu_seconds=0.1,
+            cell.cell_id, run, 1, SampleStatus.OK, "", seconds=took, cpu_seconds=0.1,
             billed_ms=round(took * 1000), max_rss_bytes=run, cold=False,
         )
         for run, took in enumerate(seconds, start=1)
     )  # fmt: skip
-    return [replace(sample, **fields) for sample in made]  # type: ignore[arg-type] # its fields
+    return [replace(sample, **fields) for sample in warm]  # type: ignore[arg-type] # its fields
 
 
-def row(one: CellRow, its: list[Sample]) -> CellRow:
-    """What becomes of a cell on its own."""
-    [summed] = cell_rows([one], its, PRICES, UNZIP)
+def row(cell: CellRow, its: list[Sample]) -> CellRow:
+    """The cell's row, summed up from its samples alone."""
+    [summed] = cell_rows([cell], its, PRICES, UNZIP)
     return summed
 
 
@@ -58,25 +58,25 @@ def test_percentiles_are_those_of_the_standard_library(values: list[float], shar
     assert min(values) <= percentile(values, share) <= max(values) * (1 + 1e-12)
 
 
-def test_a_disk_makes_a_cell_dearer_and_its_archive_is_told() -> None:
-    """What the prober's disk costs is in USD per GB; files and folders are the samples'."""
-    one = replace(cell(), storage_mb=10_240)
-    told = {"members": 165, "directories": 129, "member_bytes": 295_000_000}
+def test_a_disk_makes_a_cell_dearer_and_its_archive_is_described() -> None:
+    """The cost per GB includes the prober's disk; the archive's contents are the samples'."""
+    cell = replace(cell_of(), storage_mb=10_240)
+    contents = {"members": 165, "directories": 129, "member_bytes": 295_000_000}
     summed, without = (
-        row(each, samples(each, 1.0, 2.0, 3.0, own=told))
-        for each in (one, replace(one, storage_mb=512))
+        row(each, samples(each, 1.0, 2.0, 3.0, own=contents))
+        for each in (cell, replace(cell, storage_mb=512))
     )
-    assert summed.own == told
+    assert summed.own == contents
     storage_usd = 2.0 * (10_240 - 512) / 1024 * PRICES.storage_gb_second
     dearer = stats_of(without).usd_per_gb + storage_usd * 10
     assert stats_of(summed).usd_per_gb == pytest.approx(dearer)
-    assert row(cell(), samples(cell(), 1.0)).own == {}
+    assert row(cell_of(), samples(cell_of(), 1.0)).own == {}
 
 
 def test_a_cell_is_summed_up() -> None:
     """Spread, speed and cost of known seconds."""
-    one = cell()
-    summed = row(one, samples(one, 1.0, 2.0, 3.0, 4.0, 10.0))
+    cell = cell_of()
+    summed = row(cell, samples(cell, 1.0, 2.0, 3.0, 4.0, 10.0))
     stats = stats_of(summed)
     assert (stats.n, summed.failed, summed.cold, stats.few_samples) == (5, 0, None, False)
     assert (stats.min_seconds, stats.p50_seconds, stats.max_seconds) == (1.0, 3.0, 10.0)
@@ -92,34 +92,34 @@ def test_a_cell_is_summed_up() -> None:
 
 def test_cold_samples_and_warm_ups_are_kept_apart() -> None:
     """They count for cold starts and for nothing else."""
-    one = cell()
-    cold = samples(one, 9.0, cold=True, init_ms=400)
-    warm_up = samples(one, 8.0, repetition=0)
-    summed = row(one, [*cold, *warm_up, *samples(one, 1.0, 2.0)])
+    cell = cell_of()
+    cold = samples(cell, 9.0, cold=True, init_ms=400)
+    warm_up = samples(cell, 8.0, repetition=0)
+    summed = row(cell, [*cold, *warm_up, *samples(cell, 1.0, 2.0)])
     assert (stats_of(summed).n, stats_of(summed).max_seconds) == (2, 2.0)
     assert summed.cold == ColdStatistics(1, 9.0, 400)
 
 
 def test_failed_samples_count_as_failed_alone() -> None:
     """A failure has a cause and no seconds; the first one's cause is the cell's."""
-    one = cell()
-    failed = samples(one, 5.0, 6.0, status=SampleStatus.FAILED, error="Timeout", cause="900 s")
-    summed = row(one, [*failed, *samples(one, 1.0)])
+    cell = cell_of()
+    failed = samples(cell, 5.0, 6.0, status=SampleStatus.FAILED, error="Timeout", cause="900 s")
+    summed = row(cell, [*failed, *samples(cell, 1.0)])
     assert (stats_of(summed).n, summed.failed, summed.cause) == (1, 2, "Timeout: 900 s")
     assert stats_of(summed).p50_seconds == 1.0
 
 
 def test_a_cell_without_samples_keeps_its_reason() -> None:
     """Why it was not run stays; no number is made up."""
-    one = replace(cell(), cause="does not fit")
-    assert row(one, []) == one
+    cell = replace(cell_of(), cause="does not fit")
+    assert row(cell, []) == cell
 
 
 @pytest.mark.parametrize(("count", "few"), [(1, True), (4, True), (5, False)])
 def test_few_samples_are_marked(count: int, few: bool) -> None:  # noqa: FBT001 - an expectation
     """Below five warm samples the spread is weak; one has no spread at all."""
-    one = cell()
-    summed = row(one, samples(one, *[1.0] * count))
+    cell = cell_of()
+    summed = row(cell, samples(cell, *[1.0] * count))
     assert stats_of(summed).few_samples is few
     assert (stats_of(summed).stdev_seconds is None) == (count == 1)
 
@@ -151,7 +151,7 @@ def test_ties_in_decimals_are_ties() -> None:
     assert p_value([1.1, 1.4], [1.2, 1.3]) == 1.0
 
 
-def test_the_same_values_cannot_be_told_apart() -> None:
+def test_equal_samples_do_not_differ_significantly() -> None:
     """Equal samples are as far apart as any way to deal them."""
     assert p_value([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]) == 1.0
 
@@ -167,7 +167,8 @@ def test_many_samples_are_compared_by_drawing() -> None:
 
 def test_cells_are_compared_with_the_fastest_of_their_kind() -> None:
     """Same object and concurrency; others are another question."""
-    fast, slow, same, wide = cell(2048), cell(128), cell(3008), cell(2048, concurrency=4)
+    fast, slow, same = cell_of(2048), cell_of(128), cell_of(3008)
+    wide = cell_of(2048, concurrency=4)
     its = list(
         itertools.chain(
             samples(fast, 1.0, 1.1, 1.2, 1.3, 1.4),
@@ -176,8 +177,8 @@ def test_cells_are_compared_with_the_fastest_of_their_kind() -> None:
             samples(wide, 9.0, 9.1, 9.2, 9.3, 9.4),
         )
     )
-    rows = {one.cell_id: one for one in cell_rows([fast, slow, same, wide], its, PRICES, HASH)}
-    assert [stats_of(rows[one.cell_id]).best for one in (fast, slow, same, wide)] == [
+    rows = {cell.cell_id: cell for cell in cell_rows([fast, slow, same, wide], its, PRICES, HASH)}
+    assert [stats_of(rows[cell.cell_id]).best for cell in (fast, slow, same, wide)] == [
         True,
         False,
         False,
@@ -189,7 +190,7 @@ def test_cells_are_compared_with_the_fastest_of_their_kind() -> None:
 
 def test_pareto_is_what_no_other_beats_in_both() -> None:
     """Dearer and slower is off the frontier; dearer but faster, or slower but cheaper, is on it."""
-    cheap, fast, bad = cell(128), cell(2048), cell(3008)
+    cheap, fast, bad = cell_of(128), cell_of(2048), cell_of(3008)
     its = [*samples(cheap, 4.0), *samples(fast, 1.0), *samples(bad, 2.0)]
     rows = cell_rows([cheap, fast, bad], its, PRICES, HASH)
-    assert [stats_of(one).pareto for one in rows] == [True, True, False]
+    assert [stats_of(summed).pareto for summed in rows] == [True, True, False]

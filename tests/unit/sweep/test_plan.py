@@ -24,7 +24,7 @@ SWEEP = SweepInput(
 def test_cells_are_the_product() -> None:
     """Each setting meets each object and each concurrency, under an id of its own."""
     plan = plan_of(replace(SWEEP, concurrency=(1, 2)))
-    assert len(plan.cells) == len({one.cell_id for one in plan.cells}) == 3 * 2 * 2
+    assert len(plan.cells) == len({cell.cell_id for cell in plan.cells}) == 3 * 2 * 2
     assert plan.cells[0].cell_id == "m00128-c000065536-sauto-k01-o000000001000"
 
 
@@ -32,18 +32,18 @@ def test_ids_sort_as_their_numbers_do() -> None:
     """A query of the table gives the cells by memory, chunk and size."""
     settings = tuple(Setting(m, c) for m in (128, 1024, 10_240) for c in (65_536, 10_000_000))
     plan = plan_of(replace(SWEEP, settings=settings, object_bytes=(1, 5_000_000_000)))
-    ids = [one.cell_id for one in plan.cells]
+    ids = [cell.cell_id for cell in plan.cells]
     assert ids == sorted(ids)
 
 
 def test_objects_of_one_size_have_cells_of_their_own() -> None:
     """Objects that are named by key may be equally large."""
     plan = plan_of(replace(SWEEP, object_bytes=(), keys=("a", "b")), [7, 7])
-    assert len({one.cell_id for one in plan.cells}) == 6
+    assert len({cell.cell_id for cell in plan.cells}) == 6
 
 
 def test_rounds_go_through_all_cells_run_by_run() -> None:
-    """What changes with time, as other tenants' load, is spread over all cells."""
+    """Changes over time, such as other tenants' load, are spread over all cells."""
     plan = plan_of(replace(SWEEP, warm_up=False))
     assert plan.rounds[128] == tuple((cell, run) for run in (1, 2, 3) for cell in (0, 1, 2, 3))
     assert plan.samples == 3 * 6
@@ -108,22 +108,22 @@ def test_auto_streams_hold_what_the_rule_says() -> None:
 def test_a_memory_size_without_rounds_is_not_published() -> None:
     """Nothing is changed for cells that are not run."""
     plan = plan_of(replace(SWEEP, settings=(Setting(128, 50_000_000), Setting(512, 65_536))))
-    assert [one["memory_mb"] for one in plan.to_json()["versions"]] == [512]
+    assert [version["memory_mb"] for version in plan.to_json()["versions"]] == [512]
 
 
 def test_more_work_is_estimated_to_take_and_cost_more() -> None:
     """Runs, bytes and invocations raise the estimates; memory raises cost per second."""
-    one = plan_of(replace(SWEEP, object_bytes=(100_000_000,)))
+    base = plan_of(replace(SWEEP, object_bytes=(100_000_000,)))
     for more in ({"repetitions": 6}, {"object_bytes": (500_000_000,)}):
-        other = plan_of(replace(one.sweep, **more))
-        assert other.estimated_seconds > one.estimated_seconds
-        assert other.estimated_usd(PRICES) > one.estimated_usd(PRICES)
-    wide = plan_of(replace(one.sweep, concurrency=(4,)))
-    assert wide.estimated_usd(PRICES) > one.estimated_usd(PRICES) * 3
+        other = plan_of(replace(base.sweep, **more))
+        assert other.estimated_seconds > base.estimated_seconds
+        assert other.estimated_usd(PRICES) > base.estimated_usd(PRICES)
+    wide = plan_of(replace(base.sweep, concurrency=(4,)))
+    assert wide.estimated_usd(PRICES) > base.estimated_usd(PRICES) * 3
 
 
 @pytest.mark.parametrize(
-    ("limits", "told"),
+    ("limits", "message"),
     [
         (Limits(max_usd=0.0), "limits.max_usd is 0, the estimate"),
         (Limits(max_usd=1e-9), r"limits.max_usd is 0.000000001, the estimate 0\.\d*[1-9];"),
@@ -131,9 +131,9 @@ def test_more_work_is_estimated_to_take_and_cost_more() -> None:
         (Limits(max_seconds=1), "limits.max_seconds is 1, the estimate"),
     ],
 )
-def test_an_estimate_above_a_limit_is_refused(limits: Limits, told: str) -> None:
+def test_an_estimate_above_a_limit_is_refused(limits: Limits, message: str) -> None:
     """The text names the limit, the estimate and what to lower."""
-    with pytest.raises(BadSweep, match=told):
+    with pytest.raises(BadSweep, match=message):
         check_limits(plan_of(replace(SWEEP, limits=limits)), PRICES)
 
 

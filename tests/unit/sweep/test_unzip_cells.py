@@ -28,15 +28,15 @@ LEAST: dict[str, Any] = {
 
 def planned(storage_mb: int = 512, key_sizes: tuple[int, ...] = (), **change: object) -> Plan:
     """The plan of the least input with *change*."""
-    raw = {name: one for name, one in {**LEAST, **change}.items() if one is not None}
+    raw = {name: value for name, value in {**LEAST, **change}.items() if value is not None}
     return plan_of(SweepInput.from_json(raw), key_sizes, storage_mb)
 
 
 def test_every_way_is_a_cell() -> None:
     """Modes × engines, under ids of their own; streamed by ISA-L where nothing is said."""
     cells = planned(mode=list(Mode), inflate=list(Engine)).cells
-    assert len({one.cell_id for one in cells}) == 6
-    assert {tuple(one.setting.own.values()) for one in cells} == {
+    assert len({cell.cell_id for cell in cells}) == 6
+    assert {tuple(cell.setting.own.values()) for cell in cells} == {
         (mode, engine) for mode in Mode for engine in Engine
     }
     [only] = planned().cells
@@ -44,7 +44,7 @@ def test_every_way_is_a_cell() -> None:
     assert only.cell_id == "m01769-c000262144-sauto-stream-isal-k01-o000100000000"
 
 
-def test_the_state_machine_is_told_the_way() -> None:
+def test_the_state_machine_gets_the_mode_and_the_library() -> None:
     """Cells say mode and engine; a sweep that hashes says nothing of them."""
     [cell] = planned(mode=["tmp"], inflate=["zlib"]).to_json()["versions"][0]["cells"]
     assert cell["variant"] == {"mode": "tmp", "inflate": "zlib"}
@@ -53,7 +53,7 @@ def test_the_state_machine_is_told_the_way() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"mode": ["disk"]}, r"mode\[0\] is 'disk'; allowed: stream, tmp, discard"),
         ({"inflate": ["gzip"]}, r"inflate\[0\] is 'gzip'; allowed: isal, zlib"),
@@ -67,14 +67,14 @@ def test_the_state_machine_is_told_the_way() -> None:
         ({"workload": "count"}, "workload is 'count'; allowed: hash, unzip"),
     ],
 )
-def test_an_error_names_the_field(change: dict[str, Any], told: str) -> None:
-    """What was got and what is allowed."""
-    with pytest.raises(BadSweep, match=told):
+def test_an_error_names_the_field(change: dict[str, Any], message: str) -> None:
+    """The message names the field, its value and the allowed values."""
+    with pytest.raises(BadSweep, match=message):
         planned(**change)
 
 
 @pytest.mark.parametrize(
-    ("mode", "size_bytes", "storage_mb", "told"),
+    ("mode", "size_bytes", "storage_mb", "cause"),
     [
         ("tmp", 130_000_000, 512, None),
         ("tmp", 140_000_000, 512, "the prober has 512: deploy with EphemeralStorageSize=528 or"),
@@ -85,17 +85,17 @@ def test_an_error_names_the_field(change: dict[str, Any], told: str) -> None:
     ],
 )  # fmt: skip
 def test_what_does_not_fit_on_the_disk_is_a_result_with_the_number_to_raise(
-    mode: str, size_bytes: int, storage_mb: int, told: str | None
+    mode: str, size_bytes: int, storage_mb: int, cause: str | None
 ) -> None:
     """A cell that cannot be is not run, and its cause says what would do."""
     plan = planned(storage_mb, mode=[mode], object_bytes=[size_bytes])
     [cell] = plan.cells
-    assert (cell.refused is None) == (told is None)
-    assert (told or "") in (cell.refused or "")
-    assert plan.samples == (0 if told else 6)
+    assert (cell.refused is None) == (cause is None)
+    assert (cause or "") in (cell.refused or "")
+    assert plan.samples == (0 if cause else 6)
 
 
-def test_what_no_disk_can_hold_is_not_told_to_be_raised() -> None:
+def test_no_larger_disk_is_advised_for_an_archive_that_none_can_hold() -> None:
     """Lambda's largest is 10,240 MB; of an archive of one's own only its own size is known."""
     plan = planned(10_240, (11 * 10**9,), mode=["tmp"], object_bytes=None, keys=["a.zip"])
     assert "can have 10240 at most: stream it" in (plan.cells[0].refused or "")
@@ -118,8 +118,8 @@ def test_a_disk_is_paid_for_where_it_is_used() -> None:
 def test_slower_ways_are_estimated_to_take_longer() -> None:
     """Zlib takes longer than ISA-L; a disk longer than none; hashing alone is the shortest."""
     seconds = {
-        tuple(one.setting.own.values()): one.seconds
-        for one in planned(memory_mb=[512], mode=list(Mode), inflate=list(Engine)).cells
+        tuple(cell.setting.own.values()): cell.seconds
+        for cell in planned(memory_mb=[512], mode=list(Mode), inflate=list(Engine)).cells
     }
     [hashed] = planned(memory_mb=[512], workload="hash").cells
     assert all(seconds[mode, "isal"] < seconds[mode, "zlib"] for mode in Mode)

@@ -1,4 +1,4 @@
-"""versions: published one by one under guard, removed by whoever made them."""
+"""versions: published one after the other, guarded by revisions, and removed by their run."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def test_a_version_has_the_memory_that_was_asked_for(
 ) -> None:
     """Each memory size becomes a version of its own that names its run."""
     published = [versions.publish("run", memory_mb) for memory_mb in (128, 256)]
-    found = [function.published[one] for one in published]
-    assert [(one["MemorySize"], one["Description"]) for one in found] == [
+    configurations = [function.published[number] for number in published]
+    assert [(version["MemorySize"], version["Description"]) for version in configurations] == [
         (128, "sweep run at 128 MB"),
         (256, "sweep run at 256 MB"),
     ]
@@ -114,9 +114,9 @@ def test_clean_up_removes_the_runs_versions_and_sets_the_function_back(
     versions: ProberVersions, function: FakeLambda
 ) -> None:
     """Afterwards the function is as the template deployed it."""
-    made = [versions.publish("run", memory_mb) for memory_mb in (128, 256)]
+    published = [versions.publish("run", memory_mb) for memory_mb in (128, 256)]
     done = versions.clean_up("run", is_over(NOBODY))
-    assert sorted(done.deleted) == sorted(made)
+    assert sorted(done.deleted) == sorted(published)
     assert done.leftovers == ()
     assert function.published == {}
     assert (function.memory_mb, function.description) == (512, ORIGINAL.description)
@@ -201,4 +201,4 @@ def test_the_function_itself_is_never_deleted(
     versions.publish("run", 128)
     versions.clean_up("run", lambda _: True)
     assert function.deletions
-    assert all(one.isdigit() for one in function.deletions)
+    assert all(qualifier.isdigit() for qualifier in function.deletions)

@@ -50,11 +50,11 @@ def decisions(tree: ast.AST) -> Iterator[str]:
 
 def test_nothing_else_decides_by_a_workloads_name() -> None:
     """A new workload touches its own file, the registry, tests and documents."""
-    found = {
+    by_file = {
         str(path.relative_to(PROJECT)): list(decisions(ast.parse(path.read_text("utf-8"))))
         for path in sources()
     }
-    assert {path: texts for path, texts in found.items() if texts} == {}
+    assert {path: texts for path, texts in by_file.items() if texts} == {}
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_a_decision_is_found(text: str) -> None:
 
 
 def test_every_name_has_a_workload() -> None:
-    """What the input accepts can be probed."""
+    """Every workload that the input accepts can be probed."""
     assert set(WORKLOADS) == set(WorkloadName)
 
 

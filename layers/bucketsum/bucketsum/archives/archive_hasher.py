@@ -1,4 +1,4 @@
-"""An archive that arrived → its digest, a row for each member, and what became of them."""
+"""A new archive → its digest, a row for each member, and a summary of them."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ class LimitCounter:
 
     @property
     def members_left(self) -> int:
-        """How many more members are allowed."""
+        """Number of members that are still allowed."""
         return self.limits.members - self._members
 
     def stop(self) -> None:

@@ -31,7 +31,7 @@ for smaller members this is more than the second core saves.
 
 @dataclass(frozen=True, slots=True)
 class Decoding:
-    """How members are decoded.
+    """The limits, the decompression library and the second core for decoding members.
 
     Attributes:
         counter: Counts the output against the limits.

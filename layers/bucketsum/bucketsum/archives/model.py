@@ -16,7 +16,7 @@ _ENCRYPTED_BITS: Final = 0x2041  # bit 0: encrypted, 6: strongly, 13: with its h
 
 
 class Mode(StrEnum):
-    """How an archive is read."""
+    """Ways to read an archive."""
 
     STREAM = "stream"
     """Members are decompressed while the object arrives."""

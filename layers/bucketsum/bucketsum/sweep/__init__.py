@@ -1,1 +1,1 @@
-"""What is asked of a sweep → its plan, its samples, and the setting to deploy."""
+"""A sweep's input → its plan, its samples, and the setting to deploy."""

@@ -22,7 +22,7 @@ class PlannedObject:
 
     key: str
     size_bytes: int
-    made: bool
+    generated: bool
     """Whether the sweep generates it if it is not there yet."""
 
 
@@ -46,7 +46,7 @@ class Cell:
         setting = self.setting
         variant = "".join(f"-{value}" for value in setting.own.values())
         size = f"o{self.object.size_bytes:012d}"
-        if not self.object.made:
+        if not self.object.generated:
             size += f"n{self.number}"  # two objects of one size
         return (
             f"m{setting.memory_mb:05d}-c{setting.chunk_bytes:09d}-s{setting.streams:0>2}{variant}"

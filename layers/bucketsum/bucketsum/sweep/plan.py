@@ -57,7 +57,7 @@ class Plan:
     def estimated_seconds(self) -> float:
         """Wall time without retries, by the baseline's speeds and AWS's limits."""
         return estimate.sweep_seconds(
-            sum(planned.size_bytes for planned in self.objects if planned.made),
+            sum(planned.size_bytes for planned in self.objects if planned.generated),
             len(self.rounds),
             [self.cells[cell].seconds for cell, _ in self._all_rounds()],
         )
@@ -140,10 +140,11 @@ def check_limits(plan: Plan, prices: Prices) -> None:
 def _objects(sweep: SweepInput, key_sizes: Sequence[int]) -> tuple[PlannedObject, ...]:
     name = WORKLOADS[sweep.workload].object_name
     generated = (
-        PlannedObject(name.format(size_bytes=size), size, made=True) for size in sweep.object_bytes
+        PlannedObject(name.format(size_bytes=size), size, generated=True)
+        for size in sweep.object_bytes
     )
     named = (
-        PlannedObject(key, size, made=False)
+        PlannedObject(key, size, generated=False)
         for key, size in zip(sweep.keys, key_sizes, strict=True)
     )
     return (*generated, *named)

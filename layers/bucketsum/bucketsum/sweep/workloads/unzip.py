@@ -100,7 +100,7 @@ class UnzipWorkload(Workload):
         if not self.uses_disk(setting):
             return None
         mode = setting.own["mode"]
-        kept = 1 + CONTENT_RATIO * (planned.made and mode == Mode.TMP)
+        kept = 1 + CONTENT_RATIO * (planned.generated and mode == Mode.TMP)
         needed_mb = -(-round(planned.size_bytes * kept) // _MIB)
         if needed_mb <= storage_mb:
             return None

@@ -1,4 +1,4 @@
-"""testarchive: archives that are what they say, and like the article's."""
+"""generated_archive: archives with known contents, similar to those of the unzip articles."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from bucketsum.sweep.generated_archive import (
 from bucketsum.sweep.workloads.unzip import ARCHIVE_BYTES_MIN
 
 
-def made(size_bytes: int) -> tuple[GeneratedArchive, bytes]:
+def generated(size_bytes: int) -> tuple[GeneratedArchive, bytes]:
     """The archive and its bytes."""
     archive = GeneratedArchive(size_bytes)
     return archive, b"".join(archive.chunks())
 
 
 @pytest.mark.parametrize("size_bytes", [ARCHIVE_BYTES_MIN, 1_234_567, 10_000_000])
-def test_zipfile_finds_what_is_said_to_be_in_it(size_bytes: int) -> None:
+def test_zipfile_finds_the_promised_contents(size_bytes: int) -> None:
     """Its size to the byte; members, folders, bytes and SHA-1s, every CRC right."""
-    archive, content = made(size_bytes)
+    archive, content = generated(size_bytes)
     assert len(content) == size_bytes
     with zipfile.ZipFile(io.BytesIO(content)) as zf:
         assert zf.testzip() is None
@@ -42,10 +42,10 @@ def test_zipfile_finds_what_is_said_to_be_in_it(size_bytes: int) -> None:
     assert members_sha1(sha1s) == known.members_sha1
 
 
-def test_it_is_like_the_articles() -> None:
+def test_it_is_like_the_archives_of_the_articles() -> None:
     """Many small files, one or two really large ones, and text that deflate can do something to."""
     size_bytes = 10_000_000
-    archive, content = made(size_bytes)
+    archive, content = generated(size_bytes)
     with zipfile.ZipFile(io.BytesIO(content)) as zf:
         sizes = sorted(info.compress_size for info in zf.infolist())
     assert sum(sizes[-2:]) > 0.8 * size_bytes
@@ -55,13 +55,15 @@ def test_it_is_like_the_articles() -> None:
 
 def test_it_is_the_same_every_time() -> None:
     """Its SHA-1 is computed once and holds for every sample."""
-    assert made(ARCHIVE_BYTES_MIN)[1] == made(ARCHIVE_BYTES_MIN)[1]
-    assert made(ARCHIVE_BYTES_MIN)[1] != made(ARCHIVE_BYTES_MIN + 1)[1][:ARCHIVE_BYTES_MIN]
+    assert generated(ARCHIVE_BYTES_MIN)[1] == generated(ARCHIVE_BYTES_MIN)[1]
+    assert (
+        generated(ARCHIVE_BYTES_MIN)[1] != generated(ARCHIVE_BYTES_MIN + 1)[1][:ARCHIVE_BYTES_MIN]
+    )
 
 
-def test_members_are_told_by_their_sorted_sha1s() -> None:
-    """As `sha1sum FILES | cut -c1-40 | LC_ALL=C sort | sha1sum` says; their order is nothing."""
-    one, other = sha1_of(b"one"), sha1_of(b"other")
-    lines = "".join(f"{sha1}\n" for sha1 in sorted([one, other]))
-    assert members_sha1([one, other]) == members_sha1([other, one]) == sha1_of(lines.encode())
-    assert members_sha1([one, one]) != members_sha1([one])
+def test_members_are_identified_by_their_sorted_sha1s() -> None:
+    """As `sha1sum FILES | cut -c1-40 | LC_ALL=C sort | sha1sum` prints; in any order."""
+    first, second = sha1_of(b"one"), sha1_of(b"other")
+    lines = "".join(f"{sha1}\n" for sha1 in sorted([first, second]))
+    assert members_sha1([first, second]) == members_sha1([second, first]) == sha1_of(lines.encode())
+    assert members_sha1([first, first]) != members_sha1([first])

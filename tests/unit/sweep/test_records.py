@@ -1,4 +1,4 @@
-"""causes: what Step Functions tells of an error, for people."""
+"""records: the cause that Step Functions reports becomes a text for people."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from bucketsum.sweep.records import plain_cause
 
 
 @pytest.mark.parametrize(
-    ("error", "cause", "told"),
+    ("error", "cause", "text"),
     [
         (
             "BadSweep",
@@ -25,7 +25,7 @@ from bucketsum.sweep.records import plain_cause
     ],
 )
 def test_a_functions_error_is_its_type_and_message(
-    error: str | None, cause: str | None, told: str
+    error: str | None, cause: str | None, text: str
 ) -> None:
     """The stack trace stays in the log; everything else stays as it is."""
-    assert plain_cause(error, cause) == told
+    assert plain_cause(error, cause) == text

@@ -1,4 +1,4 @@
-"""concluding: a run is never green and empty."""
+"""summary: a run without samples never counts as successful."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ RUN = Run(
     repetitions=2,
     input={"object_bytes": [1000], "memory_mb": [128, 512], "chunk_bytes": [65536]}, label="aws",
 )  # fmt: skip
-CELLS = [CellRow(f"m{one}", Setting(one, 65_536, 1), 1, 1000, "key") for one in (128, 512)]
+CELLS = [CellRow(f"m{mb}", Setting(mb, 65_536, 1), 1, 1000, "key") for mb in (128, 512)]
 OK = [
     Sample(
         cell.cell_id, run, 1, SampleStatus.OK, "", seconds=1.0, billed_ms=1000, cold=False,
@@ -25,7 +25,7 @@ OK = [
     for cell in CELLS
     for run in (1, 2)
 ]  # fmt: skip
-FAILED = [replace(one, status=SampleStatus.FAILED, error="X", cause="why") for one in OK]
+FAILED = [replace(sample, status=SampleStatus.FAILED, error="X", cause="why") for sample in OK]
 
 
 def concluded(samples: list[Sample], ending: ExecutionEnd | None = None) -> RunSummary:
@@ -36,7 +36,7 @@ def concluded(samples: list[Sample], ending: ExecutionEnd | None = None) -> RunS
 
 
 @pytest.mark.parametrize(
-    ("samples", "ending", "status", "told"),
+    ("samples", "ending", "status", "cause"),
     [
         (OK, ExecutionEnd(), RunStatus.SUCCEEDED, None),
         (OK[:3] + FAILED[3:], ExecutionEnd(), RunStatus.PARTIAL, "1 samples failed"),
@@ -55,13 +55,13 @@ def concluded(samples: list[Sample], ending: ExecutionEnd | None = None) -> RunS
     ],
 )
 def test_a_run_ends_as_its_samples_and_its_ending_say(
-    samples: list[Sample], ending: ExecutionEnd, status: RunStatus, told: str | None
+    samples: list[Sample], ending: ExecutionEnd, status: RunStatus, cause: str | None
 ) -> None:
     """SUCCEEDED is all of it; what is missing makes PARTIAL, nothing at all FAILED."""
     run = concluded(samples, ending).run
     assert run.status is status
-    assert (run.cause is None) == (told is None)
-    assert (told or "") in (run.cause or "")
+    assert (run.cause is None) == (cause is None)
+    assert (cause or "") in (run.cause or "")
 
 
 def test_the_summary_is_what_the_run_holds() -> None:
@@ -75,7 +75,7 @@ def test_the_summary_is_what_the_run_holds() -> None:
 
 def test_many_causes_are_summed_up() -> None:
     """The run names three, the cells hold the rest."""
-    cells = [replace(CELLS[0], cell_id=str(one), cause=f"cause {one}") for one in range(9)]
+    cells = [replace(CELLS[0], cell_id=str(number), cause=f"cause {number}") for number in range(9)]
     run = summarize(RUN, cells, [], PRICES, ExecutionEnd(), "now").run
     assert run.cause is not None
     assert "cause 2" in run.cause

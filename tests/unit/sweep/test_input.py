@@ -1,4 +1,4 @@
-"""sweep: JSON → what is asked for, or an error that names the field."""
+"""input: JSON → the sweep's input, or an error that names the field."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_the_least_input_has_five_runs_of_the_product() -> None:
 
 
 def test_pairs_are_taken_as_they_are() -> None:
-    """The article's settings are no full product."""
+    """The baseline's settings are no full product."""
     pairs = [{"memory_mb": 256, "chunk_bytes": 65_536}, {"memory_mb": 128, "chunk_bytes": 70_000}]
     sweep = SweepInput.from_json({"keys": ["a"], "pairs": pairs, "runs": 2})
     assert sweep.settings == (Setting(256, 65_536), Setting(128, 70_000))
@@ -53,10 +53,10 @@ def test_streams_are_numbers_and_the_rule() -> None:
     sweep = SweepInput.from_json(
         {**LEAST, "memory_mb": [512], "chunk_bytes": [65_536], "streams": ["auto", 16, 1]}
     )
-    assert [one.streams for one in sweep.settings] == ["auto", 16, 1]
-    ordered = sorted(sweep.settings, key=lambda one: one.order)
-    assert [one.streams for one in ordered] == [1, 16, "auto"]
-    assert [one.read_policy.count for one in ordered] == [1, 16, None]
+    assert [setting.streams for setting in sweep.settings] == ["auto", 16, 1]
+    ordered = sorted(sweep.settings, key=lambda setting: setting.order)
+    assert [setting.streams for setting in ordered] == [1, 16, "auto"]
+    assert [setting.read_policy.count for setting in ordered] == [1, 16, None]
 
 
 def test_what_is_named_twice_is_measured_once() -> None:
@@ -65,13 +65,13 @@ def test_what_is_named_twice_is_measured_once() -> None:
     assert sweep.settings == (Setting(128, 65_536),)
 
 
-@pytest.mark.parametrize("path", sorted(EVENTS.glob("sweep-*.json")), ids=lambda one: one.stem)
+@pytest.mark.parametrize("path", sorted(EVENTS.glob("sweep-*.json")), ids=lambda path: path.stem)
 def test_the_inputs_that_ship_are_inputs(path: Any) -> None:  # noqa: ANN401 - a Path
-    """What events/ holds can be started."""
+    """Every sweep input in events/ can be started."""
     assert SweepInput.from_json(json.loads(path.read_text())).settings
 
 
-def test_the_articles_experiment_has_its_settings_objects_and_runs() -> None:
+def test_the_baselines_experiment_has_its_settings_objects_and_runs() -> None:
     """10 pairs × 4 sizes × 2 runs, as its table has them."""
     sweep = SweepInput.from_json(json.loads((EVENTS / "sweep-article.json").read_text()))
     assert len(sweep.settings) == 10
@@ -82,7 +82,7 @@ def test_the_articles_experiment_has_its_settings_objects_and_runs() -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"memory": [128]}, "memory is not a field; known are object_bytes"),
         ({"object_bytes": ...}, "give either object_bytes"),
@@ -118,23 +118,23 @@ def test_the_articles_experiment_has_its_settings_objects_and_runs() -> None:
         ({"limits": {"max_usd": -1}}, "limits.max_usd is -1, not a number in"),
     ],
 )
-def test_an_error_names_the_field(change: dict[str, Any], told: str) -> None:
-    """What was got, what is allowed, and where."""
-    raw = {name: one for name, one in {**LEAST, **change}.items() if one is not ...}
-    with pytest.raises(BadSweep, match=told):
+def test_an_error_names_the_field(change: dict[str, Any], message: str) -> None:
+    """The message names the field, its value and the allowed values."""
+    raw = {name: value for name, value in {**LEAST, **change}.items() if value is not ...}
+    with pytest.raises(BadSweep, match=message):
         SweepInput.from_json(raw)
 
 
 @pytest.mark.parametrize("pair", [{"memory_mb": 1, "chunk_bytes": 65_536}, {"memory_mb": 128}, 5])
 def test_an_error_in_a_pair_names_its_place(pair: object) -> None:
-    """Which pair, and which of its fields."""
+    """The message begins with the index of the pair."""
     with pytest.raises(BadSweep, match=r"^pairs\[0\]"):
         SweepInput.from_json({"object_bytes": [1], "pairs": [pair]})
 
 
 @pytest.mark.parametrize("raw", [None, [], "text", 5])
 def test_an_input_is_an_object(raw: object) -> None:
-    """Anything else is told what it is."""
+    """Any other JSON value is refused."""
     with pytest.raises(BadSweep, match=r"the input is .+, not an object"):
         SweepInput.from_json(raw)
 

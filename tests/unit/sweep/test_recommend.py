@@ -1,4 +1,4 @@
-"""choosing: each strategy picks what it says, or says why it cannot."""
+"""recommend: each strategy picks a setting, or gives the reason why it cannot."""
 
 from __future__ import annotations
 
@@ -52,26 +52,26 @@ def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("strategy", "told"),
+    ("strategy", "reason"),
     [
         (Strategy(StrategyName.CHEAPEST_AT_LEAST, mb_per_s=300), "the fastest came to 250.0"),
         (Strategy(StrategyName.FASTEST_BELOW, usd_per_gb=1e-6), "the cheapest 0.00004"),
     ],
 )
-def test_what_no_setting_reaches_is_said(strategy: Strategy, told: str) -> None:
+def test_a_condition_that_no_setting_meets_is_the_reason(strategy: Strategy, reason: str) -> None:
     """No setting is recommended that does not fulfil the condition."""
     choice = recommend(CELLS, strategy, PRICES, HASH)
     assert choice.best is None
-    assert told in choice.reason
+    assert reason in choice.reason
     assert "parameters" not in choice.to_json()
 
 
 def test_a_setting_that_failed_once_is_no_candidate() -> None:
-    """What fails with one object is not recommended for being fast with another."""
+    """A setting that fails with one object is not recommended for its speed with another."""
     failed = replace(cell(1769, 4.0, object_bytes=5), failed=1)
     unmeasured = replace(cell(512, 8.0, object_bytes=5), stats=None)
-    found = candidates([*CELLS, failed, unmeasured], PRICES, HASH)
-    assert [one.setting.memory_mb for one in found] == [128]
+    accepted = candidates([*CELLS, failed, unmeasured], PRICES, HASH)
+    assert [candidate.setting.memory_mb for candidate in accepted] == [128]
 
 
 def ways(*measured: tuple[str, str, float]) -> list[CellRow]:
@@ -100,7 +100,7 @@ def test_what_cannot_be_deployed_is_never_recommended() -> None:
 
 
 def test_a_recommended_disk_comes_with_its_size() -> None:
-    """What was measured with it needs it; it costs, too."""
+    """A setting that was measured with a larger disk needs it, and its price includes it."""
     cells = ways(("tmp", "isal", 1.0), ("stream", "isal", 3.0))
     choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES, UNZIP)
     assert choice.to_json()["parameters"] == {
@@ -113,7 +113,7 @@ def test_a_recommended_disk_comes_with_its_size() -> None:
 
 
 def test_nothing_measured_recommends_nothing() -> None:
-    """The reason is said instead."""
+    """The answer is a reason instead."""
     choice = recommend([replace(CELLS[0], stats=None)], Strategy(), PRICES, HASH)
     assert choice.best is None
     assert "without a failure" in choice.reason
@@ -121,15 +121,15 @@ def test_nothing_measured_recommends_nothing() -> None:
 
 def test_objects_count_by_their_bytes() -> None:
     """A setting's speed is all bytes over all median seconds, not a mean of speeds."""
-    [one] = candidates([cell(512, 8.0), cell(512, 1.0, object_bytes=10_000_000)], PRICES, HASH)
-    assert one.mb_per_s == pytest.approx(1010 / 9)
+    [setting] = candidates([cell(512, 8.0), cell(512, 1.0, object_bytes=10_000_000)], PRICES, HASH)
+    assert setting.mb_per_s == pytest.approx(1010 / 9)
 
 
 def test_settings_as_fast_as_the_chosen_one_are_named() -> None:
-    """Where chance alone may decide, the person is told what else would do."""
+    """If chance alone may decide, the answer also names the equally fast settings."""
     alike = [
-        replace(one, stats=replace(stats_of(one), indistinguishable_from_best=True))
-        for one in CELLS[1:]
+        replace(measured, stats=replace(stats_of(measured), indistinguishable_from_best=True))
+        for measured in CELLS[1:]
     ]
     choice = recommend([CELLS[0], *alike], Strategy(StrategyName.FASTEST), PRICES, HASH)
     assert choice.also == (Setting(512, 65_536, 1),)
