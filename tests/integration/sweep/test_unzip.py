@@ -182,7 +182,8 @@ def test_a_plan_is_recorded_with_the_disk_that_is_paid_for(
     monkeypatch.setenv("PROBER_STORAGE_MB", "600")
     for size_bytes, refused in ((100_000_000, False), (300_000_000, True)):
         event = {
-            "action": "plan", "run_id": str(size_bytes), "execution_arn": "arn",
+            "action": "plan", "run_id": str(size_bytes),
+            "execution_arn": "arn:aws:states:us-east-1:111122223333:execution:sweep:abcdef",
             "started_at": "2026-11-21T04:15:00.000Z",
             "input": {**SWEEP, "object_bytes": [size_bytes]},
         }  # fmt: skip
