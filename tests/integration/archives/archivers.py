@@ -48,7 +48,7 @@ class Archiver:
 
     @property
     def program(self) -> str:
-        """What must be installed."""
+        """The program that must be installed."""
         return self.command[0]
 
     def make(self, folder: Path, out: Path) -> None:

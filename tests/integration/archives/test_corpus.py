@@ -76,7 +76,7 @@ def archive(
 def test_digests_are_those_of_the_files(
     archive: tuple[str, bytes], folder: Path, mode: Mode, tmp_path: Path
 ) -> None:
-    """Whoever made the archive and however it is read; what is encrypted says so."""
+    """Every archiver and every mode agree with the files; encrypted members are named as such."""
     name, data = archive
     read = Read(data, mode, root=tmp_path, chunk_bytes=10_007)
     assert read.contents.status is ArchiveStatus.READ, read.contents.reason
@@ -114,7 +114,7 @@ def test_digests_are_those_of_the_files(
 def test_other_programs_agree_on_what_is_whole(
     archive: tuple[str, bytes], oracle: str, damage: float | None, tmp_path: Path
 ) -> None:
-    """What they call damaged we never call whole; what we call damaged they do too."""
+    """Both sides agree on every archive: it is whole, or it is damaged."""
     _, data = archive
     command = shlex.split(oracle)
     if damage is not None:

@@ -19,14 +19,14 @@ def test_a_known_invocation_costs_what_aws_charges() -> None:
 
 def test_arm_costs_a_fifth_less_per_second() -> None:
     """The two architectures have prices of their own."""
-    arm, x86 = (prices_in("us-east-1", one).gb_second for one in ("arm64", "x86_64"))
+    arm, x86 = (prices_in("us-east-1", name).gb_second for name in ("arm64", "x86_64"))
     assert arm == pytest.approx(x86 * 0.8, rel=1e-4)
 
 
 def test_storage_above_512_mb_costs_extra() -> None:
     """The first 512 MB of /tmp are free."""
     prices = prices_in("us-east-1", "arm64")
-    free, extra = (prices.invocation_usd(1000, 128, storage_mb=one) for one in (512, 1536))
+    free, extra = (prices.invocation_usd(1000, 128, storage_mb=size) for size in (512, 1536))
     assert extra - free == pytest.approx(0.0000000309)
     assert free == prices.invocation_usd(1000, 128)
 
