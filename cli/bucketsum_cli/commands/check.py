@@ -50,10 +50,12 @@ def check(
 ) -> None:
     """Compare local files with the objects in the bucket.
 
-    Keys are as `put` makes them. A file is compared with the recorded SHA-1 of the version that
-    is in the bucket now; the object itself is not read. Results: equal; differs; waiting (the
-    newest version has no digest yet); failed (its message is in the dead-letter queue);
-    unreadable; deleted (recorded, but no longer in the bucket); not recorded.
+    The keys of the files are those that `put` gives them. A file is compared with the recorded
+    SHA-1 of the version that is in the bucket now; the object itself is not read.
+
+    Results: equal; differs; waiting (the newest version has no digest yet); failed (its message
+    is in the dead-letter queue); unreadable; deleted (recorded, but no longer in the bucket); not
+    recorded.
 
     Exits with 0 only if all files are equal, else with 1.
 

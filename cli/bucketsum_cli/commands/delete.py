@@ -41,9 +41,9 @@ def delete(
 ) -> None:
     """Delete a stack, the buckets that it created and all objects in them.
 
-    Shows the number of objects first, and asks. A bucket that the stack did not create is not
-    touched, except that its notifications to the stack's queue are removed. Both tables stay
-    unless --tables is given. After an interruption, run the command again: it continues.
+    Shows the number of objects and asks for confirmation. A bucket that the stack did not create
+    is not touched, except that its notifications to the stack's queue are removed. Both tables
+    stay unless --tables is given. After an interruption, run the command again: it continues.
 
     Exits with 1 if you decline.
 

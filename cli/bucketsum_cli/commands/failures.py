@@ -33,15 +33,14 @@ _SHOWN_CHARACTERS: Final = 80
 @json_option
 @stack_options
 def failures(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001 - click, by name
-    """Show the messages that failed, and why.
+    """Show the messages that failed, with reasons.
 
-    These are the messages of the dead-letter queue and the objects that they name.
+    Lists the messages in the dead-letter queue, and the objects that they name.
 
     Listing the messages only increases their receive count; for a few seconds, other consumers do
     not see them. Messages that another command is holding, such as a `redrive` that waits for an
-    answer or was killed, are not listed but counted; they reappear after at most 10 minutes.
-    Objects that the hasher is not allowed to read are not failures but rows: `bucketsum ls` shows
-    them.
+    answer or was killed, are only counted; they reappear after at most 10 minutes. Objects that
+    the hasher is not allowed to read are not listed here; `bucketsum ls` shows them.
 
     Example: bucketsum failures --limit 1000 --json
     """

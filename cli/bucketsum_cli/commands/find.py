@@ -41,7 +41,7 @@ _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 - by name
     """Find every object with this content.
 
-    These are all objects and versions, and all members of archives, with the same SHA-1.
+    Lists all objects, versions and members of archives that have the same SHA-1.
 
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
     the file). Any other argument is a file, which is hashed locally.

@@ -88,10 +88,10 @@ def put(
 ) -> None:
     """Upload files to the bucket and wait for their SHA-1.
 
-    A file's key is its name; the files of a folder have the folder's name and their path in it.
-    Links to folders inside a folder are not followed.
+    A file's key is its name. If a folder is given, the key of each file in it is the folder's name
+    and the file's path in the folder. Links to folders inside a folder are not followed.
 
-    Exits with 1 if a file could not be read, or has no digest in time.
+    Exits with 1 if a file could not be read, or has no digest before the timeout.
 
     Example: bucketsum put report.pdf photos --prefix 2026/
     """

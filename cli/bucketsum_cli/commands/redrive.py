@@ -58,7 +58,7 @@ def redrive(
     unreadable are queued again, for example after a restore from Glacier or a corrected
     permission. There is no confirmation for this.
 
-    Exits with 1 if a message was not sent, or the question was not answered with yes.
+    Exits with 1 if a message was not sent, or if you decline.
 
     Example: bucketsum redrive --key archive/2019.zip
     """

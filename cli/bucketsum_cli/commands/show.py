@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @json_option
 @stack_options
 def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
-    """Show everything that is recorded of KEY.
+    """Show everything recorded for KEY.
 
     All its versions are shown, the newest first. KEY!/PATH is a member of an archive.
 

@@ -44,21 +44,20 @@ _COLUMNS: Final = (Column("", 24), Column("", 60))
     is_flag=False,
     flag_value=_WATCH_SECONDS,
     metavar="[SECONDS]",
-    help="Show it again every so many seconds, 30 by default; Ctrl-C ends.",
+    help="Repeat after this number of seconds, 30 by default; Ctrl-C stops.",
 )
 @json_option
 @stack_options
 def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:  # noqa: FBT001 - click, by name
-    """Show what a stack is doing.
+    """Show the state of a stack.
 
-    These are the messages that wait, are in flight and failed; the objects hashed in the last hour
-    and day; errors; an estimate of Lambda's price for the hasher since the month began; running
-    sweeps; and whether the queue invokes the function. Numbers of messages are approximate, and
-    metrics arrive with a delay of some minutes. Each look at a stack in AWS reads ten metrics,
-    which costs 0.0001 USD.
+    Shows waiting, in-flight and failed messages; objects hashed in the last hour and day; errors;
+    the estimated Lambda cost of the hasher in this month; running sweeps; and whether the queue
+    invokes the function. Numbers of messages are approximate, and metrics are some minutes late.
+    On AWS, each check reads ten metrics, which costs 0.0001 USD.
 
     Exits with 1 if there are messages in the dead-letter queue, or if the event source mapping,
-    which invokes the function, is disabled. With --watch, Ctrl-C ends with 0.
+    which invokes the function, is disabled. With --watch, exits with 0 after Ctrl-C.
 
     Example: bucketsum status --watch 60
     """

@@ -17,17 +17,17 @@ _HOME = "demo"
 
 
 @click.command("demo")
-@click.option("--sweep", is_flag=True, help="Then measure memory and chunk sizes.")
+@click.option("--sweep", is_flag=True, help="Then run a sweep of memory and chunk sizes.")
 @click.option("--keep", is_flag=True, help="Leave the demonstration's stack running.")
 @json_option
 def demo(sweep: bool, keep: bool, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
-    """Put real files into a fresh stack and compare every recorded SHA-1 with the local one.
+    """Upload real files to a new stack and compare every recorded SHA-1 with the local one.
 
-    The stack runs on a local emulator of its own, in the folder .bucketsum/demo; the one of
-    `bucketsum local up` is left alone. With --sweep the demonstration ends with a quick sweep and
+    The stack runs on its own local emulator, in the folder .bucketsum/demo, and does not touch
+    the stack of `bucketsum local up`. With --sweep the demonstration ends with a quick sweep and
     the path of its report.
 
-    Exits with 1 if a digest differs or is missing, or something was not measured.
+    Exits with 1 if a digest differs or is missing, or if the sweep is incomplete.
     """
     project = emulator.local_project().separate(_HOME)
     with lock.held(project):

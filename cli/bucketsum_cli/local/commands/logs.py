@@ -28,7 +28,7 @@ _EMULATOR_LINES: Final = 200
     "--emulator",
     "emulator_log",
     is_flag=True,
-    help="The emulator's own log instead of the function's.",
+    help="Show the emulator's own log instead of the function's.",
 )
 def logs(follow: bool, emulator_log: bool) -> None:  # noqa: FBT001 - click passes by name
     """Show the log of the hasher."""

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 @click.command("status")
 @json_option
 def status(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
-    """Show whether the local emulator runs, and its addresses.
+    """Show whether the local emulator is running, and its addresses.
 
-    Exits with 2 if it does not run.
+    Exits with 2 if it is not running.
     """
     project = emulator.local_project()
     print_status(project, find_local_stack(project), as_json=as_json)

@@ -24,8 +24,8 @@ def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - cl
     """Start the local emulator, deploy the template, and wait until a test object is recorded.
 
     If it is already running, the template is built and deployed again; objects and rows stay.
-    Parameters that are not given get the template's defaults, also if an earlier `up` set them.
-    Three defaults are this machine's: MaximumConcurrency=4, PythonRuntime and Architecture.
+    Parameters that are not given get the template's defaults, even if an earlier `up` set them,
+    except that MaximumConcurrency is 4, and PythonRuntime and Architecture are this machine's.
 
     Example: bucketsum local up --parameter MemorySize=1024
     """

@@ -33,7 +33,7 @@ def compare(
     after_stack: str | None,
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Compare two runs cell by cell: changes of speed and cost, and whether chance explains them.
+    """Compare two runs cell by cell: changes in speed and cost, and their significance.
 
     Example: bucketsum tune compare 20261121T041500-abcdef last
     """

@@ -33,9 +33,10 @@ def export(
     file: Path | None,
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Write everything that is recorded of RUN, for other programs.
+    """Export everything recorded for RUN, for other programs.
 
-    With --json, stdout has the run as JSON, or, with --output, the path of the file.
+    With --json, stdout contains the run as JSON; with --json and --output, it contains the path
+    of the file.
 
     Example: bucketsum tune export last --format csv -o samples.csv
     """

@@ -39,8 +39,8 @@ _COLUMNS: Final = (
 def prices(target: Target, refresh: bool, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Show Lambda's prices in the stack's Region.
 
-    Sweeps are estimated and recorded with them. A Region that is not known has the prices of
-    us-east-1. --refresh needs the permission pricing:GetProducts.
+    Sweeps use these prices for estimates and results. If the Region's prices are not known, those
+    of us-east-1 are used. --refresh needs the permission pricing:GetProducts.
 
     Example: bucketsum tune prices --refresh
     """

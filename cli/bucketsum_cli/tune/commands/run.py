@@ -76,9 +76,9 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--weight", type=float, metavar="0..1",
                          help="For balanced: weight of cost against speed."),
             click.option("--mb-per-s", type=float, metavar="X",
-                         help="For cheapest-at-least: the speed to reach."),
+                         help="For cheapest-at-least: the minimum speed."),
             click.option("--usd-per-gb", type=float, metavar="X",
-                         help="For fastest-below: the cost not to exceed."),
+                         help="For fastest-below: the maximum cost."),
             click.option("--max-usd", type=float, metavar="X",
                          help="Do not start if the estimated cost is higher; 5 by default."),
         )
@@ -109,7 +109,7 @@ def run(
     Shows the plan, the time and the cost, asks for confirmation, and shows the progress of every
     cell. Ctrl-C stops the sweep and cleans up.
 
-    Exits with 0 if all was measured, with 1 if something is missing or the sweep was not
+    Exits with 0 if everything was measured, with 1 if something is missing or the sweep was not
     confirmed, with 2 if the sweep failed.
 
     Example: bucketsum tune run events/sweep-quick.json --local
