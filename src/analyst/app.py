@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 (_TABLE,) = needed(os.environ, "MEASUREMENTS_TABLE")
 
-logger = Logger()
+logger = Logger(use_rfc3339=True)  # as the hasher's
 
 _MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
 

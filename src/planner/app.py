@@ -38,7 +38,7 @@ _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(
     "PROBER_STORAGE_MB",
 )
 
-logger = Logger()
+logger = Logger(use_rfc3339=True)  # as the hasher's
 
 _MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
 _STEPFUNCTIONS: Final = boto3.client("stepfunctions")

@@ -22,7 +22,7 @@ _TABLE, _PROBER, _MEMORY_MB, _DESCRIPTION = needed(
     os.environ, "MEASUREMENTS_TABLE", "PROBER_FUNCTION", "PROBER_MEMORY_MB", "PROBER_DESCRIPTION"
 )
 
-logger = Logger()
+logger = Logger(use_rfc3339=True)  # as the hasher's
 
 _MEASUREMENTS: Final = MeasurementsTable(boto3.client("dynamodb"), _TABLE)
 _STEPFUNCTIONS: Final = boto3.client("stepfunctions")

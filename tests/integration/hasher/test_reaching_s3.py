@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 import traceback
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -331,3 +332,15 @@ def test_with_pycurl_libcurl_reads(hostile: HostileS3, client: S3Client) -> None
     source = best_reader(client, 4096, lambda _size: ReadPlan(), {})
     assert b"".join(source.open(arrival_of(hostile.put(PATH, BODY))).chunks) == BODY
     assert all(request.by_libcurl for request in hostile.requests)
+
+
+def test_a_connection_that_was_idle_for_long_is_not_used_again(
+    hostile: HostileS3, client: S3Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """S3 closes such connections, or answers the next request on them with an error."""
+    monkeypatch.setattr("bucketsum.s3.curl_connections.IDLE_SECONDS_MAX", 1)
+    source, stored = STREAM.source(client), hostile.put(PATH, BODY)
+    for pause_seconds in (0, 0, 2.5):  # libcurl counts whole seconds
+        time.sleep(pause_seconds)
+        assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
+    assert hostile.connections == 2

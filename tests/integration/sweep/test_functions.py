@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -169,6 +170,20 @@ def test_prices_that_were_read_from_aws_replace_the_tables(
         assert run is not None
         assert (run.price_date, run.priced_as) == ("2026-12-24", None)
     assert [run.run_id for run in aws.measurements.runs()] == [RUN_ID]
+
+
+@pytest.mark.parametrize("name", ["planner", "publisher", "analyst"])
+def test_a_log_line_has_a_time_that_lambda_can_read(
+    function: Function,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    name: str,
+) -> None:
+    """Lambda takes a line without an RFC 3339 time for one of level INFO."""
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", f"time-{name}")  # loggers of a service are shared
+    function(name).logger.warning("a line")
+    line = json.loads(capsys.readouterr().out.splitlines()[-1])
+    assert re.fullmatch(r"\d{4}-\d\d-\d\dT[\d:.]{12}[+]\d\d:\d\d", line["timestamp"])
 
 
 def test_a_missing_variable_fails_in_init(

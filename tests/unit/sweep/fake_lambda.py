@@ -18,6 +18,7 @@ class FakeLambda:
         published: Version → its configuration.
         deletions: Qualifiers that deletion was asked for.
         meanwhile: Moment → how often somebody else changes the function then.
+        deployments: How often new code is deployed before a version is published.
         publishes_wrong: How many versions come out with another memory size.
         refusals: Call → the code that it is refused with.
         cannot_delete: Versions whose deletion is refused.
@@ -29,6 +30,8 @@ class FakeLambda:
         self.published: dict[str, dict[str, Any]] = {}
         self.deletions: list[str] = []
         self.meanwhile = {"before-update": 0, "after-update": 0, "before-publish": 0}
+        self.deployments = 0
+        self._code = "code"
         self.publishes_wrong = 0
         self.refusals: dict[str, str] = {}
         self.cannot_delete: set[str] = set()
@@ -68,7 +71,13 @@ class FakeLambda:
         assert FunctionName == "prober"
         self._interfere("before-publish")
         if Description.startswith("sweep "):  # what it waited for is what it must name
-            assert (RevisionId is not None, CodeSha256) == (True, "code")
+            assert RevisionId is not None
+            assert CodeSha256 is not None
+        if self.deployments:
+            self.deployments -= 1
+            self._code += "'"
+        if CodeSha256 not in {None, self._code}:
+            _raise("InvalidParameterValueException")
         if RevisionId is not None:
             self._guard(RevisionId)
         self._numbers += 1
@@ -113,7 +122,7 @@ class FakeLambda:
             "MemorySize": self.memory_mb,
             "Description": self.description,
             "RevisionId": str(self._revision),
-            "CodeSha256": "code",
+            "CodeSha256": self._code,
         }
 
     def _change(self, memory_mb: int, description: str) -> None:

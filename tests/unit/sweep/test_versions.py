@@ -75,6 +75,15 @@ def test_who_is_overtaken_starts_again(
     assert len(function.published) == 1
 
 
+def test_a_deployment_while_publishing_starts_again(
+    versions: ProberVersions, function: FakeLambda
+) -> None:
+    """Lambda answers an outdated CodeSha256 as an invalid parameter, not as a conflict."""
+    function.deployments = 2
+    version = versions.publish("run", 128)
+    assert list(function.published) == [version]
+
+
 def test_a_version_of_another_size_is_never_used(
     versions: ProberVersions, function: FakeLambda
 ) -> None:

@@ -34,6 +34,9 @@ _LATEST: Final = "$LATEST"
 _DESCRIPTION: Final = re.compile(r"sweep (\S+) at (\d+) MB")
 _CONFLICTS: Final = frozenset({"PreconditionFailedException", "ResourceConflictException"})
 _REFUSED: Final = frozenset({"InvalidParameterValueException", "ValidationException"})
+_OTHER_CODE: Final = "InvalidParameterValueException"
+"""The answer to a ``CodeSha256`` that is no longer the function's."""
+
 _GONE: Final = "ResourceNotFoundException"
 _LONGEST_PAUSE_SECONDS: Final = 5.0
 
@@ -121,12 +124,7 @@ class ProberVersions:
         ready = self._configuration()
         if (ready["MemorySize"], ready["Description"]) != (memory_mb, description):
             raise ConcurrentUpdate(f"the function was set to {ready['MemorySize']} MB meanwhile")
-        version = self._lambda.publish_version(
-            FunctionName=self._function,
-            CodeSha256=ready["CodeSha256"],
-            RevisionId=ready["RevisionId"],
-            Description=description,
-        )["Version"]
+        version = self._publish(ready)
         self._lambda.get_waiter("published_version_active").wait(
             FunctionName=self._function,
             Qualifier=version,
@@ -137,6 +135,19 @@ class ProberVersions:
             self._delete(version)
             raise ConcurrentUpdate(f"version {version} came out with {published['MemorySize']} MB")
         return version
+
+    def _publish(self, ready: FunctionConfigurationTypeDef) -> str:
+        try:
+            return self._lambda.publish_version(
+                FunctionName=self._function,
+                CodeSha256=ready["CodeSha256"],
+                RevisionId=ready["RevisionId"],
+                Description=ready["Description"],
+            )["Version"]
+        except ClientError as error:
+            if error.response["Error"]["Code"] == _OTHER_CODE:
+                raise ConcurrentUpdate("the function's code was deployed meanwhile") from error
+            raise
 
     def _set(self, memory_mb: int, description: str, revision: str) -> None:
         try:
