@@ -1,8 +1,8 @@
-"""The benchmark sandbox: ``with Box(profile) as box: box.run(argv, env, log)``.
+"""The benchmark sandbox: ``with Box(profile) as box: box.start(argv, env, log)``.
 
 Programs in it have one network, a link with Lambda's rate to a namespace with servers. `Box.serve`
-starts a server there; `Box.start` and `Box.run` start a program within the limits. Everything is
-removed when the ``with`` ends; leftovers of a killed run are removed by the next one.
+starts a server there; `Box.start` starts a program within the limits. Everything is removed when
+the ``with`` ends; leftovers of a killed run are removed by the next one.
 """
 
 from __future__ import annotations
@@ -23,7 +23,6 @@ from bench.box.requirements import missing, refusal
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
-    from types import TracebackType
 
     from bench.box.profiles import Profile
     from bucketsum_cli.local.worker import Cgroup as Group
@@ -32,11 +31,7 @@ _NUMBERS: Final = itertools.count(1)
 
 
 class NoAnswerError(Exception):
-    """The program ended, or gave no answer in time.
-
-    Attributes:
-        timed_out: Whether it was still running.
-    """
+    """The program ended, or gave no answer in time and was still running."""
 
     def __init__(self, *, timed_out: bool) -> None:
         super().__init__("timed out" if timed_out else "ended")
@@ -45,13 +40,7 @@ class NoAnswerError(Exception):
 
 @dataclass(slots=True)
 class Inside:
-    """A program in the sandbox.
-
-    Attributes:
-        process: With pipes for its standard input and output.
-        group: Its control group.
-        name: The group's name.
-    """
+    """A program in the sandbox, with pipes, and its control group with the group's name."""
 
     process: subprocess.Popen[str]
     group: Group
@@ -84,21 +73,6 @@ class Inside:
         return answer
 
 
-@dataclass(frozen=True, slots=True)
-class Ended:
-    """Result of a program in the sandbox.
-
-    Attributes:
-        status: Its exit status; negative for the signal that killed it.
-        output: Its standard output.
-        kills: Processes that the kernel killed because memory ran out.
-    """
-
-    status: int
-    output: str
-    kills: int
-
-
 class Box:
     """A sandbox of namespaces and control groups, for one configuration.
 
@@ -127,12 +101,7 @@ class Box:
             self._stack = stack.pop_all()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stack.close()
 
     def serve(
@@ -188,14 +157,6 @@ class Box:
         kills = self._confinement.out_of_memory_kills(inside.name)
         self._confinement.empty(inside.name)
         return kills
-
-    def run(self, argv: list[str], env: Mapping[str, str], log: Path, given: str = "\n") -> Ended:
-        """Run a program within both limits from its start, *given* on its standard input."""
-        inside = self.start(argv, env, log)
-        inside.limit_cpu()
-        output, _ = inside.process.communicate(given)  # ignores a closed pipe
-        status = inside.process.returncode
-        return Ended(status, output, self.finish(inside))
 
     def unlimited(self, argv: list[str], env: Mapping[str, str]) -> str:
         """Run a program behind the link without limits of CPU and memory; returns its output.

@@ -26,46 +26,26 @@ _BURSTING: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """One measurement of the link.
-
-    Attributes:
-        what: Number of connections.
-        mb_per_s: 10⁶ bytes per second, from the first byte to the last.
-        allowed_mb_per_s: The configured speed.
-    """
+    """One measurement of the link: its speed from first to last byte, and the configured speed."""
 
     what: str
     mb_per_s: float
     allowed_mb_per_s: float
 
     @property
-    def share(self) -> float:
-        """Measured ÷ allowed."""
-        return self.mb_per_s / self.allowed_mb_per_s
-
-    @property
     def good(self) -> bool:
         """Whether the sandbox is fast enough."""
-        return self.share >= SMALLEST_SHARE
+        return self.mb_per_s >= SMALLEST_SHARE * self.allowed_mb_per_s
 
     def __str__(self) -> str:
-        """One line of text."""
-        return (
-            f"{self.what} {self.mb_per_s:.1f} MB/s of {self.allowed_mb_per_s:.1f} "
-            f"({self.share:.3f})"
-        )
+        """Number of connections, measured and configured speed, and their ratio."""
+        share = self.mb_per_s / self.allowed_mb_per_s
+        return f"{self.what} {self.mb_per_s:.1f} MB/s of {self.allowed_mb_per_s:.1f} ({share:.3f})"
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One planned measurement.
-
-    Attributes:
-        what: Its name; empty for one that only uses up the burst.
-        connections: Number of parallel connections.
-        allowed_bytes_per_s: The configured speed of all connections.
-        size_bytes: Bytes to read.
-    """
+    """One planned measurement; without a name, it only uses up the burst."""
 
     what: str
     connections: int

@@ -76,15 +76,8 @@ class Network:
 
     name: str
 
-    @property
-    def server(self) -> str:
-        """The namespace of servers."""
-        return f"{self.name}-server"
-
-    @property
-    def client(self) -> str:
-        """The namespace of measured programs."""
-        return f"{self.name}-client"
+    def _namespace(self, end: str) -> str:
+        return f"{self.name}-{end}"
 
     def make(self, profile: Profile) -> None:
         """Create both namespaces, and the link of *profile*.
@@ -92,29 +85,29 @@ class Network:
         Raises:
             CannotMakeBoxError: A command failed; call `remove`.
         """
-        for namespace in (self.server, self.client):
+        server, client = map(self._namespace, _DEVICES)
+        for namespace in (server, client):
             _run("ip", "netns", "add", namespace)
         _run(
-            *("ip", "link", "add", _DEVICES["server"], "netns", self.server, "type", "veth"),
-            *("peer", "name", _DEVICES["client"], "netns", self.client),
+            *("ip", "link", "add", _DEVICES["server"], "netns", server, "type", "veth"),
+            *("peer", "name", _DEVICES["client"], "netns", client),
         )
         for end, address in (("server", SERVER_ADDRESS), ("client", CLIENT_ADDRESS)):
-            inside = ("ip", "-n", f"{self.name}-{end}")
+            inside = ("ip", "-n", self._namespace(end))
             _run(*inside, "address", "add", f"{address}/30", "dev", _DEVICES[end])
             _run(*inside, "link", "set", "lo", "up")
             _run(*inside, "link", "set", _DEVICES[end], "mtu", str(_MTU), "up")
         self._shape(profile)
 
     def _shape(self, profile: Profile) -> None:
-        links = _run("ip", "-n", self.server, "-d", "-j", "link", "show")
-        if not is_our_link(links):
+        server = self._namespace("server")
+        if not is_our_link(_run("ip", "-n", server, "-d", "-j", "link", "show")):
             raise CannotMakeBoxError(
-                f"{_DEVICES['server']} in {self.server} is not the sandbox's veth; "
-                "its rate is left alone"
+                f"{_DEVICES['server']} in {server} is not the sandbox's veth, so it is left alone"
             )
         tc, *arguments = shaping(profile)
         try:
-            _run(tc, "-n", self.server, *arguments)
+            _run(tc, "-n", server, *arguments)
         except CannotMakeBoxError as error:
             raise CannotMakeBoxError(
                 f"{error}\nIf the qdisc is unknown, the kernel lacks `tbf`: modprobe sch_tbf (it "
@@ -123,12 +116,12 @@ class Network:
 
     def inside(self, end: str, argv: list[str]) -> list[str]:
         """*argv* as a command that runs in the namespace of *end*: ``server`` or ``client``."""
-        return ["ip", "netns", "exec", f"{self.name}-{end}", *argv]
+        return ["ip", "netns", "exec", self._namespace(end), *argv]
 
     def remove(self) -> None:
         """End every process in the namespaces, and remove the namespaces that still exist."""
-        for namespace in (self.client, self.server):
-            _remove(namespace)
+        for end in _DEVICES:
+            _remove(self._namespace(end))
 
 
 def is_our_link(links_json: str) -> bool:

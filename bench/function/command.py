@@ -7,7 +7,6 @@ fake DynamoDB answers PutItem after 5 ms, which is an assumption. Every digest i
 
 from __future__ import annotations
 
-import json
 import statistics
 import sys
 from collections import defaultdict
@@ -20,10 +19,11 @@ from bench.box.requirements import CannotMakeBoxError
 from bench.box.server import PROJECT
 from bench.function import artefacts, small_objects
 from bench.function.runs import WRITE_DELAY_S, Sample, Variant, measure
-from bench.tables.document import write_tables
+from bench.tables import options
+from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.spread import Spread
-from bench.tables.table import Column, Table
+from bench.tables.table import Column, Table, show
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
@@ -41,7 +41,6 @@ VARIANTS: Final = (BASELINE, Variant("hasher", 1), Variant("hasher", 10))
 COMPARED: Final = {
     "threads": tuple(Variant("hasher", 10, count) for count in (1, 2, 4, 8)),
     "batches": tuple(Variant("hasher", size) for size in (1, 5, 10, 20, 50, 100)),
-    "split": (Variant("hasher", 10), Variant("hasher", 10, split=True)),
 }
 
 
@@ -55,7 +54,6 @@ def summaries(samples: list[Sample]) -> list[dict[str, Any]]:
 
 def _summary(name: str, runs: list[Sample]) -> dict[str, Any]:
     rate = Spread.of(small_objects.COUNT / run.seconds for run in runs)
-    parts = {part: _per_object_ms(run.parts[part] for run in runs) for part in runs[0].parts}
     return {
         "variant": name,
         "objects_per_s": round(rate.median, 2),
@@ -65,7 +63,6 @@ def _summary(name: str, runs: list[Sample]) -> dict[str, Any]:
         "peak_mb": round(max(run.peak_bytes for run in runs) / 1e6, 1),
         "gets": runs[0].gets,
         "writes": runs[0].writes,
-        "cpu_ms_by_part": parts,
     }
 
 
@@ -74,9 +71,7 @@ def _per_object_ms(seconds: Iterable[float]) -> float:
 
 
 @click.command("function")
-@click.option(
-    "--runs", type=click.IntRange(1), default=5, show_default=True, help="Runs of each variant."
-)
+@options.runs(5)
 @click.option(
     "--memory",
     "memory_mb",
@@ -89,12 +84,10 @@ def _per_object_ms(seconds: Iterable[float]) -> float:
 @click.option(
     "--compare",
     type=click.Choice(list(COMPARED)),
-    help="Compare numbers of threads, batch sizes, or the CPU time of the hasher's parts.",
+    help="Compare numbers of threads or batch sizes.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
-@click.option(
-    "--write-docs", is_flag=True, help=f"Write {MEASURED.name} to {DOCUMENT.name} instead."
-)
+@options.as_json
+@options.write_docs("bench/measured", "docs/benchmarking.md")
 def function(
     runs: int, memory_mb: tuple[int, ...], compare: str | None, *, as_json: bool, write_docs: bool
 ) -> None:
@@ -103,29 +96,29 @@ def function(
     Each run is a fresh process in the benchmark sandbox. Needs root. Exits with 1 if the target is
     missed, and with 2 if the sandbox cannot be created.
     """
-    if write_docs:
-        write_tables(DOCUMENT, [table(json.loads(MEASURED.read_text("utf-8")))])
-        return
     variants = (BASELINE, *COMPARED[compare]) if compare else VARIANTS
     output.note("sam build, and an interpreter like Lambda's")
     built = artefacts.build()
-    document: dict[str, Any] = {
-        "runtime": built.runtime,
-        "machine": machine(),
-        "runs": runs,
-        "write_delay_ms": WRITE_DELAY_S * 1000,
-        "shapes": [],
-    }
+    origin = {"runtime": built.runtime, "machine": machine(), "runs": runs}
+    shapes: list[dict[str, Any]] = []
     try:
         for size_mb in memory_mb:
             samples = measure(built, size_mb, variants, runs)
-            shape = {"memory_mb": size_mb, "variants": summaries(samples)}
-            document["shapes"].append(shape | {"samples": [asdict(sample) for sample in samples]})
+            listed = [asdict(sample) for sample in samples]
+            shapes.append({"memory_mb": size_mb, "variants": summaries(samples), "samples": listed})
     except CannotMakeBoxError as error:
         output.note(str(error))
         sys.exit(2)
-    (output.print_json if as_json else _print)(document)
-    sys.exit(0 if all(map(_met, document["shapes"])) else 1)
+    document = origin | {"write_delay_ms": WRITE_DELAY_S * 1000, "shapes": shapes}
+    if as_json:
+        output.print_json(document)
+    else:
+        ratios = {f"ratio at {shape['memory_mb']} MB": f"{_ratio(shape):.1f}" for shape in shapes}
+        show([table(document)], as_json=False, **origin, **ratios)
+    if write_docs:
+        write_json(MEASURED, document)
+        write_tables(DOCUMENT, [table(document)])
+    sys.exit(0 if all(map(_met, shapes)) else 1)
 
 
 def _ratio(shape: dict[str, Any]) -> float:
@@ -151,24 +144,9 @@ def table(document: dict[str, Any]) -> Table:
         Column("GETs", "gets"),
         Column("writes", "writes"),
     )
-    names = [column.name for column in columns]
     rows = (
-        tuple((shape | variant)[name] for name in names)
+        tuple((shape | variant)[column.name] for column in columns)
         for shape in document["shapes"]
         for variant in shape["variants"]
     )
     return Table("function", columns, tuple(rows))
-
-
-def _print(document: dict[str, Any]) -> None:
-    table(document).show()
-    for shape in document["shapes"]:
-        for variant in shape["variants"]:
-            if parts := variant["cpu_ms_by_part"]:
-                listed = ", ".join(f"{part} {spent:g}" for part, spent in parts.items())
-                output.say(f"CPU ms per object, of {variant['cpu_ms_per_object']:g}: {listed}")
-        output.say(
-            f"{shape['memory_mb']} MB: the best variant hashes {_ratio(shape):.1f} times as many "
-            "objects per second as the baseline"
-        )
-    output.say(f"{document['runtime']}, {document['runs']} runs of each, {document['machine']}")

@@ -45,20 +45,17 @@ class Variant:
         function: ``hasher`` or ``baseline``.
         batch_size: Messages per invocation.
         threads: Maximum of objects read in parallel; 0 for the hasher's own rule.
-        split: Whether the hasher's parts are timed, which slows it down.
     """
 
     function: str
     batch_size: int
     threads: int = 0
-    split: bool = False
 
     @property
     def name(self) -> str:
         """Name in tables."""
         threads = f", threads {self.threads}" if self.threads else ""
-        split = ", parts timed" if self.split else ""
-        return f"{self.function}, batches of {self.batch_size}{threads}{split}"
+        return f"{self.function}, batches of {self.batch_size}{threads}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +70,6 @@ class Sample:
         gets: Requests to S3.
         writes: Requests to DynamoDB.
         invocations: Wall and CPU seconds of each.
-        parts: CPU seconds of the hasher's parts; empty if they were not timed.
     """
 
     variant: str
@@ -83,7 +79,6 @@ class Sample:
     gets: int
     writes: int
     invocations: list[tuple[float, float]]
-    parts: dict[str, float]
 
 
 class Runner:
@@ -172,7 +167,6 @@ class Runner:
         return {
             "search": self._artefacts.search(variant.function, layer),
             "threads": variant.threads,
-            "split": variant.split,
             "events": list(small_objects.events(self._root, self._objects, variant.batch_size)),
         }
 

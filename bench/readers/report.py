@@ -7,8 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.readers.registry import BASELINE
-from bench.readers.summary import summaries
+from bench.readers.samples import summaries
 from bench.tables.machine import machine
 from bench.tables.table import Column, Table
 
@@ -16,20 +15,13 @@ if TYPE_CHECKING:
     from bench.box.calibration import Calibration
     from bench.box.profiles import Profile
     from bench.readers.rivals import Rivals
-    from bench.readers.samples import Sample
-    from bench.readers.summary import Summary
+    from bench.readers.samples import Sample, Summary
     from bench.tables.spread import Spread
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All samples of one configuration.
-
-    Attributes:
-        profile: The configuration.
-        calibrations: Speeds that the sandbox allowed.
-        samples: Every sample.
-    """
+    """All samples of one configuration, and the speeds that the sandbox allowed."""
 
     profile: Profile
     calibrations: list[Calibration]
@@ -37,37 +29,23 @@ class Measured:
 
     def summaries(self) -> list[Summary]:
         """One per reader, compared with the baseline."""
-        return summaries(self.samples, self.profile, BASELINE)
+        return summaries(self.samples, self.profile)
 
 
-@dataclass(frozen=True, slots=True)
-class Occasion:
-    """Date of a run, and the machine.
-
-    Attributes:
-        date: ISO 8601.
-        load: Load average of the minute before the run.
-        machine: CPU, cores and kernel.
-    """
-
-    date: str
-    load: float
-    machine: str
-
-    @classmethod
-    def now(cls) -> Occasion:
-        """Call it before anything is measured."""
-        return cls(datetime.now(UTC).date().isoformat(), os.getloadavg()[0], machine())
+def origin_of() -> dict[str, Any]:
+    """Date, load average of the minute before, and the machine."""
+    date = datetime.now(UTC).date().isoformat()
+    return {"date": date, "load": os.getloadavg()[0], "machine": machine()}
 
 
-def markdown(measured: list[Measured], rivals: Rivals, occasion: Occasion) -> str:
+def markdown(measured: list[Measured], rivals: Rivals, origin: dict[str, Any]) -> str:
     """The whole report."""
     versions = ", ".join(f"{name} {version}" for name, version in rivals.versions.items())
-    origin = (
-        f"Not AWS: a sandbox on one machine, {occasion.date}: "
-        f"{occasion.machine}; {versions}. System load before the start: {occasion.load:.1f}."
+    place = (
+        f"Not AWS: a sandbox on one machine, {origin['date']}: {origin['machine']}; {versions}. "
+        f"System load before the start: {origin['load']:.1f}."
     )
-    lines = [origin, *(f"\nMissing: {missing}." for missing in rivals.missing.values())]
+    lines = [place, *(f"\nMissing: {missing}." for missing in rivals.missing.values())]
     for configuration in measured:
         lines += ["", *_section(configuration)]
     return "\n".join(lines)
@@ -77,8 +55,12 @@ def _section(measured: Measured) -> list[str]:
     rounds = max(sample.round for sample in measured.samples) + 1
     title = f"{measured.profile.title} ({rounds} round{'s' if rounds > 1 else ''})"
     calibrations = "; ".join(map(str, measured.calibrations))
+    rows = (
+        (_reader(row), row.mb_per_s, row.ratio, row.link_share, row.cpu_s_per_gb, row.peak_mb)
+        for row in measured.summaries()
+    )
     return [
-        table(title, measured.summaries()).markdown(),
+        Table("readers", _COLUMNS, tuple(rows), title).markdown(),
         "",
         f"Speed of curl in the sandbox: {calibrations}.",
         *(f"**{warning}**" for warning in warnings(measured.calibrations)),
@@ -112,34 +94,23 @@ _COLUMNS: Final = (
 )
 
 
-def table(title: str, rows: list[Summary]) -> Table:
-    """One row per reader."""
-    cells = (
-        (_reader(row), row.mb_per_s, row.ratio, row.link_share, row.cpu_s_per_gb, row.peak_mb)
-        for row in rows
-    )
-    return Table("readers", _COLUMNS, tuple(cells), title)
-
-
 def _reader(row: Summary) -> str:
     failures = ", ".join(f"{count} × {outcome}" for outcome, count in row.failures.items())
     kills = f" ({row.kills} killed)" if row.kills else ""
     return f"{row.reader} (not counted: {failures}{kills})" if failures else row.reader
 
 
-def as_json(measured: list[Measured], rivals: Rivals, occasion: Occasion) -> dict[str, Any]:
+def as_json(measured: list[Measured], rivals: Rivals, origin: dict[str, Any]) -> dict[str, Any]:
     """The report with every sample."""
     return {
-        **asdict(occasion),
+        **origin,
         "versions": rivals.versions,
         "missing": [asdict(missing) for missing in rivals.missing.values()],
         "profiles": [
             {
-                "profile": asdict(configuration.profile),
-                "calibrations": [asdict(step) for step in configuration.calibrations],
+                **asdict(configuration),
                 "warnings": warnings(configuration.calibrations),
                 "summaries": [asdict(summary) for summary in configuration.summaries()],
-                "samples": [asdict(sample) for sample in configuration.samples],
             }
             for configuration in measured
         ],

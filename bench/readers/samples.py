@@ -1,11 +1,19 @@
-"""One sample of a reader, and its outcome."""
+"""Samples of readers, and their medians, ranges and ratios."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
+from bench.readers.registry import BASELINE
+from bench.tables.spread import Spread
 from bucketsum.measure import mb_per_s
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bench.box.profiles import Profile
 
 
 class Outcome(StrEnum):
@@ -53,3 +61,65 @@ class Sample:
     def mb_per_s(self) -> float:
         """10⁶ bytes per second of wall time; 0 if it failed."""
         return mb_per_s(self.size_bytes, self.seconds)
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """All samples of one reader in one configuration; spreads are None if every sample failed.
+
+    Attributes:
+        reader: Name of the reader.
+        mb_per_s: Speed.
+        ratio: Speed ÷ the baseline's in the same round; None if the baseline always failed.
+        link_share: Shortest possible transfer time ÷ time taken.
+        cpu_s_per_gb: CPU seconds per 10⁹ bytes.
+        cpu_ratio: CPU time ÷ the baseline's in the same round; None like `ratio`.
+        peak_mb: Highest peak of resident memory, in 10⁶ bytes; None if every sample failed.
+        samples: Number of samples, failed ones included.
+        kills: Processes that the kernel killed because memory ran out.
+        failures: Number of samples by outcome, for those that do not count.
+    """
+
+    reader: str
+    mb_per_s: Spread | None
+    ratio: Spread | None
+    link_share: Spread | None
+    cpu_s_per_gb: Spread | None
+    cpu_ratio: Spread | None
+    peak_mb: float | None
+    samples: int
+    kills: int
+    failures: dict[str, int]
+
+
+def summaries(samples: Sequence[Sample], profile: Profile) -> list[Summary]:
+    """One summary per reader, in the order of their first samples."""
+    readers = dict.fromkeys(sample.reader for sample in samples)
+    base = {sample.round: sample for sample in samples if sample.reader == BASELINE and sample.good}
+    return [
+        _summary([sample for sample in samples if sample.reader == reader], base, profile)
+        for reader in readers
+    ]
+
+
+def _summary(samples: list[Sample], base: dict[int, Sample], profile: Profile) -> Summary:
+    good = [sample for sample in samples if sample.good]
+    pairs = [(sample, base[sample.round]) for sample in good if sample.round in base]
+    bad = [sample.outcome.value for sample in samples if not sample.good]
+    return Summary(
+        reader=samples[0].reader,
+        mb_per_s=_spread(sample.mb_per_s for sample in good),
+        ratio=_spread(sample.mb_per_s / other.mb_per_s for sample, other in pairs),
+        link_share=_spread(profile.best_seconds / sample.seconds for sample in good),
+        cpu_s_per_gb=_spread(sample.cpu_seconds / sample.size_bytes * 1e9 for sample in good),
+        cpu_ratio=_spread(sample.cpu_seconds / other.cpu_seconds for sample, other in pairs),
+        peak_mb=max((sample.peak_bytes / 1e6 for sample in good), default=None),
+        samples=len(samples),
+        kills=sum(sample.kills for sample in samples),
+        failures={outcome: bad.count(outcome) for outcome in dict.fromkeys(bad)},
+    )
+
+
+def _spread(values: Iterable[float]) -> Spread | None:
+    listed = list(values)
+    return Spread.of(listed) if listed else None

@@ -24,16 +24,20 @@ NEW_TABLE_WRITES_PER_SECOND: Final = 4_000
 TABLE_QUOTA_WRITES_PER_SECOND: Final = 40_000
 IN_FLIGHT: Final = 120_000
 
+MORE_QUOTA: Final = "raise Lambda's quota `Concurrent executions`"
+MORE_POLLERS: Final = "raise `MaximumPollers`: ten more invocations each"
+MORE_MAPPINGS: Final = "provisioned pollers, or a second queue"
+MORE_POLLS: Final = "raise `BatchSize`, up to 10 messages per poll, or `MaximumPollers`"
+MORE_PREFIXES: Final = "spread the keys over more prefixes"
+MORE_WRITES: Final = (
+    "pre-warm the table, or let it double within 30 minutes; above "
+    f"{TABLE_QUOTA_WRITES_PER_SECOND:,}/s raise the table's quota"
+)
+
 
 @dataclass(frozen=True, slots=True)
 class Limit:
-    """A limit of one configuration.
-
-    Attributes:
-        name: As tables show it.
-        most: The limit, in its own unit.
-        change: How to raise it.
-    """
+    """A limit of one configuration, in its own unit, and how to raise it."""
 
     name: str
     most: float
@@ -72,18 +76,11 @@ class Setting:
 
     def concurrency_limits(self) -> tuple[Limit, ...]:
         """Limits of concurrent invocations."""
-        account = Limit(
-            "account concurrency",
-            self.account_concurrency,
-            "raise Lambda's quota `Concurrent executions`",
-        )
+        account = Limit("account concurrency", self.account_concurrency, MORE_QUOTA)
         if self.pollers:
             most = self.pollers[1] * POLLER_CONCURRENCY
-            change = "raise `MaximumPollers`: ten more invocations each"
-            return Limit("pollers' concurrency", most, change), account
-        mapping = Limit(
-            "the mapping's concurrency", MAPPING_MOST, "provisioned pollers, or a second queue"
-        )
+            return Limit("pollers' concurrency", most, MORE_POLLERS), account
+        mapping = Limit("the mapping's concurrency", MAPPING_MOST, MORE_MAPPINGS)
         if self.maximum_concurrency is None:
             return mapping, account
         change = "raise `MaximumConcurrency`"
@@ -95,25 +92,15 @@ class Setting:
 
     def rate_limits(self, batch_size: int) -> tuple[Limit, ...]:
         """Limits of objects per second, all objects under one prefix."""
-        table = Limit(
-            "DynamoDB writes",
-            NEW_TABLE_WRITES_PER_SECOND,
-            "pre-warm the table, or let it double within 30 minutes; above "
-            f"{TABLE_QUOTA_WRITES_PER_SECOND:,}/s raise the table's quota",
+        limits = (
+            Limit("S3 GETs", GETS_PER_SECOND, MORE_PREFIXES),
+            Limit("DynamoDB writes", NEW_TABLE_WRITES_PER_SECOND, MORE_WRITES),
         )
-        limits = (Limit("S3 GETs", GETS_PER_SECOND, MORE_PREFIXES), table)
         if not self.pollers:
             return limits
-        polls = Limit(
-            "pollers' polls",
-            self.pollers[1] * POLLER_POLLS_PER_SECOND * min(batch_size, MESSAGES_PER_POLL),
-            "raise `BatchSize`, up to 10 messages per poll, or `MaximumPollers`",
-        )
-        return *limits, polls
+        per_poller = POLLER_POLLS_PER_SECOND * min(batch_size, MESSAGES_PER_POLL)
+        return *limits, Limit("pollers' polls", self.pollers[1] * per_poller, MORE_POLLS)
 
     def rate_limit(self, batch_size: int) -> Limit:
         """The lowest limit of objects per second."""
         return min(self.rate_limits(batch_size), key=lambda limit: limit.most)
-
-
-MORE_PREFIXES: Final = "spread the keys over more prefixes"

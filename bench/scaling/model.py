@@ -35,13 +35,7 @@ class Burst:
 
 @dataclass(frozen=True, slots=True)
 class Minute:
-    """One minute after the uploads.
-
-    Attributes:
-        finished: Objects finished in it.
-        concurrency: Concurrent invocations allowed in its last second.
-        limit: Name of the limit that was reached.
-    """
+    """Objects finished in a minute, concurrency allowed at its end, the limit that was reached."""
 
     finished: int
     concurrency: int
@@ -50,12 +44,7 @@ class Minute:
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
-    """The result for one burst.
-
-    Attributes:
-        minutes: Each minute until the last object is finished.
-        seconds: The second in which it is finished.
-    """
+    """Each minute of a burst, and the second in which its last object is finished."""
 
     minutes: tuple[Minute, ...]
     seconds: int
@@ -108,37 +97,20 @@ def _limit(burst: Burst, setting: Setting, minute: int, *, limited: bool) -> str
     return cap.name if setting.concurrency_at(60 * minute) >= cap.most else SCALE_UP
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
-    """Use of one limit by a constant load.
+def uses(
+    objects_per_second: float, burst: Burst, setting: Setting
+) -> tuple[tuple[float, Limit], ...]:
+    """Share of every limit that a constant load of objects like *burst*'s uses, highest first.
 
-    Attributes:
-        limit: The limit.
-        used: The load, in the limit's unit.
-    """
-
-    limit: Limit
-    used: float
-
-    @property
-    def share(self) -> float:
-        """Used ÷ limit; more than 1 does not fit."""
-        return self.used / self.limit.most
-
-
-def uses(objects_per_second: float, burst: Burst, setting: Setting) -> tuple[Use, ...]:
-    """Use of every limit by a constant load of objects like *burst*'s, the highest share first.
-
-    Little's law: concurrency = objects per second × seconds per object.
+    A share of more than 1 does not fit. Little's law: concurrency = objects per second × seconds
+    per object.
     """
     concurrency = objects_per_second * burst.seconds_per_object
     needs = (
-        Use(Limit("uploads to S3", PUTS_PER_SECOND, MORE_PREFIXES), objects_per_second),
-        *(Use(limit, concurrency) for limit in setting.concurrency_limits()),
-        *(Use(limit, objects_per_second) for limit in setting.rate_limits(burst.batch_size)),
-        Use(
-            Limit("messages in flight", IN_FLIGHT, "a second queue"),
-            concurrency * burst.batch_size,
-        ),
+        (objects_per_second, Limit("uploads to S3", PUTS_PER_SECOND, MORE_PREFIXES)),
+        *((concurrency, limit) for limit in setting.concurrency_limits()),
+        *((objects_per_second, limit) for limit in setting.rate_limits(burst.batch_size)),
+        (concurrency * burst.batch_size, Limit("messages in flight", IN_FLIGHT, "a second queue")),
     )
-    return tuple(sorted(needs, key=lambda use: -use.share))
+    shares = ((used / limit.most, limit) for used, limit in needs)
+    return tuple(sorted(shares, key=lambda share: -share[0]))

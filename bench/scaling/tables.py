@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final
+from itertools import product
+from typing import Any, Final
 
 from bench.scaling.limits import MAPPING_PER_MINUTE_2021, Setting
 from bench.scaling.model import Burst, Estimate, estimate, uses
 from bench.tables.table import Column, Table
-
-if TYPE_CHECKING:
-    from bench.scaling.model import Use
 
 MB_PER_S: Final = 75.0
 """Speed of one execution environment on AWS's default network of 625 Mbit/s, about."""
@@ -85,10 +83,7 @@ def baseline_estimate() -> Table:
     cases = (
         ("the baseline: 100 MB/s, +60 a minute", BASELINE_BURST, BASELINE_SETTING),
         ("75 MB/s, +60 a minute", at_75, BASELINE_SETTING),
-        *(
-            (f"75 MB/s, {setting.name}", at_75, setting)
-            for setting in (DEFAULT, RAISED, EVENLY, POLLERS)
-        ),
+        *((f"75 MB/s, {each.name}", at_75, each) for each in (DEFAULT, RAISED, EVENLY, POLLERS)),
     )
     rows = []
     for name, burst, setting in cases:
@@ -124,26 +119,20 @@ def bursts() -> Table:
     return Table("bursts", columns, tuple(rows))
 
 
-def _exceeded(load: tuple[Use, ...]) -> str:
-    """The exceeded limits with their shares, or the closest limit."""
-    exceeded = [f"{use.limit.name} ({use.share:,.1f}×)" for use in load if use.share > 1]
-    closest = load[0]
-    return ", ".join(exceeded) or f"none; {closest.limit.name} is used to {closest.share:.0%}"
-
-
-def saturation(setting: Setting = DEFAULT) -> Table:
+def saturation() -> Table:
     """A constant load and multiples of it: its needs, the limits it exceeds, and the changes."""
     rows: list[tuple[Any, ...]] = []
-    for (name, size_bytes), base in BASE_LOADS:
+    for ((name, size_bytes), base), times in product(BASE_LOADS, TIMES):
         burst = burst_of(1, size_bytes)
-        for times in TIMES:
-            rate = base * times
-            load = uses(rate, burst, setting)
-            changes = dict.fromkeys(use.limit.change for use in load if use.share > 1)
-            rows.append(
-                (f"{name}, {times:,}×", rate, rate * burst.seconds_per_object,
-                 rate * size_bytes / 1e9, _exceeded(load), "; ".join(changes))
-            )  # fmt: skip
+        rate = base * times
+        load = uses(rate, burst, DEFAULT)
+        exceeded = [(share, limit) for share, limit in load if share > 1]
+        share, closest = load[0]
+        listed = ", ".join(f"{limit.name} ({share:,.1f}×)" for share, limit in exceeded)
+        needs = rate, rate * burst.seconds_per_object, rate * size_bytes / 1e9
+        changes = "; ".join(dict.fromkeys(limit.change for _, limit in exceeded))
+        unlimited = f"none; {closest.name} is used to {share:.0%}"
+        rows.append((f"{name}, {times:,}×", *needs, listed or unlimited, changes))
     columns = (
         Column("load", "load"),
         Column("objects/s", "objects_per_second", _three_digits),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli import output
@@ -44,6 +45,11 @@ def with_tables(document: str, tables: Iterable[Table]) -> str:
 def write_tables(path: Path, tables: Iterable[Table]) -> None:
     """Write each table between its markers in the document at *path*."""
     write(path, with_tables(path.read_text("utf-8"), tables))
+
+
+def write_json(path: Path, measured: object) -> None:
+    """Write *measured* to *path* as JSON."""
+    write(path, json.dumps(measured, indent=2) + "\n")
 
 
 def write(path: Path, document: str) -> None:

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import sys
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Final
 
 import click
 
 from bench.box.server import PROJECT
-from bench.tables.document import write_tables
+from bench.tables import options
+from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
-from bench.tables.table import Column, Table
-from bench.targets import burst, large_object, row_latency
+from bench.tables.table import Column, Table, show
+from bench.targets.measurements import LARGE_MEMORY_MB, burst, peak_memory, row_latency
 from bucketsum_cli import emulator, output
 from bucketsum_cli.local import lock
 from bucketsum_cli.local.deploy import bring_up, stop
@@ -20,7 +21,7 @@ from bucketsum_cli.local.deploy import bring_up, stop
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bench.targets.result import Result
+    from bench.targets.measurements import Result
     from bucketsum_cli.emulator import LocalProject
 
 DOCUMENTS: Final = (PROJECT / "README.md", PROJECT / "docs" / "benchmarking.md")
@@ -28,9 +29,7 @@ _HOME: Final = "bench-stack"
 
 
 @click.command()
-@click.option(
-    "--write-docs", is_flag=True, help="Write the table to README and benchmarking.md too."
-)
+@options.write_docs("README.md", "docs/benchmarking.md")
 def targets(*, write_docs: bool) -> None:
     """Compare speed and memory of the whole system with its targets.
 
@@ -47,11 +46,9 @@ def targets(*, write_docs: bool) -> None:
                 results.append(result)
         finally:
             stop(project)
-    table(results).show()
-    output.say(machine())
+    show([table(results)], as_json=False, machine=machine())
     file = project.folder / emulator.FOLDER / "bench.json"
-    file.write_text(json.dumps([result.as_json() for result in results], indent=2))
-    output.note(f"the results as JSON: {file}")
+    write_json(file, [asdict(result) | {"met": result.met} for result in results])
     if write_docs:
         for document in DOCUMENTS:
             write_tables(document, [table(results)])
@@ -61,10 +58,9 @@ def targets(*, write_docs: bool) -> None:
 def measurements(project: LocalProject) -> Iterator[Result]:
     """Each result when it is measured."""
     stack = bring_up(project, {})
-    yield row_latency.measure(stack)
-    yield burst.measure(stack)
-    stack = bring_up(project, {"MemorySize": str(large_object.MEMORY_MB)})
-    yield large_object.measure(project, stack)
+    yield row_latency(stack)
+    yield burst(stack)
+    yield peak_memory(project, bring_up(project, {"MemorySize": str(LARGE_MEMORY_MB)}))
 
 
 def table(results: Iterable[Result]) -> Table:

@@ -47,7 +47,7 @@ ARROWS: Final = """\
 analyst: layer layer.sweep sweeps
 bench.box: cli.local
 bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.sweep
-bench.function: bench.box bench.tables cli cli.local hasher hashing layer layer.s3
+bench.function: bench.box bench.tables cli cli.local
 bench.readers: bench.box bench.tables cli cli.local layer
 bench.readers.ways: bench.readers layer layer.s3
 bench.scaling: bench.tables

@@ -3,46 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Any
 
 import boto3
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from bench.readers.harness import Target
 
     Read = Callable[[], tuple[int, str]]
-
-
-def baseline(target: Target, chunk_bytes: int) -> Read:
-    """The baseline (Bryson, 2021): the raw stream of the resource's body."""
-    s3 = boto3.resource("s3")
-
-    def read() -> tuple[int, str]:
-        sha1, size_bytes = hashlib.sha1(usedforsecurity=False), 0
-        body = s3.Object(target.bucket, target.key).get()["Body"]
-        while chunk := body._raw_stream.read(chunk_bytes):  # type: ignore[attr-defined]  # noqa: SLF001 - as in the article
-            sha1.update(chunk)
-            size_bytes += len(chunk)
-        return size_bytes, sha1.hexdigest()
-
-    return read
-
-
-def iter_chunks(target: Target, chunk_bytes: int) -> Read:
-    """`StreamingBody.iter_chunks` of botocore."""
-    s3 = boto3.client("s3")
-
-    def read() -> tuple[int, str]:
-        sha1, size_bytes = hashlib.sha1(usedforsecurity=False), 0
-        body = s3.get_object(Bucket=target.bucket, Key=target.key)["Body"]
-        for chunk in body.iter_chunks(chunk_bytes):
-            sha1.update(chunk)
-            size_bytes += len(chunk)
-        return size_bytes, sha1.hexdigest()
-
-    return read
 
 
 class _Hashing:
@@ -59,6 +30,36 @@ class _Hashing:
 
     def result(self) -> tuple[int, str]:
         return self._size_bytes, self._sha1.hexdigest()
+
+
+def _digest(chunks: Iterable[bytes]) -> tuple[int, str]:
+    hashing = _Hashing()
+    for chunk in chunks:
+        hashing.write(chunk)
+    return hashing.result()
+
+
+def baseline(target: Target, chunk_bytes: int) -> Read:
+    """The baseline (Bryson, 2021): the raw stream of the resource's body."""
+    s3 = boto3.resource("s3")
+
+    def read() -> tuple[int, str]:
+        body: Any = s3.Object(target.bucket, target.key).get()["Body"]
+        stream = body._raw_stream  # noqa: SLF001 - as in the article
+        return _digest(iter(partial(stream.read, chunk_bytes), b""))
+
+    return read
+
+
+def iter_chunks(target: Target, chunk_bytes: int) -> Read:
+    """`StreamingBody.iter_chunks` of botocore."""
+    s3 = boto3.client("s3")
+
+    def read() -> tuple[int, str]:
+        body = s3.get_object(Bucket=target.bucket, Key=target.key)["Body"]
+        return _digest(body.iter_chunks(chunk_bytes))
+
+    return read
 
 
 def download_fileobj(target: Target) -> Read:

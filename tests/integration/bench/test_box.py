@@ -11,7 +11,7 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
 from bench.box import box as box_module
@@ -71,6 +71,22 @@ def server(box: Box, known: KnownObject, tmp_path: Path) -> Server:
     return start_server(box, tmp_path / "server", tmp_path / "objects")
 
 
+class Ended(NamedTuple):
+    """Exit status, standard output, and the kernel's kills for want of memory."""
+
+    status: int
+    output: str
+    kills: int
+
+
+def run(box: Box, argv: list[str], log: Path) -> Ended:
+    """Run a program within both limits from its start."""
+    inside = box.start(argv, ENV, log)
+    inside.limit_cpu()
+    output, _ = inside.process.communicate("\n")  # ignores a closed pipe
+    return Ended(inside.process.returncode, output, box.finish(inside))
+
+
 Answer = tuple[int, str, dict[str, str]]
 """Status, SHA-1 of the body, headers."""
 
@@ -95,7 +111,7 @@ print(json.dumps([cipher, answers]))
 def ask(box: Box, server: Server, path: str, headers: dict[str, str], log: Path) -> list[Answer]:
     """What the server answers in the box, and with which cipher."""
     argv = [sys.executable, "-c", ASKS, SERVER_ADDRESS, str(server.certificates), path]
-    ended = box.run([*argv, json.dumps(headers)], ENV, log)
+    ended = run(box, [*argv, json.dumps(headers)], log)
     assert ended.status == 0, log.read_text()
     cipher, answers = json.loads(ended.output)
     assert tuple(cipher) == ("TLS_AES_256_GCM_SHA384", "TLSv1.3")
@@ -128,7 +144,7 @@ def test_the_server_answers_as_s3_does(
 def test_a_program_sees_the_box_s_network_alone(box: Box, tmp_path: Path) -> None:
     """No device of the machine is inside: what is measured comes over the link."""
     listing = "import socket; print(sorted(name for _, name in socket.if_nameindex()))"
-    ended = box.run([sys.executable, "-c", listing], ENV, tmp_path / "log")
+    ended = run(box, [sys.executable, "-c", listing], tmp_path / "log")
     assert ended.output.split()[0].startswith("['box1'")
     assert "eth" not in ended.output
 
@@ -137,7 +153,7 @@ def test_taking_more_than_the_memory_is_a_kill_that_is_counted(box: Box, tmp_pat
     """Half of a function's memory may be taken; twice as much is death."""
     for size_mib, status, kills in ((64, 0, 0), (256, -signal.SIGKILL, 1)):
         taking = f"input(); taken = b'x' * ({size_mib} << 20)"
-        ended = box.run([sys.executable, "-c", taking], ENV, tmp_path / "log")
+        ended = run(box, [sys.executable, "-c", taking], tmp_path / "log")
         assert (ended.status, ended.kills) == (status, kills)
 
 
@@ -149,7 +165,7 @@ def test_the_processor_is_shared_out_as_lambda_does(box: Box, tmp_path: Path) ->
         "while time.monotonic() < wall + 0.6: pass\n"
         "print((time.process_time() - cpu) / (time.monotonic() - wall))"
     )
-    ended = box.run([sys.executable, "-c", busy], ENV, tmp_path / "log")
+    ended = run(box, [sys.executable, "-c", busy], tmp_path / "log")
     assert float(ended.output) < 0.15
 
 
@@ -159,7 +175,7 @@ def test_a_child_that_outlives_its_parent_is_ended_too(box: Box, tmp_path: Path)
         "import subprocess; p = subprocess.Popen(['sleep', '600'], stdout=subprocess.DEVNULL);"
         "print(p.pid)"
     )
-    ended = box.run([sys.executable, "-c", leaving], ENV, tmp_path / "log")
+    ended = run(box, [sys.executable, "-c", leaving], tmp_path / "log")
     killed = Path("/proc", ended.output.strip(), "exe")
     deadline = time.monotonic() + 30  # the kernel takes its time to end a process that is killed
     while killed.exists() and time.monotonic() < deadline:
@@ -169,7 +185,7 @@ def test_a_child_that_outlives_its_parent_is_ended_too(box: Box, tmp_path: Path)
 
 def test_a_program_that_cannot_start_is_a_failure_with_its_reason(box: Box, tmp_path: Path) -> None:
     """Not an error of the box: there may be another reader after it."""
-    ended = box.run(["no-such-program"], ENV, tmp_path / "log")
+    ended = run(box, ["no-such-program"], tmp_path / "log")
     assert ended.status != 0
     assert "no-such-program" in (tmp_path / "log").read_text()
 

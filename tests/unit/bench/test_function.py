@@ -1,28 +1,18 @@
-"""function: the messages, the summaries, and the parts that are timed."""
+"""function: the messages and the summaries."""
 
 from __future__ import annotations
 
-import sys
-from types import ModuleType
 from typing import TYPE_CHECKING
 
 from bench.box.objects import BUCKET, KnownObject
 from bench.function import small_objects
 from bench.function.command import VARIANTS, summaries
-from bench.function.harness import Clocks
 from bench.function.runs import Sample
 
-from bucketsum import hashing
-from bucketsum.digest import digest_of
-from bucketsum.digests_table import DigestsTable
 from bucketsum.notifications import created_objects_in
-from bucketsum.s3.curl_reader import CurlReader
-from bucketsum.s3.curl_setup import SignedUrls
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import pytest
 
 
 def test_sizes_are_those_of_the_article() -> None:
@@ -49,15 +39,14 @@ def test_events_name_every_object_once(tmp_path: Path) -> None:
 
 
 def test_medians_are_of_objects() -> None:
-    """Rates and processor time are per object, of a hundred in each run."""
+    """Rates and CPU time are per object, of a hundred in each run."""
     runs = [(4.0, 0.5), (2.0, 0.4), (5.0, 0.9)]
     samples = [
-        Sample("hasher, batches of 10", wall, cpu, 76_000_000, 100, 100, [], {"get": cpu / 2})
-        for wall, cpu in runs
+        Sample("hasher, batches of 10", wall, cpu, 76_000_000, 100, 100, []) for wall, cpu in runs
     ]
     [line] = summaries(samples)
     assert (line["objects_per_s"], line["from"], line["to"]) == (25.0, 20.0, 50.0)
-    assert (line["cpu_ms_per_object"], line["cpu_ms_by_part"]) == (5.0, {"get": 2.5})
+    assert line["cpu_ms_per_object"] == 5.0
     assert (line["gets"], line["writes"], line["peak_mb"]) == (100, 100, 76.0)
 
 
@@ -68,22 +57,3 @@ def test_variants_have_the_names_that_cost_knows() -> None:
         "hasher, batches of 1",
         "hasher, batches of 10",
     ]
-
-
-def test_the_parts_of_the_hasher_are_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each part is replaced where the hasher finds it; the replacement counts its CPU time."""
-    app = ModuleType("app")
-
-    def _publish() -> str:
-        return "logged"
-
-    vars(app)["_publish"] = _publish
-    monkeypatch.setitem(sys.modules, "app", app)
-    monkeypatch.setitem(vars(hashing), "digest_of", digest_of)
-    for owner, name in ((CurlReader, "open"), (SignedUrls, "url_of"), (DigestsTable, "record")):
-        monkeypatch.setattr(owner, name, getattr(owner, name))
-    clocks = Clocks()
-    clocks.install()
-    digest = vars(hashing)["digest_of"](iter([b"ab", b"c"]), ())
-    assert (digest.size_bytes, vars(app)["_publish"]()) == (3, "logged")
-    assert set(clocks.seconds) == {"get", "hash", "log"}

@@ -1,0 +1,158 @@
+"""The measured values: row latency, a burst, and memory with a large object."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import statistics
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Final
+
+from bench.box.confinement import kills_of
+from bench.box.objects import content
+from bucketsum.digests_table import RowKey
+from bucketsum_cli.files import files_under
+from bucketsum_cli.upload import put_files, wait_for_rows
+
+if TYPE_CHECKING:
+    from bucketsum_cli.emulator import LocalProject
+    from bucketsum_cli.stack import Stack
+
+PUTS: Final = 50
+_WARM_UP_PUTS: Final = 10
+_PUT_BYTES: Final = 1000
+_PAUSE_SECONDS: Final = 0.002
+
+OBJECTS: Final = 1000
+_OBJECT_BYTES: Final = 10_000
+_BURST_SECONDS: Final = 300
+
+LARGE_BYTES: Final = 2_000_000_000
+LARGE_MEMORY_MB: Final = 128
+_LARGE_SECONDS: Final = 900
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """One measured value, the highest allowed one, and spread and circumstances."""
+
+    name: str
+    value: float
+    unit: str
+    target: float
+    detail: str
+
+    @property
+    def met(self) -> bool:
+        """Whether the target is met."""
+        return self.value <= self.target
+
+
+def row_latency(stack: Stack) -> Result:
+    """Time from the start of a small PUT until its row is written; one PUT after the other."""
+    s3, table = stack.client("s3"), stack.digests_table()
+    times_ms = []
+    for number in range(_WARM_UP_PUTS + PUTS):
+        key = f"bench/latency/{number}"
+        started = time.perf_counter()
+        put = s3.put_object(Bucket=stack.bucket, Key=key, Body=os.urandom(_PUT_BYTES))
+        while table.row_at(RowKey(stack.bucket, key, put["VersionId"])) is None:
+            time.sleep(_PAUSE_SECONDS)
+        times_ms.append((time.perf_counter() - started) * 1000)
+    warm = sorted(times_ms[_WARM_UP_PUTS:])
+    return Result(
+        name=f"row after a {_PUT_BYTES // 1000} kB PUT, median of {PUTS}",
+        value=statistics.median(warm),
+        unit="ms",
+        target=150,
+        detail=f"min {warm[0]:.0f}, p90 {warm[int(PUTS * 0.9)]:.0f}, max {warm[-1]:.0f} ms",
+    )
+
+
+def burst(stack: Stack) -> Result:
+    """Many small objects, as fast as the local emulator accepts them, until the last row.
+
+    Raises:
+        RuntimeError: A row is missing.
+    """
+    with TemporaryDirectory() as folder:
+        for number in range(OBJECTS):
+            data = number.to_bytes(8, "big") * (_OBJECT_BYTES // 8)
+            Path(folder, f"{number:04}").write_bytes(data)
+        files = files_under([Path(folder)], "bench/burst/").files
+        started = time.perf_counter()
+        uploads = put_files(stack, files).uploads
+        sent = time.perf_counter() - started
+        rows = wait_for_rows(stack.digests_table(), uploads, _BURST_SECONDS)
+        seconds = time.perf_counter() - started
+    if len(rows) != OBJECTS:
+        raise RuntimeError(f"{len(rows)} of {OBJECTS} rows after {_BURST_SECONDS} s")
+    return Result(
+        name=f"{OBJECTS:,} objects of {_OBJECT_BYTES // 1000} kB, all recorded",
+        value=seconds,
+        unit="s",
+        target=60,
+        detail=f"{sent:.1f} s of it until the last PUT",
+    )
+
+
+def peak_memory(project: LocalProject, stack: Stack) -> Result:
+    """Peak resident memory of the worker that hashes a large object, from the kernel.
+
+    Raises:
+        RuntimeError: Control groups are not writable here, or the recorded digest is wrong or
+            missing.
+    """
+    with TemporaryDirectory(dir=project.home) as folder:
+        file = Path(folder, "large")
+        expected = _write(file)
+        uploads = put_files(stack, files_under([file], "bench/").files).uploads
+        rows = wait_for_rows(stack.digests_table(), uploads, _LARGE_SECONDS)
+    recorded = [row.sha1 for row in rows.values()]
+    if recorded != [expected]:
+        raise RuntimeError(f"recorded {recorded} for an object with SHA-1 {expected}")
+    (row,) = rows.values()
+    groups = _memory_groups(project)
+    kills = sum(map(kills_of, groups))
+    return Result(
+        name=f"peak memory of a {LARGE_MEMORY_MB} MB function hashing 2 GB",
+        value=_highest_rss_bytes(groups) / 1e6,
+        unit="MB",
+        target=100,
+        detail=f"{row.mb_per_s:.0f} MB/s, {row.setup}, {kills} kills",
+    )
+
+
+def _write(path: Path) -> str:
+    """Fill *path* and return its SHA-1."""
+    sha1 = hashlib.sha1(usedforsecurity=False)
+    with path.open("wb") as file:
+        for piece in content(LARGE_BYTES):
+            sha1.update(piece)
+            file.write(piece)
+    return sha1.hexdigest()
+
+
+def _memory_groups(project: LocalProject) -> list[Path]:
+    roots = json.loads((project.home / "worker.json").read_text())["cgroup_roots"]
+    if roots is None:
+        raise RuntimeError(
+            "control groups are not writable, so memory cannot be limited to 128 MB; run as root, "
+            "or with cgroup v2 delegated to this user"
+        )
+    return [group for group in Path(roots["memory"]).iterdir() if group.is_dir()]
+
+
+def _highest_rss_bytes(groups: list[Path]) -> int:
+    """The highest VmHWM of all running workers."""
+    return max(
+        int(line.split()[1]) * 1024
+        for group in groups
+        for pid in (group / "cgroup.procs").read_text().split()
+        for line in Path("/proc", pid, "status").read_text().splitlines()
+        if line.startswith("VmHWM:")
+    )
