@@ -41,14 +41,14 @@ def namespaces() -> set[str]:
 
 @pytest.fixture
 def box() -> Iterator[Box]:
-    """A box, where one can be made."""
-    made = a_box()
-    with made:
-        yield made
+    """An entered box; skips if this machine cannot make it."""
+    new_box = a_box()
+    with new_box:
+        yield new_box
 
 
 def a_box() -> Box:
-    """One not entered yet, where this machine can make it."""
+    """A box that is not entered yet; skips if this machine cannot make it."""
     try:
         with Box(SMALL):
             pass
@@ -109,14 +109,14 @@ print(json.dumps([cipher, answers]))
 
 
 def ask(box: Box, server: Server, path: str, headers: dict[str, str], log: Path) -> list[Answer]:
-    """What the server answers in the box, and with which cipher."""
+    """The server's two answers in the box; checks the cipher."""
     argv = [sys.executable, "-c", ASKS, SERVER_ADDRESS, str(server.certificates), path]
     ended = run(box, [*argv, json.dumps(headers)], log)
     assert ended.status == 0, log.read_text()
     cipher, answers = json.loads(ended.output)
     assert tuple(cipher) == ("TLS_AES_256_GCM_SHA384", "TLSv1.3")
     assert len(answers) == 2
-    return [(status, digest, found) for status, digest, found in answers]
+    return [(status, digest, fields) for status, digest, fields in answers]
 
 
 def test_the_server_answers_as_s3_does(
@@ -141,7 +141,7 @@ def test_the_server_answers_as_s3_does(
     assert {answer[0] for answer in ask(box, server, f"/{BUCKET}?list-type=2", {}, log)} == {200}
 
 
-def test_a_program_sees_the_box_s_network_alone(box: Box, tmp_path: Path) -> None:
+def test_a_program_sees_only_the_network_of_the_box(box: Box, tmp_path: Path) -> None:
     """No device of the machine is inside: what is measured comes over the link."""
     listing = "import socket; print(sorted(name for _, name in socket.if_nameindex()))"
     ended = run(box, [sys.executable, "-c", listing], tmp_path / "log")
@@ -149,15 +149,15 @@ def test_a_program_sees_the_box_s_network_alone(box: Box, tmp_path: Path) -> Non
     assert "eth" not in ended.output
 
 
-def test_taking_more_than_the_memory_is_a_kill_that_is_counted(box: Box, tmp_path: Path) -> None:
-    """Half of a function's memory may be taken; twice as much is death."""
+def test_a_kill_for_too_much_memory_is_counted(box: Box, tmp_path: Path) -> None:
+    """A program may use half of the function's memory; it is killed at twice the memory."""
     for size_mib, status, kills in ((64, 0, 0), (256, -signal.SIGKILL, 1)):
         taking = f"input(); taken = b'x' * ({size_mib} << 20)"
         ended = run(box, [sys.executable, "-c", taking], tmp_path / "log")
         assert (ended.status, ended.kills) == (status, kills)
 
 
-def test_the_processor_is_shared_out_as_lambda_does(box: Box, tmp_path: Path) -> None:
+def test_the_cpu_share_is_that_of_lambda(box: Box, tmp_path: Path) -> None:
     """A program of 128 MB gets 7.2 % of a core, however much it would take."""
     busy = (
         "import sys, time; sys.stdin.readline()\n"
@@ -170,7 +170,7 @@ def test_the_processor_is_shared_out_as_lambda_does(box: Box, tmp_path: Path) ->
 
 
 def test_a_child_that_outlives_its_parent_is_ended_too(box: Box, tmp_path: Path) -> None:
-    """What a reader has started does not use the next one's link."""
+    """A program that a reader has started does not use the next reader's link."""
     leaving = (
         "import subprocess; p = subprocess.Popen(['sleep', '600'], stdout=subprocess.DEVNULL);"
         "print(p.pid)"
@@ -192,11 +192,11 @@ def test_a_program_that_cannot_start_is_a_failure_with_its_reason(box: Box, tmp_
 
 def test_nothing_is_left_after_an_error(tmp_path: Path) -> None:
     """Namespaces, control groups and processes go, also when an interruption ends the box."""
-    made = a_box()
+    new_box = a_box()
     before = groups(), namespaces()
-    with suppress(KeyboardInterrupt), made:
-        server = made.serve(["sleep", "600"], ENV, tmp_path / "log")
-        inside = made.start(["sleep", "600"], ENV, tmp_path / "log")
+    with suppress(KeyboardInterrupt), new_box:
+        server = new_box.serve(["sleep", "600"], ENV, tmp_path / "log")
+        inside = new_box.start(["sleep", "600"], ENV, tmp_path / "log")
         assert groups() > before[0]
         assert namespaces() > before[1]
         raise KeyboardInterrupt

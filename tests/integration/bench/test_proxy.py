@@ -23,9 +23,9 @@ _UNLIMITED: Final = "10000000000"
 
 
 def free_port() -> int:
-    """One that nobody has at the moment."""
-    with socket.create_server(("127.0.0.1", 0)) as one:
-        port: int = one.getsockname()[1]
+    """A port that no program uses at the moment."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port: int = listener.getsockname()[1]
         return port
 
 
@@ -40,16 +40,16 @@ class Digesting:
     def _serve(self) -> None:
         while True:
             try:
-                one, _ = self.listener.accept()
+                connection, _ = self.listener.accept()
             except OSError:
                 return
-            threading.Thread(target=self._answer, args=(one,), daemon=True).start()
+            threading.Thread(target=self._answer, args=(connection,), daemon=True).start()
 
-    def _answer(self, one: socket.socket) -> None:
-        with suppress(ConnectionError), one, one.makefile("rb") as lines:
+    def _answer(self, connection: socket.socket) -> None:
+        with suppress(ConnectionError), connection, connection.makefile("rb") as lines:
             for line in lines:
                 content = os.urandom(int(line))
-                one.sendall(content + hashlib.sha1(content).digest())
+                connection.sendall(content + hashlib.sha1(content).digest())
 
 
 @pytest.fixture
@@ -73,7 +73,7 @@ def proxy() -> Iterator[tuple[str, int]]:
 
 
 def exchange(client: socket.socket, size_bytes: int) -> None:
-    """Ask for so many bytes and compare the digest that comes behind them."""
+    """Request so many bytes and check the digest that follows them."""
     client.sendall(f"{size_bytes}\n".encode())
     with client.makefile("rb") as answers:
         content, digest = answers.read(size_bytes), answers.read(20)
@@ -90,7 +90,7 @@ def test_answers_arrive_whole(proxy: tuple[str, int], size_bytes: int) -> None:
 
 
 def test_a_slow_client_loses_nothing(proxy: tuple[str, int]) -> None:
-    """What does not fit into the client's buffer waits."""
+    """Bytes that do not fit into the client's buffer wait."""
     with socket.socket() as client:
         client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
         client.connect(proxy)
@@ -100,7 +100,7 @@ def test_a_slow_client_loses_nothing(proxy: tuple[str, int]) -> None:
 def test_connections_do_not_mix(proxy: tuple[str, int]) -> None:
     """Each client has the server's connection to itself."""
     clients = [socket.create_connection(proxy) for _ in range(8)]
-    threads = [threading.Thread(target=exchange, args=(one, 500_000)) for one in clients]
+    threads = [threading.Thread(target=exchange, args=(client, 500_000)) for client in clients]
     for thread in threads:
         thread.start()
     for thread, client in zip(threads, clients, strict=True):

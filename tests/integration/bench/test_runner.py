@@ -44,26 +44,26 @@ LIES: Final = program("lies", "echo", "something else")
 
 @contextmanager
 def boxed(shape: Profile, folder: Path) -> Iterator[tuple[Box, Server]]:
-    """A box with a server of the shape's object; skips where none can be made."""
+    """A box with a server of the profile's object; skips if this machine cannot make a box."""
     make_object(folder / "objects", shape.object_bytes)
     (folder / "box").mkdir()
     box = Box(shape)
-    with ExitStack() as made:
+    with ExitStack() as stack:
         try:
-            made.enter_context(box)
+            stack.enter_context(box)
         except CannotMakeBoxError as error:
             pytest.skip(str(error))
         yield box, start_server(box, folder / "box", folder / "objects")
 
 
 def runner(box: Box, server: Server, folder: Path) -> Runner:
-    """Of readers in this Python."""
+    """A runner of readers in this Python."""
     known = make_object(folder / "objects", box.profile.object_bytes)
     return Runner(box, server, known, RIVALS, folder / "box")
 
 
 def test_each_outcome_is_reported(tmp_path: Path) -> None:
-    """A good one has its numbers; one that fails, dies or reads something else has its reason."""
+    """A good sample has its numbers; a failed, killed or wrong reader has its reason."""
     with boxed(SHAPE, tmp_path) as (box, server):
         entries = [BASELINE_ENTRY, FAILS, GREEDY, LIES]
         samples = list(runner(box, server, tmp_path).rounds(entries, 1))
@@ -77,7 +77,7 @@ def test_each_outcome_is_reported(tmp_path: Path) -> None:
     assert "ended with 3" in failed.detail
     assert (greedy.outcome, greedy.kills) == (Outcome.OUT_OF_MEMORY, 1)
     assert lying.outcome == Outcome.WRONG
-    assert {one.size_bytes for one in (failed, greedy, lying)} == {0}
+    assert {sample.size_bytes for sample in (failed, greedy, lying)} == {0}
 
 
 def test_a_warm_reading_is_the_second_over_open_connections(tmp_path: Path) -> None:
@@ -100,11 +100,11 @@ def requests(server: Server) -> list[str]:
     return lines
 
 
-def test_the_box_tells_what_it_allows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_calibration_measures_the_speed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One line for one connection and one for many; how fast is for people to judge."""
     monkeypatch.setattr(calibration, "SECONDS", 0.2)
     monkeypatch.setattr(calibration, "OBJECT_BYTES", 3_000_000)
     with boxed(replace(SHAPE, link_mbit_per_s=80), tmp_path) as (box, server):
         lines = calibration.calibrate(box, server, tmp_path / "objects")
-    assert [one.what for one in lines] == ["1 connection", "2 connections"]
-    assert all(one.mb_per_s > 0 for one in lines)
+    assert [line.what for line in lines] == ["1 connection", "2 connections"]
+    assert all(line.mb_per_s > 0 for line in lines)

@@ -1,4 +1,4 @@
-"""What a second core hashes is hashed in order, whole, and never piles up."""
+"""background: calls on a second core are in order, complete, and limited in memory."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from bucketsum.archives.background import WAITING_BYTES, BackgroundCalls
 
 
 def test_calls_are_made_in_order() -> None:
-    """Whoever they are for; leaving waits for all of them."""
+    """Calls of several functions keep their order; leaving waits for all of them."""
     calls: list[object] = []
     with BackgroundCalls() as background:
         for number in range(200):
@@ -20,7 +20,7 @@ def test_calls_are_made_in_order() -> None:
 
 
 def test_waiting_is_until_all_are_made() -> None:
-    """What was handed over before has its effect afterwards."""
+    """After `wait`, every earlier call has had its effect."""
     sha1 = hashlib.sha1(usedforsecurity=False)
     with BackgroundCalls() as background:
         for _ in range(10):
@@ -31,7 +31,7 @@ def test_waiting_is_until_all_are_made() -> None:
 
 @pytest.mark.parametrize("size", [WAITING_BYTES // 4, 3 * WAITING_BYTES])
 def test_what_waits_is_limited(size: int) -> None:
-    """Whoever is faster waits: at most so many bytes are held, or one piece that is larger."""
+    """A faster producer waits: the queue holds `WAITING_BYTES`, or a single larger piece."""
     begin, entered = threading.Event(), threading.Event()
     handed = 0
 
@@ -58,7 +58,7 @@ def test_what_waits_is_limited(size: int) -> None:
 
 
 def fail(_: object) -> None:
-    """What no hash function does, and memory may."""
+    """Fails as hashing may fail without memory."""
     raise MemoryError
 
 

@@ -118,11 +118,11 @@ def test_total_is_limited(mode: Mode, tmp_path: Path) -> None:
     assert len(read.members) <= 10
 
 
-@pytest.mark.parametrize("told", [20, 4])
-def test_member_count_is_limited(told: int) -> None:
+@pytest.mark.parametrize("entries", [20, 4])
+def test_member_count_is_limited(entries: int) -> None:
     """It is counted in the directory, whatever the end says."""
     parts = [named(f"{number}") for number in range(20)]
-    read = Read(archive_of(*parts, end={"entries": told}), limits=Limits(members=10))
+    read = Read(archive_of(*parts, end={"entries": entries}), limits=Limits(members=10))
     assert read.contents.status is ArchiveStatus.TOO_MANY_MEMBERS
     assert read.members == []
 
@@ -248,7 +248,7 @@ def test_duplicates_and_case_collisions_keep_apart(mode: Mode, tmp_path: Path) -
 
 @MODES
 def test_symlink_is_its_text(mode: Mode, tmp_path: Path) -> None:
-    """What a link points to is hashed as text and never followed or made."""
+    """The target of a link is hashed as text; the link is never followed or created."""
     link = replace(named("link", b"/etc/passwd"), attributes=(stat.S_IFLNK | 0o777) << 16)
     read = Read(archive_of(link, named("link/below")), mode, root=tmp_path)
     assert read.digests == {"link": sha1_of(b"/etc/passwd"), "link/below": HELLO}

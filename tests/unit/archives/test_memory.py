@@ -1,4 +1,4 @@
-"""Memory does not grow with what an archive holds."""
+"""Memory does not grow with the size of an archive."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def peak_bytes(way: str, archive: Path, scratch: Path) -> int:
     "way", ["bucketsum stream", "bucketsum stream, 2 threads", "bucketsum tmp, 2 threads"]
 )
 def test_ten_times_the_archive_takes_no_more_memory(way: str, tmp_path: Path) -> None:
-    """A stored and a deflated member of 8 MB and of 80 MB each; the bench does it with 2 GB."""
+    """Stored and deflated members of 8 MB and of 80 MB need the same memory."""
     peaks = []
     for member_bytes in (8_000_000, 80_000_000):
         archive = tmp_path / f"{member_bytes}.zip"

@@ -1,4 +1,4 @@
-"""Batches that go past botocore's walk say what they would have said."""
+"""raw_batch_write: batches that skip botocore's validation have the same content."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Wire:
-    """What leaves a client; each request is answered with the next of *answers*."""
+    """Records the requests of a client; answers each with the next of *answers*."""
 
     def __init__(self, *answers: int) -> None:
         self.bodies: list[Any] = []

@@ -1,4 +1,4 @@
-"""Folders under /tmp: gone afterwards, whoever died."""
+"""workspace: folders under /tmp are removed, also those of dead processes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,8 @@ def test_what_the_dead_left_is_removed_and_what_the_living_use_is_not(tmp_path: 
     ]  # fmt: skip
     try:
         folders = [
-            tmp_path / (one.stdout.readline().strip() if one.stdout else "") for one in started
+            tmp_path / (process.stdout.readline().strip() if process.stdout else "")
+            for process in started
         ]
         started[0].send_signal(signal.SIGKILL)
         started[0].wait()
@@ -66,8 +67,8 @@ def test_what_the_dead_left_is_removed_and_what_the_living_use_is_not(tmp_path: 
         with workspace(tmp_path) as own:
             assert set(tmp_path.iterdir()) == {folders[1], own}
     finally:
-        for one in started:
-            one.communicate("")
+        for process in started:
+            process.communicate("")
 
 
 def test_archive_without_room_is_refused_before_it_is_kept(

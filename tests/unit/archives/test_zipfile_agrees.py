@@ -1,4 +1,4 @@
-"""What `zipfile` writes is read as `zipfile` reads it, however it comes and however it is cut."""
+"""Archives that `zipfile` writes are read as `zipfile` reads them, in chunks of any size."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_modes_agree(members: dict[str, tuple[int, bytes]]) -> None:
 def test_changed_bytes_never_surprise(
     seed: bytes, changes: list[tuple[int, int]], cut: int
 ) -> None:
-    """Whatever bytes are changed or cut off, what is read is right or has a reason."""
+    """After any damage, each member is right or has a reason."""
     data = bytearray(seed)
     for at, value in changes:
         data[at % len(data)] = value

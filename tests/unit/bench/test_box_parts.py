@@ -1,4 +1,4 @@
-"""What a box is made of, as far as no kernel is needed for it."""
+"""The parts of a box that need no kernel features."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ BURSTING = Profile("bursting", 1769, 625, 100_000_000, burst_bytes=BURST_BYTES)
 
 
 def after(command: list[str], word: str) -> str:
-    """What follows *word* in *command*."""
+    """The argument after *word* in *command*."""
     return command[command.index(word) + 1]
 
 
-def test_the_link_s_rate_is_what_a_program_receives() -> None:
+def test_the_rate_of_the_link_is_that_of_the_payload() -> None:
     """Headers come on top of the named rate: 1,514 bytes on the wire carry 1,448."""
     assert wire_bytes_per_s(1448e6) == 1514e6
     assert after(shaping(PLAIN), "rate") == f"{wire_bytes_per_s(625e6 / 8)}bps"
 
 
-def test_a_bucket_holds_the_kernel_s_largest_packets() -> None:
+def test_a_bucket_holds_the_largest_packets_of_the_kernel() -> None:
     """Packets of 64 KiB would be cut up or dropped by a smaller bucket."""
     assert int(after(shaping(PLAIN), "burst")) > 65536
     assert int(after(shaping(BURSTING), "mtu")) > 65536
@@ -80,7 +80,7 @@ def test_a_refusal_names_all_that_is_missing_and_how_to_get_it() -> None:
         assert part in text
 
 
-def test_a_tool_is_found_outside_of_a_person_s_path(
+def test_a_tool_is_found_outside_of_the_path(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """`tc` and nginx are in sbin folders, which a person's PATH often leaves out."""
@@ -107,15 +107,15 @@ def test_kills_are_read_from_either_kind_of_control_group(text: str, kills: int)
 
 @pytest.mark.parametrize("size_bytes", [0, 1, 999_999, 1_000_000, 1_000_001, 2_500_000])
 def test_objects_have_their_size_and_their_digest(tmp_path: Path, size_bytes: int) -> None:
-    """What is on disk is what the known digest says; asked again, it is not made again."""
+    """The file has the known size and digest; a second call does not write it again."""
     known = make_object(tmp_path, size_bytes)
     path = tmp_path / BUCKET / known.key
-    made = path.stat().st_mtime_ns
+    created_at = path.stat().st_mtime_ns
 
     assert path.stat().st_size == size_bytes
     assert known.sha1 == hashlib.sha1(path.read_bytes()).hexdigest()
     assert make_object(tmp_path, size_bytes) == known
-    assert path.stat().st_mtime_ns == made
+    assert path.stat().st_mtime_ns == created_at
 
 
 def test_a_damaged_object_is_made_again(tmp_path: Path) -> None:

@@ -62,7 +62,7 @@ def test_a_reader_reads_all_of_the_object_in_order(
     assert read() == (len(CONTENT), SHA1)
 
 
-def test_a_program_s_output_is_hashed(tmp_path: Path) -> None:
+def test_the_output_of_a_program_is_hashed(tmp_path: Path) -> None:
     """The texts in braces are the object's."""
     (tmp_path / "one").write_bytes(CONTENT)
     read = programs.piped(Target(FIELDS), ["cat", f"{tmp_path}/{{key}}"])
@@ -78,7 +78,7 @@ def test_a_program_that_fails_is_no_measurement(tmp_path: Path) -> None:
 
 
 def run_harness(job: dict[str, object], after: str) -> list[dict[str, object]]:
-    """What the harness answers to *job*, and then to *after*."""
+    """The answers of the harness to *job*, and then to *after*."""
     done = subprocess.run(
         [sys.executable, "-m", "bench.readers.harness"],
         input=f"{json.dumps(job)}\n{after}",

@@ -110,7 +110,7 @@ def test_a_choice_of_readers_always_has_the_baseline() -> None:
 
 
 def test_programs_are_called_by_the_path_that_was_found() -> None:
-    """What the harness fills in, bucket and key, stays open."""
+    """The harness fills in bucket and key later."""
     options = {"argv": ["{aws}", "s3://{{bucket}}/{{key}}"], "chunk_bytes": 1}
     filled_in = filled(options, {"aws": "/there/aws"})
     assert filled_in == {"argv": ["/there/aws", "s3://{bucket}/{key}"], "chunk_bytes": 1}

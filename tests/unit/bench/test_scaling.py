@@ -52,7 +52,7 @@ def test_two_invocations_by_hand() -> None:
 
 
 def test_batches_by_hand() -> None:
-    """A batch of ten takes ten times as long: 2 × 10 objects in 30 s, three times in a row."""
+    """A batch of ten takes ten times as long: 30 s for 2 × 10 objects, three times."""
     result = estimate(Burst(60, 3, batch_size=10), Setting("", maximum_concurrency=2))
     assert (result.seconds, [minute.finished for minute in result.minutes]) == (90, [40, 20])
 

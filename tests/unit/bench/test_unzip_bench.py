@@ -37,7 +37,7 @@ def small(tmp_path: Path) -> Path:
 
 
 def output_of(*arguments: object) -> str:
-    """What this interpreter prints."""
+    """The output of this interpreter for *arguments*."""
     command = [sys.executable, *map(str, arguments)]
     return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
