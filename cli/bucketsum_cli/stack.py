@@ -231,5 +231,5 @@ def _missing(connection: Connection, name: str) -> str:
     return (
         f"there is no stack {name} in {session.region_name} (profile {session.profile_name}); "
         "name yours with --stack, --region and --profile, use the local emulator with --local, or "
-        "deploy one with `sam build && sam deploy --guided`"
+        "deploy one with `sam build && sam deploy --guided --config-file deploy.toml` (README)"
     )

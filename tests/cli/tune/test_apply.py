@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.tune.sweeps import MIB, a_cell, a_run, failed_samples, good_samples
+from tests.support.sam_template import TEMPLATE
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,11 +62,31 @@ def test_a_yes_writes_it_and_says_how_to_deploy(
     """Only the parameters change."""
     ended = run("tune", "apply", recommended, answer="y\n")
     assert ended.status == 0
-    assert "sam deploy --config-env default" in ended.err
+    assert ended.err.endswith("sam build && sam deploy --config-env default\n")
     wanted = BEFORE.replace("MemorySize=128 BatchSize=2", "MemorySize=512 BatchSize=2")
     assert samconfig.read_text() == wanted.replace(
         'BatchSize=2"', 'BatchSize=2 ChunkBytes=1048576 Streams=1"'
     )
+
+
+def test_a_deploy_toml_is_changed_instead_of_the_tracked_file(
+    run: Run, samconfig: Path, recommended: str
+) -> None:
+    """A person's own choices stay out of the file that `git pull` updates."""
+    own = samconfig.with_name("deploy.toml")
+    own.write_text(BEFORE.replace("BatchSize=2", "BatchSize=9"))
+    ended = run("tune", "apply", recommended, "--yes")
+    assert ended.status == 0
+    assert 'BatchSize=9 ChunkBytes=1048576 Streams=1"' in own.read_text()
+    assert samconfig.read_text() == BEFORE
+    assert f"{own} now has these values" in ended.err
+    assert "sam build && sam deploy --config-env default --config-file deploy.toml\n" in ended.err
+
+
+def test_git_ignores_deploy_toml() -> None:
+    """No answer of a person is committed by accident."""
+    ignored = (TEMPLATE.parent / ".gitignore").read_text(encoding="utf-8").splitlines()
+    assert "deploy.toml" in ignored
 
 
 def test_what_is_there_already_is_not_asked_for(

@@ -1,4 +1,4 @@
-"""`bucketsum tune apply`: the recommended parameters, written into samconfig.toml."""
+"""`bucketsum tune apply`: the recommended parameters, written into deploy.toml."""
 
 from __future__ import annotations
 
@@ -24,14 +24,15 @@ if TYPE_CHECKING:
     from bucketsum_cli.options import Target
     from bucketsum_cli.tune.results import Results
 
-_FILE_NAME: Final = "samconfig.toml"
+_OWN_FILE: Final = "deploy.toml"
+_TRACKED_FILE: Final = "samconfig.toml"
 _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("apply")
 @click.argument("run_id", metavar="RUN")
 @click.option("--config-file", "config_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="File to change; the default is the project's samconfig.toml.")  # fmt: skip
+              help="File to change; by default deploy.toml, else samconfig.toml.")  # fmt: skip
 @click.option("--config-env", "environment", default="default", show_default=True, metavar="NAME",
               help="Environment in the file.")  # fmt: skip
 @yes_option
@@ -45,7 +46,9 @@ def apply(
     yes: bool,  # noqa: FBT001 - click passes by name
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Write the recommendation of RUN into samconfig.toml, for the next `sam deploy`.
+    """Write the recommendation of RUN into deploy.toml, for the next `sam deploy`.
+
+    Without a deploy.toml, it changes samconfig.toml.
 
     Shows the change and asks for confirmation. Everything else in the file stays as it is.
 
@@ -55,7 +58,7 @@ def apply(
     """
     results = results_in(target, run_id)
     parameters = _recommended_parameters(results)
-    file = config_file or project_folder() / _FILE_NAME
+    file = config_file or _file_in(project_folder())
     before = _text_of(file)
     after = with_parameters(before, file.name, environment, parameters)
     if results.is_local:
@@ -78,7 +81,13 @@ def apply(
         )
         return
     note(f"{file} now has these values" if changed else f"{file} already has these values")
-    note(f"deploy it: sam build && {_deploy_command(config_file, environment)}")
+    note(f"deploy it: sam build && {_deploy_command(file, environment, named=bool(config_file))}")
+
+
+def _file_in(project: Path) -> Path:
+    """The person's own file if there is one, else the file that git tracks."""
+    own = project / _OWN_FILE
+    return own if own.exists() else project / _TRACKED_FILE
 
 
 def _recommended_parameters(results: Results) -> Mapping[str, int | str]:
@@ -98,8 +107,8 @@ def _text_of(file: Path) -> str:
             return opened.read()
     except FileNotFoundError:
         raise CannotDoError(
-            f"there is no {file}; create it with `sam deploy --guided`, or name another file with "
-            "--config-file"
+            f"there is no {file}; create it with `cp samconfig.toml deploy.toml` and `sam deploy "
+            "--guided --config-file deploy.toml`, or name another file with --config-file"
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise CannotDoError(f"{file} cannot be read: {error}") from error
@@ -113,9 +122,9 @@ def _show_difference(file: Path, before: str, after: str) -> None:
         notes().print(printable(line), style=_STYLES.get(line[:1], ""), soft_wrap=True)
 
 
-def _deploy_command(config_file: Path | None, environment: str) -> str:
-    """`sam deploy` for the changed file; SAM looks in the project for a relative path."""
+def _deploy_command(file: Path, environment: str, *, named: bool) -> str:
+    """`sam deploy` for the changed *file*; SAM looks in the project for a relative path."""
     command = ["sam", "deploy", "--config-env", environment]
-    if config_file is not None:
-        command += ["--config-file", str(config_file.absolute())]
+    if named or file.name == _OWN_FILE:
+        command += ["--config-file", str(file.absolute()) if named else _OWN_FILE]
     return shlex.join(command)
