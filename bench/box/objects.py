@@ -18,13 +18,7 @@ _BLOCK_BYTES: Final = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class KnownObject:
-    """An object with a known digest.
-
-    Attributes:
-        key: Key in `BUCKET`.
-        size_bytes: Size of the object.
-        sha1: 40 lower-case hexadecimal characters.
-    """
+    """An object in `BUCKET` with a known digest."""
 
     key: str
     size_bytes: int

@@ -22,13 +22,7 @@ class CannotMakeBoxError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """One missing requirement.
-
-    Attributes:
-        what: Name.
-        why: Purpose.
-        get: How to install it.
-    """
+    """One missing requirement, its purpose, and how to install it."""
 
     what: str
     why: str

@@ -29,16 +29,7 @@ _DEPLOYED: Final = re.compile(r"hasher, batches of (\d+)")
 
 @dataclass(frozen=True, slots=True)
 class Speed:
-    """Speed of one reader with one object in one Lambda-like configuration.
-
-    Attributes:
-        memory_mb: The function's memory.
-        link: Its network, in Mbit/s.
-        object_bytes: Size of the object.
-        reader: Name of the reader.
-        mb_per_s: Median speed, from the request to the digest.
-        gets: Number of S3 requests.
-    """
+    """Median speed of one reader in one Lambda-like configuration, and its number of GETs."""
 
     memory_mb: int
     link: str

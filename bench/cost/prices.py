@@ -13,15 +13,7 @@ ARCHITECTURES: Final = ("arm64", "x86_64")
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A price.
-
-    Attributes:
-        what: The billed unit.
-        usd: US dollars for `per` units.
-        per: Units that AWS quotes the price for.
-        page: AWS's page below https://aws.amazon.com.
-        read: Where the price was read, and when.
-    """
+    """US dollars for `per` units by a page below https://aws.amazon.com, and where it was read."""
 
     what: str
     usd: float

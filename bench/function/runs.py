@@ -60,17 +60,7 @@ class Variant:
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One run of one variant.
-
-    Attributes:
-        variant: Name of the variant.
-        seconds: Wall time of all invocations.
-        cpu_seconds: CPU time of all invocations.
-        peak_bytes: Peak resident memory.
-        gets: Requests to S3.
-        writes: Requests to DynamoDB.
-        invocations: Wall and CPU seconds of each.
-    """
+    """One run of one variant, and the wall and CPU seconds of each of its invocations."""
 
     variant: str
     seconds: float

@@ -7,40 +7,29 @@ import sys
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bench.box.requirements import Missing, tool
 from bucketsum_cli.local.interpreter import newest_interpreter
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
 _UV: Final = (sys.executable, "-m", "uv", "--quiet")
 _PINS: Final = Path(__file__).with_name("rivals.txt")
 _PROJECT: Final = _PINS.parents[2]
 _AWS_CLI: Final = "awscli==1.46.2"
-_S5CMD: Final = ("github.com/peak/s5cmd/v2", "v2.3.0")
+_ON_PATH: Final = ("s5cmd", "rclone")
 
 _GET: Final = {
     "awscrt": "PyPI has wheels for Python 3.8 and newer",
     "pycurl": "PyPI has wheels for glibc 2.28 and newer",
     "aws": f"The benchmark installs {_AWS_CLI} from PyPI if it can be reached",
-    "s5cmd": f"Install Go (apt-get install golang-go, 1.21 or newer): the benchmark builds "
-    f"{'@'.join(_S5CMD)} with it; or put `s5cmd` on the PATH",
+    "s5cmd": "go install github.com/peak/s5cmd/v2@v2.3.0, and put it on the PATH",
     "rclone": "apt-get install rclone",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class Rivals:
-    """Installed readers.
-
-    Attributes:
-        python: Interpreter of the harness.
-        programs: Path of each installed program.
-        missing: Missing readers by name.
-        versions: Versions of everything installed, nginx included.
-    """
+    """Interpreter of the harness, programs, and versions by name; and the missing readers."""
 
     python: Path
     programs: dict[str, str]
@@ -64,14 +53,12 @@ def install(folder: Path) -> Rivals:
             _pip_install(python, [pin])
         except subprocess.CalledProcessError as error:
             absent[pin.partition("==")[0]] = _last_line(error.stderr)
-    programs: dict[str, str] = {}
-    for name, make in _PROGRAMS.items():
-        try:
-            programs[name] = str(make(folder, interpreter.path))
-        except subprocess.CalledProcessError as error:
-            absent[name] = _last_line(error.stderr)
-        except OSError as error:
-            absent[name] = str(error)
+    programs = {name: path for name in _ON_PATH if (path := tool(name))}
+    absent |= {name: "it is not on the PATH" for name in _ON_PATH if name not in programs}
+    try:
+        programs["aws"] = str(_make_aws(folder, interpreter.path))
+    except subprocess.CalledProcessError as error:
+        absent["aws"] = _last_line(error.stderr)
     missing = {name: Missing(name, why, _GET[name]) for name, why in absent.items()}
     return Rivals(python, programs, missing, _versions(python, programs))
 
@@ -99,64 +86,29 @@ def _make_aws(folder: Path, interpreter: Path) -> Path:
     return python.with_name("aws").absolute()
 
 
-def _make_s5cmd(folder: Path, _: Path) -> Path:
-    """Build it from the Go module proxy, in a module that requires it."""
-    if installed := tool("s5cmd"):
-        return Path(installed)
-    program = (folder / "s5cmd" / "s5cmd").absolute()
-    if program.exists():
-        return program
-    go = tool("go")
-    if go is None:
-        raise FileNotFoundError("there is neither `s5cmd` nor `go`")
-    module, version = _S5CMD
-    program.parent.mkdir(parents=True, exist_ok=True)
-    (program.parent / "go.mod").write_text(
-        f"module bench\n\ngo 1.21\n\nrequire {module} {version}\n"
-    )
-    (program.parent / "bench.go").write_text(f'package bench\n\nimport _ "{module}"\n')
-    flags = f"-X {module}/version.Version={version}"
-    build = [go, "build", "-mod=mod", "-ldflags", flags, "-o", str(program), module]
-    _run(build, cwd=program.parent)
-    return program
-
-
-def _find_rclone(_: Path, __: Path) -> Path:
-    program = tool("rclone")
-    if program is None:
-        raise FileNotFoundError("it is not on the PATH")
-    return Path(program)
-
-
-_PROGRAMS: Final[dict[str, Callable[[Path, Path], Path]]] = {
-    "aws": _make_aws,
-    "s5cmd": _make_s5cmd,
-    "rclone": _find_rclone,
-}
-
 _LIST: Final = (
     "import sys; from importlib import metadata as m; print('Python', sys.version.split()[0]);"
     "[print(d.name, d.version) for d in m.distributions()]"
 )
-_LIBRARIES: Final[tuple[str, ...]] = (
-    *("Python", "boto3", "botocore", "urllib3", "s3transfer", "awscrt", "pycurl"),
-)
+_LIBRARIES: Final = (
+    "Python", "boto3", "botocore", "urllib3", "s3transfer", "awscrt", "pycurl",
+)  # fmt: skip
 
 
 def _versions(python: Path, programs: dict[str, str]) -> dict[str, str]:
     listed = dict(line.split() for line in _run([str(python), "-c", _LIST]).splitlines())
     versions: dict[str, str] = {name: listed[name] for name in _LIBRARIES if name in listed}
-    options = {"aws": "--version", "s5cmd": "version", "rclone": "version"}
     for name, program in programs.items():
-        versions[name] = _run([program, options[name]]).splitlines()[0]
+        option = "--version" if name == "aws" else "version"
+        versions[name] = _run([program, option]).splitlines()[0]
     if nginx := tool("nginx"):
         versions["nginx"] = _run([nginx, "-v"]).strip().rpartition("/")[2]
     return versions
 
 
-def _run(argv: list[str], cwd: Path | None = None) -> str:
+def _run(argv: list[str]) -> str:
     completed = subprocess.run(  # noqa: S603 - commands of this module
-        argv, cwd=cwd, check=True, capture_output=True, text=True
+        argv, check=True, capture_output=True, text=True
     )
     return completed.stdout or completed.stderr  # nginx prints its version to stderr
 

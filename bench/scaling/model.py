@@ -20,13 +20,7 @@ _ROUNDING: Final = 1e-9
 
 @dataclass(frozen=True, slots=True)
 class Burst:
-    """Objects that are uploaded at the same moment.
-
-    Attributes:
-        objects: Their number.
-        seconds_per_object: From the GET to the row.
-        batch_size: Messages per invocation.
-    """
+    """Objects uploaded at the same moment; each takes some seconds from the GET to the row."""
 
     objects: int
     seconds_per_object: float

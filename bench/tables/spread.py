@@ -12,13 +12,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Median and range.
-
-    Attributes:
-        median: The median.
-        low: The smallest value.
-        high: The largest value.
-    """
+    """Median, smallest and largest value."""
 
     median: float
     low: float

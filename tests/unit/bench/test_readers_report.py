@@ -1,4 +1,4 @@
-"""readers: from samples to summaries, table and JSON."""
+"""readers: summaries of samples, table and JSON, and the command without a sandbox."""
 
 from __future__ import annotations
 
@@ -6,15 +6,18 @@ import json
 from pathlib import Path
 
 import pytest
+from bench.__main__ import bench
 from bench.box.calibration import Calibration
 from bench.box.profiles import Profile
 from bench.box.requirements import Missing
+from bench.readers import command
 from bench.readers.registry import BASELINE, ENTRIES, chosen
 from bench.readers.report import Measured, as_json, markdown
 from bench.readers.rivals import Rivals
 from bench.readers.runner import filled, rotated
 from bench.readers.samples import Outcome, Sample, summaries
 from bench.tables.spread import Spread
+from click.testing import CliRunner
 
 ORIGIN = {"date": "2026-01-02", "load": 0.25, "machine": "EPYC, 2 cores"}
 PROFILE = Profile("plain", 512, 800, 100_000_000)  # 100 MB/s: the object takes a second
@@ -26,22 +29,15 @@ def sample(reader: str, number: int, seconds: float, cpu_seconds: float = 0.1) -
 
 
 SAMPLES = [
-    sample(BASELINE, 0, 2.0, 0.2),
-    sample("other", 0, 1.0),
-    sample(BASELINE, 1, 4.0, 0.2),
-    sample("other", 1, 2.0),
-    sample(BASELINE, 2, 2.0, 0.2),
-    sample("other", 2, 1.25),
+    *(sample(BASELINE, number, seconds, 0.2) for number, seconds in enumerate((2.0, 4.0, 2.0))),
+    *(sample("other", number, seconds) for number, seconds in enumerate((1.0, 2.0, 1.25))),
     Sample("doomed", 0, Outcome.OUT_OF_MEMORY, kills=1, detail="gone"),
 ]
 MEASURED = Measured(PROFILE, [Calibration("1 connection", 99.0, 100.0)], SAMPLES)
 
 
-@pytest.fixture
-def rivals() -> Rivals:
-    """All but one program."""
-    missing = {"rclone": Missing("rclone", "it is not on the PATH", "apt-get install rclone")}
-    return Rivals(Path("python"), {}, missing, {"boto3": "1.2.3"})
+MISSING = {"rclone": Missing("rclone", "it is not on the PATH", "apt-get install rclone")}
+RIVALS = Rivals(Path("python"), {}, MISSING, {"boto3": "1.2.3"})
 
 
 def test_speed_is_a_median_with_its_spread() -> None:
@@ -75,9 +71,9 @@ def test_a_round_whose_baseline_failed_has_no_ratio() -> None:
     assert other.mb_per_s == Spread(80.0, 50.0, 100.0)
 
 
-def test_the_table_has_a_row_per_reader_and_names_the_machine(rivals: Rivals) -> None:
+def test_the_table_has_a_row_per_reader_and_names_the_machine() -> None:
     """Speeds with their spread, failures in words, versions, what is missing, and whose it is."""
-    text = markdown([MEASURED], rivals, ORIGIN)
+    text = markdown([MEASURED], RIVALS, ORIGIN)
     assert "| other | 80.0 (50.0-100.0) | 2.00 | 0.800 | 1.00 | 50 |" in text
     assert "| doomed (not counted: 1 × out of memory (1 killed)) |  |  |  |  |  |" in text
     assert "Missing: rclone: it is not on the PATH. apt-get install rclone." in text
@@ -85,20 +81,13 @@ def test_the_table_has_a_row_per_reader_and_names_the_machine(rivals: Rivals) ->
     assert f"Not AWS: a sandbox on one machine, {origin}" in text
 
 
-def test_the_json_has_every_sample(rivals: Rivals) -> None:
+def test_the_json_has_every_sample() -> None:
     """With what was not good, so that everything in the table can be computed again."""
-    document = json.loads(json.dumps(as_json([MEASURED], rivals, ORIGIN)))
+    document = json.loads(json.dumps(as_json([MEASURED], RIVALS, ORIGIN)))
     assert document["machine"] == "EPYC, 2 cores"
     assert len(document["profiles"][0]["samples"]) == len(SAMPLES)
     assert document["profiles"][0]["summaries"][1]["ratio"]["median"] == 2.0
     assert document["missing"][0]["what"] == "rclone"
-
-
-def test_every_round_begins_with_another_reader() -> None:
-    """Nobody is always first, and all run in each round."""
-    rounds = [rotated(ENTRIES, number) for number in range(len(ENTRIES))]
-    assert [order[0].name for order in rounds] == [entry.name for entry in ENTRIES]
-    assert all(sorted(e.name for e in order) == sorted(e.name for e in ENTRIES) for order in rounds)
 
 
 def test_a_choice_of_readers_always_has_the_baseline() -> None:
@@ -114,3 +103,35 @@ def test_programs_are_called_by_the_path_that_was_found() -> None:
     options = {"argv": ["{aws}", "s3://{{bucket}}/{{key}}"], "chunk_bytes": 1}
     filled_in = filled(options, {"aws": "/there/aws"})
     assert filled_in == {"argv": ["/there/aws", "s3://{bucket}/{key}"], "chunk_bytes": 1}
+
+
+def test_every_round_begins_with_another_reader() -> None:
+    """All readers are in each round."""
+    rounds = [rotated(ENTRIES, number) for number in range(len(ENTRIES))]
+    assert tuple(order[0] for order in rounds) == ENTRIES
+    assert all({entry.name for entry in order} == {e.name for e in ENTRIES} for order in rounds)
+
+
+def test_missing_requirements_are_listed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Exit status 2, a line for each missing thing, and nothing is installed or measured."""
+    lacking = [Missing("nginx", "serves the objects over TLS", "apt-get install nginx-light")]
+    monkeypatch.setattr(command, "missing", lambda: lacking)
+    result = CliRunner().invoke(bench, ["readers"])
+    assert result.exit_code == 2
+    assert result.output.splitlines()[1:] == [
+        "  nginx: serves the objects over TLS. apt-get install nginx-light"
+    ]
+
+
+def test_an_unknown_reader_is_refused() -> None:
+    """Exit status 2, and the known names."""
+    result = CliRunner().invoke(bench, ["readers", "--only", "no such reader"])
+    assert result.exit_code == 2
+    assert "libcurl" in result.output
+
+
+def test_a_quick_look_is_not_written_into_the_documents() -> None:
+    """Exit status 2, before anything is measured."""
+    result = CliRunner().invoke(bench, ["readers", "--quick", "--write-docs"])
+    assert result.exit_code == 2
+    assert "--write-docs" in result.output

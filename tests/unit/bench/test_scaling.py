@@ -43,33 +43,18 @@ def test_the_first_row_is_the_baselines() -> None:
     assert baseline_estimate().rows[0][1:] == ("5 → 65 → 125", 30, 390, 750, 1170)
 
 
-def test_two_invocations_by_hand() -> None:
-    """Seven objects, two at a time, 25 s each: four rounds, two of them in the first minute."""
-    result = estimate(Burst(7, 25), Setting("", maximum_concurrency=2))
+def test_bursts_by_hand() -> None:
+    """Rounds of objects and of batches, pollers for 1,000 per second, and each minute's limit."""
     cap = "MaximumConcurrency"
-    assert result.minutes == (Minute(4, 2, cap), Minute(3, 2, cap))
-    assert result.seconds == 100
-
-
-def test_batches_by_hand() -> None:
-    """A batch of ten takes ten times as long: 30 s for 2 × 10 objects, three times."""
-    result = estimate(Burst(60, 3, batch_size=10), Setting("", maximum_concurrency=2))
-    assert (result.seconds, [minute.finished for minute in result.minutes]) == (90, [40, 20])
-
-
-def test_the_rate_limit_by_hand() -> None:
-    """Pollers for 1,000 per second: 100,000 short objects take 100 s."""
-    result = estimate(Burst(100_000, 0.05), Setting("", pollers=(100, 100)))
-    assert result.seconds == 100
-    assert result.minutes[0] == Minute(60_000, 1000, "pollers' polls")
-
-
-def test_the_limit_is_named_minute_by_minute() -> None:
-    """First the scale-up, then the cap."""
-    result = estimate(Burst(60, 30), Setting("", maximum_concurrency=15, per_minute=10))
-    assert [minute.limit for minute in result.minutes] == [SCALE_UP, "MaximumConcurrency"] + [
-        "MaximumConcurrency"
-    ] * (len(result.minutes) - 2)
+    two = estimate(Burst(7, 25), Setting("", maximum_concurrency=2))
+    assert (two.seconds, two.minutes) == (100, (Minute(4, 2, cap), Minute(3, 2, cap)))
+    batches = estimate(Burst(60, 3, batch_size=10), Setting("", maximum_concurrency=2))
+    assert (batches.seconds, [minute.finished for minute in batches.minutes]) == (90, [40, 20])
+    polled = estimate(Burst(100_000, 0.05), Setting("", pollers=(100, 100)))
+    assert (polled.seconds, polled.minutes[0]) == (100, Minute(60_000, 1000, "pollers' polls"))
+    capped = estimate(Burst(60, 30), Setting("", maximum_concurrency=15, per_minute=10))
+    first, *others = [minute.limit for minute in capped.minutes]
+    assert (first, set(others)) == (SCALE_UP, {cap})
 
 
 @pytest.mark.parametrize(
@@ -124,8 +109,10 @@ def test_a_constant_load_by_littles_law() -> None:
     assert shares == sorted(shares, reverse=True)
 
 
-def test_limits_are_those_of_aws() -> None:
+def test_limits_are_those_of_aws_and_the_template() -> None:
     """docs/scaling.md has the range of Lambda's API model, and every number of the model."""
+    parameter = load_template()["Parameters"]["MaximumConcurrency"]
+    assert parameter["Default"] == DEFAULT.maximum_concurrency
     shape = Session().get_service_model("lambda").shape_for("MaximumConcurrency")
     numbers = {row[0]: row[1] for row in Document.read(DOCUMENT).table("limit")}
     least, most = shape.metadata["min"], shape.metadata["max"]
@@ -133,12 +120,6 @@ def test_limits_are_those_of_aws() -> None:
     listed = "; ".join(numbers.values()).replace(",", "")
     for name, number in vars(limits).items():
         assert not isinstance(number, int) or f"{number}" in listed, name
-
-
-def test_the_default_is_the_templates() -> None:
-    """The tables' default is the template's."""
-    parameter = load_template()["Parameters"]["MaximumConcurrency"]
-    assert parameter["Default"] == DEFAULT.maximum_concurrency
 
 
 @pytest.mark.parametrize(

@@ -35,12 +35,8 @@ def test_a_document_gets_texts() -> None:
         "| x \\| y | 1.23 | 2.0 (1.0-3.0) |",
         "| z |  | 2.0 |",
     ]
-
-
-def test_a_title_and_a_remark_stand_above_the_table() -> None:
-    """Then an empty line, which Markdown needs."""
-    text = Table("t", COLUMNS, (), "Title", "Remark.").markdown()
-    assert text.startswith("**Title**\nRemark.\n\n| a thing |")
+    titled = Table("t", COLUMNS, (), "Title", "Remark.").markdown()
+    assert titled.startswith("**Title**\nRemark.\n\n| a thing |")
 
 
 def test_json_has_the_values() -> None:
