@@ -1,4 +1,4 @@
-"""What a box is made of, as far as no kernel is needed for it."""
+"""The parts of a box that need no kernel features."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BURSTING = Profile("bursting", 1769, 625, 100_000_000, burst_bytes=BURST_BYTES)
 
 
 def after(command: list[str], word: str) -> str:
-    """What follows *word* in *command*."""
+    """The argument after *word* in *command*."""
     return command[command.index(word) + 1]
 
 
@@ -76,7 +76,7 @@ def test_a_refusal_names_all_that_is_missing_and_how_to_get_it() -> None:
         assert part in text
 
 
-def test_a_tool_is_found_outside_of_a_person_s_path(
+def test_a_tool_is_found_outside_of_the_path(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """`tc` and nginx are in sbin folders, which a person's PATH often leaves out."""
