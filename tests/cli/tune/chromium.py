@@ -67,10 +67,10 @@ class Page:
 
     def _next(self) -> dict[str, Any]:
         text = bytearray()
-        while (one := self._answers.read(1)) != b"\0":
-            if not one:
+        while (byte := self._answers.read(1)) != b"\0":
+            if not byte:
                 raise RuntimeError("Chromium has ended")
-            text += one
+            text += byte
         answer: dict[str, Any] = json.loads(text)
         method, params = answer.get("method"), answer.get("params", {})
         self._loaded |= method == "Page.loadEventFired"

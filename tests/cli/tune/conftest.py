@@ -48,7 +48,7 @@ def measurements(stack: Stack) -> MeasurementsTable:
 
 @pytest.fixture
 def state_machine(measurements: MeasurementsTable, monkeypatch: pytest.MonkeyPatch) -> StateMachine:
-    """What the stack's clients of Step Functions and Lambda lead to."""
+    """The simulated state machine and prober, behind the stack's clients."""
     machine, make_client = StateMachine(measurements), Connection.client
 
     def client(connection: Connection, service: str, region: str | None = None) -> Any:  # noqa: ANN401 - as `Connection.client`

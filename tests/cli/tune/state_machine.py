@@ -26,7 +26,7 @@ class StateMachine:
     """Step Functions' client as far as the command knows it; it records a round a question.
 
     Attributes:
-        asked: The inputs of the executions that were started.
+        inputs: The inputs of the executions that were started.
         stopped: Whether the execution was stopped.
         refuses: Why an execution fails at once; empty where it does not.
         judges: Whether the stack judges a run whose execution was stopped.
@@ -36,7 +36,7 @@ class StateMachine:
 
     def __init__(self, measurements: MeasurementsTable) -> None:
         self.measurements = measurements
-        self.asked: list[dict[str, Any]] = []
+        self.inputs: list[dict[str, Any]] = []
         self.stopped = False
         self.refuses = ""
         self.judges = True
@@ -48,8 +48,8 @@ class StateMachine:
     def start_execution(self, *, stateMachineArn: str, name: str, input: str) -> dict[str, str]:  # noqa: A002, N803 - as boto3 has it
         """Begin; the first questions find nothing recorded yet."""
         assert stateMachineArn == "SweepStateMachineArn"
-        self.asked.append(json.loads(input))
-        self._rounds = self._sweep(name, self.asked[-1])
+        self.inputs.append(json.loads(input))
+        self._rounds = self._sweep(name, self.inputs[-1])
         return {"executionArn": f"arn:{name}"}
 
     def describe_execution(self, *, executionArn: str) -> dict[str, str]:  # noqa: N803 - as boto3 has it
@@ -75,11 +75,11 @@ class StateMachine:
         if self.judges:
             self._end(ExecutionEnd(RunStatus.STOPPED, "the execution is ABORTED"))
 
-    def _sweep(self, run_id: str, asked: dict[str, Any]) -> Iterator[None]:
+    def _sweep(self, run_id: str, sweep_input: dict[str, Any]) -> Iterator[None]:
         if self.refuses:
             return
         yield
-        plan = plan_of(SweepInput.from_json(asked))
+        plan = plan_of(SweepInput.from_json(sweep_input))
         cells = [
             CellRow(
                 cell_id=cell.cell_id,
@@ -101,13 +101,13 @@ class StateMachine:
             region="us-east-1",
             architecture="arm64",
             label="aws",
-            input=asked,
+            input=sweep_input,
             repetitions=plan.sweep.repetitions,
             few_samples=plan.sweep.few_samples,
             samples=plan.samples,
         )
         self.measurements.record_run(self._run)
-        for number, run in (one for rounds in plan.rounds.values() for one in rounds):
+        for number, run in (position for rounds in plan.rounds.values() for position in rounds):
             for sample in self._samples(cells[number], run):
                 put_sample(boto3.client("dynamodb"), "MeasurementsTableName", run_id, sample)
             yield
@@ -116,7 +116,7 @@ class StateMachine:
     def _samples(self, cell: CellRow, run: int) -> list[Sample]:
         if self.fails(cell):
             return [replace(failed_samples(cell, "it timed out", 1)[0], repetition=run)]
-        return [a_sample(cell, run, one) for one in range(1, cell.concurrency + 1)]
+        return [a_sample(cell, run, invocation) for invocation in range(1, cell.concurrency + 1)]
 
     def _end(self, ending: ExecutionEnd) -> None:
         if self._run is None:
@@ -135,7 +135,7 @@ class StateMachine:
 
 
 def missing_execution() -> ClientError:
-    """What Step Functions answers where describing lags behind starting."""
+    """The error of Step Functions if an execution was started a moment ago."""
     return ClientError(
         {"Error": {"Code": "ExecutionDoesNotExist", "Message": "Execution Does Not Exist"}},
         "DescribeExecution",

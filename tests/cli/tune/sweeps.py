@@ -69,7 +69,7 @@ def a_cell(
 
 
 def seconds_of(cell: CellRow, noise: float = 1.0) -> float:
-    """What reading takes by Lambda's share of a processor and its link."""
+    """Read time with Lambda's CPU share and network bandwidth."""
     mb_per_s = min(75.0, 300 * cell.setting.memory_mb / 1769) * (
         1 - cell.setting.chunk_bytes / 150_000_000
     )
@@ -77,7 +77,7 @@ def seconds_of(cell: CellRow, noise: float = 1.0) -> float:
 
 
 def good_samples(cell: CellRow, runs: int = 5, *, cold: bool = False) -> list[Sample]:
-    """*runs* good ones of *cell*, the first cold where asked."""
+    """*runs* good samples of *cell*, the first cold if *cold* is set."""
     draw = random.Random(cell.cell_id)  # noqa: S311 - the same every time
     return [
         a_sample(cell, run, invocation, draw.uniform(0.95, 1.08), cold=cold and run == 1)
@@ -136,7 +136,7 @@ def analysed(
     run: Run | None = None,
     strategy: Strategy | None = None,
 ) -> tuple[Run, list[CellRow], list[Sample]]:
-    """What the table would hold of a run with *samples*."""
+    """The run, cells and samples as the table has them after the analysis."""
     kept = run or a_run()
     workload = workload_of(kept.input.get("workload", "hash"))
     rows = cell_rows(cells, samples, PRICES, workload)
@@ -147,8 +147,8 @@ def analysed(
         "summary": summary,
         "cells": len(rows),
         "samples": len(samples),
-        "samples_ok": sum(one.status is SampleStatus.OK for one in samples),
-        "samples_failed": sum(one.status is SampleStatus.FAILED for one in samples),
+        "samples_ok": sum(sample.status is SampleStatus.OK for sample in samples),
+        "samples_failed": sum(sample.status is SampleStatus.FAILED for sample in samples),
     }
     return Run(**whole), rows, list(samples)
 
@@ -159,7 +159,7 @@ def a_grid(
     objects: Sequence[int] = (HUNDRED_MB,),
 ) -> tuple[list[CellRow], list[Sample]]:
     """Cells and their samples; each cell's first is cold."""
-    cells = [a_cell(*one) for one in product(memories, chunks, objects)]
+    cells = [a_cell(*setting) for setting in product(memories, chunks, objects)]
     return cells, [sample for cell in cells for sample in good_samples(cell, 6, cold=True)]
 
 
@@ -183,7 +183,7 @@ def unzip_grid(
         )
         for memory_mb, (mode, inflate), size in product(memories, ways, objects)
     ]
-    return cells, [_unzipped(one) for cell in cells for one in good_samples(cell)]
+    return cells, [_unzipped(sample) for cell in cells for sample in good_samples(cell)]
 
 
 def _unzipped(sample: Sample) -> Sample:

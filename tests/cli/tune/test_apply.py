@@ -117,7 +117,7 @@ def test_a_run_that_recommends_nothing_changes_nothing(
 
 @pytest.mark.usefixtures("samconfig")
 def test_local_numbers_come_with_a_warning(run: Run, record: Record) -> None:
-    """What one machine recommends is not what AWS would."""
+    """A recommendation from a local run may be wrong on AWS."""
     cell = a_cell(512, MIB)
     record([cell], good_samples(cell), a_run(label="local"))
     assert "measure on AWS before you deploy there" in run("tune", "apply", "last", "-y").err
@@ -136,7 +136,7 @@ def test_without_the_file_the_error_names_the_command_that_creates_it(
 def test_another_file_is_named_in_every_message(
     run: Run, samconfig: Path, recommended: str, tmp_path: Path
 ) -> None:
-    """What is deployed is the changed file; an error names the file that it is about."""
+    """The command to deploy names the changed file; so does an error about the file."""
     file = tmp_path / "my config.toml"
     file.write_text(BEFORE)
     ended = run("tune", "apply", recommended, "--yes", "--config-file", file)

@@ -43,7 +43,7 @@ def test_it_runs_the_quick_sweep_and_names_its_report(
     assert demonstrate_sweep(project, stack, as_json=as_json) is True
     printed = capsys.readouterr()
     report = project.home / "sweep.html"
-    assert state_machine.asked == [SWEEP]
+    assert state_machine.inputs == [SWEEP]
     assert report.read_text("utf-8").startswith("<!DOCTYPE html>")
     if as_json:
         assert printed.out == ""

@@ -69,15 +69,15 @@ def price_list(monkeypatch: pytest.MonkeyPatch) -> Callable[[list[str]], None]:
         return pricing
 
     def answer(products: list[str]) -> None:
-        asked = {
+        expected = {
             "ServiceCode": "AWSLambda",
             "Filters": [{"Type": "TERM_MATCH", "Field": "regionCode", "Value": "us-east-1"}],
             "FormatVersion": "aws_v1",
         }
         stubber = Stubber(pricing)
         pages: Any = [{"PriceList": products[:2], "NextToken": "2"}, {"PriceList": products[2:]}]
-        stubber.add_response("get_products", pages[0], asked)
-        stubber.add_response("get_products", pages[1], {**asked, "NextToken": "2"})
+        stubber.add_response("get_products", pages[0], expected)
+        stubber.add_response("get_products", pages[1], {**expected, "NextToken": "2"})
         stubber.activate()
         monkeypatch.setattr(Connection, "client", client)
 
@@ -134,7 +134,7 @@ def test_a_list_without_a_price_changes_nothing(
 def test_the_local_emulator_has_no_price_list(
     run: Run, measurements: MeasurementsTable, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its address would be asked with credentials that are not the user's."""
+    """Its address would be expected with credentials that are not the user's."""
     assert next(measurements.runs(), None) is None
     monkeypatch.setattr("bucketsum_cli.tune.sweeper.Sweeper.is_local", True)
     ended = run("tune", "prices", "--refresh")
@@ -150,7 +150,7 @@ def test_an_unknown_region_is_named_in_plan_table_and_report(
     tmp_path: Path,
 ) -> None:
     """Costs that are those of another Region never look like the own Region's."""
-    assert state_machine.asked == []
+    assert state_machine.inputs == []
     record(*a_grid((512,)), a_run(region="mx-central-1", priced_as="us-east-1"))
     shown = "prices of us-east-1 of 2026-11-01, as those of mx-central-1 are not known"
     assert shown in run("tune", "show", "last").out

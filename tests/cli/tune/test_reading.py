@@ -80,7 +80,7 @@ def test_invocations_at_once_stand_together(run: Run, record: Record) -> None:
     """A run of several invocations is one entry with all their seconds."""
     cell = a_cell(512, MIB, concurrency=3)
     record([cell], good_samples(cell, 5), None)
-    line = next(one for one in run("tune", "show", "last").out.splitlines() if "3 at once" in one)
+    line = next(row for row in run("tune", "show", "last").out.splitlines() if "3 at once" in row)
     assert line.count("/") == 10
 
 
@@ -137,7 +137,7 @@ def test_list_is_by_time_the_newest_first(run: Run, record: Record) -> None:
     assert all("SUCCEEDED" in line and "local" in line for line in lines)
     assert all(line.rstrip().endswith("512 MB") for line in lines)
     document = run("tune", "list", "--json").document
-    assert [one["run_id"][9:11] for one in document] == ["06", "05", "04"]
+    assert [run["run_id"][9:11] for run in document] == ["06", "05", "04"]
 
 
 @pytest.mark.usefixtures("measurements")
@@ -150,24 +150,24 @@ def test_without_runs_list_says_how_to_start_one(run: Run) -> None:
 
 @pytest.mark.usefixtures("measurements")
 @pytest.mark.parametrize("command", ["show", "export", "report", "apply"])
-@pytest.mark.parametrize(("name", "said"), [("last", "tune run"), ("none", "tune list")])
+@pytest.mark.parametrize(("name", "advice"), [("last", "tune run"), ("none", "tune list")])
 def test_a_run_that_is_not_there_is_an_error_with_what_to_do(
-    run: Run, command: str, name: str, said: str
+    run: Run, command: str, name: str, advice: str
 ) -> None:
     """Exit status 2, and where names are to be had."""
     ended = run("tune", command, name)
     assert ended.status == 2
-    assert said in ended.err
+    assert advice in ended.err
 
 
 def test_compare_tells_real_changes_from_chance(run: Run, record: Record) -> None:
     """Twice the speed is different, the same again is not significant, one run is no verdict."""
     steady, faster, alone = a_cell(512, MIB), a_cell(512, 10_000_000), a_cell(128, MIB)
-    ones, others = good_samples(steady), good_samples(faster)
-    half = [replace(one, seconds=(one.seconds or 0) / 2, billed_ms=100) for one in others]
+    samples, others = good_samples(steady), good_samples(faster)
+    half = [replace(sample, seconds=(sample.seconds or 0) / 2, billed_ms=100) for sample in others]
     before = a_run("20261121T040000-a", architecture="x86_64")
-    record([steady, faster, alone], [*ones, *others, *good_samples(alone)], before)
-    record([steady, faster], [*ones, *half], a_run("20261121T050000-b"))
+    record([steady, faster, alone], [*samples, *others, *good_samples(alone)], before)
+    record([steady, faster], [*samples, *half], a_run("20261121T050000-b"))
     ended = run("tune", "compare", "20261121T040000-a", "20261121T050000-b")
     assert "they differ in architecture: x86_64 before, arm64 after" in ended.out
     verdicts = {
@@ -198,7 +198,7 @@ def test_csv_has_a_line_a_sample_and_no_formula(run: Run, record: Record) -> Non
     good, failed = good_samples(cell, 4), replace(failed_samples(cell, "-1+2", 1)[0], repetition=5)
     record([cell], [*good, failed], a_run(input={"keys": ["one"]}))
     lines = list(csv.DictReader(io.StringIO(run("tune", "export", "last", "--format", "csv").out)))
-    assert [line["seconds"] for line in lines] == [*(str(one.seconds) for one in good), ""]
+    assert [line["seconds"] for line in lines] == [*(str(sample.seconds) for sample in good), ""]
     assert {line["key"] for line in lines} == {"'=HYPERLINK(1)"}
     assert {line["cause"] for line in lines} == {"", "'-1+2"}
     assert {line["chunk_bytes"] for line in lines} == {str(MIB)}
@@ -220,9 +220,9 @@ def test_the_average_is_of_the_mean_and_mb_per_s_of_the_median(run: Run, record:
     """One slow run of five pulls the average down, as in the article, and not the median."""
     cell = a_cell(512, MIB)
     seconds = [2.0, 2.0, 2.0, 2.0, 12.0]
-    samples = [replace(a_sample(cell, at + 1, 1), seconds=one) for at, one in enumerate(seconds)]
+    samples = [replace(a_sample(cell, at, 1), seconds=took) for at, took in enumerate(seconds, 1)]
     record([cell], samples, None)
-    line = next(one for one in run("tune", "show", "last").out.splitlines() if "fastest" in one)
+    line = next(row for row in run("tune", "show", "last").out.splitlines() if "fastest" in row)
     assert line.split()[9:12] == ["25.0", "50.0", "4.472"]
 
 

@@ -51,7 +51,7 @@ _BEYOND: Final = """\
 def awkward_results() -> Results:
     """Many runs, a long key without a place to break, a long cause."""
     cells, samples = a_grid(memories=(128, 512), chunks=(262144, 1_000_000))
-    samples = [one for one in samples if one.cell_id != cells[0].cell_id]
+    samples = [sample for sample in samples if sample.cell_id != cells[0].cell_id]
     samples += failed_samples(cells[0], "because" * 100, 60)
     run = a_run(f"20261121T041500-{'a' * 60}", cause="x" * 300, label="local")
     return results(cells, samples, run)
@@ -60,10 +60,10 @@ def awkward_results() -> Results:
 @pytest.fixture(scope="module")
 def chromium() -> str:
     """Where Chromium is."""
-    found = find_chromium()
-    if found is None:
+    path = find_chromium()
+    if path is None:
         pytest.skip("there is no Chromium on PATH; `apt-get install chromium` has one")
-    return found
+    return path
 
 
 @pytest.fixture(scope="module", params=WIDTHS)

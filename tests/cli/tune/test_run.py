@@ -28,7 +28,7 @@ def test_plan_price_and_time_come_first_and_no_starts_nothing(
 ) -> None:
     """The question follows cells, samples, seconds and dollars; no answer is a no, status 1."""
     ended = run("tune", "run", *AXES, answer=answer)
-    assert (ended.status, ended.out, state_machine.asked) == (1, "", [])
+    assert (ended.status, ended.out, state_machine.inputs) == (1, "", [])
     assert "4 cells × 5 runs: 22 samples" in ended.err
     assert "takes       about" in ended.err
     assert "USD (Lambda in us-east-1 on arm64, prices of 2" in ended.err
@@ -41,7 +41,7 @@ def test_yes_is_asked_for_and_starts_what_the_options_say(
     """Options become the fields of the input that any other client would send."""
     ended = run("tune", "run", *AXES, "--runs", 5, "--strategy", "fastest", answer="y\n")
     assert ended.status == 0
-    assert state_machine.asked == [
+    assert state_machine.inputs == [
         {
             "memory_mb": [512, 1024],
             "chunk_bytes": [262144, 1_000_000],
@@ -64,17 +64,17 @@ def test_the_end_is_the_table_and_the_recommendation(run: Run, state_machine: St
 
 
 @pytest.mark.parametrize(
-    ("failing", "status", "said"),
+    ("failing", "status", "word"),
     [({512}, 1, "PARTIAL"), ({512, 1024}, 2, "FAILED")],
 )
 def test_exit_status_says_whether_all_some_or_nothing_was_measured(
-    run: Run, state_machine: StateMachine, failing: set[int], status: int, said: str
+    run: Run, state_machine: StateMachine, failing: set[int], status: int, word: str
 ) -> None:
     """1 where something is missing, 2 where nothing was measured; the cause is shown."""
     state_machine.fails = lambda cell: cell.setting.memory_mb in failing
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == status
-    assert said in ended.out
+    assert word in ended.out
     assert "failed with Sandbox.Timedout: it timed out" in ended.out
 
 
@@ -154,7 +154,7 @@ def test_json_is_the_whole_run(run: Run, state_machine: StateMachine) -> None:
     """One document on stdout: run, cells with statistics, samples."""
     document = run("tune", "run", *AXES, "--yes", "--json").document
     assert document["run"]["status"] == "SUCCEEDED"
-    assert document["run"]["input"] == state_machine.asked[0]
+    assert document["run"]["input"] == state_machine.inputs[0]
     assert [cell["n"] for cell in document["cells"]] == [5] * 4
     assert len(document["samples"]) == 20
 
@@ -165,13 +165,13 @@ def test_not_waiting_prints_the_name_and_leaves_the_sweep_alone(
     """The name is the execution's, so that every other tool finds it by it."""
     document = run("tune", "run", *AXES, "--yes", "--no-wait", "--json").document
     assert document["execution_arn"] == f"arn:{document['run_id']}"
-    assert len(state_machine.asked) == 1
+    assert len(state_machine.inputs) == 1
 
 
 def test_a_dry_run_starts_nothing(run: Run, state_machine: StateMachine) -> None:
     """Plan and price are there for programs too."""
     document = run("tune", "run", *AXES, "--dry-run", "--json").document
-    assert (document["cells"], document["samples"], state_machine.asked) == (4, 22, [])
+    assert (document["cells"], document["samples"], state_machine.inputs) == (4, 22, [])
     assert document["estimated_usd"] > 0
 
 
@@ -181,7 +181,7 @@ def test_options_win_over_the_file(run: Run, state_machine: StateMachine, tmp_pa
     pairs = [{"memory_mb": 128, "chunk_bytes": 1_000_000}]
     file.write_text(json.dumps({"pairs": pairs, "object_bytes": [5_000_000], "runs": 2}))
     assert run("tune", "run", file, "--memory", 256, "--chunk", "1MiB", "--yes").status == 0
-    assert state_machine.asked == [
+    assert state_machine.inputs == [
         {"memory_mb": [256], "chunk_bytes": [1_048_576], "object_bytes": [5_000_000], "runs": 2}
     ]
 
@@ -192,11 +192,11 @@ def test_cells_that_cannot_run_are_named_before_the_start(
     """A chunk that memory cannot hold is known without paying for it."""
     ended = run("tune", "run", *AXES, "--memory", 128, "--chunk", "50MB,1MB", "--dry-run")
     assert "not run     chunk_bytes is 50000000 and streams auto; 2 chunks do not fit" in ended.err
-    assert state_machine.asked == []
+    assert state_machine.inputs == []
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ((), "give a file such as events/sweep-quick.json"),
         (("none.json",), "none.json cannot be read: No such file"),
@@ -209,12 +209,12 @@ def test_cells_that_cannot_run_are_named_before_the_start(
 )
 @pytest.mark.usefixtures("state_machine", "sweep_bucket")
 def test_what_cannot_run_is_refused_with_what_to_change(
-    run: Run, arguments: tuple[Any, ...], said: str
+    run: Run, arguments: tuple[Any, ...], message: str
 ) -> None:
     """Nothing is started that the planner would refuse, and the text names the field."""
     ended = run("tune", "run", *arguments, "--yes")
     assert ended.status == 2
-    assert said in ended.err
+    assert message in ended.err
 
 
 @pytest.mark.usefixtures("stack")
@@ -281,6 +281,6 @@ def test_a_plan_in_which_no_cell_can_run_is_not_started(
     """Status 2, with the reasons in the plan; nouns agree with their numbers."""
     cell = ("--memory", 128, "--chunk", "100MB", "--object-size", "1MB", "--runs", 1)
     ended = run("tune", "run", *cell, "--yes")
-    assert (ended.status, state_machine.asked) == (2, [])
+    assert (ended.status, state_machine.inputs) == (2, [])
     assert "1 cell × 1 run: 0 samples" in ended.err
     assert "no cell of this sweep can run; the plan gives the reasons" in ended.err

@@ -1,4 +1,4 @@
-"""What `tune apply` makes of a samconfig.toml, with SAM's own parser as the oracle."""
+"""`tune apply` changes samconfig.toml so that SAM's own parser reads the new values."""
 
 from __future__ import annotations
 

@@ -42,9 +42,9 @@ def streams_grid(
         for memory_mb, chunk_bytes, streams in product((512, 1769), chunks, counts)
     ]
     samples = [
-        replace(one, seconds=(one.seconds or 0) / int(cell.setting.streams))
+        replace(sample, seconds=(sample.seconds or 0) / int(cell.setting.streams))
         for cell in cells
-        for one in good_samples(cell)
+        for sample in good_samples(cell)
     ]
     return cells, samples
 
@@ -89,7 +89,7 @@ def test_options_say_streams(run: Run, state_machine: StateMachine) -> None:
         "--streams", "1,4,auto", "--yes",
     )  # fmt: skip
     assert ended.status == 0
-    assert state_machine.asked[0]["streams"] == [1, 4, "auto"]
+    assert state_machine.inputs[0]["streams"] == [1, 4, "auto"]
     assert "streams     1, 4, auto" in ended.err
     assert "512 MB / 1 MiB / 4 streams / 20.0 MB: 5 of 5" in ended.err
     assert "512 MB Memory / 1 MiB Chunk Size / auto streams" in ended.out

@@ -1,4 +1,4 @@
-"""How numbers are written: exact where that is possible, else to the digits that are promised."""
+"""formatting: numbers are exact if possible, and otherwise have the documented digits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ UNITS = {"MiB": 1024**2, "MB": 10**6, "KiB": 1024, "kB": 1000, "B": 1}
 
 @given(st.integers(1, 10**10))
 def test_a_chunk_size_is_never_rounded(chunk_bytes: int) -> None:
-    """What is written is exactly what is deployed."""
+    """The text is exactly the size that is deployed."""
     number, unit = chunk_text(chunk_bytes).split()
     assert int(number.replace(",", "")) * UNITS[unit] == chunk_bytes
 

@@ -63,7 +63,7 @@ def test_what_is_recommended_can_be_applied(run: Run, record: Record, tmp_path: 
 def test_a_recommended_disk_is_applied_with_its_size(
     run: Run, record: Record, tmp_path: Path
 ) -> None:
-    """What was measured with a disk is deployed with it."""
+    """A setting that was measured with a disk is deployed with it."""
     record(*unzip_grid(ways=[("tmp", "isal")]), an_unzip_run())  # type: ignore[arg-type] # a Run
     file = tmp_path / "samconfig.toml"
     file.write_text("version = 0.1\n[default.deploy.parameters]\nstack_name = 'mine'\n")
@@ -71,13 +71,13 @@ def test_a_recommended_disk_is_applied_with_its_size(
     assert "ArchiveMode=tmp EphemeralStorageSize=1024" in file.read_text()
 
 
-def test_processors_are_compared_with_their_price(run: Run, record: Record) -> None:
+def test_architectures_are_compared_with_their_price(run: Run, record: Record) -> None:
     """Two runs of the same cells on two architectures: both changes, and what else differs."""
     cells, samples = unzip_grid(memories=(1769,), ways=[("stream", "isal")])
     record(cells, samples, an_unzip_run("20261121T041500-aa", "x86_64"))  # type: ignore[arg-type]
     slower = [
-        replace(one, seconds=(one.seconds or 0) * 1.1, billed_ms=int((one.billed_ms or 0) * 1.1))
-        for one in samples
+        replace(old, seconds=(old.seconds or 0) * 1.1, billed_ms=int((old.billed_ms or 0) * 1.1))
+        for old in samples
     ]
     record(cells, slower, an_unzip_run("20261121T051500-bb", "arm64"))  # type: ignore[arg-type]
     ended = run("tune", "compare", "20261121T041500-aa", "last")
@@ -108,21 +108,21 @@ def test_export_has_the_way_of_every_sample(run: Run, record: Record) -> None:
     """Also of one that failed: the way is the cell's."""
     record(*unzip_grid(memories=(1769,)), an_unzip_run())  # type: ignore[arg-type] # a Run
     lines = [*csv.DictReader(io.StringIO(run("tune", "export", "last", "--format", "csv").out))]
-    assert {(one["mode"], one["inflate"]) for one in lines} == {
+    assert {(line["mode"], line["inflate"]) for line in lines} == {
         (mode, engine) for mode in ("stream", "tmp", "discard") for engine in ("isal", "zlib")
     }
-    assert {(one["members"], one["directories"]) for one in lines} == {("165", "129")}
+    assert {(line["members"], line["directories"]) for line in lines} == {("165", "129")}
 
 
 @pytest.mark.usefixtures("state_machine")
 def test_options_say_the_way(run: Run, state_machine: StateMachine) -> None:
-    """They are the fields of the input; the plan tells them, and what does not fit."""
+    """Options become fields of the input; the plan shows them, and the cells that do not fit."""
     ended = run(
         "tune", "run", *AXES, "--workload", "unzip", "--mode", "stream,tmp", "--inflate", "isal",
         "--object-size", "100MB,300MB", "--yes",
     )  # fmt: skip
-    [asked] = state_machine.asked
-    assert (asked["workload"], asked["mode"], asked["inflate"]) == (
+    [sweep_input] = state_machine.inputs
+    assert (sweep_input["workload"], sweep_input["mode"], sweep_input["inflate"]) == (
         "unzip", ["stream", "tmp"], ["isal"],
     )  # fmt: skip
     assert "mode        stream, tmp" in ended.err
