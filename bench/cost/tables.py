@@ -61,7 +61,7 @@ def per_tb(measured: Measured) -> Table:
         Column("reader", "reader"),
         Column("MB/s", "mb_per_s", "{:.1f}".format),
         *_PER_TB,
-        dollars("requests in it", "requests_usd_per_tb"),
+        dollars("of which requests", "requests_usd_per_tb"),
     )
     return Table("cost-tb", columns, tuple(rows))
 
@@ -109,7 +109,7 @@ def small_objects(measured: Measured) -> Table:
         _MEMORY,
         Column("batch", "batch_size"),
         Column("ms per object", "milliseconds", "{:.0f}".format),
-        Column("time is", "basis"),
+        Column("source of time", "basis"),
         *(dollars(title, f"{name}_usd") for title, name in zip(titles, names, strict=True)),
         *(dollars(f"total, {name}", f"usd_per_million_{name}") for name in ARCHITECTURES),
     )

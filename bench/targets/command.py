@@ -24,17 +24,17 @@ if TYPE_CHECKING:
     from bench.targets.measurements import Result
     from bucketsum_cli.emulator import LocalProject
 
-DOCUMENTS: Final = (PROJECT / "README.md", PROJECT / "docs" / "benchmarking.md")
+DOCUMENT: Final = PROJECT / "README.md"
 _HOME: Final = "bench-stack"
 
 
 @click.command()
-@options.write_docs("README.md", "docs/benchmarking.md")
+@options.write_docs("README.md")
 def targets(*, write_docs: bool) -> None:
     """Compare speed and memory of the whole system with its targets.
 
-    It runs on a local emulator of its own, in .bucketsum/bench-stack; the one of `bucketsum local
-    up` is left alone. Exits with 1 if a target is missed.
+    It runs on its own local emulator, in .bucketsum/bench-stack, and does not touch the one of
+    `bucketsum local up`. Exits with 1 if a target is missed.
     """
     project = emulator.local_project().separate(_HOME)
     results = []
@@ -50,8 +50,7 @@ def targets(*, write_docs: bool) -> None:
     file = project.folder / emulator.FOLDER / "bench.json"
     write_json(file, [asdict(result) | {"met": result.met} for result in results])
     if write_docs:
-        for document in DOCUMENTS:
-            write_tables(document, [table(results)])
+        write_tables(DOCUMENT, [table(results)])
     sys.exit(0 if all(result.met for result in results) else 1)
 
 

@@ -96,7 +96,7 @@ def burst(stack: Stack) -> Result:
         value=seconds,
         unit="s",
         target=60,
-        detail=f"{sent:.1f} s of it until the last PUT",
+        detail=f"last PUT after {sent:.1f} s",
     )
 
 
