@@ -39,6 +39,7 @@ _SUITES_OF_ONE_WORKER: Final = (
     "tests/integration/ledger/",  # one DynamoDB Local
     "tests/integration/bench/",  # boxes, which are counted
 )
+_SUITE_OF_EVERY_WORKER: Final = "tests/simulation/"  # tests of seconds, which share nothing
 _AWS_DOMAINS: Final = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".on.aws")
 
 hypothesis_settings.register_profile(
@@ -62,6 +63,8 @@ class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
 
     def _split_scope(self, nodeid: str) -> str:
         path = nodeid.partition("::")[0]
+        if path.startswith(_SUITE_OF_EVERY_WORKER):
+            return nodeid
         return next((suite for suite in _SUITES_OF_ONE_WORKER if path.startswith(suite)), path)
 
 

@@ -1,0 +1,150 @@
+"""DynamoDB: one table with conditional puts and eventually consistent reads."""
+
+from __future__ import annotations
+
+import operator
+import re
+from functools import cache
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import ClientError
+from tests.simulation.network import Network
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from tests.simulation.schedule import Schedule
+
+    Item = dict[str, Any]
+    Condition = Callable[[Item, Callable[[str, Item], Any]], bool]
+
+STALE_SECONDS: Final = 1.0
+"""An eventually consistent read is at most this old."""
+
+_TOKEN: Final = re.compile(r"<=|>=|<>|[=<>()]|[#:]?\w+")
+_COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
+    "=": operator.eq,
+    "<>": operator.ne,
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+
+
+class ConditionalCheckFailedException(ClientError):
+    """As botocore makes it for its client."""
+
+
+@cache
+def condition_of(expression: str) -> Condition:
+    """Compile a ConditionExpression: OR, AND, parentheses, comparisons, attribute_(not_)exists."""
+    tokens = _TOKEN.findall(expression)
+    condition = _any_of(tokens)
+    assert not tokens, f"{expression} has more than the model understands: {tokens}"
+    return condition
+
+
+def _any_of(tokens: list[str]) -> Condition:
+    terms = [_all_of(tokens)]
+    while tokens[:1] == ["OR"]:
+        del tokens[0]
+        terms.append(_all_of(tokens))
+    return lambda item, value: any(term(item, value) for term in terms)
+
+
+def _all_of(tokens: list[str]) -> Condition:
+    terms = [_term(tokens)]
+    while tokens[:1] == ["AND"]:
+        del tokens[0]
+        terms.append(_term(tokens))
+    return lambda item, value: all(term(item, value) for term in terms)
+
+
+def _term(tokens: list[str]) -> Condition:
+    first = tokens.pop(0)
+    if first == "(":
+        inner = _any_of(tokens)
+        assert tokens.pop(0) == ")"
+        return inner
+    if first in ("attribute_exists", "attribute_not_exists"):
+        _, name, _ = tokens.pop(0), tokens.pop(0), tokens.pop(0)
+        exists = first == "attribute_exists"
+        return lambda item, value: (value(name, item) is not None) is exists
+    comparison, second = _COMPARISONS[tokens.pop(0)], tokens.pop(0)
+
+    def compared(item: Item, value: Callable[[str, Item], Any]) -> bool:
+        left, right = value(first, item), value(second, item)
+        return left is not None and right is not None and comparison(left, right)
+
+    return compared
+
+
+class DynamoDb:
+    """The digests table, and the DynamoDB client of the product."""
+
+    exceptions = SimpleNamespace(ConditionalCheckFailedException=ConditionalCheckFailedException)
+
+    def __init__(self, schedule: Schedule, on_write: Callable[[Item | None, Item], None]) -> None:
+        self._schedule = schedule
+        self._on_write = on_write
+        self.network = Network(schedule, ("ProvisionedThroughputExceededException", 400))
+        self._items: dict[tuple[str, str], list[tuple[float, Item]]] = {}
+        """Key → every item that was ever there, with the time of its write."""
+
+    def item_at(self, key: str, entry: str) -> Item | None:
+        """The item as the last write left it."""
+        written = self._items.get((key, entry))
+        return written[-1][1] if written else None
+
+    def put_item(self, **request: Any) -> None:  # noqa: ANN401 - as botocore's
+        """See DynamoDB's PutItem."""
+        item: Item = request["Item"]
+        key = item["object"]["S"], item["entry"]["S"]
+        self.network.request("PutItem", " ".join((*key, item["sequencer"]["S"].rstrip("0"))))
+        before = self.item_at(*key)
+        names = request.get("ExpressionAttributeNames", {})
+        values = request.get("ExpressionAttributeValues", {})
+
+        def value(name: str, item: Item) -> Any:  # noqa: ANN401 - text or number
+            typed = values[name] if name[0] == ":" else item.get(names.get(name, name))
+            return typed and next(iter(typed.values()))
+
+        expression = request.get("ConditionExpression")
+        if expression and not condition_of(expression)(before or {}, value):
+            self._schedule.log("  the condition fails")
+            raise ConditionalCheckFailedException(
+                {"Error": {"Code": "ConditionalCheckFailedException"}, "Item": before},  # type: ignore[typeddict-unknown-key] # as botocore
+                "PutItem",
+            )
+        self._on_write(before, item)
+        self._items.setdefault(key, []).append((self._schedule.now, item))
+        self.network.response()
+
+    def get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
+        """See DynamoDB's GetItem."""
+        key = request["Key"]["object"]["S"], request["Key"]["entry"]["S"]
+        self.network.request("GetItem", " ".join(key))
+        item = self._seen(key, consistent=request.get("ConsistentRead", False))
+        return {"Item": item} if item else {}
+
+    def get_paginator(self, operation: str) -> DynamoDb:
+        """The paginator of Query, which is this model itself."""
+        assert operation == "query"
+        return self
+
+    def paginate(self, **request: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as botocore's
+        """See DynamoDB's Query; of an object's rows alone."""
+        name = request["ExpressionAttributeValues"][":object"]["S"]
+        self.network.request("Query", name)
+        seen = [self._seen(key, consistent=False) for key in self._items if key[0] == name]
+        yield {"Items": [item for item in seen if item]}
+
+    def _seen(self, key: tuple[str, str], *, consistent: bool) -> Item | None:
+        """The item as a read sees it: now, or any state of the last second."""
+        written = self._items.get(key, [])
+        settled = self._schedule.now - (0 if consistent else STALE_SECONDS)
+        oldest = sum(at <= settled for at, _ in written)
+        state = self._schedule.random.randint(oldest, len(written))
+        return written[state - 1][1] if state else None

@@ -1,0 +1,176 @@
+"""Planted bugs: patches of the product that the simulation must find."""
+
+# ruff: noqa: SLF001 - bugs are planted in private parts
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from unittest.mock import patch
+
+from botocore.exceptions import ClientError
+from tests.simulation.lambda_model import handler_module
+from tests.simulation.scenario import simulate
+
+from bucketsum import batch, dead_letters, deadline, digests_table, hashing
+from bucketsum.digests_table import DigestsTable, WriteResult
+from bucketsum.errors import Deferred, ObjectGone, ObjectUnreadable, OutOfTime
+from bucketsum.s3 import botocore_reader, get_object
+from bucketsum_cli import dead_letter_queue
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+
+    from tests.simulation.scenario import Outcome
+
+SCHEDULES_MAX: Final = 5_000
+"""A planted bug that needs more schedules counts as not found."""
+
+_CONDITION: Final = digests_table._IF_NEWER
+_HANDLE: Final = batch.BatchHasher.handle
+_HASHED: Final = hashing.ObjectHasher._hashed
+_GUARDED: Final = deadline.GuardedChunks.__iter__
+_RECORD: Final = DigestsTable.record
+_REQUEST: Final = get_object.request_for
+_RESUMED: Final = botocore_reader.BotocoreReader._resumed
+_RETRY: Final = dead_letters.DeadLetters.retry_or_dead_letter
+_ERROR_OF: Final = get_object._error_of
+_EXISTS: Final = "attribute_not_exists(#object)"
+
+
+@dataclass(frozen=True, slots=True)
+class PlantedBug:
+    """One bug.
+
+    Attributes:
+        name: The table's text.
+        target: The object that is patched.
+        attribute: Its attribute.
+        replacement: The attribute's value while the bug is there.
+    """
+
+    name: str
+    target: object
+    attribute: str
+    replacement: object
+
+    def planted(self) -> AbstractContextManager[object]:
+        """The product with the bug, for as long as the context lasts."""
+        return patch.object(self.target, self.attribute, self.replacement)
+
+
+def _without(*names: str) -> Callable[..., Any]:
+    def request_for(*args: Any) -> Any:  # noqa: ANN401 - a request
+        request = dict(_REQUEST(*args))
+        return {name: value for name, value in request.items() if name not in names}
+
+    return request_for
+
+
+def _resumed_unconditionally(reader: Any, request: Any, *rest: Any) -> Any:  # noqa: ANN401 - as the product's
+    bare = {name: value for name, value in request.items() if name in ("Bucket", "Key")}
+    return _RESUMED(reader, bare, *rest)  # type: ignore[arg-type] # a request
+
+
+def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
+    sqs = handler_module()._dead_letters()._sqs
+    for message in messages:
+        sqs.delete_message("arrivals", message.receipt_handle)
+    return _HANDLE(hasher, messages, deadline)
+
+
+def _known_by_any_row(hasher: Any, created: Any) -> Any:  # noqa: ANN401 - as the product's
+    row = hasher._table.row_at(digests_table.row_key_of(created))
+    return row and hashing.HashResult(created, hashing.Outcome.UNCHANGED)
+
+
+def _record_without_error(table: DigestsTable, row: digests_table.Row) -> WriteResult:
+    try:
+        return _RECORD(table, row)
+    except ClientError:
+        return WriteResult.WRITTEN
+
+
+def _first_body(reader: Any, _: object, response: Any, *__: object) -> Iterator[bytes]:  # noqa: ANN401 - as the product's
+    while chunk := response["Body"].read(reader._chunk_bytes):
+        yield chunk
+
+
+def _end_quietly(chunks: deadline.GuardedChunks) -> Iterator[bytes]:
+    try:
+        yield from _GUARDED(chunks)
+    except OutOfTime:
+        return
+
+
+def _send_after_delete(stack: Any, messages: Any) -> Any:  # noqa: ANN401 - as the product's
+    sqs = stack.client("sqs")
+    if messages:
+        dead_letter_queue._delete(sqs, stack.dead_letter_queue_url, messages)
+        dead_letter_queue._send(sqs, stack.arrivals_queue_url, messages)
+    return dead_letter_queue.RedriveResult([], [], [])
+
+
+def _deferred_is_done(letters: Any, message: Any, error: Exception) -> bool:  # noqa: ANN401 - as the product's
+    return isinstance(error, Deferred) or _RETRY(letters, message, error)
+
+
+def _throttled_is_gone(error: ClientError) -> Exception:
+    code = error.response["Error"]["Code"]
+    return ObjectGone(code) if code == "SlowDown" else _ERROR_OF(error)
+
+
+def _unreadable_is_forgotten(hasher: Any, created: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
+    try:
+        return _HASHED(hasher, created, deadline)
+    except ObjectUnreadable as error:
+        raise ObjectGone(str(error)) from error
+
+
+_TABLE: Final = (
+    ("the row is written without a condition", digests_table, "_IF_NEWER",
+     f"{_EXISTS} OR attribute_exists(#object)"),
+    ("an older event overwrites a newer row", digests_table, "_IF_NEWER",
+     _CONDITION.replace("sequencer <", "sequencer <>", 1)),
+    ("a reason overwrites the digest of the same event", digests_table, "_IF_NEWER",
+     _CONDITION.replace("<> :hashed", "<> :none").replace("sequencer <", "sequencer <=", 1)),
+    ("an unreadable row is never overwritten", digests_table, "_IF_NEWER",
+     f"{_EXISTS} OR sequencer < :sequencer"),
+    ("a newer event does not overwrite a row", digests_table, "_IF_NEWER", _EXISTS),
+    ("sequencers are padded on the left", digests_table, "comparable_sequencer",
+     lambda sequencer: sequencer.upper().rjust(32, "0")),
+    ("the look-up takes any row for this event's", hashing.ObjectHasher, "_known",
+     _known_by_any_row),
+    ("a write that DynamoDB refuses counts as written", DigestsTable, "record",
+     _record_without_error),
+    ("an object is read without If-Match", botocore_reader, "request_for", _without("IfMatch")),
+    ("an object is read without its version ID", botocore_reader, "request_for",
+     _without("VersionId")),
+    ("reading resumes without conditions", botocore_reader.BotocoreReader, "_resumed",
+     _resumed_unconditionally),
+    ("a body that ends early counts as complete", botocore_reader.BotocoreReader, "_chunks",
+     _first_body),
+    ("an object read in part is recorded", deadline.GuardedChunks, "__iter__", _end_quietly),
+    ("S3's 503 is taken for a deleted object", get_object, "_error_of", _throttled_is_gone),
+    ("an unreadable object gets no row", hashing.ObjectHasher, "_hashed",
+     _unreadable_is_forgotten),
+    ("messages are deleted before their rows are written", batch.BatchHasher, "handle",
+     _delete_first),
+    ("a failed message is reported as done", batch.MessageResult, "failure",
+     property(lambda _: None)),
+    ("a deferred message is reported as done", dead_letters.DeadLetters, "retry_or_dead_letter",
+     _deferred_is_done),
+    ("a dead-lettered message is deleted, not sent", dead_letters.DeadLetters, "_dead_letter",
+     lambda *_: None),
+    ("redrive deletes before it sends", dead_letter_queue, "send_back", _send_after_delete),
+)  # fmt: skip
+
+PLANTED_BUGS: Final = tuple(PlantedBug(*row) for row in _TABLE)
+
+
+def first_violation(bug: PlantedBug, first_seed: int) -> Outcome | None:
+    """The first of `SCHEDULES_MAX` schedules that finds *bug*; None if none does."""
+    with bug.planted():
+        outcomes = (simulate(first_seed + number) for number in range(SCHEDULES_MAX))
+        return next((outcome for outcome in outcomes if outcome.violations), None)

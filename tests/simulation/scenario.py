@@ -1,0 +1,178 @@
+"""Scenario: uploads, deletions, events and faults that a seed decides, and the checks at rest."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.simulation.dynamodb_model import DynamoDb
+from tests.simulation.invariants import Invariants
+from tests.simulation.lambda_model import CHUNK_BYTES, Lambda
+from tests.simulation.operator_model import redrive, requeue
+from tests.simulation.s3_model import S3, Versioning
+from tests.simulation.schedule import Schedule
+from tests.simulation.sqs_model import ARRIVALS, Sqs
+from tests.simulation.trace import Trace
+from tests.support.events import from_sns, notification
+
+from bucketsum.batch import LARGE_BYTES
+from bucketsum.hashing import LOOK_UP_FROM_BYTES
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.simulation.s3_model import Version
+
+_KEYS: Final = ("a", "photos/b c+ü.jpg")
+_JUNK: Final = ("not JSON", '{"Records": []}')
+_SIZES: Final = (0, 0, 0, LOOK_UP_FROM_BYTES, LARGE_BYTES)
+"""Sizes in events: small objects, and those that are looked up, or deferred."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """The end of one schedule.
+
+    Attributes:
+        seed: Replays it.
+        violations: Broken promises; empty if all held.
+        steps: Its trace, if it was traced.
+    """
+
+    seed: int
+    violations: list[str]
+    steps: list[str]
+
+
+def simulate(seed: int, *, traced: bool = False) -> Outcome:
+    """Run the schedule of *seed*."""
+    trace = Trace(enabled=traced)
+    world = _World(Schedule(seed, trace))
+    world.run()
+    return Outcome(seed, world.schedule.violations, trace.lines)
+
+
+@dataclass(slots=True)
+class _World:
+    schedule: Schedule
+    s3: S3 = field(init=False)
+    sqs: Sqs = field(init=False)
+    dynamodb: DynamoDb = field(init=False)
+    function: Lambda = field(init=False)
+    invariants: Invariants = field(init=False)
+    contents: list[bytes] = field(default_factory=list)
+    puts: list[Version] = field(default_factory=list)
+    malformed: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        schedule = self.schedule
+        versioning = schedule.random.choice((*Versioning, Versioning.UNVERSIONED))
+        suspended_later = versioning is Versioning.SUSPENDED and schedule.happens(0.5)
+        self.s3 = S3(schedule, Versioning.ENABLED if suspended_later else versioning)
+        self.invariants = Invariants(schedule, self.s3)
+        self.sqs = Sqs(schedule)
+        self.dynamodb = DynamoDb(schedule, self.invariants.check_write)
+        self.function = Lambda(schedule, self.s3, self.sqs, self.dynamodb)
+        schedule.log("the bucket is %s%s", versioning, " later" * suspended_later)
+        schedule.spread = schedule.random.choice((1, 3, 4, 5.3))
+        if suspended_later:
+            self._later(partial(setattr, self.s3, "versioning", versioning))
+        self._plan_faults()
+        self._plan_writes()
+
+    def _plan_faults(self) -> None:
+        schedule, chance = self.schedule, self.schedule.random.choice
+        self.s3.network.faults = chance((0, 0, 0.1, 0.4))
+        self.dynamodb.network.faults = chance((0, 0, 0.1, 0.4))
+        self.sqs.network.faults = chance((0, 0, 0.1, 0.4))
+        self.sqs.repeats = chance((0, 0, 0.2))
+        self.function.environments = chance((1, 2, 3))
+        self.function.batch_size = chance((1, 3, 10))
+        self.function.kills = chance((0, 0, 0.03, 0.15))
+        if schedule.happens(0.15):
+            self._later(partial(setattr, self.s3, "denies", True))
+            self._later(partial(setattr, self.s3, "denies", False))
+        if schedule.happens(0.1):
+            junk = chance(_JUNK)
+            self.malformed.append(junk)
+            self._later(partial(self.sqs.send, ARRIVALS, junk, {}))
+        if schedule.happens(0.3):
+            self._later(partial(self._run_operator, chance((0, 0.1, 0.3))))
+
+    def _plan_writes(self) -> None:
+        schedule = self.schedule
+        keys = _KEYS[: schedule.random.choice((1, 1, 2))]
+        for _ in range(schedule.random.randint(1, 5)):
+            key = schedule.random.choice(keys)
+            if schedule.happens(0.15):
+                self._later(partial(self.s3.delete, key))
+            elif schedule.happens(0.1):
+                self._later(partial(self._restore_or_remove, key))
+            else:
+                self._later(partial(self._put, key))
+
+    def _later(self, action: Callable[[], None]) -> None:
+        self.schedule.after(5 * self.schedule.latency(), action)
+
+    def _put(self, key: str) -> None:
+        random = self.schedule.random
+        if self.contents and self.schedule.happens(0.15):
+            content = random.choice(self.contents)
+        else:
+            length = random.choice((0, 1, CHUNK_BYTES, 3 * CHUNK_BYTES + 1))
+            content = f"{len(self.contents)}".encode() * length
+            self.contents.append(content)
+        size_bytes = random.choice(_SIZES) + len(content)
+        version = self.s3.put(key, content, size_bytes, archived=self.schedule.happens(0.08))
+        self.puts.append(version)
+        for _ in range(1 + self.schedule.happens(0.2)):
+            self.schedule.after(self.schedule.latency(), partial(self._deliver, version))
+
+    def _restore_or_remove(self, key: str) -> None:
+        """Change an existing version: restore it from Glacier, or delete it for good."""
+        versions = self.s3.versions.get(key)
+        if versions:
+            version = self.schedule.random.choice(versions)
+            if version.archived:
+                version.archived = False
+            else:
+                self.s3.remove(key, version.version_id)
+            self.schedule.log("S3 restores or removes %s %s", key, version.version_id)
+
+    def _deliver(self, version: Version) -> None:
+        """Send the event of *version*, at times with another of the same bucket or over SNS."""
+        events = [version.created]
+        if self.schedule.happens(0.1):
+            events.append(self.schedule.random.choice(self.puts).created)
+        body: dict[str, Any] = notification(*events)
+        if self.schedule.happens(0.05):
+            body = from_sns(body)
+        self.sqs.send(ARRIVALS, json.dumps(body), {})
+
+    def _run_operator(self, kills: float) -> None:
+        def work() -> None:
+            redrive(self.schedule, self.sqs)
+            requeue(self.schedule, self.sqs, self.dynamodb, _KEYS)
+
+        self.schedule.start("operator", work, kills=kills)
+
+    def run(self) -> None:
+        """Run to rest, and check; then end all faults, redrive, and check again."""
+        self.schedule.run()
+        self.schedule.log("all is at rest")
+        self.invariants.check_rest(self.sqs, self.dynamodb)
+        self.schedule.log("all faults are over")
+        self._heal()
+        self.schedule.after(3600, partial(self._run_operator, 0))
+        self.schedule.run()
+        self.invariants.check_healed(self.sqs, self.dynamodb, self.malformed)
+
+    def _heal(self) -> None:
+        for network in (self.s3.network, self.sqs.network, self.dynamodb.network):
+            network.faults = 0
+        self.schedule.spread, self.sqs.repeats, self.function.kills = 1, 0, 0
+        self.s3.denies = False
+        for version in self.s3.existing():
+            version.archived = False

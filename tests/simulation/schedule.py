@@ -1,0 +1,180 @@
+"""Schedule: a clock, events and tasks, all decided by one seed.
+
+Tasks run the product's code as it is, each in a thread of its own. Only the thread that has the
+turn runs. A task gives its turn away only in `Schedule.pause`, which every model calls before the
+effect of every AWS call; the next turn belongs to the earliest event. The thread that gives its
+turn away finds the next owner itself, so a task that continues at once costs no thread switch.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from heapq import heappop, heappush
+from itertools import count
+from random import Random
+from threading import Lock, Thread
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.simulation.trace import Trace
+
+EVENTS_MAX: Final = 20_000
+"""A schedule with more events would never come to rest."""
+
+
+class Killed(BaseException):
+    """The task's process is gone; nothing that it still does has an effect."""
+
+
+@dataclass(slots=True, eq=False)
+class Task:
+    """A process that AWS or a person may stop between any two calls.
+
+    Attributes:
+        name: Actor in the trace.
+        turn: Released when it is this task's turn.
+        ends_at: When it is killed at the latest.
+        kill_probability: Of being killed, at each call.
+        killed: Whether it was.
+    """
+
+    name: str
+    turn: Lock
+    ends_at: float
+    kill_probability: float
+    killed: bool = False
+
+
+class Schedule:
+    """One interleaving; the same seed gives the same one."""
+
+    def __init__(self, seed: int, trace: Trace) -> None:
+        self.random = Random(seed)  # noqa: S311 - nothing secret
+        self.now = 0.0
+        self.spread = 1.0
+        """Decimal orders of magnitude from the shortest latency to the longest."""
+        self.violations: list[str] = []
+        self._trace = trace
+        self._events: list[tuple[float, int, Task | Callable[[], None]]] = []
+        self._numbers = count()
+        self._task: Task | None = None
+        self._main = Lock()
+        self._main.acquire()
+
+    def log(self, step: str, *values: object) -> None:
+        """Add *step*, a format of *values*, to the trace."""
+        if self._trace.enabled:
+            self._trace.add(self.now, self._task.name if self._task else "-", step, values)
+
+    def violate(self, text: str) -> None:
+        """Report a broken promise; the schedule goes on."""
+        self.violations.append(text)
+        self.log("VIOLATION %s", text)
+
+    def happens(self, probability: float) -> bool:
+        """Whether something of this *probability* happens now."""
+        return probability > 0 and self.random.random() < probability
+
+    def latency(self) -> float:
+        """A latency in seconds: 5 ms, and up to `spread` orders of magnitude more."""
+        return 0.005 * math.pow(10, self.spread * self.random.random())
+
+    def after(self, seconds: float, action: Callable[[], None]) -> None:
+        """Let *action*, which must not pause, happen *seconds* from now."""
+        heappush(self._events, (self.now + seconds, next(self._numbers), action))
+
+    def start(
+        self, name: str, work: Callable[[], None], ends_in: float = math.inf, kills: float = 0
+    ) -> None:
+        """Begin a task now, killed in *ends_in* seconds, and with probability *kills* per call."""
+        worker = _IDLE.pop() if _IDLE else _Worker()
+        task = Task(name, worker.turn, self.now + ends_in, kills)
+        worker.job = _Job(self, task, work)
+        heappush(self._events, (self.now, next(self._numbers), task))
+
+    def pause(self, seconds: float | None = None) -> None:
+        """Let others have their turns for *seconds*, or for a `latency`.
+
+        Raises:
+            Killed: The task ends here.
+        """
+        task = self._task
+        assert task is not None
+        if not task.killed:
+            wakes_at = self.now + (self.latency() if seconds is None else seconds)
+            task.killed = wakes_at >= task.ends_at or self.happens(task.kill_probability)
+            heappush(self._events, (min(wakes_at, task.ends_at), next(self._numbers), task))
+            self._pass_turn(task.turn)
+            if not task.killed:
+                return
+            self.log("is killed")
+        raise Killed
+
+    def run(self) -> None:
+        """Run until nothing is left to happen."""
+        self._pass_turn(self._main)
+
+    def end_task(self, turn: Lock) -> None:
+        """Pass the turn of a task that is over; returns when its thread has the next task."""
+        self._pass_turn(turn)
+
+    def _pass_turn(self, mine: Lock) -> None:
+        theirs = self._next_turn()
+        if theirs is not mine:
+            theirs.release()
+            mine.acquire()
+
+    def _next_turn(self) -> Lock:
+        while self._events:
+            self.now, number, action = heappop(self._events)
+            if number == EVENTS_MAX:
+                self.violate(f"it is not at rest after {EVENTS_MAX} events")
+            if isinstance(action, Task):
+                self._task = action
+                action.killed |= number >= EVENTS_MAX
+                return action.turn
+            self._task = None
+            if number < EVENTS_MAX:
+                action()
+        self._task = None
+        return self._main
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    schedule: Schedule
+    task: Task
+    work: Callable[[], None]
+
+    def run(self) -> None:
+        try:
+            self.work()
+        except Killed:
+            pass
+        except Exception as error:  # noqa: BLE001 - the product must not, so it is a violation
+            self.schedule.violate(f"{self.task.name} raised {error!r}")
+
+
+@dataclass(slots=True, eq=False)
+class _Worker:
+    """A thread that runs task after task, of any schedule."""
+
+    turn: Lock = field(default_factory=Lock)
+    job: _Job | None = None
+
+    def __post_init__(self) -> None:
+        self.turn.acquire()
+        Thread(target=self._run, daemon=True).start()
+
+    def _run(self) -> None:
+        self.turn.acquire()
+        while job := self.job:
+            job.run()
+            _IDLE.append(self)
+            job.schedule.end_task(self.turn)
+
+
+_IDLE: Final[list[_Worker]] = []

@@ -1,0 +1,189 @@
+"""SQS: at-least-once queues with visibility, receive counts and redrive."""
+
+# ruff: noqa: N803 - parameters have AWS's names
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.simulation.network import Network, refusal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tests.simulation.schedule import Schedule
+
+ARRIVALS: Final = "arrivals"
+DEAD_LETTERS: Final = "dead-letters"
+VISIBILITY_SECONDS: Final = 5400.0
+MAX_RECEIVES: Final = 5
+
+
+@dataclass(slots=True, eq=False)
+class Message:
+    """One message in a queue.
+
+    Attributes:
+        message_id: Kept when SQS moves it to the dead-letter queue.
+        body: Its text.
+        attributes: Message attributes.
+        sent_at: When it was sent.
+        visible_at: When it can be received, again.
+        receives: How often it was received.
+        receipt: Handle of the last receive; empty before the first.
+    """
+
+    message_id: str
+    body: str
+    attributes: dict[str, Any]
+    sent_at: float
+    visible_at: float
+    receives: int = 0
+    receipt: str = ""
+
+
+@dataclass(slots=True)
+class Sqs:
+    """The arrivals queue and its dead-letter queue, and the SQS client of the product.
+
+    Attributes:
+        schedule: Decides.
+        network: Carries the requests.
+        repeats: Probability that a deleted message is received once more.
+        on_visible: Called when a message of the arrivals queue becomes visible.
+        queues: Queue URL → message id → message.
+    """
+
+    schedule: Schedule
+    network: Network = field(init=False)
+    repeats: float = 0
+    on_visible: Callable[[], None] = lambda: None
+    queues: dict[str, dict[str, Message]] = field(
+        default_factory=lambda: {ARRIVALS: {}, DEAD_LETTERS: {}}
+    )
+    _number: int = 0
+
+    def __post_init__(self) -> None:
+        self.network = Network(self.schedule, ("RequestThrottled", 400))
+
+    def send(self, queue: str, body: str, attributes: dict[str, Any]) -> None:
+        """Add a message."""
+        self._number += 1
+        message = Message(f"m{self._number}", body, attributes, self.schedule.now, 0)
+        self.queues[queue][message.message_id] = message
+        self.schedule.log("%s has message %s", queue, message.message_id)
+        self._show(message, 0)
+
+    def receive(self, queue: str, limit: int, hide_seconds: float) -> list[Message]:
+        """Take up to *limit* visible messages in any order, and hide them."""
+        now = self.schedule.now
+        visible = [each for each in self.queues[queue].values() if each.visible_at <= now]
+        self.schedule.random.shuffle(visible)
+        received = []
+        for message in visible[:limit]:
+            if queue == ARRIVALS and message.receives >= MAX_RECEIVES:
+                self._redrive(message)
+                continue
+            message.receives += 1
+            message.receipt = f"{message.message_id}/{message.receives}"
+            self._show(message, hide_seconds)
+            received.append(message)
+        return received
+
+    def delete(self, queue: str, receipt: str) -> None:
+        """Delete a message; as SQS keeps copies, it may be received once more."""
+        message = self.queues[queue].pop(receipt.partition("/")[0], None)
+        self.schedule.log("%s deletes %s", queue, receipt)
+        if message and self.schedule.happens(self.repeats):
+            self.schedule.log("  but a copy is left")
+            self.queues[queue][message.message_id] = message
+            self._show(message, self.schedule.latency())
+
+    def _redrive(self, message: Message) -> None:
+        del self.queues[ARRIVALS][message.message_id]
+        self.queues[DEAD_LETTERS][message.message_id] = message
+        self.schedule.log("SQS moves %s to the dead-letter queue", message.message_id)
+
+    def _show(self, message: Message, seconds: float) -> None:
+        message.visible_at = self.schedule.now + seconds
+        self.schedule.after(seconds, self.on_visible)
+
+    def _held(self, queue: str, receipt: str) -> Message:
+        """The message of this *receipt*, if it is the last, and still hidden."""
+        message = self.queues[queue].get(receipt.partition("/")[0])
+        if not message or message.receipt != receipt or message.visible_at <= self.schedule.now:
+            raise refusal("InvalidParameterValue", 400, "ChangeMessageVisibility")
+        return message
+
+    def send_message(
+        self, QueueUrl: str, MessageBody: str, MessageAttributes: dict[str, Any] | None = None
+    ) -> None:
+        """See SQS's SendMessage."""
+        self.network.request("SendMessage", QueueUrl)
+        self.send(QueueUrl, MessageBody, MessageAttributes or {})
+        self.network.response()
+
+    def change_message_visibility(
+        self, QueueUrl: str, ReceiptHandle: str, VisibilityTimeout: int
+    ) -> None:
+        """See SQS's ChangeMessageVisibility."""
+        self.network.request("ChangeMessageVisibility", f"{ReceiptHandle} {VisibilityTimeout} s")
+        self._show(self._held(QueueUrl, ReceiptHandle), VisibilityTimeout)
+        self.network.response()
+
+    def delete_message(self, QueueUrl: str, ReceiptHandle: str) -> None:
+        """See SQS's DeleteMessage."""
+        self.network.request("DeleteMessage", ReceiptHandle)
+        self.delete(QueueUrl, ReceiptHandle)
+
+    def receive_message(
+        self, QueueUrl: str, MaxNumberOfMessages: int, VisibilityTimeout: int, **_: object
+    ) -> dict[str, Any]:
+        """See SQS's ReceiveMessage."""
+        self.network.request("ReceiveMessage", QueueUrl)
+        received = self.receive(QueueUrl, MaxNumberOfMessages, VisibilityTimeout)
+        return {"Messages": [_as_received(message) for message in received]}
+
+    def send_message_batch(self, QueueUrl: str, Entries: Iterable[dict[str, Any]]) -> Any:  # noqa: ANN401 - as botocore's
+        """See SQS's SendMessageBatch."""
+        self.network.request("SendMessageBatch", QueueUrl)
+        failed = [entry for entry in Entries if self.schedule.happens(self.network.faults)]
+        for entry in Entries:
+            if entry not in failed:
+                self.send(QueueUrl, entry["MessageBody"], entry["MessageAttributes"])
+        self.network.response()
+        return {"Failed": [{"Id": entry["Id"], "Code": "InternalError"} for entry in failed]}
+
+    def delete_message_batch(self, QueueUrl: str, Entries: Iterable[dict[str, Any]]) -> Any:  # noqa: ANN401 - as botocore's
+        """See SQS's DeleteMessageBatch."""
+        self.network.request("DeleteMessageBatch", QueueUrl)
+        failed = [entry for entry in Entries if self.schedule.happens(self.network.faults)]
+        for entry in Entries:
+            if entry not in failed:
+                self.delete(QueueUrl, entry["ReceiptHandle"])
+        self.network.response()
+        return {"Failed": [{"Id": entry["Id"], "Code": "InternalError"} for entry in failed]}
+
+    def change_message_visibility_batch(
+        self, QueueUrl: str, Entries: Iterable[dict[str, Any]]
+    ) -> None:
+        """See SQS's ChangeMessageVisibilityBatch; refused entries do not matter to the caller."""
+        self.network.request("ChangeMessageVisibilityBatch", QueueUrl)
+        for entry in Entries:
+            message = self.queues[QueueUrl].get(entry["ReceiptHandle"].partition("/")[0])
+            if message and message.receipt == entry["ReceiptHandle"]:
+                self._show(message, entry["VisibilityTimeout"])
+
+
+def _as_received(message: Message) -> dict[str, Any]:
+    return {
+        "MessageId": message.message_id,
+        "Body": message.body,
+        "MessageAttributes": message.attributes,
+        "Attributes": {
+            "SentTimestamp": str(int(message.sent_at * 1000)),
+            "ApproximateReceiveCount": str(message.receives),
+        },
+        "ReceiptHandle": message.receipt,
+    }
