@@ -94,6 +94,11 @@ def explained(error: Exception) -> CannotDoError:
     return CannotDoError(str(error))
 
 
+def is_denied(error: Exception) -> bool:
+    """Whether AWS refused *error*'s request because the credentials do not allow it."""
+    return isinstance(error, ClientError) and error.response["Error"].get("Code") in _DENIED
+
+
 def _explained_answer(error: ClientError) -> str:
     code = error.response["Error"].get("Code", "an unnamed error")
     details = f"{error.operation_name}: {code}: {error.response['Error'].get('Message', '')}"

@@ -60,28 +60,32 @@ def counted(s3: S3Client, bucket: str) -> Iterator[Contents]:
         yield Contents(versions, markers, size_bytes)
 
 
-def emptied(s3: S3Client, bucket: str) -> Iterator[int]:
+def emptied(s3: S3Client, bucket: str, prefix: str = "") -> Iterator[int]:
     """Delete everything in *bucket*, several requests at a time; yield the count of each request.
+
+    With *prefix*, only the keys that begin with it.
 
     Stopped half-way, what is deleted stays deleted, and a second call goes on with the rest.
 
     Raises:
         CannotDoError: S3 refuses to delete some keys, for example because of an object lock.
     """
-    for key, upload_id in _unfinished_uploads(s3, bucket):
+    for key, upload_id in _unfinished_uploads(s3, bucket, prefix):
         s3.abort_multipart_upload(Bucket=bucket, Key=key, UploadId=upload_id)
     with ThreadPoolExecutor(_REQUESTS_AT_A_TIME) as threads:
         # The next listing starts from the beginning: no marker names a key that is gone.
-        while pages := list(islice(_pages(s3, bucket), _REQUESTS_AT_A_TIME)):
+        while pages := list(islice(_pages(s3, bucket, prefix), _REQUESTS_AT_A_TIME)):
             listed = [keys for keys in map(_identifiers, pages) if keys]
             if not listed:
                 return
             yield from threads.map(lambda keys: _delete(s3, bucket, keys), listed)
 
 
-def _pages(s3: S3Client, bucket: str) -> Iterator[ListObjectVersionsOutputTypeDef]:
+def _pages(
+    s3: S3Client, bucket: str, prefix: str = ""
+) -> Iterator[ListObjectVersionsOutputTypeDef]:
     pages = s3.get_paginator("list_object_versions")
-    yield from pages.paginate(Bucket=bucket, PaginationConfig={"PageSize": _PAGE})
+    yield from pages.paginate(Bucket=bucket, Prefix=prefix, PaginationConfig={"PageSize": _PAGE})
 
 
 def _identifiers(page: ListObjectVersionsOutputTypeDef) -> list[ObjectIdentifierTypeDef]:
@@ -105,7 +109,8 @@ def _delete(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) 
     return len(keys)
 
 
-def _unfinished_uploads(s3: S3Client, bucket: str) -> Iterator[tuple[str, str]]:
-    for page in s3.get_paginator("list_multipart_uploads").paginate(Bucket=bucket):
+def _unfinished_uploads(s3: S3Client, bucket: str, prefix: str) -> Iterator[tuple[str, str]]:
+    pages = s3.get_paginator("list_multipart_uploads")
+    for page in pages.paginate(Bucket=bucket, Prefix=prefix):
         for upload in page.get("Uploads", ()):
             yield upload["Key"], upload["UploadId"]

@@ -19,6 +19,7 @@ from bucketsum_cli.commands.find import find
 from bucketsum_cli.commands.ls import ls
 from bucketsum_cli.commands.put import put
 from bucketsum_cli.commands.redrive import redrive
+from bucketsum_cli.commands.selftest import selftest
 from bucketsum_cli.commands.show import show
 from bucketsum_cli.commands.status import status
 from bucketsum_cli.errors import CANNOT_DO, INTERRUPTED, sentence_of
@@ -59,7 +60,20 @@ def cli() -> None:
     """
 
 
-for command in (local, put, ls, show, find, check, status, failures, redrive, tune, delete):
+for command in (
+    local,
+    put,
+    ls,
+    show,
+    find,
+    check,
+    status,
+    failures,
+    redrive,
+    selftest,
+    tune,
+    delete,
+):
     cli.add_command(command)
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
+from bucketsum.digests_table import NULL_VERSION
 from bucketsum.dynamodb_items import attributes_of
 from bucketsum_cli.output import Cell
 
@@ -71,4 +72,25 @@ def row_as_json(row: Row) -> dict[str, Any]:
         "remarks": list(row.remarks),
         "created_at": iso_text(row.arrived_at),
         "recorded_at": iso_text(row.recorded_at),
+    }
+
+
+def event_of(row: Row) -> dict[str, Any]:
+    """Return the event of *row* in EventBridge's format, which has unencoded keys."""
+    version = {} if row.entry == NULL_VERSION else {"version-id": row.entry}
+    etag = {"etag": row.etag} if row.etag else {}
+    return {
+        "detail-type": "Object Created",
+        "source": "bucketsum.redrive",
+        "time": row.arrived_at,
+        "detail": {
+            "bucket": {"name": row.bucket},
+            "object": {
+                "key": row.key,
+                "size": row.size_bytes,
+                "sequencer": row.sequencer,
+                **version,
+                **etag,
+            },
+        },
     }

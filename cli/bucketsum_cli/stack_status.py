@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.errors import BadSweep
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
 from bucketsum.sweep.records import RunStatus
@@ -75,11 +74,11 @@ class StackStatus:
     dead_letter_messages: int
     activity: Activity
     estimated_usd_this_month: float | None
-    """Lambda's price of the hasher since the month began, in UTC; None if it is not known."""
+    """Lambda's price of the hasher since the month began, in UTC; None on the emulator."""
     running_sweeps: tuple[str, ...]
     event_source: EventSource
     notes: tuple[str, ...]
-    """Reasons for the values that are None."""
+    """Reasons for the values that are None, and for prices of another Region."""
 
     @property
     def needs_attention(self) -> bool:
@@ -97,7 +96,7 @@ def stack_status(stack: Stack) -> StackStatus:
     now = datetime.now(UTC)
     arrivals = _attributes(stack, stack.arrivals_queue_url)
     dead = _attributes(stack, stack.dead_letter_queue_url)
-    usd, reason = _estimated_usd(stack, now)
+    usd, price_note = _estimated_usd(stack, now)
     activity = _activity(stack, now)
     return StackStatus(
         stack=stack.name,
@@ -110,7 +109,7 @@ def stack_status(stack: Stack) -> StackStatus:
         estimated_usd_this_month=usd,
         running_sweeps=tuple(_running_sweeps(stack)),
         event_source=event_source_of(stack),
-        notes=tuple(filter(None, [_absent_metrics(stack, activity), reason])),
+        notes=tuple(filter(None, [_absent_metrics(stack, activity), price_note])),
     )
 
 
@@ -180,23 +179,22 @@ def _absent_metrics(stack: Stack, activity: Activity) -> str | None:
 
 
 def _estimated_usd(stack: Stack, now: datetime) -> tuple[float | None, str | None]:
-    """Lambda's price of this month, or the reason why it is not known."""
+    """Lambda's price of this month, and a note on it; None if there is no price."""
     if stack.connection.is_local:
         return None, "the local emulator costs nothing"
     function = stack.client("lambda").get_function_configuration(FunctionName=stack.function)
-    try:
-        prices = prices_in(stack.connection.session.region_name or "", function["Architectures"][0])
-    except BadSweep as error:
-        return None, f"no estimate of the cost: {error}"
+    region = stack.connection.session.region_name or ""
+    prices = prices_in(region, function["Architectures"][0])
+    note = f"the prices are those of {prices.priced_as}" if prices.priced_as else None
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     metrics = {name: lambda_metric(stack, name.title()) for name in ("duration", "invocations")}
     values = metric_values(stack, metrics, month, now)
     duration_ms, invocations = values["duration"].total(), values["invocations"].total()
     if duration_ms is None or invocations is None:
-        return 0.0, None
+        return 0.0, note
     storage_mb = function.get("EphemeralStorage", {}).get("Size", FREE_STORAGE_MB)
     first = prices.invocation_usd(duration_ms, function["MemorySize"], storage_mb)
-    return first + (invocations - 1) * prices.request, None
+    return first + (invocations - 1) * prices.request, note
 
 
 def _running_sweeps(stack: Stack) -> Iterator[str]:

@@ -77,7 +77,8 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
     commands: list[tuple[object, ...]] = [
         ("put", *paths, "--timeout", 0), ("ls",), ("ls", "--members", "a.zip"), ("show", "hashed"),
         ("find", sha1), ("check", *paths), ("check", paths[0], "--archive", "a.zip"),
-        ("failures",), ("status",), ("redrive", "--yes"), ("redrive", "--key", "locked"),
+        ("failures",), ("status",), ("selftest", "--only", "event-source", "--yes"),
+        ("redrive", "--yes"), ("redrive", "--key", "locked"),
         ("delete", "--stack", test_delete.NAME, "--yes"),
     ]  # fmt: skip
     return [run(*command, "--json").document for command in commands]

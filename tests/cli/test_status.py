@@ -105,14 +105,16 @@ def test_estimate_is_gb_seconds_and_requests(watched: Stack) -> None:
     assert usd == pytest.approx(3600 * prices.gb_second + 1000 * prices.request)
 
 
-def test_region_without_prices_has_no_estimate(
+def test_region_without_prices_has_those_of_another(
     watched: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Null and the reason, never the price of another Region."""
-    monkeypatch.setattr("bucketsum.sweep.prices._PER_GB_SECOND", {})
-    state = stack_status(watched)
-    assert state.estimated_usd_this_month is None
-    assert "no prices for the Region" in state.notes[0]
+    """An estimate, with the reason why it is a rough one."""
+    assert stack_status(watched).notes == ()
+    monkeypatch.setattr(
+        "bucketsum_cli.stack_status.prices_in",
+        lambda _region, architecture: prices_in("moon-1", architecture),
+    )
+    assert stack_status(watched).notes == ("the prices are those of us-east-1",)
 
 
 def test_emulator_without_metrics_gives_null_and_says_so(

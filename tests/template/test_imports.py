@@ -56,9 +56,10 @@ bench.targets: bench.box bench.tables cli cli.local layer
 bench.unzip: bench.box bench.tables cli cli.local layer layer.archives
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip
 cli: layer layer.archives layer.sweep sweeps
-cli.commands: cli cli.tune layer
+cli.commands: cli cli.selftest cli.tune layer layer.sweep
 cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
+cli.selftest: cli cli.tune layer layer.archives layer.sweep
 cli.tune: cli layer layer.sweep layer.sweep.workloads sweeps
 cli.tune.commands: cli cli.tune cli.tune.report layer layer.sweep layer.sweep.workloads sweeps
 cli.tune.report: cli cli.tune layer layer.sweep layer.sweep.workloads

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum.digests_table import NULL_VERSION, Status
+from bucketsum.digests_table import Status
 from bucketsum_cli.commands.failures import document_of, headline
 from bucketsum_cli.dead_letter_queue import received, send_back
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, say
+from bucketsum_cli.rows import event_of
 
 if TYPE_CHECKING:
     from bucketsum.digests_table import Row
@@ -116,7 +117,7 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
             readable.append(key)
         for row in unreadable:
             sqs.send_message(
-                QueueUrl=stack.arrivals_queue_url, MessageBody=json.dumps(_event_of(row))
+                QueueUrl=stack.arrivals_queue_url, MessageBody=json.dumps(event_of(row))
             )
             queued.append(row)
             if not as_json:
@@ -132,24 +133,3 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
         note(f"nothing of {key} is recorded as unreadable; `bucketsum show` lists what is recorded")
     if readable:
         raise SystemExit(ANSWER_IS_NO)
-
-
-def _event_of(row: Row) -> dict[str, Any]:
-    """Return the event of *row* in EventBridge's format, which has unencoded keys."""
-    version = {} if row.entry == NULL_VERSION else {"version-id": row.entry}
-    etag = {"etag": row.etag} if row.etag else {}
-    return {
-        "detail-type": "Object Created",
-        "source": "bucketsum.redrive",
-        "time": row.arrived_at,
-        "detail": {
-            "bucket": {"name": row.bucket},
-            "object": {
-                "key": row.key,
-                "size": row.size_bytes,
-                "sequencer": row.sequencer,
-                **version,
-                **etag,
-            },
-        },
-    }

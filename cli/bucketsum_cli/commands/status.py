@@ -95,7 +95,7 @@ def _watch(stack: Stack, seconds: float) -> None:
 def _print(state: StackStatus) -> None:
     print_table(_COLUMNS, _rows(state), heading=False)
     for text in state.notes:
-        note(f"{MISSING}: {text}")
+        note(text)
 
 
 def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:

@@ -1,0 +1,160 @@
+"""`bucketsum selftest`: prove the whole chain on a deployed stack."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from bucketsum.sweep.prices import prices_in
+from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.output import confirmed, note, notes, print_json, say
+from bucketsum_cli.selftest.check import Outcome, run_check
+from bucketsum_cli.selftest.header import header_of, redacted
+from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
+from bucketsum_cli.selftest.scratch import scratch_in
+from bucketsum_cli.selftest.stack_checks import LATE_CHECKS, STACK_CHECKS, SWEEP
+from bucketsum_cli.tune.formatting import usd_text
+from bucketsum_cli.tune.plan_view import priced_plan
+from bucketsum_cli.tune.sweeper import Sweeper
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bucketsum_cli.options import Target
+    from bucketsum_cli.selftest.check import Check
+    from bucketsum_cli.selftest.scratch import Scratch
+    from bucketsum_cli.stack import Stack
+
+CHECKS: Final = (*STACK_CHECKS, *OBJECT_CHECKS, *LATE_CHECKS)
+_NAMES: Final = click.Choice([check.name for check in CHECKS])
+
+_STYLES: Final = {
+    Outcome.PASSED: "green",
+    Outcome.WARNING: "yellow",
+    Outcome.FAILED: "bold red",
+    Outcome.SKIPPED: "dim",
+    Outcome.KNOWN_DIFFERENCE: "dim",
+}
+_REQUESTS_USD: Final = 0.00005
+"""Per object, rounded up: PUT (at most 0.00003, to Glacier), GET, SQS, DynamoDB and the log."""
+
+_INVOCATION_MS: Final = 1000
+_METRICS_USD: Final = 0.006
+"""600 readings of a metric, the most that the check of metrics makes."""
+
+_ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableAlarm"}
+
+
+@click.command("selftest")
+@click.option("--only", multiple=True, type=_NAMES, metavar="NAME", help="Run only this check.")
+@click.option("--skip", multiple=True, type=_NAMES, metavar="NAME", help="Leave out this check.")
+@click.option("--keep", is_flag=True, help="Delete nothing at the end.")
+@click.option("--verbose", is_flag=True, help="Show names, ARNs and account ids in details.")
+@click.option(
+    "--timeout",
+    type=click.FloatRange(min=0),
+    default=60.0,
+    show_default=True,
+    metavar="SECONDS",
+    help="Maximum wait for each row, log line and dead letter.",
+)
+@yes_option
+@json_option
+@stack_options
+def selftest(
+    target: Target,
+    only: tuple[str, ...],
+    skip: tuple[str, ...],
+    yes: bool,  # noqa: FBT001 - click passes by name
+    timeout: float,
+    as_json: bool,  # noqa: FBT001 - click passes by name
+    **flags: bool,
+) -> None:
+    """Prove that a deployed stack works, from the bucket to the log.
+
+    Puts small objects under a prefix of its own, sends messages, runs a small sweep, compares what
+    is recorded, and deletes everything again, also after Ctrl-C. It shows the cost and asks first.
+    The result names no account, bucket or key, so that it can be posted as it is.
+
+    Exits with 1 if a check failed, or if the question was not answered with yes.
+
+    Example: bucketsum selftest --skip sweep
+    """
+    names = only or _NAMES.choices
+    checks = [check for check in CHECKS if check.name in names and check.name not in skip]
+    stack = target.find()
+    header = header_of(stack)
+    usd = 0.0 if header["is_local"] else _estimated_usd(stack, header, checks)
+    _note_effects(usd, checks)
+    if not confirmed(f"Run {len(checks)} checks on {stack.name}?", yes=yes):
+        note("nothing was done")
+        raise SystemExit(ANSWER_IS_NO)
+    if not as_json:
+        for name, value in header.items():
+            say(f"{name:<13}  {_header_text(value)}")
+    private = {} if flags["verbose"] else stack.outputs
+    with scratch_in(stack, timeout, keep=flags["keep"]) as scratch:
+        results = [_result_of(check, scratch, private, shown=not as_json) for check in checks]
+    all_passed = all(result["outcome"] is not Outcome.FAILED for result in results)
+    if as_json:
+        print_json({**header, "estimated_usd": usd, "all_passed": all_passed, "checks": results})
+    else:
+        say(_summary(results), "bold green" if all_passed else "bold red")
+    if not all_passed:
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _summary(results: Sequence[Mapping[str, Any]]) -> str:
+    counts = Counter(result["outcome"] for result in results)
+    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if counts[outcome])
+
+
+def _estimated_usd(stack: Stack, header: Mapping[str, Any], checks: Sequence[Check]) -> float:
+    """The cost of *checks* at most."""
+    prices = prices_in(header["region"], header["architecture"])
+    object_usd = _REQUESTS_USD + prices.invocation_usd(_INVOCATION_MS, header["memory_mb"])
+    usd = sum(check.objects for check in checks) * object_usd
+    names = {check.name for check in checks}
+    if "metrics" in names:
+        usd += _METRICS_USD
+    if "sweep" in names:
+        usd += priced_plan(Sweeper(stack), SWEEP).plan.estimated_usd(prices)
+    return usd
+
+
+def _note_effects(usd: float, checks: Sequence[Check]) -> None:
+    """Say the cost, and which alarms the checks set off."""
+    note(f"cost: at most about {usd_text(usd)} USD" if usd else "cost: nothing, on the emulator")
+    alarms = [alarm for name, alarm in _ALARMS_OF.items() if name in {c.name for c in checks}]
+    if alarms:
+        note(f"this can set off {' and '.join(alarms)} for some minutes")
+
+
+def _header_text(value: Any) -> str:  # noqa: ANN401 - any value of the header
+    if isinstance(value, dict):
+        return ", ".join(f"{name}={text}" for name, text in value.items() if text)
+    return str(value)
+
+
+def _result_of(
+    check: Check, scratch: Scratch, private: Mapping[str, str], *, shown: bool
+) -> dict[str, Any]:
+    """Run *check*; returns its result as JSON, without *private* names unless there are none."""
+    with notes().status(f"{check.name} ..."):
+        result = run_check(check, scratch)
+    outcome, detail = result.finding.outcome, result.finding.detail
+    if private:
+        detail = redacted(detail, private)
+    if shown:
+        line = f"{check.name:<16}  {outcome:<16}  {result.seconds:>5.1f} s  {detail}"
+        say(line.rstrip(), _STYLES[outcome])
+    return {
+        "name": check.name,
+        "proves": check.proves,
+        "outcome": outcome,
+        "seconds": round(result.seconds, 3),
+        "detail": detail,
+    }

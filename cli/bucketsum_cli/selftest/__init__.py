@@ -1,0 +1,1 @@
+"""`bucketsum selftest`: checks that prove the whole chain on a deployed stack."""

@@ -1,0 +1,63 @@
+"""The header of a self-test: versions and settings, without names that are private."""
+
+from __future__ import annotations
+
+import platform
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+
+from bucketsum import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bucketsum_cli.stack import Stack
+
+_ARN: Final = re.compile(r"\barn:[\w-]+:[^\s\"'`,;()<>]+")
+_ACCOUNT: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")
+_PRIVATE: Final = frozenset({"ExistingBucketName", "KmsKeyArn", "AlarmTopicArn"})
+_SET: Final = "(set)"
+
+
+def header_of(stack: Stack) -> dict[str, Any]:
+    """Versions and settings that a reader of the result must know.
+
+    Raises:
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    function = stack.client("lambda").get_function_configuration(FunctionName=stack.function)
+    described = stack.client("cloudformation").describe_stacks(StackName=stack.name)["Stacks"][0]
+    return {
+        "bucketsum": __version__,
+        "python": platform.python_version(),
+        "boto3": boto3.__version__,
+        "region": stack.connection.session.region_name,
+        "is_local": stack.connection.is_local,
+        "architecture": function["Architectures"][0],
+        "runtime": function["Runtime"],
+        "memory_mb": function["MemorySize"],
+        "parameters": _public(
+            {
+                parameter["ParameterKey"]: parameter.get("ParameterValue", "")
+                for parameter in described.get("Parameters", ())
+            }
+        ),
+    }
+
+
+def _public(parameters: Mapping[str, str]) -> dict[str, str]:
+    return {
+        name: _SET if name in _PRIVATE and value else value for name, value in parameters.items()
+    }
+
+
+def redacted(text: str, names: Mapping[str, str]) -> str:
+    """*text* without ARNs, account ids and the values of *names*, for which their keys stand."""
+    text = _ARN.sub("<ARN>", text)
+    for name, value in sorted(names.items(), key=lambda item: len(item[1]), reverse=True):
+        if value:
+            text = text.replace(value, f"<{name}>")
+    return _ACCOUNT.sub("<account>", text)

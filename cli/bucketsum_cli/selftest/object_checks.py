@@ -1,0 +1,202 @@
+"""Checks of the hash path: objects and messages in, rows, log lines and dead letters out."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import zipfile
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.archives.member_rows import MemberRows
+from bucketsum.archives.model import ArchiveStatus
+from bucketsum.digests_table import NULL_VERSION, Status
+from bucketsum_cli.output import size_text, speed_text
+from bucketsum_cli.selftest.check import (
+    Check,
+    Outcome,
+    failed,
+    known_difference,
+    passed,
+    skipped,
+    warning,
+)
+
+if TYPE_CHECKING:
+    from bucketsum.digests_table import Row, RowKey
+    from bucketsum_cli.selftest.check import Finding
+    from bucketsum_cli.selftest.scratch import Scratch
+
+_LARGE: Final = b"bucketsum" * 600_000  # in two parts
+_ODD_NAME: Final = "odd key +1 100%25 &=ü 日本.txt"
+_MEMBERS: Final = {"one.txt": b"first", "folder/two.txt": b"second"}
+_UNVERSIONED: Final = "the bucket keeps no versions"
+_NO_ROW: Final = "no row within the time"
+
+
+def _sha1(content: bytes) -> str:
+    return hashlib.sha1(content, usedforsecurity=False).hexdigest()
+
+
+def _compared(row: Row | None, content: bytes) -> Finding:
+    """The finding for the row of an object with *content*."""
+    if row is None:
+        return failed(_NO_ROW)
+    if row.sha1 != _sha1(content):
+        return failed(f"the row has {row.sha1 or row.reason} for {_sha1(content)}")
+    return passed(f"{size_text(row.size_bytes)} at {speed_text(row.mb_per_s)} MB/s")
+
+
+def _empty(scratch: Scratch) -> Finding:
+    return _compared(scratch.row(scratch.put("empty", b"")), b"")
+
+
+def _odd_key(scratch: Scratch) -> Finding:
+    content = b"an odd key"
+    return _compared(scratch.row(scratch.put(_ODD_NAME, content)), content)
+
+
+def _multipart(scratch: Scratch) -> Finding:
+    return _compared(scratch.row(scratch.put_in_parts("multipart", _LARGE)), _LARGE)
+
+
+def _two_versions(scratch: Scratch, name: str) -> list[tuple[RowKey, bytes]]:
+    return [(scratch.put(name, content), content) for content in (b"first", b"second")]
+
+
+def _overwritten(scratch: Scratch) -> Finding:
+    versions = _two_versions(scratch, "overwritten")
+    if versions[0][0].entry == NULL_VERSION:
+        return skipped(_UNVERSIONED)
+    findings = [_compared(scratch.row(row_key), content) for row_key, content in versions]
+    return next((finding for finding in findings if finding.outcome is Outcome.FAILED), passed())
+
+
+def _sequencer(scratch: Scratch) -> Finding:
+    versions = _two_versions(scratch, "sequencer")
+    if versions[0][0].entry == NULL_VERSION:
+        return skipped(_UNVERSIONED)
+    rows = [scratch.row(row_key) for row_key, _ in versions]
+    first, second = (row.sequencer if row else None for row in rows)
+    if first is None or second is None:
+        return failed(_NO_ROW)
+    order = f"{first.rstrip('0')} then {second.rstrip('0')}"
+    return passed(order) if first < second else failed(f"it does not grow: {order}")
+
+
+def _duplicate(scratch: Scratch) -> Finding:
+    before = scratch.row(scratch.put("duplicate", b"sent twice"))
+    if before is None:
+        return failed(_NO_ROW)
+    scratch.send_again(before)
+    line = scratch.object_line(before.key, "unchanged")
+    if line is None:
+        return failed("no log line `unchanged` for the second event")
+    after = scratch.stack.digests_table().versions_of(before.bucket, before.key)
+    return passed() if after == [before] else failed("the second event changed the row")
+
+
+def _deleted(scratch: Scratch) -> Finding:
+    """The key does not exist: its event names no version."""
+    row = _deleted_object(scratch, "deleted")
+    if row is None:
+        return failed(_NO_ROW)
+    return _outcome_of_absent(scratch, replace(row, entry=NULL_VERSION))
+
+
+def _missing_version(scratch: Scratch) -> Finding:
+    row = _deleted_object(scratch, "missing-version")
+    if row is None:
+        return failed(_NO_ROW)
+    return skipped(_UNVERSIONED) if row.entry == NULL_VERSION else _outcome_of_absent(scratch, row)
+
+
+def _deleted_object(scratch: Scratch, name: str) -> Row | None:
+    """The row that an object had; both are deleted."""
+    row = scratch.row(scratch.put(name, b"deleted before it is read"))
+    if row is not None:
+        scratch.delete(row)
+    return row
+
+
+def _outcome_of_absent(scratch: Scratch, row: Row) -> Finding:
+    """Send the event of the absent object, and report the answer of S3 by the outcome."""
+    scratch.send_again(row)
+    if scratch.object_line(row.key, "gone") is not None:
+        rows = scratch.stack.digests_table().versions_of(row.bucket, row.key)
+        return failed("gone, but there is a row") if rows else passed("S3 answers 404: gone")
+    rows = scratch.stack.digests_table().versions_of(row.bucket, row.key)
+    if rows and rows[0].status is Status.UNREADABLE:
+        return warning(f"S3 answers 403, not 404: the object is unreadable ({rows[0].reason})")
+    return failed("no log line `gone` within the time")
+
+
+def _unreadable(scratch: Scratch) -> Finding:
+    """An object of the storage class Glacier cannot be read until it is restored."""
+    row = scratch.row(scratch.put("unreadable", b"archived", StorageClass="GLACIER"))
+    if row is None:
+        return failed(_NO_ROW)
+    if row.status is not Status.UNREADABLE:
+        detail = "an object in Glacier was read"
+        return known_difference(detail) if scratch.stack.connection.is_local else failed(detail)
+    scratch.send_again(row)
+    if scratch.object_line(row.key, "unreadable", count=2) is None:
+        return failed("sent again, it was not tried again within the time")
+    return passed(row.reason or "")
+
+
+def _malformed(scratch: Scratch) -> Finding:
+    scratch.send_malformed()
+    reason = scratch.remove_dead_letter()
+    if reason is None:
+        return failed("the message is not in the dead-letter queue within the time")
+    return passed(reason) if reason else failed("the message has no reason")
+
+
+def _archive(scratch: Scratch) -> Finding:
+    function = scratch.stack.client("lambda").get_function_configuration(
+        FunctionName=scratch.stack.function
+    )
+    variables = function.get("Environment", {}).get("Variables", {})
+    suffix = variables.get("ARCHIVE_SUFFIXES", "").partition(",")[0]
+    if not suffix:
+        return skipped("archives are off: ArchiveSuffixes is empty")
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, member in _MEMBERS.items():
+            archive.writestr(path, member)
+    row = scratch.row(scratch.put(f"archive{suffix}", content.getvalue()))
+    if row is None or row.archive is None:
+        return failed(_NO_ROW if row is None else "it was not read as an archive")
+    if row.archive.status is not ArchiveStatus.READ:
+        return failed(f"{row.archive.status}: {row.archive.reason}")
+    members = MemberRows(scratch.stack.client("dynamodb"), scratch.stack.table).of(row)
+    digests = {member.member.path: member.sha1 for member in members if member.member}
+    if digests != {path: _sha1(member) for path, member in _MEMBERS.items()}:
+        return failed(f"the rows of the members are {digests}")
+    return passed(f"{len(digests)} members")
+
+
+def _log_line(scratch: Scratch) -> Finding:
+    content = b"logged"
+    row_key = scratch.put("logged", content)
+    line = scratch.object_line(row_key.key, "hashed")
+    if line is None:
+        return failed("no log line of the object within the time")
+    return passed() if line.get("sha1") == _sha1(content) else failed(f"it has {line.get('sha1')}")
+
+
+OBJECT_CHECKS: Final = (
+    Check("empty", "an empty object has its row", _empty, 1),
+    Check("odd-key", "a key with spaces, +, % and unicode is decoded", _odd_key, 1),
+    Check("multipart", "an object in parts is read whole", _multipart, 2),
+    Check("overwritten", "each version of a key has its row", _overwritten, 2),
+    Check("sequencer", "sequencers of one key grow", _sequencer, 2),
+    Check("duplicate", "an event that comes twice changes nothing", _duplicate, 2),
+    Check("deleted", "a key deleted before it is read is gone", _deleted, 2),
+    Check("missing-version", "so is a version, if S3 answers 404", _missing_version, 2),
+    Check("unreadable", "an object that cannot be read has a row, and is retried", _unreadable, 2),
+    Check("malformed", "a malformed message is dead-lettered with a reason", _malformed, 1),
+    Check("archive", "the members of a zip archive have rows", _archive, 3),
+    Check("log", "the log line of an object arrives", _log_line, 1),
+)

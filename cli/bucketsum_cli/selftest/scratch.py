@@ -1,0 +1,214 @@
+"""The objects, rows and messages that a self-test makes in a stack, and deletes again."""
+
+from __future__ import annotations
+
+import io
+import json
+import secrets
+import time
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final, TypeVar
+
+from boto3.s3.transfer import TransferConfig
+
+from bucketsum.digests_table import NULL_VERSION, RowKey, key_of
+from bucketsum_cli.bucket_contents import emptied
+from bucketsum_cli.dead_letter_queue import received
+from bucketsum_cli.rows import event_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from bucketsum.digests_table import Row
+    from bucketsum_cli.stack import Stack
+
+T = TypeVar("T")
+
+PREFIX: Final = "bucketsum-selftest-"
+MEASUREMENTS: Final = "MeasurementsTableName"
+
+_PART_BYTES: Final = 5 * 1024 * 1024
+_IN_PARTS: Final = TransferConfig(_PART_BYTES, multipart_chunksize=_PART_BYTES)
+_PAUSE_SECONDS: Final = 0.5
+_DEAD_LETTERS: Final = 1000
+_HOLD_SECONDS: Final = 60
+
+
+class Scratch:
+    """The part of a stack that belongs to one self-test: everything with its id.
+
+    Args:
+        stack: The stack under test.
+        wait_seconds: Longest wait for a row, a log line or a dead letter.
+    """
+
+    def __init__(self, stack: Stack, wait_seconds: float) -> None:
+        self.stack = stack
+        self.wait_seconds = wait_seconds
+        self.id = secrets.token_hex(4)
+        self.started_at = datetime.now(UTC)
+        self._s3 = stack.client("s3")
+        self._keys: set[str] = set()
+        self._run_ids: list[str] = []
+        self._expects_dead_letter = False
+
+    @property
+    def prefix(self) -> str:
+        """The beginning of all its keys."""
+        return f"{PREFIX}{self.id}/"
+
+    def put(self, name: str, content: bytes, **arguments: Any) -> RowKey:  # noqa: ANN401 - S3's
+        """Put an object at `prefix` + *name*; returns the key of its row."""
+        key = self._new_key(name)
+        answer = self._s3.put_object(Bucket=self.stack.bucket, Key=key, Body=content, **arguments)
+        return RowKey(self.stack.bucket, key, answer.get("VersionId", NULL_VERSION))
+
+    def put_in_parts(self, name: str, content: bytes) -> RowKey:
+        """Put an object in parts of 5 MiB, S3's smallest."""
+        bucket, key = self.stack.bucket, self._new_key(name)
+        self._s3.upload_fileobj(io.BytesIO(content), bucket, key, Config=_IN_PARTS)
+        answer = self._s3.head_object(Bucket=bucket, Key=key)
+        return RowKey(bucket, key, answer.get("VersionId", NULL_VERSION))
+
+    def delete(self, row: Row) -> None:
+        """Delete the object version of *row* for good, and its row."""
+        self._s3.delete_object(Bucket=row.bucket, Key=row.key, VersionId=row.entry)
+        item = key_of(RowKey(row.bucket, row.key, row.entry))
+        self.stack.client("dynamodb").delete_item(TableName=self.stack.table, Key=item)
+
+    def _new_key(self, name: str) -> str:
+        key = self.prefix + name
+        self._keys.add(key)
+        return key
+
+    def until(self, look: Callable[[], T | None], seconds: float | None = None) -> T | None:
+        """Look until there is a value, or the time is over."""
+        deadline = time.monotonic() + (self.wait_seconds if seconds is None else seconds)
+        while True:
+            value = look()
+            if value is not None or time.monotonic() >= deadline:
+                return value
+            time.sleep(_PAUSE_SECONDS)
+
+    def row(self, row_key: RowKey) -> Row | None:
+        """Wait for the row."""
+        table = self.stack.digests_table()
+        return self.until(lambda: table.rows_at([row_key]).get(row_key))
+
+    def send_again(self, row: Row) -> None:
+        """Send the event of *row* to the arrivals queue."""
+        self._send(json.dumps(event_of(row)))
+
+    def send_malformed(self) -> None:
+        """Send a message to the arrivals queue that names no object."""
+        self._expects_dead_letter = True
+        self._send(json.dumps({"bucketsum-selftest": self.id}))
+
+    def _send(self, body: str) -> None:
+        self.stack.client("sqs").send_message(
+            QueueUrl=self.stack.arrivals_queue_url, MessageBody=body
+        )
+
+    def remove_dead_letter(self) -> str | None:
+        """Wait for the malformed message in the dead-letter queue and delete it there.
+
+        Returns:
+            Its reason, empty if it has none; None if it did not come. Other messages stay.
+        """
+        reason = self.until(self._removed_dead_letter)
+        if reason is not None:
+            self._expects_dead_letter = False
+        return reason
+
+    def _removed_dead_letter(self) -> str | None:
+        with received(self.stack, _DEAD_LETTERS, _HOLD_SECONDS) as messages:
+            for message in messages:
+                if self.id in message.body:
+                    self.stack.client("sqs").delete_message(
+                        QueueUrl=self.stack.dead_letter_queue_url,
+                        ReceiptHandle=message.receipt_handle,
+                    )
+                    return message.reason or ""
+        return None
+
+    def object_line(self, key: str, outcome: str, count: int = 1) -> dict[str, Any] | None:
+        """Wait for the *count*-th log line of *key* with this *outcome*."""
+        pattern = f'{{ $.key = "{self.prefix}*" }}'
+
+        def look() -> dict[str, Any] | None:
+            lines = [
+                line
+                for line in self.log_lines(pattern, self.started_at)
+                if line.get("key") == key and line.get("outcome") == outcome
+            ]
+            return lines[count - 1] if len(lines) >= count else None
+
+        return self.until(look)
+
+    def log_lines(self, pattern: str, since: datetime) -> Iterator[dict[str, Any]]:
+        """Yield the hasher's log lines that match *pattern*; the emulator gives all lines."""
+        pages = (
+            self.stack.client("logs")
+            .get_paginator("filter_log_events")
+            .paginate(
+                logGroupName=self.stack.log_group,
+                startTime=int(since.timestamp() * 1000),
+                filterPattern=pattern,
+            )
+        )
+        for page in pages:
+            for event in page["events"]:
+                try:
+                    line = json.loads(event["message"])
+                except ValueError:
+                    continue
+                if isinstance(line, dict):
+                    yield line
+
+    def expect_sweep(self, run_id: str) -> None:
+        """Delete the measurements of this sweep at the end."""
+        self._run_ids.append(run_id)
+
+    def clean_up(self) -> None:
+        """Delete objects, rows, measurements and the dead letter, all of this self-test alone.
+
+        Raises:
+            BotoCoreError: AWS cannot be reached.
+            ClientError: AWS refused.
+            CannotDoError: S3 refuses to delete an object.
+        """
+        for _ in emptied(self._s3, self.stack.bucket, self.prefix):
+            pass
+        for key in self._keys:
+            self._delete_items(self.stack.table, "object", f"{self.stack.bucket}/{key}", "entry")
+        for run_id in self._run_ids:
+            self._delete_items(self.stack.outputs[MEASUREMENTS], "run_id", run_id, "item")
+        if self._expects_dead_letter:
+            self.remove_dead_letter()
+
+    def _delete_items(self, table: str, name: str, value: str, sort_name: str) -> None:
+        dynamodb = self.stack.client("dynamodb")
+        pages = dynamodb.get_paginator("query").paginate(
+            TableName=table,
+            KeyConditionExpression="#name = :value",
+            ExpressionAttributeNames={"#name": name},
+            ExpressionAttributeValues={":value": {"S": value}},
+            ConsistentRead=True,
+        )
+        for page in pages:
+            for item in page["Items"]:
+                dynamodb.delete_item(
+                    TableName=table, Key={name: item[name], sort_name: item[sort_name]}
+                )
+
+
+@contextmanager
+def scratch_in(stack: Stack, wait_seconds: float, *, keep: bool) -> Iterator[Scratch]:
+    """Give a part of *stack*, and clean it up at the end, however it ends, unless *keep*."""
+    scratch = Scratch(stack, wait_seconds)
+    try:
+        yield scratch
+    finally:
+        if not keep:
+            scratch.clean_up()

@@ -1,0 +1,230 @@
+"""Checks of the deployed stack: queues, function, alarms, layer, metrics, traces and a sweep."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.sweep.records import RunStatus
+from bucketsum_cli.metrics import metric_values, own_metric
+from bucketsum_cli.selftest.check import (
+    Check,
+    failed,
+    known_difference,
+    passed,
+    skipped,
+    warning,
+)
+from bucketsum_cli.stack_status import event_source_of
+from bucketsum_cli.tune.plan_view import priced_plan
+from bucketsum_cli.tune.progress import ended_execution, settled_run
+from bucketsum_cli.tune.sweeper import Sweeper, new_run_id
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bucketsum_cli.selftest.check import Finding
+    from bucketsum_cli.selftest.scratch import Scratch
+    from bucketsum_cli.stack import Stack
+
+SWEEP: Final = {
+    "object_bytes": [1_000_000],
+    "memory_mb": [128, 256],
+    "chunk_bytes": [1_048_576],
+    "runs": 2,
+}
+
+_ALARMS: Final = frozenset(
+    {"DeadLettersAlarm", "BacklogAlarm", "ThrottlesAlarm", "ErrorsAlarm", "UnreadableAlarm"}
+)
+_TIMEOUTS: Final = 6
+"""The visibility timeout in timeouts of the function, as AWS advises."""
+
+_LATE_SECONDS: Final = 300
+"""Longest wait for a metric and a trace."""
+
+_LAYER_LINE: Final = '{ $.message = "layer" }'
+_METRICS_BEGIN: Final = timedelta(minutes=5)
+
+
+def _function(stack: Stack) -> Mapping[str, Any]:
+    return stack.client("lambda").get_function_configuration(FunctionName=stack.function)
+
+
+def _queue(stack: Stack) -> Mapping[Any, str]:
+    answer = stack.client("sqs").get_queue_attributes(
+        QueueUrl=stack.arrivals_queue_url, AttributeNames=["All"]
+    )
+    return answer["Attributes"]
+
+
+def _event_source(scratch: Scratch) -> Finding:
+    source = event_source_of(scratch.stack)
+    return passed(source.state) if source.enabled else failed(f"it is {source.state}")
+
+
+def _visibility(scratch: Scratch) -> Finding:
+    attributes, function = _queue(scratch.stack), _function(scratch.stack)
+    visibility, timeout = int(attributes["VisibilityTimeout"]), function["Timeout"]
+    if visibility < _TIMEOUTS * timeout:
+        return failed(f"{visibility} s is less than {_TIMEOUTS} × the function's {timeout} s")
+    receives = str(json.loads(attributes.get("RedrivePolicy", "{}")).get("maxReceiveCount"))
+    expected = function["Environment"]["Variables"]["MAX_RECEIVES"]
+    if receives != expected:
+        return failed(f"maxReceiveCount is {receives}, but MAX_RECEIVES is {expected}")
+    return passed(f"{visibility} s, {receives} receives")
+
+
+def _concurrency(scratch: Scratch) -> Finding:
+    maximum = event_source_of(scratch.stack).maximum_concurrency
+    limits = scratch.stack.client("lambda").get_account_settings()["AccountLimit"]
+    quota = limits["UnreservedConcurrentExecutions"]
+    if maximum is None:
+        return warning(f"the mapping has no maximum; the account's quota is {quota}")
+    if quota < maximum:
+        return failed(
+            f"the account has {quota} concurrent executions, MaximumConcurrency is {maximum}: "
+            f"request a higher quota (Lambda, L-B99A9384), or deploy with "
+            f"MaximumConcurrency={max(2, quota)}"
+        )
+    return passed(f"{quota} for {maximum}")
+
+
+def _notification(scratch: Scratch) -> Finding:
+    attributes = _queue(scratch.stack)
+    statements = json.loads(attributes.get("Policy", "{}")).get("Statement", ())
+    senders = {name for statement in statements for name in _admitted_services(statement)}
+    answer = scratch.stack.client("s3").get_bucket_notification_configuration(
+        Bucket=scratch.stack.bucket
+    )
+    queues = {queue["QueueArn"] for queue in answer.get("QueueConfigurations", ())}
+    others = senders & {"events.amazonaws.com", "sns.amazonaws.com"}
+    if attributes["QueueArn"] not in queues:
+        if others:
+            return passed(f"through {', '.join(others)}; odd-key proves its encoding of keys")
+        return failed("the bucket does not notify the arrivals queue")
+    if not _admits_bucket(statements, scratch.stack.bucket):
+        return failed("the policy of the arrivals queue does not admit the bucket")
+    return passed()
+
+
+def _admitted_services(statement: Mapping[str, Any]) -> Iterator[str]:
+    principal = statement.get("Principal")
+    if statement.get("Effect") == "Allow" and isinstance(principal, dict):
+        services = principal.get("Service", ())
+        yield from [services] if isinstance(services, str) else services
+
+
+def _admits_bucket(statements: list[Mapping[str, Any]], bucket: str) -> bool:
+    for statement in statements:
+        if "s3.amazonaws.com" in _admitted_services(statement):
+            sources = statement.get("Condition", {}).get("ArnEquals", {}).get("aws:SourceArn", ())
+            listed = [sources] if isinstance(sources, str) else sources
+            if any(source.endswith(f":::{bucket}") for source in listed):
+                return True
+    return False
+
+
+def _alarms(scratch: Scratch) -> Finding:
+    resources = scratch.stack.client("cloudformation").describe_stack_resources(
+        StackName=scratch.stack.name
+    )["StackResources"]
+    names = {
+        resource["PhysicalResourceId"]: resource["LogicalResourceId"]
+        for resource in resources
+        if resource["LogicalResourceId"] in _ALARMS
+    }
+    described = scratch.stack.client("cloudwatch").describe_alarms(AlarmNames=list(names))
+    alarms = {names[alarm["AlarmName"]]: alarm for alarm in described["MetricAlarms"]}
+    absent = sorted(_ALARMS - alarms.keys())
+    if absent:
+        return failed(f"absent: {', '.join(absent)}")
+    if not all(alarm.get("AlarmActions") for alarm in alarms.values()):
+        return warning("they notify nobody: set AlarmTopicArn")
+    return passed(f"{len(alarms)} alarms")
+
+
+def _layer(scratch: Scratch) -> Finding:
+    deployed_at = datetime.fromisoformat(_function(scratch.stack)["LastModified"])
+
+    def look() -> dict[str, Any] | None:
+        lines = scratch.log_lines(_LAYER_LINE, deployed_at)
+        return next((line for line in lines if "missing_wheels" in line), None)
+
+    line = scratch.until(look)
+    if line is None:
+        return warning("no log line `layer` since the deployment: is the log kept long enough?")
+    if line["missing_wheels"]:
+        return failed(f"the layer lacks {', '.join(line['missing_wheels'])}: `sam build` again")
+    if not line.get("has_bytecode"):
+        return warning("no wheel is missing, but there is no bytecode for this Python version")
+    return passed("no wheel is missing; with bytecode")
+
+
+def _metrics(scratch: Scratch) -> Finding:
+    metrics = {"hashed": own_metric(scratch.stack, "ObjectsHashed")}
+
+    def look() -> float | None:
+        start, end = scratch.started_at - _METRICS_BEGIN, datetime.now(UTC)
+        return metric_values(scratch.stack, metrics, start, end)["hashed"].total()
+
+    if scratch.stack.connection.is_local:
+        total = look()
+        return passed() if total else known_difference("no metrics from logs")
+    total = scratch.until(look, _LATE_SECONDS)
+    return passed() if total else warning(f"not there yet after {_LATE_SECONDS} s")
+
+
+def _traces(scratch: Scratch) -> Finding:
+    stack = scratch.stack
+    if stack.connection.is_local:
+        return known_difference("X-Ray is off")
+    mode = _function(stack).get("TracingConfig", {}).get("Mode")
+    if mode != "Active":
+        return failed(f"tracing is {mode}")
+    xray = stack.client("xray")
+
+    def look() -> bool | None:
+        answer = xray.get_trace_summaries(
+            StartTime=scratch.started_at,
+            EndTime=datetime.now(UTC),
+            FilterExpression=f'service("{stack.function}")',
+        )
+        return bool(answer["TraceSummaries"]) or None
+
+    return passed() if scratch.until(look, _LATE_SECONDS) else warning("no trace yet")
+
+
+def _sweep(scratch: Scratch) -> Finding:
+    if "SweepStateMachineArn" not in scratch.stack.outputs:
+        return skipped("the stack has no sweeps")
+    sweeper, run_id = Sweeper(scratch.stack), new_run_id()
+    plan = priced_plan(sweeper, SWEEP).plan
+    scratch.expect_sweep(run_id)
+    execution = ended_execution(sweeper, sweeper.start(run_id, SWEEP), run_id, plan)
+    run = settled_run(sweeper, run_id)
+    if run is None or run.status is not RunStatus.SUCCEEDED:
+        cause = run.cause if run else None
+        return failed(f"{run.status if run else 'nothing recorded'}: {cause or execution.cause}")
+    samples = sweeper.measurements.samples(run_id)
+    runtimes = sorted({f"Python {sample.runtime}, boto3 {sample.boto3}" for sample in samples})
+    return passed(f"{len(plan.cells)} cells; {'; '.join(runtimes)}")
+
+
+STACK_CHECKS: Final = (
+    Check("event-source", "the event source mapping is enabled", _event_source),
+    Check("visibility", "a message stays hidden while it is worked on", _visibility),
+    Check("concurrency", "the account's quota suffices for MaximumConcurrency", _concurrency),
+    Check("notification", "the bucket may notify the queue, and does", _notification),
+    Check("alarms", "the alarms exist and notify somebody", _alarms),
+)
+"""Checks that only read the configuration."""
+
+LATE_CHECKS: Final = (
+    Check("layer", "no compiled wheel is missing from the layer", _layer),
+    Check("sweep", "a sweep of two cells succeeds", _sweep),
+    Check("metrics", "metrics arrive in CloudWatch", _metrics),
+    Check("traces", "traces arrive in X-Ray", _traces),
+)
+"""Checks that need an object that was hashed before, or time."""

@@ -1,0 +1,506 @@
+"""`bucketsum selftest`: every check can fail, and nothing of a self-test stays behind."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import itertools
+import json
+import zipfile
+from copy import deepcopy
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from botocore.exceptions import ClientError
+from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
+from tests.cli.deployed import (
+    BUCKET,
+    READ,
+    deploy_measurements,
+    hashed,
+    member,
+    set_aside,
+    unreadable,
+)
+from tests.cli.tune.state_machine import StateMachine
+from tests.support.sam_template import load_template
+
+from bucketsum.archives.member_rows import MemberRows, member_entry
+from bucketsum.archives.model import ArchiveStatus
+from bucketsum.digests_table import DigestsTable, Row, RowKey
+from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum_cli.commands import selftest
+from bucketsum_cli.selftest import scratch, stack_checks
+from bucketsum_cli.selftest.header import redacted
+from bucketsum_cli.stack import Connection, Stack
+from bucketsum_cli.tune import progress
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    from tests.cli.conftest import Run
+
+    from bucketsum.digests_table import ArchiveRecord
+
+ALARMS: Final = sorted(
+    name
+    for name, resource in load_template()["Resources"].items()
+    if resource["Type"] == "AWS::CloudWatch::Alarm"
+)
+POLICY: Final = {
+    "Statement": [
+        {
+            "Effect": "Allow",
+            "Principal": {"Service": "s3.amazonaws.com"},
+            "Condition": {"ArnEquals": {"aws:SourceArn": [f"arn:aws:s3:::{BUCKET}"]}},
+        }
+    ]
+}
+OBJECT_LINES: Final = [
+    ("duplicate", "unchanged"), ("deleted", "gone"), ("missing-version", "gone"),
+    ("unreadable", "unreadable"), ("unreadable", "unreadable"), ("logged", "hashed"),
+]  # fmt: skip
+
+
+class Hasher(DigestsTable):
+    """A digests table whose hasher has just finished whatever is looked up."""
+
+    def __init__(self, stack: Stack, world: World) -> None:
+        super().__init__(stack.client("dynamodb"), stack.table)
+        self._s3 = stack.client("s3")
+        self._world = world
+
+    def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
+        """Hash the objects that have no row yet, then look."""
+        wanted = list(row_keys)
+        for row_key in wanted:
+            if self._world.hashes and self.row_at(row_key) is None:
+                self.record(self._row(row_key))
+        return super().rows_at(wanted)
+
+    def _row(self, row_key: RowKey) -> Row:
+        sequencer = f"{self._world.next_sequencer():04X}"
+        try:
+            answer = self._s3.get_object(
+                Bucket=row_key.bucket, Key=row_key.key, VersionId=row_key.entry
+            )
+        except ClientError:
+            return unreadable(row_key, b"", "archived in Glacier", sequencer)
+        content = answer["Body"].read()
+        facts: dict[str, Any] = {"etag": answer["ETag"].strip('"')}
+        if row_key.key.endswith(".zip") and self._world.archive is not None:
+            self._record_members(row_key, content, sequencer)
+            facts["archive"] = self._world.archive
+        return hashed(row_key, content + self._world.added, sequencer, **facts)
+
+    def _record_members(self, row_key: RowKey, content: bytes, sequencer: str) -> None:
+        rows = MemberRows(self._world.stack.client("dynamodb"), self._world.stack.table)
+        with zipfile.ZipFile(io.BytesIO(content)) as archive, rows.writer() as writer:
+            for path in archive.namelist():
+                entry = member_entry(row_key.entry, sequencer, path)
+                data = archive.read(path) + self._world.added_to_members
+                place = RowKey(row_key.bucket, row_key.key, entry)
+                writer.put(hashed(place, data, sequencer, member=member(path)))
+
+
+class World:
+    """A deployed stack, healthy until a test changes it.
+
+    Attributes:
+        answers: Operation → answer, of what moto does not have.
+        hashes: Whether objects get their rows.
+        added: Bytes that the hasher reads too much.
+        added_to_members: The same, in each member of an archive.
+        archive: The result for archives; None if they are read as plain objects.
+        metric: The value of every metric; none if it is 0.
+        sha1_in_log: SHA-1 in the log lines.
+        lines: Name and outcome of each log line of an object.
+        layer: The log line of the layer; None if it is not there.
+        reason: Reason with which the malformed message is dead-lettered; None if it never is.
+    """
+
+    def __init__(self, stack: Stack, state_machine: StateMachine) -> None:
+        self.metric = 1.0
+        self.stack = stack
+        self.state_machine = state_machine
+        self.answers: dict[str, Any] = deepcopy(HEALTHY) | {
+            "GetQueueAttributes": {
+                "Attributes": {
+                    "QueueArn": "arn:q",
+                    "VisibilityTimeout": "5400",
+                    "RedrivePolicy": json.dumps({"maxReceiveCount": 5}),
+                    "Policy": json.dumps(POLICY),
+                }
+            },
+            "GetBucketNotificationConfiguration": {"QueueConfigurations": [{"QueueArn": "arn:q"}]},
+            "GetAccountSettings": {"AccountLimit": {"UnreservedConcurrentExecutions": 1000}},
+            "DescribeStackResources": {
+                "StackResources": [
+                    {"PhysicalResourceId": f"s-{name}-1", "LogicalResourceId": name}
+                    for name in ALARMS
+                ]
+            },
+            "DescribeAlarms": {
+                "MetricAlarms": [
+                    {"AlarmName": f"s-{name}-1", "AlarmActions": ["arn:topic"]} for name in ALARMS
+                ]
+            },
+            "GetMetricData": lambda request: {
+                "MetricDataResults": [
+                    {
+                        "Id": query["Id"],
+                        "Timestamps": [request["StartTime"]],
+                        "Values": [self.metric],
+                    }
+                    for query in request["MetricDataQueries"]
+                    if self.metric
+                ]
+            },
+            "GetTraceSummaries": {"TraceSummaries": [{}]},
+            "FilterLogEvents": self._log_events,
+            "SendMessage": self._moved,
+        }
+        self.hashes = True
+        self.added = b""
+        self.added_to_members = b""
+        self.archive: ArchiveRecord | None = READ
+        self.lines = list(OBJECT_LINES)
+        self.layer: dict[str, Any] | None = {"missing_wheels": [], "has_bytecode": True}
+        self.sha1_in_log = hashlib.sha1(b"logged").hexdigest()
+        self.reason: str | None = "unknown envelope"
+        self.sequencers: Iterator[int] = itertools.count(1)
+
+    def next_sequencer(self) -> int:
+        """The sequencer of the next event."""
+        return next(self.sequencers)
+
+    def _log_events(self, request: dict[str, Any]) -> dict[str, Any]:
+        pattern = request["filterPattern"]
+        if "layer" in pattern:
+            lines = [] if self.layer is None else [{"message": "layer", **self.layer}]
+        else:
+            prefix = pattern.split('"')[1].rstrip("*")
+            lines = [
+                {"key": prefix + name, "outcome": outcome, "sha1": self.sha1_in_log}
+                for name, outcome in self.lines
+            ]
+        texts = ["START", '"text"', *map(json.dumps, lines)]
+        return {"events": [{"message": text} for text in texts]}
+
+    def _moved(self, request: dict[str, Any]) -> None:
+        """Put a malformed message into the dead-letter queue, as the hasher does."""
+        is_ours = request["QueueUrl"] == self.stack.arrivals_queue_url
+        if is_ours and scratch.PREFIX[:-1] in request["MessageBody"] and self.reason is not None:
+            body = request["MessageBody"]
+            if "Object Created" not in body:
+                set_aside(self.stack, body, reason=self.reason)
+
+
+@pytest.fixture
+def world(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> World:
+    """The stack as deployed and in order."""
+    deploy_measurements()
+    table = MeasurementsTable(stack.client("dynamodb"), scratch.MEASUREMENTS)
+    machine, make_client = StateMachine(table), Connection.client
+
+    def client(connection: Connection, service: str, *region: Any) -> Any:  # noqa: ANN401 - as `Connection.client`
+        return machine if service == "stepfunctions" else make_client(connection, service, *region)
+
+    healthy = World(stack, machine)
+    monkeypatch.setattr(Connection, "client", client)
+    monkeypatch.setattr(Stack, "digests_table", lambda self: Hasher(self, healthy))
+    monkeypatch.setattr(progress, "_PAUSE_SECONDS", 0.0)
+    monkeypatch.setattr(progress, "SETTLING_SECONDS", 0.0)
+    monkeypatch.setattr(stack_checks, "_LATE_SECONDS", 0)
+    change_calls(monkeypatch, answered(healthy.answers))
+    return healthy
+
+
+def result_of(run: Run, name: str) -> dict[str, Any]:
+    """The result of one check."""
+    document = run("selftest", "--yes", "--json", "--timeout", 0, "--only", name).document
+    result: dict[str, Any]
+    [result] = document["checks"]
+    assert document["all_passed"] is (result["outcome"] != "failed")
+    return result
+
+
+def keys_and_rows(stack: Stack) -> tuple[int, int, int]:
+    """How many versions, rows and items of measurements there are."""
+    versions = stack.client("s3").list_object_versions(Bucket=stack.bucket)
+    dynamodb = stack.client("dynamodb")
+    return (
+        len(versions.get("Versions", ())) + len(versions.get("DeleteMarkers", ())),
+        dynamodb.scan(TableName=stack.table)["Count"],
+        dynamodb.scan(TableName=scratch.MEASUREMENTS)["Count"],
+    )
+
+
+def with_archives(world: World) -> None:
+    """Let the function read zip archives."""
+    world.answers["GetFunctionConfiguration"]["Environment"]["Variables"]["ARCHIVE_SUFFIXES"] = (
+        ".zip,.jar"
+    )
+
+
+def test_a_healthy_stack_passes_and_nothing_stays(run: Run, world: World) -> None:
+    """Every check passes, in a document with the settings; objects, rows and messages are gone."""
+    with_archives(world)
+    set_aside(world.stack, "another's", reason="why")
+    ended = run("selftest", "--yes", "--json")
+    document = ended.document
+    assert {check["outcome"] for check in document["checks"]} == {"passed"}, ended.out
+    assert (ended.status, document["all_passed"]) == (0, True)
+    assert document["runtime"] == "python3.13"
+    assert 0 < document["estimated_usd"] < 0.01
+    assert keys_and_rows(world.stack) == (0, 0, 0)
+    sqs = world.stack.client("sqs")
+    [left] = sqs.receive_message(QueueUrl=world.stack.dead_letter_queue_url)["Messages"]
+    assert left["Body"] == "another's"
+
+
+def change_answer(operation: str, answer: Any) -> Callable[[World], None]:  # noqa: ANN401
+    """A change of the answer to *operation*."""
+    return lambda world: world.answers.__setitem__(operation, answer)
+
+
+def change_queue(name: str, value: str) -> Callable[[World], None]:
+    """A change of an attribute of the arrivals queue."""
+    return lambda world: world.answers["GetQueueAttributes"]["Attributes"].__setitem__(name, value)
+
+
+def change(**values: Any) -> Callable[[World], None]:  # noqa: ANN401
+    """A change of attributes of the world."""
+    return lambda world: vars(world).update(values)
+
+
+def archives(**values: Any) -> Callable[[World], None]:  # noqa: ANN401
+    """The same, with archives on."""
+
+    def change_world(world: World) -> None:
+        with_archives(world)
+        vars(world).update(values)
+
+    return change_world
+
+
+def sweep_fails(world: World) -> None:
+    """Every sample of a memory size fails."""
+    world.state_machine.fails = lambda cell: cell.setting.memory_mb == 128
+
+
+NO_SOURCE: Final = {"EventSourceMappings": [{"State": "Disabled"}]}
+NO_MAXIMUM: Final = {"EventSourceMappings": [{"State": "Enabled"}]}
+SILENT_ALARMS: Final = {
+    "MetricAlarms": [{"AlarmName": f"s-{name}-1", "AlarmActions": []} for name in ALARMS]
+}
+THROUGH_EVENTBRIDGE: Final = json.dumps(
+    {"Statement": [{"Effect": "Allow", "Principal": {"Service": ["events.amazonaws.com"]}}]}
+)
+WITHOUT_TRACING: Final = {**HEALTHY["GetFunctionConfiguration"], "TracingConfig": {}}
+BROKEN: Final = replace(READ, status=ArchiveStatus.BROKEN)
+FEW: Final = {"AccountLimit": {"UnreservedConcurrentExecutions": 10}}
+
+
+BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
+    ("event-source", change_answer("ListEventSourceMappings", NO_SOURCE), "failed", "Disabled"),
+    ("visibility", change_queue("VisibilityTimeout", "900"), "failed", "less than 6 × the"),
+    ("visibility", change_queue("RedrivePolicy", "{}"), "failed", "maxReceiveCount is None"),
+    ("concurrency", change_answer("GetAccountSettings", FEW), "failed", "deploy with Maximum"),
+    ("concurrency", change_answer("ListEventSourceMappings", NO_MAXIMUM), "warning", "no max"),
+    ("notification", change_queue("QueueArn", "arn:r"), "failed", "does not notify the"),
+    ("notification", change_queue("Policy", "{}"), "failed", "does not admit the bucket"),
+    ("alarms", change_answer("DescribeAlarms", {"MetricAlarms": []}), "failed", "BacklogAlarm"),
+    ("alarms", change_answer("DescribeAlarms", SILENT_ALARMS), "warning", "AlarmTopicArn"),
+    ("empty", change(hashes=False), "failed", "no row"),
+    ("empty", change(added=b"x"), "failed", "the row has"),
+    ("odd-key", change(added=b"x"), "failed", "the row has"),
+    ("multipart", change(added=b"x"), "failed", "the row has"),
+    ("overwritten", change(added=b"x"), "failed", "the row has"),
+    ("sequencer", change(hashes=False), "failed", "no row"),
+    ("sequencer", change(sequencers=itertools.count(9, -1)), "failed", "does not grow"),
+    ("duplicate", change(hashes=False), "failed", "no row"),
+    ("duplicate", change(lines=[]), "failed", "no log line"),
+    ("deleted", change(hashes=False), "failed", "no row"),
+    ("deleted", change(lines=[]), "failed", "no log line"),
+    ("missing-version", change(hashes=False), "failed", "no row"),
+    ("missing-version", change(lines=[]), "failed", "no log line"),
+    ("unreadable", change(hashes=False), "failed", "no row"),
+    ("unreadable", change(lines=OBJECT_LINES[:4]), "failed", "not tried again"),
+    ("malformed", change(reason=None), "failed", "not in the dead-letter queue"),
+    ("malformed", change(reason=""), "failed", "no reason"),
+    ("archive", lambda _world: None, "skipped", "ArchiveSuffixes is empty"),
+    ("archive", archives(hashes=False), "failed", "no row"),
+    ("archive", archives(archive=None), "failed", "not read as an archive"),
+    ("archive", archives(archive=BROKEN), "failed", "broken"),
+    ("archive", archives(added_to_members=b"x"), "failed", "the rows of the members are"),
+    ("log", change(lines=[]), "failed", "no log line"),
+    ("log", change(sha1_in_log="0"), "failed", "it has 0"),
+    ("layer", change(layer=None), "warning", "no log line"),
+    ("layer", change(layer={"missing_wheels": ["a"]}), "failed", "lacks a"),
+    ("layer", change(layer={"missing_wheels": []}), "warning", "no bytecode"),
+    ("sweep", sweep_fails, "failed", "PARTIAL"),
+    ("metrics", change(metric=0), "warning", "not there yet"),
+    ("traces", change_answer("GetTraceSummaries", {"TraceSummaries": []}), "warning", "no tra"),
+    ("traces", change_answer("GetFunctionConfiguration", WITHOUT_TRACING), "failed", "None"),
+]
+"""Check, a change that breaks its part, the outcome, and words of the detail."""
+
+
+@pytest.mark.parametrize(("name", "break_it", "outcome", "detail"), BROKEN_PARTS)
+def test_each_check_can_fail(
+    run: Run, world: World, name: str, break_it: Callable[[World], None], outcome: str, detail: str
+) -> None:
+    """A broken part is found by its check, with the reason."""
+    break_it(world)
+    result = result_of(run, name)
+    assert (result["outcome"], detail in result["detail"]) == (outcome, True), result
+    if name != "malformed":
+        assert keys_and_rows(world.stack) == (0, 0, 0)
+
+
+def test_every_check_is_broken_once() -> None:
+    """A check without a test in which it fails, or at least warns, proves nothing."""
+    broken = {name for name, _, outcome, _ in BROKEN_PARTS if outcome != "skipped"}
+    assert broken == {check.name for check in selftest.CHECKS}
+
+
+def test_second_event_must_not_change_the_row(run: Run, world: World) -> None:
+    """A hasher that records it anew is found, although its log line says unchanged."""
+
+    def record_anew(request: dict[str, Any]) -> None:
+        body = json.loads(request["MessageBody"])["detail"]["object"]
+        row_key = RowKey(BUCKET, body["key"], body["version-id"])
+        world.stack.digests_table().record(hashed(row_key, b"anew", "FFFF"))
+
+    world.answers["SendMessage"] = record_anew
+    result = result_of(run, "duplicate")
+    assert (result["outcome"], result["detail"]) == ("failed", "the second event changed the row")
+
+
+@pytest.mark.parametrize(
+    ("lines", "outcome", "detail"),
+    [(OBJECT_LINES, "failed", "gone, but there is a row"), ([], "warning", "403, not 404")],
+)
+def test_answer_of_s3_for_an_absent_version_is_reported(
+    run: Run, world: World, lines: list[tuple[str, str]], outcome: str, detail: str
+) -> None:
+    """AWS documents 404 or 403 for keys only, so this is what nobody knows."""
+
+    def refuse(request: dict[str, Any]) -> None:
+        body = json.loads(request["MessageBody"])["detail"]["object"]
+        row_key = RowKey(BUCKET, body["key"], body["version-id"])
+        world.stack.digests_table().record(unreadable(row_key, b"", "denied", "FFFF"))
+
+    world.answers["SendMessage"] = refuse
+    world.lines = lines
+    result = result_of(run, "missing-version")
+    assert (result["outcome"], detail in result["detail"]) == (outcome, True), result
+
+
+def test_events_may_come_through_eventbridge(run: Run, world: World) -> None:
+    """A queue that admits a rule needs no notification of the bucket."""
+    world.answers["GetBucketNotificationConfiguration"] = {}
+    change_queue("Policy", THROUGH_EVENTBRIDGE)(world)
+    assert "events.amazonaws.com" in result_of(run, "notification")["detail"]
+
+
+def test_object_that_the_emulator_reads_from_glacier_is_a_known_difference(
+    run: Run, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On AWS the same is a failure."""
+    monkeypatch.setattr(Hasher, "_row", lambda _self, row_key: hashed(row_key, b""))
+    assert result_of(run, "unreadable")["outcome"] == "failed"
+    monkeypatch.setattr(Connection, "is_local", True)
+    assert result_of(run, "unreadable")["outcome"] == "known difference"
+    world.metric = 0
+    assert result_of(run, "metrics")["outcome"] == "known difference"
+    assert result_of(run, "traces")["outcome"] == "known difference"
+
+
+@pytest.mark.parametrize("name", ["overwritten", "sequencer", "missing-version"])
+def test_bucket_without_versions_skips_what_needs_them(run: Run, world: World, name: str) -> None:
+    """An existing bucket may keep none; then a key has one row."""
+    world.stack.client("s3").put_bucket_versioning(
+        Bucket=BUCKET, VersioningConfiguration={"Status": "Suspended"}
+    )
+    assert result_of(run, name)["outcome"] == "skipped"
+
+
+def test_what_is_not_permitted_is_skipped_and_other_refusals_fail(run: Run, world: World) -> None:
+    """The details name neither account nor bucket, unless --verbose."""
+    world.answers["GetAccountSettings"] = refusal("GetAccountSettings")
+    result = result_of(run, "concurrency")
+    assert result["outcome"] == "skipped"
+    assert "your credentials do not allow GetAccountSettings" in result["detail"]
+    assert "123456789012" not in result["detail"]
+    assert BUCKET not in result["detail"]
+    world.answers["GetAccountSettings"] = refusal("GetAccountSettings", "Throttling")
+    assert result_of(run, "concurrency")["outcome"] == "failed"
+    verbose = run("selftest", "--yes", "--only", "concurrency", "--verbose")
+    assert "123456789012" in verbose.out
+
+
+def test_ctrl_c_cleans_up(run: Run, world: World) -> None:
+    """Whatever was made until then is deleted, the dead letter included."""
+
+    def interrupt(_request: dict[str, Any]) -> None:
+        raise KeyboardInterrupt
+
+    world.answers["ReceiveMessage"] = interrupt
+    assert run("selftest", "--yes", "--only", "malformed").status == 130
+    del world.answers["ReceiveMessage"]
+    world.answers["FilterLogEvents"] = interrupt
+    assert run("selftest", "--yes", "--only", "log").status == 130
+    assert keys_and_rows(world.stack) == (0, 0, 0)
+
+
+def test_keep_leaves_everything(run: Run, world: World) -> None:
+    """For a person who wants to look."""
+    assert run("selftest", "--yes", "--keep", "--only", "empty").status == 0
+    assert keys_and_rows(world.stack) == (1, 1, 0)
+
+
+def test_it_asks_first_and_says_the_cost(run: Run, world: World) -> None:
+    """No is a negative result, and nothing was made."""
+    ended = run("selftest", answer="n\n")
+    assert (ended.status, ended.out) == (1, "")
+    assert "at most about 0.00" in ended.err
+    assert "DeadLettersAlarm and UnreadableAlarm" in ended.err
+    assert keys_and_rows(world.stack) == (0, 0, 0)
+
+
+def test_checklist_has_settings_outcomes_and_a_sum(run: Run, world: World) -> None:
+    """Lines that can be posted: versions, each check, and how many passed."""
+    world.added = b"x"
+    ended = run("selftest", "--yes", "--only", "empty", "--only", "alarms")
+    assert ended.status == 1
+    lines = ended.out.splitlines()
+    assert lines[0].startswith("bucketsum")
+    assert [line.split()[:2] for line in lines[-3:-1]] == [
+        ["alarms", "passed"],
+        ["empty", "failed"],
+    ]
+    assert lines[-1] == "1 passed, 1 failed"
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("no row for my-photos/a", "no row for <BucketName>/a"),
+        ("arn:aws:iam::123456789012:user/jo may not", "<ARN> may not"),
+        ("arn:aws-cn:s3:::my-photos/key is denied", "<ARN> is denied"),
+        ("account 123456789012", "account <account>"),
+        ("100000000000 bytes, 1234567890123 ms", "<account> bytes, 1234567890123 ms"),
+        ("https://sqs/123456789012/my-photos-dlq", "<DeadLetterQueueUrl>"),
+    ],
+)
+def test_private_names_are_redacted(text: str, expected: str) -> None:
+    """A number of twelve digits is taken for an account, whatever it is."""
+    names = {
+        "BucketName": "my-photos",
+        "DeadLetterQueueUrl": "https://sqs/123456789012/my-photos-dlq",
+        "Empty": "",
+    }
+    assert redacted(text, names) == expected
