@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How the command ended."""
+    """Exit status and output of the command."""
 
     status: int
     out: str

@@ -87,7 +87,7 @@ def put_object(stack: Stack, key: str, content: bytes) -> RowKey:
 
 
 def hashed(place: RowKey, content: bytes, sequencer: str = "01", **facts: Any) -> Row:  # noqa: ANN401 - fields of Row
-    """What the hasher records of *content*."""
+    """The row that the hasher records for *content*."""
     known: dict[str, Any] = {
         "status": Status.HASHED,
         "sha1": hashlib.sha1(content).hexdigest(),
@@ -98,7 +98,7 @@ def hashed(place: RowKey, content: bytes, sequencer: str = "01", **facts: Any) -
 
 
 def unreadable(place: RowKey, content: bytes, reason: str, sequencer: str = "01") -> Row:
-    """What the hasher records of an object that S3 does not let it read."""
+    """The row that the hasher records for an object that S3 does not let it read."""
     known = {"status": Status.UNREADABLE, "reason": reason}
     return _row(place, content, sequencer, {**known, "etag": hashlib.md5(content).hexdigest()})
 

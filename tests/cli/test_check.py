@@ -146,7 +146,7 @@ def test_empty_file_that_is_not_recorded_is_not_equal(run: Run, tmp_path: Path) 
 def test_file_that_cannot_be_read_is_no_equal_file(
     run: Run, stack: Stack, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What was not compared is shown, and keeps the answer from being yes."""
+    """A file that was not compared is shown, and the exit status is not 0."""
     put_and_record(stack, "in/a", b"a")
     put_and_record(stack, "in/b", b"b")
 

@@ -1,4 +1,4 @@
-"""Which files some paths lead to, and the keys they get."""
+"""Local paths become files, each with its key."""
 
 from __future__ import annotations
 

@@ -120,7 +120,7 @@ def test_every_field_is_documented_and_every_documented_field_is_there(
 
 
 def test_times_have_one_format(documents: list[Any]) -> None:
-    """Whatever AWS or the table has, a program parses one."""
+    """A program parses one format, although AWS and the table have several."""
     times = {name: value for name, value in fields_in(documents) if name in documented("time")}
     assert times.keys() == documented("time")
     assert all(value is None or ISO.fullmatch(value) for value in times.values())

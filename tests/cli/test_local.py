@@ -157,7 +157,7 @@ def test_a_broken_state_is_nothing_running(project: LocalProject, text: str) -> 
         emulator.running(project)
 
 
-def test_without_lambda_s_shape_the_status_says_so(
+def test_the_status_says_that_workers_are_not_limited(
     project: LocalProject, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Numbers of unlimited workers carry a label."""
@@ -183,7 +183,7 @@ def _stack() -> object:
     return _Stack()
 
 
-def test_the_system_s_own_program_is_asked(tmp_path: Path) -> None:
+def test_the_digest_is_that_of_sha1sum(tmp_path: Path) -> None:
     """The demonstration's oracle is `sha1sum` itself, whatever the file's name."""
     file = tmp_path / "a \\ name\nof two lines"
     file.write_bytes(b"abc")
@@ -202,7 +202,7 @@ def test_without_such_a_program_there_is_nothing_to_compare_with(
 
 
 def test_a_program_that_fails_is_no_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """What it says then is not taken for a digest."""
+    """The output of a failed program is not used as a digest."""
     program = tmp_path / "sha1sum"
     program.write_text("#!/bin/sh\necho broken >&2\nexit 1\n")
     program.chmod(0o755)
@@ -332,7 +332,7 @@ def test_where_nothing_tells_the_error_names_what_is_missing(
         process.lives(os.getpid(), tmp_path)
 
 
-def test_another_s_process_of_that_number_is_nothing_running(project: LocalProject) -> None:
+def test_a_process_of_another_program_is_not_the_emulator(project: LocalProject) -> None:
     """A number that the system gave to somebody else does not make the local emulator run."""
     emulator.save(project, an_emulator("https://127.0.0.1:1"))
 
@@ -369,7 +369,7 @@ def an_emulator(endpoint: str) -> emulator.LocalAws:
 
 
 @pytest.fixture
-def person_s_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def persons_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Variables with which a person reaches their own AWS, through a proxy that is not there."""
     config = tmp_path / ".aws" / "config"
     config.parent.mkdir()
@@ -391,8 +391,8 @@ def person_s_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         monkeypatch.setenv(name, value)
 
 
-@pytest.mark.usefixtures("person_s_aws")
-def test_the_person_s_own_aws_stays_out_of_ours() -> None:
+@pytest.mark.usefixtures("persons_aws")
+def test_the_persons_own_aws_settings_are_ignored() -> None:
     """No profile, variable, file or proxy of theirs changes what --local talks to."""
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
@@ -409,7 +409,7 @@ def test_the_person_s_own_aws_stays_out_of_ours() -> None:
     assert s3.meta.endpoint_url == aws.endpoint
 
 
-@pytest.mark.usefixtures("person_s_aws")
+@pytest.mark.usefixtures("persons_aws")
 def test_sam_sees_our_aws_and_none_of_theirs(project: LocalProject) -> None:
     """Every AWS_* variable of SAM's is ours, and no proxy stands between."""
     aws = an_emulator("https://127.0.0.1:1")

@@ -28,6 +28,6 @@ def test_a_definition_is_written_in_json_and_named(tmp_path: Path) -> None:
 
 
 def test_the_template_itself_names_the_yaml() -> None:
-    """What a person deploys to AWS is what stands in the repository."""
+    """A deployment to AWS uses the definition in the repository."""
     machine = load_template()["Resources"]["SweepStateMachine"]["Properties"]
     assert machine["DefinitionUri"] == "statemachines/sweep.asl.yaml"

@@ -1,4 +1,4 @@
-"""What reaches the terminal: text that cannot act on it, and numbers that people can read."""
+"""Terminal output has no control characters, and its numbers are readable."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @given(text=st.text(st.characters(exclude_categories=[])))
 def test_nothing_that_is_shown_acts_or_hides(text: str) -> None:
-    """Whatever a key holds, lone surrogates included, each character of it can be seen."""
+    """Every character of a key is visible, lone surrogates included."""
     assert printable(text).isprintable()
 
 
@@ -61,7 +61,7 @@ def test_help_lists_the_commands_in_the_order_of_their_use(run: Run) -> None:
 
 
 def test_unknown_command_is_an_error_whose_text_cannot_act(run: Run) -> None:
-    """What was typed is shown escaped."""
+    """The unknown command is shown escaped."""
     ended = run("l\x1b[2Js")
     assert ended.status == 2
     assert r"l\x1b[2Js" in ended.err

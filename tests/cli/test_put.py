@@ -119,8 +119,8 @@ def test_in_a_bucket_without_versions_another_objects_row_does_not_count(
 
 
 @pytest.mark.usefixtures("stack")
-def test_time_that_runs_out_is_told_with_what_is_missing(run: Run, folder: Path) -> None:
-    """What has no digest in time is waiting, and the exit status says so."""
+def test_a_timeout_names_the_missing_digests(run: Run, folder: Path) -> None:
+    """A file without a digest in time is shown as waiting, and the exit status is 1."""
     ended = run("put", folder, "--timeout", 0)
     assert ended.status == 1
     assert ended.out.count("waiting") == 3
@@ -195,7 +195,7 @@ def test_progress_is_told_every_byte_and_every_file(stack: Stack, folder: Path) 
 
 
 def test_refusal_of_s3_stops_it_with_a_sentence(run: Run, folder: Path, stack: Stack) -> None:
-    """What refuses one file would refuse all: say it once."""
+    """A refusal that concerns every file is reported once."""
     stack.client("s3").delete_bucket(Bucket=BUCKET)
     ended = run("put", folder)
     assert (ended.status, ended.out) == (2, "")
@@ -207,7 +207,7 @@ def test_refusal_of_s3_stops_it_with_a_sentence(run: Run, folder: Path, stack: S
 def test_ledger_that_refuses_is_told(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is not known is not shown as waiting."""
+    """A file is not shown as waiting if its state is unknown."""
 
     def refuse(_: object, __: object) -> None:
         raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "BatchGetItem")

@@ -31,12 +31,12 @@ def failed(stack: Stack) -> Stack:
 
 
 def left_aside(stack: Stack) -> list[str]:
-    """What is in the dead-letter queue."""
+    """The bodies in the dead-letter queue."""
     return bodies_in(stack, stack.dead_letter_queue_url)
 
 
 def sent_back(stack: Stack) -> list[str]:
-    """What is in the arrivals queue."""
+    """The bodies in the arrivals queue."""
     return bodies_in(stack, stack.arrivals_queue_url)
 
 
@@ -91,8 +91,8 @@ def test_nothing_set_aside_asks_nothing(run: Run) -> None:
     assert (ended.status, ended.out) == (0, "nothing was sent back\n")
 
 
-def test_limit_is_kept_and_told(run: Run, failed: Stack) -> None:
-    """What is above it stays aside, whole."""
+def test_limit_is_kept_and_reported(run: Run, failed: Stack) -> None:
+    """Messages above the limit stay in the dead-letter queue, unchanged."""
     ended = run("redrive", "--yes", "--limit", 11)
     assert "run it again" in ended.err
     sent, left = sent_back(failed), left_aside(failed)

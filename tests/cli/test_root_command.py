@@ -1,4 +1,4 @@
-"""Whatever goes wrong is a sentence on stderr with status 2, never a traceback."""
+"""Every error is a sentence on stderr with status 2, never a traceback."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def run_as_process(*arguments: str, stdout: str | int, **variables: str) -> tupl
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no /dev/full")  # noqa: PTH110 - short
 def test_full_disk_is_a_sentence() -> None:
-    """What cannot be written is said once, and Python says nothing more at its exit."""
+    """The error is printed once, and Python prints nothing more at its exit."""
     status, err = run_as_process("--help", stdout="/dev/full")
     assert (status, err) == (2, "Error: the output cannot be written: No space left on device\n")
 

@@ -1,4 +1,4 @@
-"""How the command finds its stack, and what it says where it cannot."""
+"""The command finds its stack, or gives the reason why it cannot."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 def test_template_gives_every_output_that_the_command_reads() -> None:
-    """What the command asks a stack for, template.yaml says."""
+    """template.yaml has every output that the command reads."""
     assert set(stack_module._OUTPUTS.values()) <= set(load_template()["Outputs"])  # noqa: SLF001 - the contract itself
 
 
@@ -140,7 +140,7 @@ def refused(code: str) -> ClientError:
 
 
 @pytest.mark.parametrize(
-    ("error", "said"),
+    ("error", "parts"),
     [
         (refused("ExpiredToken"), ("expired", "aws sso login", "told so")),
         (refused("ExpiredTokenException"), ("expired",)),
@@ -161,12 +161,12 @@ def refused(code: str) -> ClientError:
     ],
 )
 def test_every_refusal_of_aws_is_a_sentence_that_says_what_to_do(
-    error: Exception, said: tuple[str, ...]
+    error: Exception, parts: tuple[str, ...]
 ) -> None:
-    """What AWS or boto3 says is kept, and what to do is added."""
+    """The text of AWS or boto3 is kept, and advice is added."""
     assert isinstance(error, AWS_ERRORS)
     text = explained(error).message
-    for part in said:
+    for part in parts:
         assert part in text
 
 
@@ -220,7 +220,7 @@ def test_local_that_does_not_run_says_how_to_start_it(run: Run) -> None:
 
 @pytest.mark.parametrize("option", ["--region", "--profile", "--stack"])
 def test_local_goes_with_no_account(run: Run, option: str) -> None:
-    """What names an account's stack is refused beside --local, not ignored."""
+    """An option that names an account's stack is refused with --local, not ignored."""
     ended = run("ls", "--local", option, "x")
     assert ended.status == 2
     assert f"{option} cannot be used with --local" in ended.err

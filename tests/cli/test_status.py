@@ -37,7 +37,7 @@ METRICS: Final = {
 
 
 def metric_data(request: dict[str, Any]) -> dict[str, Any]:
-    """What CloudWatch has of `METRICS`; of others it has no value."""
+    """The answer of CloudWatch: the values of `METRICS`, and none of other metrics."""
     results = []
     for query in request["MetricDataQueries"]:
         points = METRICS.get(query["MetricStat"]["Metric"]["MetricName"], [])

@@ -20,18 +20,12 @@ NO_NAMES: Final = frozenset(
 FIRST_LINE_WORDS: Final = 20
 NO_FIRST_WORD: Final = re.compile(r"(What|How|Which|Whoever|Whatever)\b")
 
-NOT_YET: Final[tuple[str, ...]] = (
-    "bench/", "cli/", "layers/", "src/",
-    "tests/cli/", "tests/integration/", "tests/unit/",
-)  # fmt: skip
-"""Folders that do not follow these rules yet."""
-
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
 @cache
 def python_files() -> dict[str, ast.Module]:
-    """Path → syntax tree, of every tracked file that has to follow the rules by now."""
+    """Path → syntax tree, of every tracked file."""
     listed = subprocess.run(
         ["git", "ls-files", "*.py"],  # noqa: S607 - wherever git is
         cwd=ROOT,
@@ -42,7 +36,7 @@ def python_files() -> dict[str, ast.Module]:
     return {
         path: ast.parse((ROOT / path).read_text(encoding="utf-8"))
         for path in listed.stdout.splitlines()
-        if not path.startswith(NOT_YET or ("\0",)) and (ROOT / path).exists()
+        if (ROOT / path).exists()
     }
 
 

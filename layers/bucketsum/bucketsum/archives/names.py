@@ -138,7 +138,7 @@ class UniquePaths:
     """Gives each member of an archive, and of archives nested in it, a path of its own."""
 
     def __init__(self) -> None:
-        self._taken: set[str | bytes] = set()
+        self._used: set[str | bytes] = set()
         self._numbers: dict[str | bytes, int] = {}
 
     def collisions(self, members: Sequence[Member], prefix: str = "") -> dict[int, NameCollision]:
@@ -169,11 +169,11 @@ class UniquePaths:
         first = compared = _compared(path)
         number = self._numbers.get(first, 1)
         suffix = ""
-        while compared in self._taken:
+        while compared in self._used:
             number += 1
             suffix = f"~{number}"
             compared = _compared(path + suffix)
-        self._taken.add(compared)
+        self._used.add(compared)
         if suffix:
             self._numbers[first] = number
         return suffix
