@@ -12,7 +12,7 @@ from tests.simulation.sqs_model import ARRIVALS, DEAD_LETTERS
 
 from bucketsum.digests_table import DigestsTable, Status
 from bucketsum_cli import dead_letter_queue
-from bucketsum_cli.commands.redrive import _event_of
+from bucketsum_cli.rows import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -45,6 +45,6 @@ def requeue(schedule: Schedule, sqs: Sqs, dynamodb: DynamoDb, keys: Iterable[str
         for key in keys:
             for row in table.versions_of(BUCKET, key):
                 if row.status is Status.UNREADABLE:
-                    sqs.send_message(QueueUrl=ARRIVALS, MessageBody=json.dumps(_event_of(row)))
+                    sqs.send_message(QueueUrl=ARRIVALS, MessageBody=json.dumps(event_of(row)))
     except (BotoCoreError, ClientError) as error:
         schedule.log("bucketsum redrive --key ends with %r", error)
