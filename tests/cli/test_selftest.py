@@ -443,7 +443,7 @@ def test_what_is_not_permitted_is_skipped_and_other_refusals_fail(run: Run, worl
 
 
 def test_ctrl_c_cleans_up(run: Run, world: World) -> None:
-    """Whatever was made until then is deleted, the dead letter included."""
+    """Everything created until then is deleted, the dead letter included."""
 
     def interrupt(_request: dict[str, Any]) -> None:
         raise KeyboardInterrupt
