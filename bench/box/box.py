@@ -154,9 +154,7 @@ class Box:
         """End the program if it still runs; returns how often memory ran out."""
         assert self._confinement is not None, "used outside of its `with`"  # noqa: S101 - a contract
         _collect(inside.process)
-        kills = self._confinement.out_of_memory_kills(inside.name)
-        self._confinement.empty(inside.name)
-        return kills
+        return self._confinement.empty(inside.name)
 
     def unlimited(self, argv: list[str], env: Mapping[str, str]) -> str:
         """Run a program behind the link without limits of CPU and memory; returns its output.

@@ -33,10 +33,6 @@ class Confinement:
         """A group with the limits of a function of *memory_mb*."""
         return Group(self.roots, name, memory_mb)
 
-    def out_of_memory_kills(self, name: str) -> int:
-        """Processes of group *name* that the kernel killed because memory ran out."""
-        return kills_of(Path(self.roots["memory"], name))
-
     def forbid_swap(self, name: str) -> None:
         """Let group *name* run out of memory as on Lambda, even if the machine has swap space."""
         folder = Path(self.roots["memory"], name)
@@ -44,9 +40,11 @@ class Confinement:
             if (folder / file).exists():
                 (folder / file).write_text("0")
 
-    def empty(self, name: str) -> None:
-        """End all processes in group *name*, and remove the group."""
+    def empty(self, name: str) -> int:
+        """End all processes in group *name*, and remove it; returns how often memory ran out."""
+        kills = kills_of(Path(self.roots["memory"], name))
         remove_roots({kind: str(Path(root, name)) for kind, root in self.roots.items()})
+        return kills
 
     def remove(self) -> None:
         """End all processes in the groups, and remove the groups."""

@@ -11,6 +11,7 @@ import asyncio
 import ssl
 import sys
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -21,25 +22,20 @@ _RESPONSE: Final = (
 )
 
 
-class FakeDynamoDB:
-    """Serves each connection until its client closes it."""
-
-    def __init__(self, delay_s: float, requests: Path) -> None:
-        self._delay_s = delay_s
-        self._requests = requests
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        """Answer the requests of one connection in order."""
-        with suppress(asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
-            while True:
-                head = await reader.readuntil(b"\r\n\r\n")
-                request = await reader.readexactly(_length(head))
-                await asyncio.sleep(self._delay_s)
-                with self._requests.open("ab") as file:
-                    file.write(request + b"\n")
-                writer.write(_RESPONSE)
-                await writer.drain()
-        writer.close()
+async def serve(
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, delay_s: float, requests: Path
+) -> None:
+    """Answer the requests of one connection in order, until its client closes it."""
+    with suppress(asyncio.IncompleteReadError, ConnectionError, ssl.SSLError):
+        while True:
+            head = await reader.readuntil(b"\r\n\r\n")
+            request = await reader.readexactly(_length(head))
+            await asyncio.sleep(delay_s)
+            with requests.open("ab") as file:
+                file.write(request + b"\n")
+            writer.write(_RESPONSE)
+            await writer.drain()
+    writer.close()
 
 
 def _length(head: bytes) -> int:
@@ -58,8 +54,8 @@ async def main(address: str, delay_s: str, requests: str, certificate: str = "")
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
         context.load_cert_chain(certificate)
     host, _, port = address.rpartition(":")
-    fake = FakeDynamoDB(float(delay_s), Path(requests))
-    server = await asyncio.start_server(fake.serve, host, int(port), ssl=context)
+    answer = partial(serve, delay_s=float(delay_s), requests=Path(requests))
+    server = await asyncio.start_server(answer, host, int(port), ssl=context)
     print(server.sockets[0].getsockname()[1], flush=True)
     await server.serve_forever()
 

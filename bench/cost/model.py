@@ -38,16 +38,7 @@ TRACED_SHARE: Final = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Handling:
-    """The invocation that hashes one object.
-
-    Attributes:
-        memory_mb: The function's memory.
-        architecture: arm64 or x86_64.
-        object_bytes: Size of the object.
-        seconds: Duration of its invocation, or its share of it.
-        batch_size: Objects per invocation.
-        gets: Requests to S3.
-    """
+    """The hashing of one object, and the share of its invocation's duration in seconds."""
 
     memory_mb: int
     architecture: str

@@ -15,7 +15,7 @@ from bench.box.box import Box, NoAnswerError
 from bench.box.network import SERVER_ADDRESS
 from bench.box.profiles import Profile
 from bench.box.requirements import SYSTEM_PATH
-from bench.box.server import FOLDER, PROJECT, Server, start_server
+from bench.box.server import FOLDER, PROJECT, start_server
 from bench.function import harness, small_objects
 from bench.function.artefacts import VARIABLES
 from bucketsum_cli import output
@@ -81,23 +81,17 @@ class Runner:
         self._requests = folder / "requests"
         self._root = FOLDER / "objects"
         self._objects: list[KnownObject] = small_objects.make(self._root)
-        self._server = self._serve()
-        self._trusted = self._certificates()
-
-    def _serve(self) -> Server:
-        folder = self._folder / "server"
-        folder.mkdir()
-        server = start_server(self._box, folder, self._root)
-        self._box.serve(
-            [
-                *(sys.executable, "-m", fake_dynamodb.__name__, _DYNAMODB),
-                *(str(WRITE_DELAY_S), str(self._requests), str(folder / "server.pem")),
-            ],
+        server = folder / "server"
+        server.mkdir()
+        self._server = start_server(box, server, self._root)
+        table = [sys.executable, "-m", fake_dynamodb.__name__, _DYNAMODB, str(WRITE_DELAY_S)]
+        box.serve(
+            [*table, str(self._requests), str(server / "server.pem")],
             {"PATH": SYSTEM_PATH, "PYTHONPATH": str(PROJECT)},
-            self._folder / "dynamodb.log",
+            folder / "dynamodb.log",
             cwd=PROJECT,
         )
-        return server
+        self._trusted = self._certificates()
 
     def _certificates(self) -> Path:
         """Botocore's certificate authorities and the sandbox's; loading them takes time."""
@@ -117,7 +111,8 @@ class Runner:
         earlier_gets = self._gets()
         log = self._folder / "function.log"
         log.write_bytes(b"")
-        inside = self._box.start(self._command(), self._environment(), log, cwd=PROJECT)
+        command = [str(self._artefacts.python), "-B", "-s", "-m", harness.__name__]
+        inside = self._box.start(command, self._environment(), log, cwd=PROJECT)
         try:
             inside.ask(self._job(variant), _ANSWER_SECONDS)
             inside.limit_cpu()
@@ -136,9 +131,6 @@ class Runner:
 
     def _gets(self) -> int:
         return len(self._server.requests.read_bytes().splitlines())
-
-    def _command(self) -> list[str]:
-        return [str(self._artefacts.python), "-B", "-s", "-m", harness.__name__]
 
     def _environment(self) -> dict[str, str]:
         return VARIABLES | {

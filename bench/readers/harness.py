@@ -16,16 +16,7 @@ from bench.tables.process import Meter, answer, answers
 
 
 class Target:
-    """The object to read.
-
-    Attributes:
-        endpoint: URL of the server.
-        certificates: File with the certificate authority to trust.
-        bucket: The object's bucket.
-        key: The object's key.
-        size_bytes: The object's size.
-        memory_mb: Memory size of the function.
-    """
+    """The object to read, its server, and the memory size of the function."""
 
     def __init__(self, fields: dict[str, object]) -> None:
         self.endpoint = str(fields["endpoint"])

@@ -50,7 +50,8 @@ class Runner:
         """One reading in a fresh process; a failure is a sample, too."""
         log = self._folder / "reader.log"
         log.write_bytes(b"")
-        inside = self._box.start(self._command(), self._environment(), log, cwd=PROJECT)
+        command = [str(self._rivals.python), "-m", harness.__name__]
+        inside = self._box.start(command, self._environment(), log, cwd=PROJECT)
         measured: dict[str, Any] = {}
         try:
             measured = self._measure(inside, self._job(entry))
@@ -106,9 +107,6 @@ class Runner:
                 "memory_mb": self._box.profile.memory_mb,
             },
         }
-
-    def _command(self) -> list[str]:
-        return [str(self._rivals.python), "-m", harness.__name__]
 
     def _environment(self) -> dict[str, str]:
         certificates = str(self._server.certificates)

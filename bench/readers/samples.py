@@ -28,18 +28,10 @@ class Outcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One object, read once.
+    """One object, read once by a fresh process; numbers are 0 if it failed.
 
-    Attributes:
-        reader: Name of the reader.
-        round: From 0; every reader reads once per round.
-        outcome: `Outcome.GOOD`, or the reason why the sample does not count.
-        size_bytes: Bytes read; 0 if it failed.
-        seconds: Wall time from before the request until the digest.
-        cpu_seconds: CPU time in it.
-        peak_bytes: Peak resident memory of the process.
-        kills: Processes that the kernel killed because memory ran out.
-        detail: The reader's last line, if it failed.
+    The peak is of resident memory; *kills* are the kernel's, for want of memory; *detail* is the
+    reader's last line.
     """
 
     reader: str

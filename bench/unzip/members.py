@@ -151,7 +151,7 @@ def memory_of_variants() -> Iterator[Row]:
             archive = Path(scratch, "large.zip")
             make_large_archive(archive, MEMBER_BYTES)
             for variant in _IN_MEMORY:
-                yield _in_memory(variant, archive, roots)
+                yield _in_memory(variant, archive, Cgroup(roots, variant, MEMORY_MB))
     finally:
         remove_roots(roots)
 
@@ -169,27 +169,18 @@ def make_large_archive(path: Path, member_bytes: int) -> None:
                     target.write(piece)
 
 
-_WAITS: Final = (
-    f"import sys; from pathlib import Path; from {variants.__name__} import main;"
-    "sys.stdin.readline(); main(sys.argv[1], Path(sys.argv[2]), Path(sys.argv[3]))"
-)
-"""Begins when it is in its control group."""
-
-
-def _in_memory(variant: str, archive: Path, roots: dict[str, str]) -> Row:
-    """Read *archive* in a control group of its own; a killed process has no measurement."""
-    with subprocess.Popen(  # noqa: S603 - this interpreter
-        [sys.executable, "-c", _WAITS, variant, archive, archive.with_suffix("")],
-        stdin=subprocess.PIPE,
+def _in_memory(variant: str, archive: Path, group: Cgroup) -> Row:
+    """Read *archive* in *group*; a killed process has no measurement."""
+    completed = subprocess.run(  # noqa: S603 - this interpreter
+        [sys.executable, "-m", variants.__name__, variant, archive, archive.with_suffix("")],
+        check=False,
         stdout=subprocess.PIPE,
-    ) as child:
-        group = Cgroup(roots, str(child.pid), MEMORY_MB)
-        group.limit_memory(child.pid)
-        answer = child.communicate(b"go\n")[0]
+        preexec_fn=lambda: group.limit_memory(os.getpid()),
+    )
     group.remove()
     name = f"2 GB in {MEMORY_MB} MiB: {variant}"
-    if child.returncode:
-        return f"{name}: ended with {child.returncode}", None, None, None
-    timing = json.loads(answer)
+    if completed.returncode:
+        return f"{name}: ended with {completed.returncode}", None, None, None
+    timing = json.loads(completed.stdout)
     cpu_seconds, seconds = Spread.of([timing["cpu_seconds"]]), Spread.of([timing["seconds"]])
     return name, cpu_seconds, seconds, timing["peak_bytes"] / 1e6
