@@ -100,8 +100,3 @@ def cost_of(handling: Handling) -> Cost:
         dynamodb=WRITE_UNIT.each * ROW_WRITE_UNITS + READ_UNIT.each * look_up,
         logs=LOG_BYTE.each * log_bytes + TRACE.each * TRACED_SHARE / batch,
     )
-
-
-def usd_per_tb(usd: float, object_bytes: int) -> float:
-    """US dollars per 10¹² bytes if an object of *object_bytes* costs *usd*."""
-    return usd * BYTES_PER_TB / object_bytes

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench.cost.alternatives import alternatives
 from bench.cost.measured import SMALL_BYTES
-from bench.cost.model import Handling, cost_of, usd_per_tb
+from bench.cost.model import BYTES_PER_TB, Handling, cost_of
 from bench.cost.prices import ARCHITECTURES, PRICES, REGION
 from bench.scaling.tables import OVERHEAD_SECONDS
 from bench.tables.table import Column, Table, dollars
@@ -45,15 +45,9 @@ def per_tb(measured: Measured) -> Table:
     """Bucketsum's reader and the baseline in each configuration."""
     rows = []
     for speed in measured.speeds:
-        seconds = speed.object_bytes / 1e6 / speed.mb_per_s
-        costs = [
-            cost_of(Handling(speed.memory_mb, name, speed.object_bytes, seconds, gets=speed.gets))
-            for name in ARCHITECTURES
-        ]
-        usd = (*(cost.total for cost in costs), costs[0].requests)
-        prices = (usd_per_tb(each, speed.object_bytes) for each in usd)
+        usd = _usd_per_tb(speed.memory_mb, speed.object_bytes, speed.mb_per_s, speed.gets)
         place = speed.memory_mb, speed.link, speed.object_bytes
-        rows.append((*place, speed.reader, speed.mb_per_s, *prices))
+        rows.append((*place, speed.reader, speed.mb_per_s, *usd))
     columns = (
         _MEMORY,
         Column("network (Mbit/s)", "link"),
@@ -66,16 +60,25 @@ def per_tb(measured: Measured) -> Table:
     return Table("cost-tb", columns, tuple(rows))
 
 
+def _usd_per_tb(
+    memory_mb: int, object_bytes: int, mb_per_s: float, gets: int = 1
+) -> tuple[float, float, float]:
+    """Cost per TB on arm64 and on x86_64, and its part without compute time."""
+    seconds = object_bytes / 1e6 / mb_per_s
+    arm, x86 = (
+        cost_of(Handling(memory_mb, name, object_bytes, seconds, gets=gets))
+        for name in ARCHITECTURES
+    )
+    tb = BYTES_PER_TB / object_bytes
+    return arm.total * tb, x86.total * tb, arm.requests * tb
+
+
 def baseline_table() -> Table:
     """The baseline's own settings and speeds of 2021 at today's prices."""
-    rows = []
-    for memory_mb, chunk_mb, speed in BASELINE_SPEEDS:
-        seconds = _BASELINE_BYTES / 1e6 / speed
-        costs = (
-            cost_of(Handling(memory_mb, name, _BASELINE_BYTES, seconds)) for name in ARCHITECTURES
-        )
-        prices = (usd_per_tb(cost.total, _BASELINE_BYTES) for cost in costs)
-        rows.append((memory_mb, chunk_mb, speed, *prices))
+    rows = (
+        (memory_mb, chunk_mb, speed, *_usd_per_tb(memory_mb, _BASELINE_BYTES, speed)[:2])
+        for memory_mb, chunk_mb, speed in BASELINE_SPEEDS
+    )
     columns = (
         _MEMORY,
         Column("chunk (MB)", "chunk_mb"),

@@ -27,10 +27,6 @@ class Measured:
     calibrations: list[Calibration]
     samples: list[Sample]
 
-    def summaries(self) -> list[Summary]:
-        """One per reader, compared with the baseline."""
-        return summaries(self.samples, self.profile)
-
 
 def origin_of() -> dict[str, Any]:
     """Date, load average of the minute before, and the machine."""
@@ -57,7 +53,7 @@ def _section(measured: Measured) -> list[str]:
     calibrations = "; ".join(map(str, measured.calibrations))
     rows = (
         (_reader(row), row.mb_per_s, row.ratio, row.link_share, row.cpu_s_per_gb, row.peak_mb)
-        for row in measured.summaries()
+        for row in summaries(measured.samples, measured.profile)
     )
     return [
         Table("readers", _COLUMNS, tuple(rows), title).markdown(),
@@ -110,7 +106,10 @@ def as_json(measured: list[Measured], rivals: Rivals, origin: dict[str, Any]) ->
             {
                 **asdict(configuration),
                 "warnings": warnings(configuration.calibrations),
-                "summaries": [asdict(summary) for summary in configuration.summaries()],
+                "summaries": [
+                    asdict(summary)
+                    for summary in summaries(configuration.samples, configuration.profile)
+                ],
             }
             for configuration in measured
         ],

@@ -10,7 +10,7 @@ import boto3
 from bucketsum.digest import digest_of
 from bucketsum.notifications import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.s3.read_plan import ReadPlan, ReadPolicy
+from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 
@@ -30,20 +30,11 @@ def single_stream(target: Target, chunk_bytes: int) -> Read:
     return reading(BotocoreReader(boto3.client("s3", config=CLIENT_CONFIG), chunk_bytes), target)
 
 
-def as_deployed(target: Target) -> Read:
-    """The hasher's reader with default settings."""
-    return _over_libcurl(target, ReadPolicy(None, _CHUNK_BYTES, target.memory_mb).plan_for)
-
-
-def planned(target: Target, streams: int = 1, part_bytes: int = 0) -> Read:
-    """The hasher's reader with a fixed plan."""
-    plan = ReadPlan(streams, part_bytes)
-    return _over_libcurl(target, lambda _size_bytes: plan)
-
-
-def _over_libcurl(target: Target, plan_of: Callable[[int], ReadPlan]) -> Read:
+def as_deployed(target: Target, streams: int | None = None) -> Read:
+    """The hasher's reader; without *streams*, with its default settings."""
     s3 = boto3.client("s3", config=CLIENT_CONFIG)
-    return reading(reader(s3, _CHUNK_BYTES, plan_of, os.environ), target)
+    policy = ReadPolicy(streams, _CHUNK_BYTES, target.memory_mb)
+    return reading(reader(s3, _CHUNK_BYTES, policy.plan_for, os.environ), target)
 
 
 def reading(source: Source, target: Target) -> Read:
