@@ -106,22 +106,12 @@ class Box:
 
     def serve(
         self, argv: list[str], env: Mapping[str, str], log: Path, cwd: Path | None = None
-    ) -> subprocess.Popen[bytes]:
+    ) -> subprocess.Popen[str]:
         """Start a server beyond the link, at `network.SERVER_ADDRESS`; it ends with the sandbox.
 
         It has no limits. Its output goes to *log*.
         """
-        with log.open("ab") as sink:
-            server = subprocess.Popen(  # noqa: S603 - the caller's own program
-                self._network.inside("server", argv),
-                env=dict(env),
-                cwd=cwd,
-                stdin=subprocess.DEVNULL,
-                stdout=sink,
-                stderr=sink,
-            )
-        self._stack.callback(_collect, server)
-        return server
+        return self._popen("server", argv, env, log, cwd)
 
     def start(
         self, argv: list[str], env: Mapping[str, str], log: Path, cwd: Path | None = None
@@ -134,21 +124,27 @@ class Box:
         assert self._confinement is not None, "used outside of its `with`"  # noqa: S101 - a contract
         name = f"{next(self._counter)}"
         group = self._confinement.group(name, self.profile.memory_mb)
-        with log.open("ab") as sink:
-            process = subprocess.Popen(  # noqa: S603 - the caller's own program
-                self._network.inside("client", argv),
-                env=dict(env),
-                cwd=cwd,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                stderr=sink,
-                text=True,
-            )
-        self._stack.callback(_collect, process)
+        process = self._popen("client", argv, env, log, cwd)
         with suppress(ProcessLookupError):  # it has ended: its log says why
             group.limit_memory(process.pid)
         self._confinement.forbid_swap(name)
         return Inside(process, group, name)
+
+    def _popen(
+        self, end: str, argv: list[str], env: Mapping[str, str], log: Path, cwd: Path | None
+    ) -> subprocess.Popen[str]:
+        with log.open("ab") as sink:
+            process = subprocess.Popen(  # noqa: S603 - the caller's own program
+                self._network.inside(end, argv),
+                env=dict(env),
+                cwd=cwd,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE if end == "client" else sink,
+                stderr=sink,
+                text=True,
+            )
+        self._stack.callback(_collect, process)
+        return process
 
     def finish(self, inside: Inside) -> int:
         """End the program if it still runs; returns how often memory ran out."""
@@ -171,7 +167,7 @@ class Box:
         ).stdout
 
 
-def _collect(process: subprocess.Popen[str] | subprocess.Popen[bytes]) -> None:
+def _collect(process: subprocess.Popen[str]) -> None:
     """End *process* and close its pipes."""
     process.kill()
     process.wait()

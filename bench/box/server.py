@@ -155,7 +155,7 @@ def listing(objects: Path) -> str:
     )
 
 
-def _await(box: Box, servers: list[subprocess.Popen[bytes]], log: Path) -> None:
+def _await(box: Box, servers: list[subprocess.Popen[str]], log: Path) -> None:
     """Wait until a response comes through both."""
     request = [tool("curl") or "curl", "--silent", "--insecure", "--output", "/dev/null"]
     deadline = time.monotonic() + _START_SECONDS

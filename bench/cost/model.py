@@ -50,16 +50,7 @@ class Handling:
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """US dollars for one object.
-
-    Attributes:
-        lambda_time: Memory × time, billed by the millisecond.
-        lambda_requests: The invocation, or its share of one.
-        sqs: S3's message, and shares of a batch's receive and delete requests.
-        s3: The GETs.
-        dynamodb: The row, its entry in the index, the look-up of a large object.
-        logs: CloudWatch Logs and X-Ray.
-    """
+    """US dollars for one object, with its share of everything that a batch shares."""
 
     lambda_time: float
     lambda_requests: float

@@ -55,34 +55,24 @@ def make(root: Path) -> list[KnownObject]:
 
 def events(root: Path, objects: Iterable[KnownObject], batch_size: int) -> Iterator[dict[str, Any]]:
     """Lambda's events for an event source with this batch size."""
-    messages = [
-        _message(number, known, _etag(root / BUCKET / known.key))
-        for number, known in enumerate(objects)
-    ]
+    messages = [_message(root, number, known) for number, known in enumerate(objects)]
     for first in range(0, len(messages), batch_size):
         yield {"Records": messages[first : first + batch_size]}
 
 
-def _etag(file: Path) -> str:
-    """Nginx's entity tag of a file."""
-    stat = file.stat()
-    return f"{int(stat.st_mtime):x}-{stat.st_size:x}"
-
-
-def _message(number: int, known: KnownObject, etag: str) -> dict[str, Any]:
+def _message(root: Path, number: int, known: KnownObject) -> dict[str, Any]:
+    stat = (root / BUCKET / known.key).stat()
+    created = {
+        "key": known.key,
+        "size": known.size_bytes,
+        "eTag": f"{int(stat.st_mtime):x}-{stat.st_size:x}",  # nginx's
+        "sequencer": f"{number:016X}",
+    }
     record = {
         "eventVersion": "2.1",
         "eventName": "ObjectCreated:Put",
         "eventTime": "2026-11-01T00:00:00.000Z",
-        "s3": {
-            "bucket": {"name": BUCKET},
-            "object": {
-                "key": known.key,
-                "size": known.size_bytes,
-                "eTag": etag,
-                "sequencer": f"{number:016X}",
-            },
-        },
+        "s3": {"bucket": {"name": BUCKET}, "object": created},
     }
     return {
         "messageId": f"message-{number}",

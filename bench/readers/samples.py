@@ -57,19 +57,10 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """All samples of one reader in one configuration; spreads are None if every sample failed.
+    """All samples of one reader in one configuration.
 
-    Attributes:
-        reader: Name of the reader.
-        mb_per_s: Speed.
-        ratio: Speed ÷ the baseline's in the same round; None if the baseline always failed.
-        link_share: Shortest possible transfer time ÷ time taken.
-        cpu_s_per_gb: CPU seconds per 10⁹ bytes.
-        cpu_ratio: CPU time ÷ the baseline's in the same round; None like `ratio`.
-        peak_mb: Highest peak of resident memory, in 10⁶ bytes; None if every sample failed.
-        samples: Number of samples, failed ones included.
-        kills: Processes that the kernel killed because memory ran out.
-        failures: Number of samples by outcome, for those that do not count.
+    Ratios are to the baseline in the same round; `link_share` is the shortest possible transfer
+    time ÷ the time taken. Spreads and peak are None without a sample that counts.
     """
 
     reader: str

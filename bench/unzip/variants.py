@@ -14,7 +14,7 @@ import sys
 import zipfile
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import IO, TYPE_CHECKING, Final
 
 from bench.tables.process import Meter
 from bucketsum.archives.model import Engine, Limits, Mode
@@ -33,25 +33,28 @@ def _extractall(archive: Path, folder: Path) -> None:
         zf.extractall(folder)
 
 
-def _devnull(archive: Path, _: Path) -> None:
+def _members(archive: Path) -> Iterator[IO[bytes]]:
     with zipfile.ZipFile(archive) as zf:
         for info in zf.infolist():
             if not info.is_dir():
-                with zf.open(info) as source, Path(os.devnull).open("wb") as target:
-                    shutil.copyfileobj(source, target)
+                with zf.open(info) as source:
+                    yield source
+
+
+def _devnull(archive: Path, _: Path) -> None:
+    for source in _members(archive):
+        with Path(os.devnull).open("wb") as target:
+            shutil.copyfileobj(source, target)
 
 
 def _zipfile_sha1(archive: Path, _: Path) -> None:
     """Bucketsum's result with the standard library: every member's SHA-1 and the archive's."""
     with archive.open("rb") as file:
         hashlib.file_digest(file, "sha1")
-    with zipfile.ZipFile(archive) as zf:
-        for info in zf.infolist():
-            if not info.is_dir():
-                with zf.open(info) as source:
-                    sha1 = hashlib.sha1(usedforsecurity=False)
-                    while piece := source.read(65_536):
-                        sha1.update(piece)
+    for source in _members(archive):
+        sha1 = hashlib.sha1(usedforsecurity=False)
+        while piece := source.read(65_536):
+            sha1.update(piece)
 
 
 def _unzip(archive: Path, folder: Path) -> None:
