@@ -69,12 +69,10 @@ def measure(built: Artefacts, runs: int) -> list[dict[str, Any]]:
         "hasher, as `sam build` leaves it": ("hasher", built.layer),
     }
     starts: dict[str, list[tuple[float, float, int]]] = defaultdict(list)
-    with output.progress() as progress:
-        task = progress.add_task("starting", total=runs * len(variants))
-        for _ in range(runs):
-            for name, (function, layer) in variants.items():
-                starts[name].append(start_once(built, function, layer))
-                progress.advance(task)
+    for number in range(runs):
+        output.note(f"start {number + 1} of {runs}")
+        for name, (function, layer) in variants.items():
+            starts[name].append(start_once(built, function, layer))
     return [_summary(name, timed) for name, timed in starts.items()]
 
 

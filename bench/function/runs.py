@@ -39,13 +39,7 @@ _OBJECT_BYTES: Final = small_objects.AVERAGE_BYTES
 
 @dataclass(frozen=True, slots=True)
 class Variant:
-    """One function with its settings.
-
-    Attributes:
-        function: ``hasher`` or ``baseline``.
-        batch_size: Messages per invocation.
-        threads: Maximum of objects read in parallel; 0 for the hasher's own rule.
-    """
+    """``hasher`` or ``baseline`` with a batch size; 0 threads are the hasher's own rule."""
 
     function: str
     batch_size: int

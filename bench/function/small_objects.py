@@ -22,27 +22,19 @@ LARGEST_BYTES: Final = 10_924_380
 AVERAGE_BYTES: Final = 1_562_048
 
 
+_STEEPNESS: Final = 7.64523169
+"""Of the distribution, so that the average comes out."""
+
+
 def sizes() -> list[int]:
     """The same hundred sizes in every run; neighbours differ."""
-    least, most = 1.0, 50.0  # the steepness, by bisection
-    for _ in range(60):
-        middle = (least + most) / 2
-        if sum(_falling(middle)) > COUNT * AVERAGE_BYTES:
-            least = middle
-        else:
-            most = middle
-    ordered = _falling(most)
-    ordered[COUNT // 2] += COUNT * AVERAGE_BYTES - sum(ordered)
-    return [ordered[index * 37 % COUNT] for index in range(COUNT)]
-
-
-def _falling(steepness: float) -> list[int]:
-    span = LARGEST_BYTES - SMALLEST_BYTES
-    return [
-        SMALLEST_BYTES
-        + round(span * math.expm1(steepness * rank / (COUNT - 1)) / math.expm1(steepness))
+    span, most = LARGEST_BYTES - SMALLEST_BYTES, math.expm1(_STEEPNESS)
+    ordered = [
+        SMALLEST_BYTES + round(span * math.expm1(_STEEPNESS * rank / (COUNT - 1)) / most)
         for rank in range(COUNT)
     ]
+    ordered[COUNT // 2] += COUNT * AVERAGE_BYTES - sum(ordered)
+    return [ordered[index * 37 % COUNT] for index in range(COUNT)]
 
 
 def make(root: Path) -> list[KnownObject]:

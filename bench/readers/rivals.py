@@ -47,18 +47,17 @@ def install(folder: Path) -> Rivals:
     python = _environment(folder / f"readers-{interpreter.runtime}", interpreter.path)
     locked = ["--constraint", str(_PROJECT / "requirements.lock")]
     _pip_install(python, [*locked, f"boto3=={metadata.version('boto3')}"])
-    absent: dict[str, str] = {}
-    for pin in _pins():
-        try:
-            _pip_install(python, [pin])
-        except subprocess.CalledProcessError as error:
-            absent[pin.partition("==")[0]] = _last_line(error.stderr)
+    aws = _environment(folder / "awscli", interpreter.path)  # its botocore is not the readers'
     programs = {name: path for name in _ON_PATH if (path := tool(name))}
-    absent |= {name: "it is not on the PATH" for name in _ON_PATH if name not in programs}
-    try:
-        programs["aws"] = str(_make_aws(folder, interpreter.path))
-    except subprocess.CalledProcessError as error:
-        absent["aws"] = _last_line(error.stderr)
+    absent = {name: "it is not on the PATH" for name in _ON_PATH if name not in programs}
+    for target, pin in (*((python, pin) for pin in _pins()), (aws, _AWS_CLI)):
+        try:
+            _pip_install(target, [pin])
+        except subprocess.CalledProcessError as error:
+            name = "aws" if pin == _AWS_CLI else pin.partition("==")[0]
+            absent[name] = _last_line(error.stderr)
+    if "aws" not in absent:
+        programs["aws"] = str(aws.with_name("aws").absolute())
     missing = {name: Missing(name, why, _GET[name]) for name, why in absent.items()}
     return Rivals(python, programs, missing, _versions(python, programs))
 
@@ -78,12 +77,6 @@ def _environment(folder: Path, interpreter: Path) -> Path:
 def _pip_install(python: Path, requirements: list[str]) -> None:
     """Takes only milliseconds if everything is installed."""
     _run([*_UV, "pip", "install", "--python", str(python), *requirements])
-
-
-def _make_aws(folder: Path, interpreter: Path) -> Path:
-    python = _environment(folder / "awscli", interpreter)  # its botocore is not the readers'
-    _pip_install(python, [_AWS_CLI])
-    return python.with_name("aws").absolute()
 
 
 _LIST: Final = (

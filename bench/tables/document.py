@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from bucketsum_cli import output
 
@@ -12,8 +12,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bench.tables.table import Table
-
-EMPTY: Final = "Not measured yet."
 
 
 def written_between(document: str, name: str, text: str) -> str:
@@ -37,8 +35,7 @@ def with_tables(document: str, tables: Iterable[Table]) -> str:
         ValueError: A table has no markers.
     """
     for table in tables:
-        text = table.markdown() if table.rows else EMPTY
-        document = written_between(document, table.name, text)
+        document = written_between(document, table.name, table.markdown())
     return document
 
 

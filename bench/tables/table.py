@@ -16,10 +16,7 @@ if TYPE_CHECKING:
 class Column:
     """A column; it is aligned to the right if all its values are numbers or spreads.
 
-    Attributes:
-        title: Heading in documents and on terminals.
-        name: Key in JSON, with the unit.
-        text: Formats a value that is not None.
+    Its name is the key in JSON, with the unit; *text* formats a value that is not None.
     """
 
     title: str
@@ -47,14 +44,9 @@ def dollars(title: str, name: str) -> Column:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A table of values.
+    """A table of values, with one per column in each row; None if a value is not known.
 
-    Attributes:
-        name: Name of its marker in a document.
-        columns: The columns.
-        rows: One value per column each; None if a value is not known.
-        title: Printed above the table.
-        remark: Printed between title and table.
+    Its name is that of its marker in a document; title and remark are printed above it.
     """
 
     name: str
