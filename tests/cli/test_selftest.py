@@ -227,7 +227,7 @@ def result_of(run: Run, name: str) -> dict[str, Any]:
 
 
 def keys_and_rows(stack: Stack) -> tuple[int, int, int]:
-    """How many versions, rows and items of measurements there are."""
+    """Numbers of versions, rows and items of measurements."""
     versions = stack.client("s3").list_object_versions(Bucket=stack.bucket)
     dynamodb = stack.client("dynamodb")
     return (
