@@ -34,7 +34,6 @@ _ANSWER_SECONDS: Final = 600.0
 
 _DYNAMODB: Final = f"{SERVER_ADDRESS}:8000"
 _LINK_MBIT_PER_S: Final = 625
-_OBJECT_BYTES: Final = small_objects.AVERAGE_BYTES
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,7 +163,7 @@ def measure(
         CannotMakeBoxError: The sandbox cannot be created here.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
-    profile = Profile(f"{memory_mb}", memory_mb, _LINK_MBIT_PER_S, _OBJECT_BYTES)
+    profile = Profile(f"{memory_mb}", memory_mb, _LINK_MBIT_PER_S, small_objects.AVERAGE_BYTES)
     samples = []
     with tempfile.TemporaryDirectory(prefix="function-", dir=FOLDER) as folder, Box(profile) as box:
         runner = Runner(box, artefacts, Path(folder))

@@ -50,7 +50,6 @@ def markdown(measured: list[Measured], rivals: Rivals, origin: dict[str, Any]) -
 def _section(measured: Measured) -> list[str]:
     rounds = max(sample.round for sample in measured.samples) + 1
     title = f"{measured.profile.title} ({rounds} round{'s' if rounds > 1 else ''})"
-    calibrations = "; ".join(map(str, measured.calibrations))
     rows = (
         (_reader(row), row.mb_per_s, row.ratio, row.link_share, row.cpu_s_per_gb, row.peak_mb)
         for row in summaries(measured.samples, measured.profile)
@@ -58,7 +57,7 @@ def _section(measured: Measured) -> list[str]:
     return [
         Table("readers", _COLUMNS, tuple(rows), title).markdown(),
         "",
-        f"Speed of curl in the sandbox: {calibrations}.",
+        f"Speed of curl in the sandbox: {'; '.join(map(str, measured.calibrations))}.",
         *(f"**{warning}**" for warning in warnings(measured.calibrations)),
     ]
 

@@ -116,7 +116,7 @@ def show(tables: Iterable[Table], *, as_json: bool, **origin: object) -> None:
         table.show()
     output.say("")
     for name, value in origin.items():
-        output.say(f"{name}: {value}")
+        output.say(f"{name}: {'; '.join(value) if isinstance(value, tuple) else value}")
 
 
 def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of a table

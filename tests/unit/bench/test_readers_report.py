@@ -123,11 +123,15 @@ def test_missing_requirements_are_listed(monkeypatch: pytest.MonkeyPatch) -> Non
     ]
 
 
-def test_an_unknown_reader_is_refused() -> None:
-    """Exit status 2, and the known names."""
-    result = CliRunner().invoke(bench, ["readers", "--only", "no such reader"])
-    assert result.exit_code == 2
-    assert "libcurl" in result.output
+def test_a_wrong_digest_fails_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Exit status 1, after the results have been written."""
+    wrong = Measured(PROFILE, MEASURED.calibrations, [*SAMPLES, Sample("liar", 0, Outcome.WRONG)])
+    monkeypatch.setattr(command, "FOLDER", tmp_path)
+    for measured, status in ((MEASURED, 0), (wrong, 1)):
+        answer = [measured], RIVALS
+        monkeypatch.setattr(command, "_measure", lambda *_, answer=answer: answer)
+        assert CliRunner().invoke(bench, ["readers"]).exit_code == status
+        assert len(json.loads((tmp_path / "readers.json").read_text())["profiles"]) == 1
 
 
 def test_a_quick_look_is_not_written_into_the_documents() -> None:

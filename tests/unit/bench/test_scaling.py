@@ -9,7 +9,7 @@ from bench.scaling import limits
 from bench.scaling.command import DOCUMENT
 from bench.scaling.limits import Setting
 from bench.scaling.model import SCALE_UP, Burst, Minute, estimate, uses
-from bench.scaling.tables import DEFAULT, baseline_estimate, duration_text
+from bench.scaling.tables import DEFAULT, baseline_estimate
 from botocore.session import Session
 from hypothesis import given
 from hypothesis import strategies as st
@@ -120,11 +120,3 @@ def test_limits_are_those_of_aws_and_the_template() -> None:
     listed = "; ".join(numbers.values()).replace(",", "")
     for name, number in vars(limits).items():
         assert not isinstance(number, int) or f"{number}" in listed, name
-
-
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(9.6, "10 s"), (99, "99 s"), (150, "2.5 min"), (7200, "2.0 h")]
-)
-def test_durations_are_in_the_best_unit(seconds: float, text: str) -> None:
-    """Seconds, minutes or hours."""
-    assert duration_text(seconds) == text
