@@ -112,6 +112,7 @@ class Stack:
         function: Name of the hasher.
         log_group: Name of its log group.
         outputs: All outputs of the stack, for the parts that only some stacks have.
+        parameters: Values of its parameters.
     """
 
     name: str
@@ -123,6 +124,7 @@ class Stack:
     function: str
     log_group: str
     outputs: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
 
     @overload
     def client(self, service: Literal["s3"]) -> S3Client: ...
@@ -212,7 +214,16 @@ def _stack_at(connection: Connection, name: str) -> Stack:
             "name another with --stack, or deploy with `sam deploy`"
         )
     fields = {field: outputs[output] for field, output in _OUTPUTS.items()}
-    return Stack(name=name, connection=connection, outputs=outputs, **fields)
+    return Stack(
+        name=name,
+        connection=connection,
+        outputs=outputs,
+        parameters={
+            parameter["ParameterKey"]: parameter["ParameterValue"]
+            for parameter in description.get("Parameters", ())
+        },
+        **fields,
+    )
 
 
 def is_missing(error: ClientError) -> bool:

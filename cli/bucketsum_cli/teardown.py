@@ -15,13 +15,13 @@ from botocore.exceptions import ClientError, WaiterError
 
 from bucketsum_cli.bucket_contents import exists
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.served_buckets import ServedBuckets
 from bucketsum_cli.stack import is_missing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.stack import Connection
 
@@ -38,7 +38,7 @@ class StackParts:
         stack_id: Its ARN; None if the stack itself is gone.
         buckets: Buckets that the stack created.
         tables: Tables that it created.
-        foreign_bucket: Bucket of somebody else that notifies the stack's queue.
+        foreign_buckets: Buckets that the stack did not create, but hashes.
         queue_arn: That queue; None if the stack is gone.
     """
 
@@ -46,7 +46,7 @@ class StackParts:
     stack_id: str | None
     buckets: tuple[str, ...]
     tables: tuple[str, ...]
-    foreign_bucket: str | None = None
+    foreign_buckets: tuple[str, ...] = ()
     queue_arn: str | None = None
 
 
@@ -83,7 +83,11 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
         if resource["ResourceType"] == "AWS::S3::Bucket"
     )
     s3 = connection.client("s3")
-    bucket = outputs.get("BucketName")
+    parameters = {
+        parameter["ParameterKey"]: parameter["ParameterValue"]
+        for parameter in description.get("Parameters", ())
+    }
+    served = [outputs.get("BucketName"), *ServedBuckets.of(parameters).attached]
     return StackParts(
         name=name,
         stack_id=description["StackId"],
@@ -91,7 +95,9 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
         tables=tuple(
             resources[table]["PhysicalResourceId"] for table in _TABLES if table in resources
         ),
-        foreign_bucket=bucket if bucket not in buckets else None,
+        foreign_buckets=tuple(
+            bucket for bucket in dict.fromkeys(served) if bucket and bucket not in buckets
+        ),
         queue_arn=outputs.get("ArrivalsQueueArn"),
     )
 
@@ -113,23 +119,6 @@ def _leftovers(connection: Connection, name: str) -> StackParts:
             "one; name yours with --stack, --region and --profile"
         )
     return StackParts(name, None, buckets, tables)
-
-
-def without_our_notifications(s3: S3Client, bucket: str, queue_arn: str) -> bool:
-    """Remove the notifications of *bucket* to our queue, and keep all others; False if none."""
-    configuration: Any = s3.get_bucket_notification_configuration(Bucket=bucket)
-    configuration.pop("ResponseMetadata", None)
-    entries = configuration.get("QueueConfigurations", [])
-    kept = [entry for entry in entries if entry["QueueArn"] != queue_arn]
-    if len(kept) == len(entries):
-        return False
-    # Other targets are not ours to judge: one that is broken must not stop this.
-    s3.put_bucket_notification_configuration(
-        Bucket=bucket,
-        NotificationConfiguration=configuration | {"QueueConfigurations": kept},
-        SkipDestinationValidation=True,
-    )
-    return True
 
 
 def deleted_stack(

@@ -55,6 +55,7 @@ def deploy(endpoint: str | None = None) -> None:
         "BucketName": BUCKET,
         "DigestsTableName": "digests",
         "ArrivalsQueueUrl": sqs.create_queue(QueueName="arrivals")["QueueUrl"],
+        "ArrivalsQueueArn": "arn:aws:sqs:us-east-1:123456789012:arrivals",
         "DeadLetterQueueUrl": sqs.create_queue(QueueName="dead-letters")["QueueUrl"],
     }
     publish({name: outputs.get(name, name) for name in _TEMPLATE["Outputs"]}, endpoint)

@@ -74,12 +74,13 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
     test_delete.deploy()
     deploy_measurements()
     change_calls(monkeypatch, answered(HEALTHY))
+    stack.client("s3").create_bucket(Bucket="photos")
     commands: list[tuple[object, ...]] = [
         ("put", *paths, "--timeout", 0), ("ls",), ("ls", "--members", "a.zip"), ("show", "hashed"),
         ("find", sha1), ("check", *paths), ("check", paths[0], "--archive", "a.zip"),
         ("failures",), ("status",), ("selftest", "--only", "event-source", "--yes"),
         ("redrive", "--yes"), ("redrive", "--key", "locked"),
-        ("delete", "--stack", test_delete.NAME, "--yes"),
+        ("delete", "--stack", test_delete.NAME, "--yes"), ("attach", "photos", "--dry-run"),
     ]  # fmt: skip
     return [run(*command, "--json").document for command in commands]
 

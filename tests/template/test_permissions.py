@@ -57,9 +57,14 @@ def role_statements() -> list[dict[str, Any]]:
     role = load_template()["Resources"]["HasherRole"]["Properties"]
     [policy] = role["Policies"]
     assert "ManagedPolicyArns" not in role
-    statements = policy["PolicyDocument"]["Statement"]
+    return statements_of(policy)
+
+
+def statements_of(policy: dict[str, Any]) -> list[dict[str, Any]]:
+    """The statements of a policy, conditional statements included."""
     return [
-        statement["Fn::If"][1] if "Fn::If" in statement else statement for statement in statements
+        statement["Fn::If"][1] if "Fn::If" in statement else statement
+        for statement in policy["PolicyDocument"]["Statement"]
     ]
 
 
@@ -69,8 +74,8 @@ def policy_statements() -> list[dict[str, Any]]:
     bucket, queue = resources["InboxBucketPolicy"], resources["ArrivalsQueuePolicy"]
     return [
         *role_statements(),
-        *bucket["Properties"]["PolicyDocument"]["Statement"],
-        *queue["Properties"]["PolicyDocument"]["Statement"],
+        *statements_of(bucket["Properties"]),
+        *statements_of(queue["Properties"]),
     ]
 
 
@@ -96,7 +101,12 @@ def actions_of_the_code() -> set[str]:
 
 def test_role_allows_what_the_code_calls_and_no_more() -> None:
     """The role's actions are those that the code needs and those that Lambda needs for it."""
-    allowed = [action for statement in role_statements() for action in listed(statement["Action"])]
+    allowed = [
+        action
+        for statement in role_statements()
+        for action in listed(statement["Action"])
+        if "Attached" not in statement["Sid"]
+    ]
     assert len(allowed) == len(set(allowed))
     assert set(allowed) == actions_of_the_code() | NOT_CALLED_BY_CODE
 
@@ -156,13 +166,15 @@ def kinds_of(service: str, resource: Any) -> set[str]:  # noqa: ANN401 - a templ
         return set()
     if isinstance(resource, list):
         return set().union(*(kinds_of(service, entry) for entry in resource))
-    if "Fn::If" in resource:
-        _, first, second = resource["Fn::If"]
-        return kinds_of(service, first) | kinds_of(service, second)
+    if "Fn::If" in resource or "Fn::Split" in resource:
+        [[_, *parts]] = resource.values()
+        return kinds_of(service, parts)
     if "Fn::Sub" in resource:
-        return {"object" if resource["Fn::Sub"].endswith("/*") else "bucket"}
+        text = resource["Fn::Sub"]
+        text = text if isinstance(text, str) else text[0]
+        return {"object" if text.endswith("/*") else "bucket"}
     if "Ref" in resource:
-        return {"key"}
+        return {"bucket" if resource["Ref"] == "AttachedBucketArns" else "key"}
     return {KIND_OF[service][resource["Fn::GetAtt"][0]]}
 
 
@@ -201,11 +213,17 @@ def test_only_lambda_takes_the_role() -> None:
     }
 
 
-def test_only_the_bucket_may_send() -> None:
-    """The queue takes messages from S3 alone, and there from one bucket of one account alone."""
+def queue_statements() -> dict[str, dict[str, Any]]:
+    """The statements of the arrivals queue's policy by their names."""
     policy = load_template()["Resources"]["ArrivalsQueuePolicy"]["Properties"]
-    [statement] = policy["PolicyDocument"]["Statement"]
     assert policy["Queues"] == [{"Ref": "ArrivalsQueue"}]
+    return {statement["Sid"]: statement for statement in statements_of(policy)}
+
+
+@pytest.mark.parametrize("sid", ["BucketNotifications", "AttachedBucketNotifications"])
+def test_only_buckets_of_the_account_may_send(sid: str) -> None:
+    """The queue takes messages from S3, and there from named buckets of one account alone."""
+    statement = queue_statements()[sid]
     assert statement["Effect"] == "Allow"
     assert statement["Principal"] == {"Service": "s3.amazonaws.com"}
     assert statement["Action"] == "sqs:SendMessage"
@@ -215,3 +233,67 @@ def test_only_the_bucket_may_send() -> None:
         "aws:SourceAccount": {"Ref": "AWS::AccountId"}
     }
     assert set(statement["Condition"]["ArnEquals"]) == {"aws:SourceArn"}
+
+
+def test_only_the_rule_may_send_from_eventbridge() -> None:
+    """Of EventBridge's rules, the queue takes messages from the template's own alone."""
+    assert queue_statements()["EventBridgeEvents"] == {
+        "Sid": "EventBridgeEvents",
+        "Effect": "Allow",
+        "Principal": {"Service": "events.amazonaws.com"},
+        "Action": "sqs:SendMessage",
+        "Resource": {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]},
+        "Condition": {"ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": ["ObjectCreatedRule", "Arn"]}}},
+    }
+
+
+def conditions_of_statements(resource: dict[str, Any]) -> dict[str, str]:
+    """Conditional statements in *resource*: their names, and the conditions."""
+    policies = resource.get("Policies", [resource])
+    return {
+        statement["Fn::If"][1]["Sid"]: statement["Fn::If"][0]
+        for policy in policies
+        for statement in policy["PolicyDocument"]["Statement"]
+        if "Fn::If" in statement
+    }
+
+
+def test_attached_buckets_are_served_only_while_there_are_some() -> None:
+    """An empty list makes no statement and no rule: a policy without resources is refused."""
+    resources = load_template()["Resources"]
+    attached, eventbridge = "HasAttachedBuckets", "HasEventBridgeBuckets"
+    assert conditions_of_statements(resources["ArrivalsQueuePolicy"]["Properties"]) == {
+        "AttachedBucketNotifications": attached,
+        "EventBridgeEvents": eventbridge,
+    }
+    assert conditions_of_statements(resources["HasherRole"]["Properties"]) == {
+        "ReadAttachedObjects": attached,
+        "TellMissingInAttached": attached,
+        "DecryptObjects": "HasKmsKey",
+    }
+    assert resources["ObjectCreatedRule"]["Condition"] == eventbridge
+
+
+def test_attached_buckets_get_what_the_own_bucket_gets() -> None:
+    """The same actions, on the same kinds of resources."""
+    statements = {statement["Sid"]: statement for statement in role_statements()}
+    for own, attached in [
+        ("ReadObjects", "ReadAttachedObjects"),
+        ("TellMissingFromForbidden", "TellMissingInAttached"),
+    ]:
+        assert statements[own]["Action"] == statements[attached]["Action"]
+        kinds = [kinds_of("s3", statements[sid]["Resource"]) for sid in (own, attached)]
+        assert kinds[0] == kinds[1]
+
+
+def test_the_rule_takes_only_created_objects_of_its_buckets() -> None:
+    """The rule's pattern has the buckets' ARNs, and sends the events as they are."""
+    rule = load_template()["Resources"]["ObjectCreatedRule"]["Properties"]
+    assert rule["EventPattern"] == {
+        "source": ["aws.s3"],
+        "detail-type": ["Object Created"],
+        "resources": {"Fn::Split": [",", {"Ref": "EventBridgeBucketArns"}]},
+    }
+    [target] = rule["Targets"]
+    assert target["Arn"] == {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}
+    assert set(target) == {"Id", "Arn"}

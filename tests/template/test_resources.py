@@ -200,7 +200,7 @@ def test_a_created_bucket_outlives_its_parameter() -> None:
     bucket = RESOURCES["InboxBucket"]
     assert bucket["DeletionPolicy"] == "RetainExceptOnCreate"
     assert bucket["UpdateReplacePolicy"] == "Retain"
-    [statement] = properties("ArrivalsQueuePolicy")["PolicyDocument"]["Statement"]
+    statement = properties("ArrivalsQueuePolicy")["PolicyDocument"]["Statement"][0]
     senders = statement["Condition"]["ArnEquals"]["aws:SourceArn"]
     created = bucket["Properties"]["BucketName"]["Fn::Sub"]
     assert {"Fn::Sub": "arn:${AWS::Partition}:s3:::" + created} in senders
@@ -209,7 +209,8 @@ def test_a_created_bucket_outlives_its_parameter() -> None:
 def test_partitions_are_known_or_refused() -> None:
     """No ARN names a partition, and a deployment to an unsupported one fails at the mapping."""
     text = TEMPLATE.read_text(encoding="utf-8")
-    assert not re.findall(r"arn:aws[a-z-]*:", text.replace("^(arn:aws[a-z-]*:", ""))
+    text = re.sub(r"(AllowedPattern|ConstraintDescription): .*", "", text)
+    assert not re.findall(r"arn:aws[a-z-]*:", text)
     definition = TEMPLATE.parent / "statemachines" / "sweep.asl.yaml"
     assert "arn:aws:" not in definition.read_text(encoding="utf-8")
     hosts = load_template()["Mappings"]["ConsoleOf"]

@@ -8,15 +8,11 @@ import click
 from rich.progress import MofNCompleteColumn
 
 from bucketsum_cli.bucket_contents import Contents, counted, emptied, exists
+from bucketsum_cli.bucket_notifications import change_notifications, without_queue
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, progress, say, size_text
-from bucketsum_cli.teardown import (
-    delete_table,
-    deleted_stack,
-    stack_parts,
-    without_our_notifications,
-)
+from bucketsum_cli.teardown import delete_table, deleted_stack, stack_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -41,8 +37,8 @@ def delete(
 ) -> None:
     """Delete a stack, the buckets that it created and all objects in them.
 
-    Shows the number of objects and asks for confirmation. A bucket that the stack did not create
-    is not touched, except that its notifications to the stack's queue are removed. Both tables
+    Shows the number of objects and asks for confirmation. Buckets that the stack did not create
+    are not touched, except that their notifications to the stack's queue are removed. Both tables
     stay unless --tables is given. After an interruption, run the command again: it continues.
 
     Exits with 1 if you decline.
@@ -99,18 +95,26 @@ def _show_plan(parts: StackParts, contents: Mapping[str, Contents], *, tables: b
         note(f"stack   {parts.name}")
     else:
         note(f"the stack {parts.name} is gone already; this is left of it")
-    if parts.foreign_bucket:
-        note(f"{parts.foreign_bucket} was not created by the stack: its objects stay")
+    for bucket in parts.foreign_buckets:
+        note(f"{bucket} was not created by the stack: its objects stay")
     for table in parts.tables:
         note(f"table   {table}" if tables else f"stays   {table} (--tables deletes it too)")
 
 
-def _detach(s3: S3Client, parts: StackParts) -> str | None:
-    """Remove a foreign bucket's notifications to our queue; its name if there were any."""
-    bucket, queue_arn = parts.foreign_bucket, parts.queue_arn
-    if bucket and queue_arn and exists(s3, bucket):
-        return bucket if without_our_notifications(s3, bucket, queue_arn) else None
-    return None
+def _detach(s3: S3Client, parts: StackParts) -> list[str]:
+    """Remove the notifications to our queue; the names of the buckets that had any."""
+    queue_arn = parts.queue_arn
+    if queue_arn is None:
+        return []
+
+    def change(configuration: Mapping[str, Any]) -> dict[str, Any]:
+        return without_queue(configuration, queue_arn)
+
+    return [
+        bucket
+        for bucket in parts.foreign_buckets
+        if exists(s3, bucket) and change_notifications(s3, bucket, change, validate=False)
+    ]
 
 
 def _empty(s3: S3Client, bucket: str, contents: Contents) -> int:
@@ -146,8 +150,8 @@ def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     for bucket in document["buckets"]:
         yield f"deleted  bucket {bucket['bucket']} with {bucket['deleted']} versions and markers"
     yield f"deleted  stack {document['stack']}"
-    if document["notifications_removed_from"]:
-        yield f"removed  notifications of {document['notifications_removed_from']}"
+    for bucket in document["notifications_removed_from"]:
+        yield f"removed  notifications of {bucket}"
     for table in document["tables_deleted"]:
         yield f"deleted  table {table}"
     for table in document["tables_kept"]:

@@ -1,0 +1,281 @@
+"""A bucket's notification configuration, with the entries of a stack's queue added or removed.
+
+S3 replaces the whole configuration on each write and has no conditional write. So it is read
+immediately before each write and read back after it; a change by somebody else in between leads
+to another attempt on the new configuration.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import ClientError
+
+from bucketsum_cli.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from mypy_boto3_s3 import S3Client
+
+CREATED: Final = "s3:ObjectCreated:*"
+
+_EVENTBRIDGE: Final = "EventBridgeConfiguration"
+_TARGETS: Final[Mapping[str, tuple[str, str]]] = {
+    "TopicConfigurations": ("topic", "TopicArn"),
+    "QueueConfigurations": ("queue", "QueueArn"),
+    "LambdaFunctionConfigurations": ("function", "LambdaFunctionArn"),
+}
+
+_ATTEMPTS: Final = 5
+_READS: Final = 6
+_PAUSE_SECONDS: Final = 1.0
+"""A bucket's configuration is eventually consistent: it is read again after this time."""
+
+
+class Via(StrEnum):
+    """Route of a bucket's events to the queue."""
+
+    S3 = "s3"
+    EVENTBRIDGE = "eventbridge"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFilter:
+    """The keys that a notification is limited to; empty texts are no limit."""
+
+    prefix: str = ""
+    suffix: str = ""
+
+    def overlaps(self, other: KeyFilter) -> bool:
+        """Whether a key could match both."""
+        prefixes = sorted((self.prefix, other.prefix), key=len)
+        suffixes = sorted((self.suffix, other.suffix), key=len)
+        return prefixes[1].startswith(prefixes[0]) and suffixes[1].endswith(suffixes[0])
+
+    def __str__(self) -> str:
+        """The keys in words."""
+        parts = [
+            f"{name} {value}"
+            for name, value in (("prefix", self.prefix), ("suffix", self.suffix))
+            if value
+        ]
+        return ", ".join(parts) or "all keys"
+
+
+@dataclass(frozen=True, slots=True)
+class Notification:
+    """An entry of the configuration.
+
+    Attributes:
+        kind: ``topic``, ``queue`` or ``function``.
+        target: Its ARN.
+        events: Event types, sorted.
+        keys: The keys that it is limited to.
+        entry_id: Its id in the configuration.
+    """
+
+    kind: str
+    target: str
+    events: tuple[str, ...]
+    keys: KeyFilter
+    entry_id: str
+
+    def __str__(self) -> str:
+        """The entry in one line."""
+        return f"{self.kind} {self.target}: {', '.join(self.events)}, {self.keys}"
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Effect of a change on a configuration, a line for each notification."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+    kept: tuple[str, ...]
+
+
+def configuration_of(s3: S3Client, bucket: str) -> dict[str, Any]:
+    """Return the notification configuration of *bucket* as S3 returns it."""
+    configuration: Any = s3.get_bucket_notification_configuration(Bucket=bucket)
+    configuration.pop("ResponseMetadata", None)
+    return dict(configuration)
+
+
+def notifications_in(configuration: Mapping[str, Any]) -> Iterator[Notification]:
+    """Yield the entries of *configuration*; EventBridge is none of them."""
+    for field, (kind, target) in _TARGETS.items():
+        for entry in configuration.get(field, ()):
+            rules = entry.get("Filter", {}).get("Key", {}).get("FilterRules", ())
+            values = {rule["Name"].lower(): rule["Value"] for rule in rules}
+            keys = KeyFilter(values.get("prefix", ""), values.get("suffix", ""))
+            events = tuple(sorted(entry["Events"]))
+            yield Notification(kind, entry[target], events, keys, entry.get("Id", ""))
+
+
+def sends_to_eventbridge(configuration: Mapping[str, Any]) -> bool:
+    """Whether the bucket sends its events to EventBridge."""
+    return _EVENTBRIDGE in configuration
+
+
+def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter) -> dict[str, Any]:
+    """Return *configuration* with a notification of created objects to the queue.
+
+    Raises:
+        CannotDoError: S3 would refuse it, because another notification has the same events for
+            overlapping keys.
+    """
+    for other in notifications_in(configuration):
+        if (other.target, other.events, other.keys) == (queue_arn, (CREATED,), keys):
+            return dict(configuration)
+        if any(map(_is_created, other.events)) and other.keys.overlaps(keys):
+            raise CannotDoError(_conflict(other, queue_arn, keys))
+    entry: dict[str, Any] = {
+        "Id": f"bucketsum-{hashlib.sha256(repr((queue_arn, keys)).encode()).hexdigest()[:12]}",
+        "QueueArn": queue_arn,
+        "Events": [CREATED],
+    }
+    rules = [
+        {"Name": name, "Value": value}
+        for name, value in (("prefix", keys.prefix), ("suffix", keys.suffix))
+        if value
+    ]
+    if rules:
+        entry["Filter"] = {"Key": {"FilterRules": rules}}
+    entries = [*configuration.get("QueueConfigurations", ()), entry]
+    return {**configuration, "QueueConfigurations": entries}
+
+
+def _is_created(event: str) -> bool:
+    return event.startswith("s3:ObjectCreated:")
+
+
+def _conflict(other: Notification, queue_arn: str, keys: KeyFilter) -> str:
+    if other.target == queue_arn:
+        return (
+            f"the queue already receives {', '.join(other.events)} for {other.keys}, which "
+            f"overlaps with {keys}; run `bucketsum detach` first"
+        )
+    return (
+        f"S3 allows no second notification of {CREATED} for {keys}: it overlaps with that of the "
+        f"{other.kind} {other.target} ({', '.join(other.events)}, {other.keys}); use "
+        "--via eventbridge, or keys that do not overlap with --prefix and --suffix"
+    )
+
+
+def without_queue(configuration: Mapping[str, Any], queue_arn: str) -> dict[str, Any]:
+    """Return *configuration* without the notifications to the queue."""
+    entries = configuration.get("QueueConfigurations", ())
+    kept = [entry for entry in entries if entry["QueueArn"] != queue_arn]
+    rest = {
+        field: value for field, value in configuration.items() if field != "QueueConfigurations"
+    }
+    return {**rest, "QueueConfigurations": kept} if kept else rest
+
+
+def with_eventbridge(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *configuration* with all events sent to EventBridge."""
+    return {**configuration, _EVENTBRIDGE: {}}
+
+
+def without_eventbridge(configuration: Mapping[str, Any]) -> dict[str, Any]:
+    """Return *configuration* without EventBridge."""
+    return {field: value for field, value in configuration.items() if field != _EVENTBRIDGE}
+
+
+def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
+    """Compare two configurations."""
+    old, new = _lines(before), _lines(after)
+    return Difference(
+        added=tuple(line for line in new if line not in old),
+        removed=tuple(line for line in old if line not in new),
+        kept=tuple(line for line in old if line in new),
+    )
+
+
+def _lines(configuration: Mapping[str, Any]) -> list[str]:
+    lines = [str(notification) for notification in notifications_in(configuration)]
+    return [*lines, "EventBridge: all events"] if sends_to_eventbridge(configuration) else lines
+
+
+def change_notifications(
+    s3: S3Client,
+    bucket: str,
+    change: Callable[[Mapping[str, Any]], dict[str, Any]],
+    *,
+    validate: bool,
+) -> bool:
+    """Apply *change* to the configuration of *bucket*; False if there was nothing to change.
+
+    With *validate*, S3 sends a test message to each target; without, a broken target of somebody
+    else cannot stop the change.
+
+    Raises:
+        CannotDoError: S3 refuses a target, or somebody else changes the configuration all the
+            time.
+    """
+    written = False
+    for _ in range(_ATTEMPTS):
+        before = configuration_of(s3, bucket)
+        wanted = change(before)
+        if _canonical(wanted) == _canonical(before):
+            return written
+        put_configuration(s3, bucket, wanted, validate=validate)
+        written = True
+        if _is_read_back(s3, bucket, before, wanted):
+            return True
+    raise CannotDoError(
+        f"the notifications of {bucket} are being changed by somebody else at the same time; "
+        "run the command again when that has ended"
+    )
+
+
+def put_configuration(
+    s3: S3Client,
+    bucket: str,
+    configuration: Any,  # noqa: ANN401 - S3's document
+    *,
+    validate: bool,
+) -> None:
+    """Replace the notification configuration of *bucket*.
+
+    Raises:
+        CannotDoError: S3 refuses a target.
+    """
+    try:
+        s3.put_bucket_notification_configuration(
+            Bucket=bucket,
+            NotificationConfiguration=configuration,
+            SkipDestinationValidation=not validate,
+        )
+    except ClientError as error:
+        details = error.response["Error"]
+        if details["Code"] != "InvalidArgument":
+            raise
+        raise CannotDoError(
+            f"S3 refuses the notifications of {bucket}: {details.get('Message', '')}; it tests "
+            "all targets, those of others too. If the target is the arrivals queue, deploy the "
+            "stack again"
+        ) from error
+
+
+def _is_read_back(
+    s3: S3Client, bucket: str, before: Mapping[str, Any], wanted: Mapping[str, Any]
+) -> bool:
+    for _ in range(_READS):
+        read = _canonical(configuration_of(s3, bucket))
+        if read != _canonical(before):
+            return read == _canonical(wanted)
+        time.sleep(_PAUSE_SECONDS)
+    return False
+
+
+def _canonical(configuration: Mapping[str, Any]) -> str:
+    """A text that is equal for configurations that differ only in order."""
+    entries = sorted(map(repr, notifications_in(configuration)))
+    return json.dumps([entries, sends_to_eventbridge(configuration)])

@@ -1,0 +1,386 @@
+"""`bucketsum attach` and `detach`: a bucket's notifications, and the parameters of the stack."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+import pytest
+from moto import mock_aws
+from moto.s3.responses import S3Response
+from tests.support.sam_template import load_template
+
+from bucketsum_cli import bucket_notifications, stack_update
+from bucketsum_cli.bucket_notifications import KeyFilter
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from moto.core.responses import ActionResult
+    from mypy_boto3_s3 import S3Client
+    from tests.cli.conftest import Run
+
+NAME: Final = "sums"
+INBOX: Final = f"{NAME}-123456789012-us-east-1"
+PHOTOS: Final = "photos"
+FOREIGN: Final[dict[str, Any]] = {
+    "TopicConfigurations": [
+        {
+            "Id": "removals",
+            "TopicArn": "arn:aws:sns:us-east-1:123456789012:removals",
+            "Events": ["s3:ObjectRemoved:*"],
+        }
+    ],
+    "QueueConfigurations": [
+        {
+            "Id": "incoming",
+            "QueueArn": "arn:aws:sqs:us-east-1:123456789012:incoming",
+            "Events": ["s3:ObjectCreated:Put", "s3:ObjectCreated:Copy"],
+            "Filter": {"Key": {"FilterRules": [{"Name": "prefix", "Value": "incoming/"}]}},
+        }
+    ],
+    "LambdaFunctionConfigurations": [
+        {
+            "Id": "thumbnails",
+            "LambdaFunctionArn": "arn:aws:lambda:us-east-1:123456789012:function:thumbnails",
+            "Events": ["s3:ObjectCreated:*"],
+            "Filter": {
+                "Key": {
+                    "FilterRules": [
+                        {"Name": "prefix", "Value": "camera/"},
+                        {"Name": "suffix", "Value": ".jpg"},
+                    ]
+                }
+            },
+        }
+    ],
+}
+"""Notifications of others: a topic, a queue and a function."""
+
+_PARTS: Final = (
+    "ArrivalsQueue",
+    "DeadLetterQueue",
+    "DigestsTable",
+    "HasherLogGroup",
+    "HasherRole",
+    "InboxBucket",
+    "ObjectCreatedRule",
+)
+_OUTPUTS: Final = ("BucketName", "ArrivalsQueueArn", "ArrivalsQueueUrl")
+
+
+def stack_template() -> dict[str, Any]:
+    """The parts of template.yaml that serve buckets; moto runs no SAM transform."""
+    template = load_template()
+    resources = {part: template["Resources"][part] for part in _PARTS}
+    resources["InboxBucket"].pop("DependsOn")
+    for resource in resources.values():  # moto does not know RetainExceptOnCreate
+        resource.pop("DeletionPolicy", None)
+    outputs = {
+        name: output if name in _OUTPUTS else {"Value": name}
+        for name, output in template["Outputs"].items()
+    }
+    return {
+        "Parameters": template["Parameters"],
+        "Conditions": template["Conditions"],
+        "Resources": resources,
+        "Outputs": outputs,
+    }
+
+
+@pytest.fixture(autouse=True)
+def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
+    """An account with a stack, and a bucket that it did not create; nothing waits."""
+    monkeypatch.setattr(stack_update, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(bucket_notifications, "_PAUSE_SECONDS", 0)
+    monkeypatch.setenv("BUCKETSUM_STACK", NAME)
+    with mock_aws():
+        template = stack_template()
+        boto3.client("cloudformation").create_stack(
+            StackName=NAME,
+            TemplateBody=json.dumps(template),
+            Parameters=[  # moto knows no previous value of those that are left to their defaults
+                {"ParameterKey": name, "ParameterValue": str(parameter["Default"])}
+                for name, parameter in template["Parameters"].items()
+            ],
+        )
+        client = boto3.client("s3")
+        client.create_bucket(Bucket=PHOTOS)
+        yield client
+
+
+@pytest.fixture
+def eventbridge_returned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let moto return EventBridge's configuration, which it stores and leaves out."""
+    serialized = S3Response.serialized
+
+    def with_eventbridge(response: S3Response, answer: ActionResult) -> Any:  # noqa: ANN401 - moto's
+        if response.data.get("Action") == "GetBucketNotificationConfiguration":
+            bucket: Any = response.backend.get_bucket(response.bucket_name)
+            if bucket.notification_configuration.event_bridge is not None:
+                result: Any = answer.result
+                result["EventBridgeConfiguration"] = {}
+        return serialized(response, answer)
+
+    monkeypatch.setattr(S3Response, "serialized", with_eventbridge)
+
+
+def notify_others(s3: S3Client, bucket: str = PHOTOS) -> None:
+    """Give *bucket* the notifications of others."""
+    configuration: Any = FOREIGN
+    s3.put_bucket_notification_configuration(Bucket=bucket, NotificationConfiguration=configuration)
+
+
+def configuration(s3: S3Client, bucket: str = PHOTOS) -> str:
+    """The bucket's notification configuration as bytes are compared: JSON with sorted keys."""
+    return json.dumps(bucket_notifications.configuration_of(s3, bucket), sort_keys=True)
+
+
+def parameters() -> dict[str, str]:
+    """The values of the stack's parameters."""
+    [stack] = boto3.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"]
+    return {p["ParameterKey"]: p["ParameterValue"] for p in stack["Parameters"]}
+
+
+def test_detaching_restores_all_notifications_of_others(run: Run, s3: S3Client) -> None:
+    """With three foreign notifications: all kept, one added; detached, byte for byte as before."""
+    notify_others(s3)
+    before = configuration(s3)
+    attached = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--yes", "--json")
+    assert attached.status == 0, attached.err
+    during = json.loads(configuration(s3))
+    [ours] = [q for q in during["QueueConfigurations"] if q["Id"].startswith("bucketsum-")]
+    assert ours["QueueArn"].endswith("ArrivalsQueue") or "Arrivals" in ours["QueueArn"]
+    assert ours["Events"] == ["s3:ObjectCreated:*"]
+    during["QueueConfigurations"].remove(ours)
+    assert json.dumps(during, sort_keys=True) == before
+    assert attached.document["changed"] is attached.document["stack_updated"] is True
+    assert len(attached.document["kept"]) == 3
+    detached = run("detach", PHOTOS, "--deploy", "--yes")
+    assert detached.status == 0, detached.err
+    assert configuration(s3) == before
+    assert parameters()["AttachedBucketArns"] == ""
+
+
+def test_attaching_again_changes_nothing(run: Run, s3: S3Client) -> None:
+    """The second attach finds everything done, and neither writes nor asks."""
+    assert run("attach", PHOTOS, "--deploy").status == 0
+    first = configuration(s3)
+    again = run("attach", PHOTOS, "--json")
+    assert again.status == 0, again.err
+    assert (again.document["changed"], again.document["added"]) == (False, [])
+    assert configuration(s3) == first
+    assert parameters()["AttachedBucketArns"] == f"arn:aws:s3:::{PHOTOS}"
+
+
+def test_dry_run_changes_nothing(run: Run, s3: S3Client) -> None:
+    """--dry-run shows the difference and the command, and writes neither bucket nor stack."""
+    notify_others(s3)
+    before = configuration(s3)
+    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--dry-run")
+    assert ended.status == 0, ended.err
+    assert [line[:2] for line in ended.out.splitlines()] == ["  ", "  ", "  ", "+ "]
+    assert f"AttachedBucketArns=arn:aws:s3:::{PHOTOS}" in ended.err
+    assert configuration(s3) == before
+    assert parameters()["AttachedBucketArns"] == ""
+
+
+@pytest.mark.parametrize(
+    ("keys", "other"),
+    [
+        ((), "incoming"),
+        (("--prefix", "incoming/2026/"), "incoming"),
+        (("--prefix", "cam"), "thumbnails"),
+        (("--prefix", "camera/", "--suffix", "g"), "thumbnails"),
+    ],
+)
+def test_overlapping_keys_are_refused(
+    run: Run, s3: S3Client, keys: tuple[str, ...], other: str
+) -> None:
+    """S3 would refuse it: the error names the other notification and offers EventBridge."""
+    notify_others(s3)
+    before = configuration(s3)
+    ended = run("attach", PHOTOS, *keys, "--deploy", "--yes")
+    assert ended.status == 2
+    assert other in ended.err
+    assert "--via eventbridge" in ended.err
+    assert configuration(s3) == before
+
+
+@pytest.mark.parametrize(
+    ("one_filter", "other_filter", "overlap"),
+    [
+        (KeyFilter(), KeyFilter("a/", ".jpg"), True),
+        (KeyFilter("a/"), KeyFilter("a"), True),
+        (KeyFilter("a/"), KeyFilter("b/"), False),
+        (KeyFilter("a/", ".jpg"), KeyFilter("a/", ".png"), False),
+        (KeyFilter("a/", ".jpg"), KeyFilter("b/", ".jpg"), False),
+        (KeyFilter("", "x.jpg"), KeyFilter("b/", ".jpg"), True),
+    ],
+)
+def test_filters_overlap_as_s3_defines_it(
+    one_filter: KeyFilter, other_filter: KeyFilter, *, overlap: bool
+) -> None:
+    """Both the prefixes and the suffixes must overlap, in either order."""
+    assert one_filter.overlaps(other_filter) is overlap
+    assert other_filter.overlaps(one_filter) is overlap
+
+
+def test_another_range_of_an_attached_bucket_is_refused(run: Run) -> None:
+    """An overlap with the stack's own notification says to detach first."""
+    assert run("attach", PHOTOS, "--deploy").status == 0
+    ended = run("attach", PHOTOS, "--prefix", "scans/")
+    assert ended.status == 2
+    assert "bucketsum detach" in ended.err
+
+
+class Interference:
+    """Somebody else's change that comes right after the first write of the command."""
+
+    def __init__(self, s3: S3Client, times: int) -> None:
+        self.s3, self.left, self.put = s3, times, bucket_notifications.put_configuration
+
+    def __call__(self, s3: S3Client, bucket: str, configuration: Any, *, validate: bool) -> None:  # noqa: ANN401 - S3's document
+        """Write, then overwrite it with the notifications of others alone."""
+        self.put(s3, bucket, configuration, validate=validate)
+        if self.left:
+            self.left -= 1
+            notify_others(self.s3)
+
+
+def test_a_concurrent_change_is_kept(
+    run: Run, s3: S3Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If somebody overwrites the notification, it is merged again into the new configuration."""
+    monkeypatch.setattr(bucket_notifications, "put_configuration", Interference(s3, 1))
+    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy")
+    assert ended.status == 0, ended.err
+    after = json.loads(configuration(s3))
+    assert len(after["QueueConfigurations"]) == 2
+    assert after["TopicConfigurations"] == FOREIGN["TopicConfigurations"]
+    assert after["LambdaFunctionConfigurations"] == FOREIGN["LambdaFunctionConfigurations"]
+
+
+def test_endless_concurrent_changes_are_an_error(
+    run: Run, s3: S3Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It gives up after some attempts, and the other's configuration stays."""
+    monkeypatch.setattr(bucket_notifications, "put_configuration", Interference(s3, 99))
+    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy")
+    assert ended.status == 2
+    assert "somebody else" in ended.err
+
+
+def test_declining_changes_nothing(run: Run, s3: S3Client) -> None:
+    """Where there are notifications of others it asks, with the difference before the question."""
+    notify_others(s3)
+    before = configuration(s3)
+    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", answer="n\n")
+    assert ended.status == 1
+    assert ended.err.index("+ queue") < ended.err.index("[y/N]")
+    assert (configuration(s3), parameters()["AttachedBucketArns"]) == (before, "")
+
+
+def test_without_deploy_the_command_is_shown(run: Run, s3: S3Client) -> None:
+    """A bucket that the stack does not admit is refused with the command that changes that."""
+    ended = run("attach", PHOTOS)
+    assert ended.status == 2
+    assert f"--parameter-overrides AttachedBucketArns=arn:aws:s3:::{PHOTOS}`" in ended.err
+    assert configuration(s3) == "{}"
+
+
+def test_deploy_keeps_all_other_parameters(run: Run, s3: S3Client) -> None:
+    """--deploy changes only the list of buckets, and adds to it."""
+    s3.create_bucket(Bucket="scans")
+    before = parameters()
+    assert run("attach", PHOTOS, "--deploy").status == 0
+    assert run("attach", "scans", "--deploy").status == 0
+    after = parameters()
+    assert after.pop("AttachedBucketArns") == "arn:aws:s3:::photos,arn:aws:s3:::scans"
+    assert after.items() <= before.items()
+
+
+@pytest.mark.usefixtures("eventbridge_returned")
+def test_eventbridge_leaves_overlapping_notifications_alone(run: Run, s3: S3Client) -> None:
+    """--via eventbridge switches EventBridge on and names the bucket in the rule's parameter."""
+    notify_others(s3)
+    before = json.loads(configuration(s3))
+    ended = run("attach", PHOTOS, "--via", "eventbridge", "--deploy", "--yes")
+    assert ended.status == 0, ended.err
+    assert json.loads(configuration(s3)) == before | {"EventBridgeConfiguration": {}}
+    assert parameters()["EventBridgeBucketArns"] == f"arn:aws:s3:::{PHOTOS}"
+    [rule] = boto3.client("events").list_rules()["Rules"]
+    assert json.loads(rule["EventPattern"])["resources"] == [f"arn:aws:s3:::{PHOTOS}"]
+    kept = run("detach", PHOTOS, "--deploy", "--yes")
+    assert kept.status == 0, kept.err
+    assert "--eventbridge-off" in kept.err
+    assert "EventBridgeConfiguration" in configuration(s3)
+    assert run("detach", PHOTOS, "--eventbridge-off", "--yes").status == 0
+    assert json.loads(configuration(s3)) == before
+
+
+def test_eventbridge_takes_no_filter(run: Run) -> None:
+    """The rule takes all keys of the bucket, so a filter is refused."""
+    ended = run("attach", PHOTOS, "--via", "eventbridge", "--prefix", "a/")
+    assert ended.status == 2
+    assert "--via eventbridge" in ended.err
+
+
+@pytest.mark.usefixtures("eventbridge_returned")
+def test_changing_the_way_removes_the_old_one(run: Run, s3: S3Client) -> None:
+    """From S3's notification to EventBridge, no object is announced twice."""
+    assert run("attach", PHOTOS, "--deploy").status == 0
+    assert run("attach", PHOTOS, "--via", "eventbridge", "--deploy").status == 0
+    assert configuration(s3) == '{"EventBridgeConfiguration": {}}'
+
+
+def test_detaching_what_is_not_attached_is_a_negative_result(run: Run, s3: S3Client) -> None:
+    """Nothing is written, and the exit status says that nothing was attached."""
+    notify_others(s3)
+    before = configuration(s3)
+    ended = run("detach", PHOTOS, "--yes")
+    assert ended.status == 1
+    assert "is not attached" in ended.err
+    assert configuration(s3) == before
+
+
+def test_a_deleted_bucket_can_be_detached(run: Run, s3: S3Client) -> None:
+    """The stack's parameter forgets a bucket that no longer exists."""
+    assert run("attach", PHOTOS, "--deploy").status == 0
+    s3.delete_bucket(Bucket=PHOTOS)
+    ended = run("detach", PHOTOS, "--deploy")
+    assert ended.status == 0, ended.err
+    assert parameters()["AttachedBucketArns"] == ""
+
+
+@pytest.mark.parametrize("bucket", ["no-such-bucket", INBOX, "abroad"])
+def test_buckets_that_cannot_be_attached(run: Run, s3: S3Client, bucket: str) -> None:
+    """A missing bucket, the stack's own, and one in another Region are refused with a reason."""
+    s3.create_bucket(Bucket="abroad", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
+    reasons = {"no-such-bucket": "there is no bucket", INBOX: "created", "abroad": "eu-west-1"}
+    ended = run("attach", bucket, "--deploy", "--yes")
+    assert ended.status == 2
+    assert reasons[bucket] in ended.err
+    assert parameters()["AttachedBucketArns"] == ""
+
+
+@pytest.mark.parametrize(
+    ("keys", "loops"), [((), True), (("--prefix", "photos/"), False), (("--prefix", "lo"), True)]
+)
+def test_own_access_logs_are_warned_about(
+    run: Run, s3: S3Client, keys: tuple[str, ...], *, loops: bool
+) -> None:
+    """A bucket that receives its own logs would be hashed without end."""
+    s3.put_bucket_acl(
+        Bucket=PHOTOS,
+        GrantWrite="uri=http://acs.amazonaws.com/groups/s3/LogDelivery",
+        GrantReadACP="uri=http://acs.amazonaws.com/groups/s3/LogDelivery",
+    )
+    s3.put_bucket_logging(
+        Bucket=PHOTOS,
+        BucketLoggingStatus={"LoggingEnabled": {"TargetBucket": PHOTOS, "TargetPrefix": "logs/"}},
+    )
+    ended = run("attach", PHOTOS, *keys, "--deploy", "--json")
+    assert ended.status == 0, ended.err
+    assert [("own access logs" in text) for text in ended.document["warnings"]] == [True] * loops
