@@ -221,7 +221,8 @@ def result_of(run: Run, name: str) -> dict[str, Any]:
     """The result of one check."""
     document = run("selftest", "--yes", "--json", "--timeout", 0, "--only", name).document
     result: dict[str, Any]
-    [result] = document["checks"]
+    result, clean_up = document["checks"]
+    assert clean_up["outcome"] == "passed"
     assert document["all_passed"] is (result["outcome"] != "failed")
     return result
 
@@ -462,6 +463,21 @@ def test_keep_leaves_everything(run: Run, world: World) -> None:
     assert keys_and_rows(world.stack) == (1, 1, 0)
 
 
+def test_what_cannot_be_deleted_is_a_failure(run: Run, world: World) -> None:
+    """The results are shown all the same."""
+    locked = [{"Key": "k", "Code": "AccessDenied", "Message": "it is locked"}]
+    world.answers["DeleteObjects"] = {"Errors": locked}
+    ended = run("selftest", "--yes", "--json", "--only", "empty")
+    assert ended.status == 1
+    outcomes = {check["name"]: check["outcome"] for check in ended.document["checks"]}
+    assert outcomes == {"empty": "passed", "clean-up": "failed"}
+
+
+def test_no_check_is_a_mistake(run: Run) -> None:
+    """Nothing would be proved."""
+    assert run("selftest", "--only", "log", "--skip", "log").status == 2
+
+
 def test_it_asks_first_and_says_the_cost(run: Run, world: World) -> None:
     """No is a negative result, and nothing was made."""
     ended = run("selftest", answer="n\n")
@@ -478,11 +494,9 @@ def test_checklist_has_settings_outcomes_and_a_sum(run: Run, world: World) -> No
     assert ended.status == 1
     lines = ended.out.splitlines()
     assert lines[0].startswith("bucketsum")
-    assert [line.split()[:2] for line in lines[-3:-1]] == [
-        ["alarms", "passed"],
-        ["empty", "failed"],
-    ]
-    assert lines[-1] == "1 passed, 1 failed"
+    outcomes = [line.split()[:2] for line in lines[-4:-1]]
+    assert outcomes == [["alarms", "passed"], ["empty", "failed"], ["clean-up", "passed"]]
+    assert lines[-1] == "2 passed, 1 failed"
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -14,18 +15,17 @@ from bucketsum_cli.output import confirmed, note, notes, print_json, say
 from bucketsum_cli.selftest.check import Outcome, run_check
 from bucketsum_cli.selftest.header import header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
-from bucketsum_cli.selftest.scratch import scratch_in
-from bucketsum_cli.selftest.stack_checks import LATE_CHECKS, STACK_CHECKS, SWEEP
+from bucketsum_cli.selftest.scratch import Scratch
+from bucketsum_cli.selftest.stack_checks import CLEAN_UP, LATE_CHECKS, STACK_CHECKS, SWEEP
 from bucketsum_cli.tune.formatting import usd_text
 from bucketsum_cli.tune.plan_view import priced_plan
 from bucketsum_cli.tune.sweeper import Sweeper
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from bucketsum_cli.options import Target
     from bucketsum_cli.selftest.check import Check
-    from bucketsum_cli.selftest.scratch import Scratch
     from bucketsum_cli.stack import Stack
 
 CHECKS: Final = (*STACK_CHECKS, *OBJECT_CHECKS, *LATE_CHECKS)
@@ -42,8 +42,8 @@ _REQUESTS_USD: Final = 0.00005
 """Per object, rounded up: PUT (at most 0.00003, to Glacier), GET, SQS, DynamoDB and the log."""
 
 _INVOCATION_MS: Final = 1000
-_METRICS_USD: Final = 0.006
-"""600 readings of a metric, the most that the check of metrics makes."""
+_METRICS_USD: Final = 0.001
+"""100 readings of a metric, more than the check of metrics makes."""
 
 _ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableAlarm"}
 
@@ -83,8 +83,7 @@ def selftest(
 
     Example: bucketsum selftest --skip sweep
     """
-    names = only or _NAMES.choices
-    checks = [check for check in CHECKS if check.name in names and check.name not in skip]
+    checks = _selected(only, skip)
     stack = target.find()
     header = header_of(stack)
     usd = 0.0 if header["is_local"] else _estimated_usd(stack, header, checks)
@@ -96,7 +95,9 @@ def selftest(
         for name, value in header.items():
             say(f"{name:<13}  {_header_text(value)}")
     private = {} if flags["verbose"] else stack.outputs
-    with scratch_in(stack, timeout, keep=flags["keep"]) as scratch:
+    with _cleaned_up(Scratch(stack, timeout), keep=flags["keep"]) as scratch:
+        if not flags["keep"]:
+            checks.append(CLEAN_UP)
         results = [_result_of(check, scratch, private, shown=not as_json) for check in checks]
     all_passed = all(result["outcome"] is not Outcome.FAILED for result in results)
     if as_json:
@@ -105,6 +106,24 @@ def selftest(
         say(_summary(results), "bold green" if all_passed else "bold red")
     if not all_passed:
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _selected(only: Sequence[str], skip: Sequence[str]) -> list[Check]:
+    names = set(only or _NAMES.choices) - set(skip)
+    if not names:
+        raise click.UsageError("--only and --skip leave no check")
+    return [check for check in CHECKS if check.name in names]
+
+
+@contextmanager
+def _cleaned_up(scratch: Scratch, *, keep: bool) -> Iterator[Scratch]:
+    """Clean *scratch* up if Ctrl-C, or a defect, ends the checks; otherwise a check does so."""
+    try:
+        yield scratch
+    except BaseException:
+        if not keep:
+            scratch.clean_up()
+        raise
 
 
 def _summary(results: Sequence[Mapping[str, Any]]) -> str:
@@ -129,7 +148,7 @@ def _note_effects(usd: float, checks: Sequence[Check]) -> None:
     """Say the cost, and which alarms the checks set off."""
     note(f"cost: at most about {usd_text(usd)} USD" if usd else "cost: nothing, on the emulator")
     alarms = [alarm for name, alarm in _ALARMS_OF.items() if name in {c.name for c in checks}]
-    if alarms:
+    if usd and alarms:
         note(f"this can set off {' and '.join(alarms)} for some minutes")
 
 

@@ -6,7 +6,6 @@ import io
 import json
 import secrets
 import time
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
@@ -30,7 +29,8 @@ MEASUREMENTS: Final = "MeasurementsTableName"
 
 _PART_BYTES: Final = 5 * 1024 * 1024
 _IN_PARTS: Final = TransferConfig(_PART_BYTES, multipart_chunksize=_PART_BYTES)
-_PAUSE_SECONDS: Final = 0.5
+_FIRST_PAUSE_SECONDS: Final = 0.1
+_LONGEST_PAUSE_SECONDS: Final = 5.0
 _DEAD_LETTERS: Final = 1000
 _HOLD_SECONDS: Final = 60
 
@@ -83,13 +83,13 @@ class Scratch:
         return key
 
     def until(self, look: Callable[[], T | None], seconds: float | None = None) -> T | None:
-        """Look until there is a value, or the time is over."""
+        """Look until there is a value, or the time is over; some 70 times in five minutes."""
         deadline = time.monotonic() + (self.wait_seconds if seconds is None else seconds)
-        while True:
-            value = look()
-            if value is not None or time.monotonic() >= deadline:
-                return value
-            time.sleep(_PAUSE_SECONDS)
+        pause_seconds = _FIRST_PAUSE_SECONDS
+        while (value := look()) is None and time.monotonic() < deadline:
+            time.sleep(pause_seconds)
+            pause_seconds = min(pause_seconds * 1.5, _LONGEST_PAUSE_SECONDS)
+        return value
 
     def row(self, row_key: RowKey) -> Row | None:
         """Wait for the row."""
@@ -201,14 +201,3 @@ class Scratch:
                 dynamodb.delete_item(
                     TableName=table, Key={name: item[name], sort_name: item[sort_name]}
                 )
-
-
-@contextmanager
-def scratch_in(stack: Stack, wait_seconds: float, *, keep: bool) -> Iterator[Scratch]:
-    """Give a part of *stack*, and clean it up at the end, however it ends, unless *keep*."""
-    scratch = Scratch(stack, wait_seconds)
-    try:
-        yield scratch
-    finally:
-        if not keep:
-            scratch.clean_up()

@@ -156,7 +156,9 @@ def _layer(scratch: Scratch) -> Finding:
     if line is None:
         return warning("no log line `layer` since the deployment: is the log kept long enough?")
     if line["missing_wheels"]:
-        return failed(f"the layer lacks {', '.join(line['missing_wheels'])}: `sam build` again")
+        return failed(
+            f"the layer lacks {', '.join(line['missing_wheels'])}: `sam build --no-cached`"
+        )
     if not line.get("has_bytecode"):
         return warning("no wheel is missing, but there is no bytecode for this Python version")
     return passed("no wheel is missing; with bytecode")
@@ -220,6 +222,14 @@ STACK_CHECKS: Final = (
     Check("alarms", "the alarms exist and notify somebody", _alarms),
 )
 """Checks that only read the configuration."""
+
+
+def _clean_up(scratch: Scratch) -> Finding:
+    scratch.clean_up()
+    return passed()
+
+
+CLEAN_UP: Final = Check("clean-up", "nothing of the self-test stays behind", _clean_up)
 
 LATE_CHECKS: Final = (
     Check("layer", "no compiled wheel is missing from the layer", _layer),
