@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from bench.tables.table import Table
 
-DOCUMENT: Final = Path("docs", "archives.md")
+DOCUMENT: Final = Path("bench", "measured", "unzip.md")
 
 
 def tables(turns: int) -> Iterator[Table]:

@@ -42,8 +42,8 @@ def dump_and_extract(measured: Sequence[tuple[Archive, Turns]]) -> Table:
         (Column("archive", "archive"), *numbers("MB", *names, decimals=1)),
         tuple(rows),
         "Article 1: dump and extract, MB/s of archive",
-        f"On average {files:.0f} files and {folders:.0f} directories in each archive; those that "
-        "write to disk create them, `tmp` without the directories.",
+        f"Each archive has on average {files:.0f} files and {folders:.0f} directories. Modes that "
+        "write to disk create them; `tmp` creates no directories.",
     )
 
 
