@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 # A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test check bench events pictures lock clean
+.PHONY: help setup demo test check bench events pictures package lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -56,6 +56,14 @@ pictures: export BUCKETSUM_HOME := $(CURDIR)/.bucketsum/pictures
 pictures: .venv/.ready ## Make the pictures of the README from a run on the local emulator
 	@$(BIN)/bucketsum local up
 	@$(BIN)/python -m bench.pictures; status=$$?; $(BIN)/bucketsum local down; exit $$status
+
+package: export SAM_CLI_TELEMETRY := 0
+package: .venv/.ready ## Build the stack, upload it to an S3 bucket, and write dist/packaged.yaml (PACKAGE_BUCKET=name)
+	@test -n "$(PACKAGE_BUCKET)" || { echo "make package needs a bucket in the Region of the stacks:" \
+	  "make package PACKAGE_BUCKET=name" >&2; exit 2; }
+	@mkdir -p dist
+	@$(BIN)/sam build
+	@$(BIN)/sam package --s3-bucket "$(PACKAGE_BUCKET)" --s3-prefix bucketsum --output-template-file dist/packaged.yaml
 
 lock: .venv/.ready ## Refresh requirements.lock from pyproject.toml
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \

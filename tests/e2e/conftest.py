@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 
 _PARTS = (
     "layers", "src", "statemachines", "requirements.lock", "samconfig.toml", "template.yaml",
+    "README.md", "LICENSE",
 )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ def empty_project(tmp_path: Path, project: LocalProject) -> LocalProject:
     """A project of its own, with a workers' runtime that is made already."""
     empty = LocalProject.at(tmp_path)
     shutil.copytree(project.home / "runtime", empty.home / "runtime")
-    for part in ("template.yaml", "samconfig.toml", "requirements.lock"):
+    for part in ("template.yaml", "samconfig.toml", "requirements.lock", "README.md", "LICENSE"):
         shutil.copyfile(project.folder / part, tmp_path / part)
     shutil.copytree(project.folder / "layers", tmp_path / "layers")
     shutil.copytree(project.folder / "src", tmp_path / "src")

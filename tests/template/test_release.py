@@ -1,0 +1,81 @@
+"""The release: one version, least permissions, pinned actions."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import tomllib
+from typing import Any, Final
+
+import pytest
+import yaml
+from tests.support.sam_template import TEMPLATE, load_template
+
+from bucketsum import __version__
+
+ROOT: Final = TEMPLATE.parent
+WORKFLOWS: Final = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
+WRITES: Final = {
+    ("release.yml", "template"): {"id-token"},
+    ("release.yml", "release"): {"contents"},
+}
+"""Workflow and job → the permissions to write that it needs."""
+
+
+def workflow(name: str) -> dict[str, Any]:
+    """A workflow as YAML has it."""
+    text = (ROOT / ".github" / "workflows" / name).read_text(encoding="utf-8")
+    loaded: dict[str, Any] = yaml.safe_load(text)
+    return loaded
+
+
+def test_template_package_and_library_have_one_version() -> None:
+    """The tag of a release is compared with it, too."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    application = load_template()["Metadata"]["AWS::ServerlessRepo::Application"]
+    assert application["SemanticVersion"] == project["version"] == __version__
+    assert application["Description"].startswith("Records the SHA-1 of every object")
+    assert application["SpdxLicenseId"] == project["license"]
+    assert all((ROOT / application[name]).is_file() for name in ("LicenseUrl", "ReadmeUrl"))
+
+
+def test_the_repository_accepts_name_and_author() -> None:
+    """Letters, digits and hyphens alone, says its API."""
+    application = load_template()["Metadata"]["AWS::ServerlessRepo::Application"]
+    for name in ("Name", "Author"):
+        assert re.fullmatch(r"[a-zA-Z0-9]+(-[a-zA-Z0-9]+)*", application[name])
+
+
+@pytest.mark.parametrize("name", [path.name for path in WORKFLOWS])
+def test_jobs_may_write_only_what_they_must(name: str) -> None:
+    """A job without permissions of its own has those of the workflow, which never write."""
+    document = workflow(name)
+    assert set(document["permissions"].values()) <= {"read"}
+    for job, body in document["jobs"].items():
+        granted = body.get("permissions", {})
+        writes = {scope for scope, access in granted.items() if access == "write"}
+        assert writes == WRITES.get((name, job), set()), job
+
+
+@pytest.mark.parametrize("name", [path.name for path in WORKFLOWS])
+def test_actions_are_pinned_to_a_version(name: str) -> None:
+    """Never a branch, which changes without notice."""
+    used = [step["uses"] for job in workflow(name)["jobs"].values() for step in job["steps"]
+            if "uses" in step]  # fmt: skip
+    assert used
+    for action in used:
+        assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+(\.\d+)*", action), action
+
+
+def test_make_package_without_a_bucket_says_what_is_missing() -> None:
+    """Nothing is built before."""
+    made = subprocess.run(
+        ["make", "--old-file=.venv/.ready", "package", "PACKAGE_BUCKET="],  # noqa: S607 - of PATH
+        check=False,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+    )
+    assert made.returncode == 2
+    assert "make package PACKAGE_BUCKET=name" in made.stderr
+    assert "Build" not in made.stdout
