@@ -184,7 +184,9 @@ def _estimated_usd(stack: Stack, now: datetime) -> tuple[float | None, str | Non
         return None, "the local emulator costs nothing"
     function = stack.client("lambda").get_function_configuration(FunctionName=stack.function)
     region = stack.connection.session.region_name or ""
-    prices = prices_in(region, function["Architectures"][0])
+    measurements = _measurements(stack)
+    find_prices = measurements.prices if measurements else prices_in
+    prices = find_prices(region, function["Architectures"][0])
     note = f"the prices are those of {prices.priced_as}" if prices.priced_as else None
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     metrics = {name: lambda_metric(stack, name.title()) for name in ("duration", "invocations")}
@@ -197,9 +199,15 @@ def _estimated_usd(stack: Stack, now: datetime) -> tuple[float | None, str | Non
     return first + (invocations - 1) * prices.request, note
 
 
-def _running_sweeps(stack: Stack) -> Iterator[str]:
+def _measurements(stack: Stack) -> MeasurementsTable | None:
+    """Its table; None if it was deployed by an older bucketsum."""
     table = stack.outputs.get("MeasurementsTableName")
-    if table is None:  # deployed by an older bucketsum
+    return MeasurementsTable(stack.client("dynamodb"), table) if table else None
+
+
+def _running_sweeps(stack: Stack) -> Iterator[str]:
+    measurements = _measurements(stack)
+    if measurements is None:
         return
-    newest = islice(MeasurementsTable(stack.client("dynamodb"), table).runs(), _NEWEST_SWEEPS)
+    newest = islice(measurements.runs(), _NEWEST_SWEEPS)
     yield from (run.run_id for run in newest if run.status is RunStatus.RUNNING)

@@ -13,7 +13,7 @@ from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import deploy_measurements, set_aside
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
-from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.prices import Prices, prices_in
 from bucketsum.sweep.records import Run as SweepRun
 from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.stack import Connection, Stack, find_stack
@@ -108,13 +108,17 @@ def test_estimate_is_gb_seconds_and_requests(watched: Stack) -> None:
 def test_region_without_prices_has_those_of_another(
     watched: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """An estimate, with the reason why it is a rough one."""
-    assert stack_status(watched).notes == ()
-    monkeypatch.setattr(
-        "bucketsum_cli.stack_status.prices_in",
-        lambda _region, architecture: prices_in("moon-1", architecture),
-    )
+    """The estimate is that of us-east-1, and the note says so."""
+    monkeypatch.setattr(MeasurementsTable, "prices", lambda *_: prices_in("moon-1", "arm64"))
     assert stack_status(watched).notes == ("the prices are those of us-east-1",)
+
+
+def test_estimate_has_the_prices_that_were_read_from_aws(watched: Stack) -> None:
+    """As a sweep of the same stack has."""
+    measurements = MeasurementsTable(watched.client("dynamodb"), "MeasurementsTableName")
+    measurements.record_prices(Prices("us-east-1", "arm64", 0.5, 0.25))
+    usd = stack_status(watched).estimated_usd_this_month
+    assert usd == pytest.approx(3600 * 0.5 + 1000 * 0.25)
 
 
 def test_emulator_without_metrics_gives_null_and_says_so(
@@ -133,7 +137,7 @@ def test_emulator_without_metrics_gives_null_and_says_so(
 
 def test_metrics_are_those_of_this_stack(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """Namespace and dimension are what the hasher publishes with: another stack's do not count."""
-    change_calls(monkeypatch, answered({**HEALTHY, "Query": {"Items": []}}))
+    change_calls(monkeypatch, answered({**HEALTHY, "Query": {"Items": []}, "GetItem": {}}))
     for service, value in ((stack.name, 5.0), ("another", 70.0)):
         boto3.client("cloudwatch").put_metric_data(
             Namespace="bucketsum",
