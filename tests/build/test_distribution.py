@@ -1,4 +1,4 @@
-"""What a release consists of: a template without local paths, and a wheel that works alone."""
+"""The parts of a release: a template without local paths, and a wheel that works alone."""
 
 from __future__ import annotations
 
@@ -108,7 +108,11 @@ def test_the_wheel_has_the_command(installed: Path) -> None:
     ended = bucketsum(installed, "--help")
     assert (ended.returncode, ended.stderr) == (0, "")
     assert "tune" in ended.stdout
-    where: list[str | Path] = [installed / "python", "-c", "import bucketsum_cli; print(bucketsum_cli.__file__)"]
+    where: list[str | Path] = [
+        installed / "python",
+        "-c",
+        "import bucketsum_cli; print(bucketsum_cli.__file__)",
+    ]
     path = _run(where, installed, {"PYTHONPATH": sysconfig.get_path("purelib")}).stdout
     assert path.startswith(str(installed.parent))
 

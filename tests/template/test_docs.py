@@ -49,13 +49,15 @@ CONFIGURATION: Final = Document.read(ROOT / "docs" / "configuration.md")
 def own_files() -> Iterator[Path]:
     """Every file of the repository, without what is made."""
     for parent, folders, names in os.walk(ROOT):
-        folders[:] = [name for name in folders if not name.startswith(".") or name == ".ci"]
+        folders[:] = [
+            name for name in folders if not name.startswith(".") or name in (".ci", ".github")
+        ]
         yield from (Path(parent, name) for name in names)
 
 
 def source_text() -> str:
     """All code and configuration, without the documents."""
-    kinds = (".py", ".yaml", ".toml", "Makefile")
+    kinds = (".py", ".yaml", ".toml", "Makefile", "release.yml")
     return "\n".join(
         path.read_text(encoding="utf-8")
         for path in own_files()

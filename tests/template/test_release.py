@@ -69,13 +69,13 @@ def test_actions_are_pinned_to_a_version(name: str) -> None:
 
 def test_make_package_without_a_bucket_says_what_is_missing() -> None:
     """Nothing is built before."""
-    made = subprocess.run(
+    ended = subprocess.run(
         ["make", "--old-file=.venv/.ready", "package", "PACKAGE_BUCKET="],  # noqa: S607 - of PATH
         check=False,
         capture_output=True,
         text=True,
         cwd=ROOT,
     )
-    assert made.returncode == 2
-    assert "make package PACKAGE_BUCKET=name" in made.stderr
-    assert "Build" not in made.stdout
+    assert ended.returncode == 2
+    assert "make package PACKAGE_BUCKET=name" in ended.stderr
+    assert "Build" not in ended.stdout
