@@ -39,12 +39,14 @@ test: .venv/.ready $(ASL_VALIDATOR) ## Every test on every core, with coverage (
 tests/template/asl/node_modules/.package-lock.json: tests/template/asl/package-lock.json
 	@npm --prefix tests/template/asl ci --silent --no-audit --no-fund || echo "asl-validator could not be fetched; its test says so" >&2
 
-check: .venv/.ready ## Format, lint, types and templates
+check: .venv/.ready ## Format, lint, types, templates, and the layer if `sam build` made it
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
 	@$(BIN)/cfn-lint template.yaml
 	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
+	@for layer in .aws-sam/build/BucketsumLayer/python; do test ! -d $$layer || \
+	  $(BIN)/python layers/bucketsum/build.py --check $$layer; done
 
 bench: .venv/.ready ## Compare speed and memory with their targets (ARGS=readers: compare S3 readers)
 	@$(BIN)/python -m bench $(ARGS)

@@ -1,5 +1,7 @@
 """Build the Lambda layer: `python3 build.py TARGET`; the Makefile calls it for `sam build`.
 
+`python3 build.py --check TARGET` fails if a built layer lacks wheels; `make check` calls that.
+
 requirements.txt is pure Python and lies once in TARGET. requirements-binary.txt is compiled: its
 wheels are installed for every runtime and both CPU architectures. The codecs lie in the folder
 that Lambda searches for one Python version; pycurl lies in TARGET itself, because the libcurl that
@@ -187,10 +189,28 @@ def _works(python: str) -> bool:
     return not subprocess.run([python, "-c", ""], check=False, capture_output=True).returncode
 
 
-def main(target: str) -> int:
-    """Build into *target*; return 1 if it failed, or if wheels are missing unexpectedly."""
+def missing_in(target: Path) -> list[str]:
+    """Return the missing wheels that the manifest of a built layer names.
+
+    Raises:
+        BuildError: There is no manifest: an older bucketsum has built it, or the build failed.
+    """
     try:
-        missing = build(Path(target))
+        manifest = json.loads((target / "bucketsum" / _MANIFEST).read_bytes())
+    except FileNotFoundError:
+        raise BuildError(f"{target} has no {_MANIFEST}: run `sam build --no-cached`") from None
+    return list(manifest["missing"])
+
+
+def main(arguments: list[str]) -> int:
+    """Build into a folder, or with ``--check`` look at what was built there.
+
+    Returns:
+        1 if it failed, or if wheels are missing and that is not allowed; else 0.
+    """
+    action = missing_in if arguments[0] == "--check" else build
+    try:
+        missing = action(Path(arguments[-1]))
     except BuildError as error:
         print(error, file=sys.stderr)
         return 1
@@ -207,4 +227,4 @@ def main(target: str) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1]))
+    sys.exit(main(sys.argv[1:]))

@@ -60,7 +60,7 @@ def test_a_missing_wheel_fails_the_build(
     """The error names each missing wheel, its runtime, and the variable that allows it."""
     without(script, absent, monkeypatch)
     monkeypatch.delenv("ALLOW_MISSING", raising=False)
-    assert script.main(str(tmp_path)) == 1
+    assert script.main([str(tmp_path)]) == 1
     error = capsys.readouterr().err
     assert f"{absent}==" in error
     assert "for Python 3.13 on aarch64" in error
@@ -73,10 +73,28 @@ def test_a_missing_wheel_can_be_allowed(
     """With ALLOW_MISSING=1 the layer is built, and its manifest names what it lacks."""
     without(script, "pycurl", monkeypatch)
     monkeypatch.setenv("ALLOW_MISSING", "1")
-    assert script.main(str(tmp_path)) == 0
+    assert script.main([str(tmp_path)]) == 0
     missing = manifest_in(tmp_path)["missing"]
     assert len(missing) == 6  # three runtimes can have it, on two architectures
     assert all(wheel.startswith("pycurl==") for wheel in missing)
+
+
+def test_a_built_layer_is_checked(
+    script: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A layer that lacks wheels, or has no manifest, fails the check until that is allowed."""
+    monkeypatch.delenv("ALLOW_MISSING", raising=False)
+    assert script.main(["--check", str(tmp_path)]) == 1
+    assert "has no layer.json" in capsys.readouterr().err
+    without(script, "isal", monkeypatch)
+    script.build(tmp_path)
+    assert script.main(["--check", str(tmp_path)]) == 1
+    assert "isal==" in capsys.readouterr().err
+    monkeypatch.setenv("ALLOW_MISSING", "1")
+    assert script.main(["--check", str(tmp_path)]) == 0
 
 
 def test_missing_pure_distributions_are_never_allowed(
@@ -85,7 +103,7 @@ def test_missing_pure_distributions_are_never_allowed(
     """Without Powertools no function starts: ALLOW_MISSING does not go on."""
     without(script, "--requirement", monkeypatch)
     monkeypatch.setenv("ALLOW_MISSING", "1")
-    assert script.main(str(tmp_path)) == 1
+    assert script.main([str(tmp_path)]) == 1
 
 
 def test_known_gaps_are_not_asked_for(script: ModuleType) -> None:
