@@ -21,12 +21,15 @@ from bucketsum_cli.stack import is_missing
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from mypy_boto3_cloudformation.type_defs import StackTypeDef
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.stack import Connection
 
 _POLL_SECONDS: Final = 2.0
 _TABLES: Final = ("DigestsTable", "MeasurementsTable")
+_QUEUE: Final = "ArrivalsQueue"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +58,7 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
 
     Raises:
         CannotDoError: There is neither a stack nor anything left of it, or the stack is not
-            bucketsum's.
+            bucketsum's, or CloudFormation would not delete it now.
     """
     cloudformation = connection.client("cloudformation")
     try:
@@ -64,6 +67,7 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
         if not is_missing(error):
             raise
         return _leftovers(connection, name)
+    _require_deletable(description)
     outputs = {
         output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", ())
     }
@@ -102,11 +106,27 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
     )
 
 
+def _require_deletable(description: StackTypeDef) -> None:
+    """Refuse a stack that CloudFormation would refuse to delete, after its buckets were emptied."""
+    name, status = description["StackName"], description["StackStatus"]
+    if description.get("EnableTerminationProtection"):
+        raise CannotDoError(
+            f"the stack {name} has termination protection: nothing is deleted. If it is to go, run "
+            f"`aws cloudformation update-termination-protection --stack-name {name} "
+            "--no-enable-termination-protection` first"
+        )
+    if status.startswith("UPDATE_") and status.endswith("_IN_PROGRESS"):
+        raise CannotDoError(
+            f"the stack {name} is being deployed ({status}): nothing is deleted; run the command "
+            "again when that has ended"
+        )
+
+
 def _leftovers(connection: Connection, name: str) -> StackParts:
     """Find by their names what a deleted stack left behind."""
     account = connection.client("sts").get_caller_identity()["Account"]
     bucket = f"{name}-{account}-{connection.session.region_name}"  # as in template.yaml
-    buckets = (bucket,) if exists(connection.client("s3"), bucket) else ()
+    buckets = (bucket,) if _is_inbox(connection.client("s3"), bucket, name) else ()
     tables = tuple(
         table
         for page in connection.client("dynamodb").get_paginator("list_tables").paginate()
@@ -119,6 +139,19 @@ def _leftovers(connection: Connection, name: str) -> StackParts:
             "one; name yours with --stack, --region and --profile"
         )
     return StackParts(name, None, buckets, tables)
+
+
+def _is_inbox(s3: S3Client, bucket: str, name: str) -> bool:
+    """Whether *bucket* exists and was created by the stack *name*: it still notifies its queue.
+
+    Its name alone proves nothing, and `delete` removes the notifications of an existing bucket.
+    """
+    if not exists(s3, bucket):
+        return False
+    queues = s3.get_bucket_notification_configuration(Bucket=bucket).get("QueueConfigurations", ())
+    return any(
+        queue["QueueArn"].rpartition(":")[2].startswith(f"{name}-{_QUEUE}-") for queue in queues
+    )
 
 
 def deleted_stack(

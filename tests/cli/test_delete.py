@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 from moto import mock_aws
+from tests.cli.aws_calls import answered, change_calls
 
 from bucketsum_cli import bucket_contents, teardown
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 NAME: Final = "sums"
 INBOX: Final = f"{NAME}-123456789012-us-east-1"
+QUEUE: Final = f"{NAME}-ArrivalsQueue-A1B2"
 FOREIGN: Final = "somebody-elses"
 KEYS: Final = 120
 
@@ -37,7 +39,7 @@ def table(key: str) -> dict[str, Any]:
     }
 
 
-def deploy(existing: str | None = None) -> None:
+def deploy(existing: str | None = None, *, protected: bool = False) -> None:
     """Create a stack with the parts of template.yaml that outlive a deletion."""
     inbox = {
         "Type": "AWS::S3::Bucket",
@@ -47,8 +49,9 @@ def deploy(existing: str | None = None) -> None:
             "VersioningConfiguration": {"Status": "Enabled"},
         },
     }
+    queue = {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": QUEUE}}
     resources: dict[str, Any] = {
-        "ArrivalsQueue": {"Type": "AWS::SQS::Queue", "Properties": {"QueueName": "arrivals"}},
+        "ArrivalsQueue": queue,
         "SweepBucket": {"Type": "AWS::S3::Bucket"},
         "DigestsTable": table("object"),
         "MeasurementsTable": table("run_id"),
@@ -59,12 +62,37 @@ def deploy(existing: str | None = None) -> None:
         "ArrivalsQueueArn": {"Value": {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}},
     }
     boto3.client("cloudformation").create_stack(
-        StackName=NAME, TemplateBody=json.dumps({"Resources": resources, "Outputs": outputs})
+        StackName=NAME,
+        TemplateBody=json.dumps({"Resources": resources, "Outputs": outputs}),
+        EnableTerminationProtection=protected,
     )
-    if not existing:  # moto ignores the property
+    if not existing:  # moto ignores these properties
         boto3.client("s3").put_bucket_versioning(
             Bucket=INBOX, VersioningConfiguration={"Status": "Enabled"}
         )
+        notify(INBOX, QUEUE)
+
+
+def notify(bucket: str, *queues: str) -> list[str]:
+    """Let *bucket* notify *queues*; their ARNs."""
+    sqs = boto3.client("sqs")
+    urls = [sqs.get_queue_url(QueueName=queue)["QueueUrl"] for queue in queues]
+    arns = [
+        sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"][
+            "QueueArn"
+        ]
+        for url in urls
+    ]
+    boto3.client("s3").put_bucket_notification_configuration(
+        Bucket=bucket,
+        NotificationConfiguration={
+            "QueueConfigurations": [
+                {"Id": str(number), "QueueArn": arn, "Events": ["s3:ObjectCreated:*"]}
+                for number, arn in enumerate(arns)
+            ]
+        },
+    )
+    return arns
 
 
 @pytest.fixture(autouse=True)
@@ -158,22 +186,8 @@ def test_a_foreign_bucket_keeps_its_objects_and_other_notifications(run: Run) ->
     s3.create_bucket(Bucket=FOREIGN)
     s3.put_object(Bucket=FOREIGN, Key="theirs", Body=b"x")
     deploy(existing=FOREIGN)
-    other = sqs.create_queue(QueueName="other")["QueueUrl"]
-    arns = [
-        sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"][
-            "QueueArn"
-        ]
-        for url in (sqs.get_queue_url(QueueName="arrivals")["QueueUrl"], other)
-    ]
-    s3.put_bucket_notification_configuration(
-        Bucket=FOREIGN,
-        NotificationConfiguration={
-            "QueueConfigurations": [
-                {"Id": str(number), "QueueArn": arn, "Events": ["s3:ObjectCreated:*"]}
-                for number, arn in enumerate(arns)
-            ]
-        },
-    )
+    sqs.create_queue(QueueName="other")
+    arns = notify(FOREIGN, QUEUE, "other")
     ended = run("delete", "--stack", NAME, "--yes")
     assert ended.status == 0, ended.err
     assert f"{FOREIGN} was not created by the stack: its objects stay" in ended.err
@@ -211,3 +225,52 @@ def test_another_stack_is_refused(run: Run) -> None:
     assert ended.status == 2
     assert "was not created by bucketsum's template.yaml" in ended.err
     assert len(buckets()) == 1
+
+
+def test_termination_protection_comes_before_emptying(run: Run) -> None:
+    """CloudFormation would refuse to delete the stack; its objects must still be there then."""
+    deploy(protected=True)
+    fill(INBOX)
+    ended = run("delete", "--stack", NAME, "--yes")
+    assert ended.status == 2
+    assert "has termination protection: nothing is deleted" in ended.err
+    assert len(boto3.client("s3").list_object_versions(Bucket=INBOX)["Versions"]) == 3
+
+
+def test_a_stack_that_is_being_deployed_is_refused(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CloudFormation deletes no stack during an update; its objects must still be there then."""
+    deploy()
+    fill(INBOX)
+    description = boto3.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"][0]
+    description["StackStatus"] = "UPDATE_IN_PROGRESS"
+    change_calls(monkeypatch, answered({"DescribeStacks": {"Stacks": [description]}}))
+    ended = run("delete", "--stack", NAME, "--yes")
+    assert ended.status == 2
+    assert "is being deployed (UPDATE_IN_PROGRESS): nothing is deleted" in ended.err
+    assert len(boto3.client("s3").list_object_versions(Bucket=INBOX)["Versions"]) == 3
+
+
+def test_a_bucket_of_the_same_name_is_not_left_of_a_stack(run: Run) -> None:
+    """A name alone proves nothing: a bucket that notifies no queue of the stack is not its own."""
+    s3 = boto3.client("s3")
+    s3.create_bucket(Bucket=INBOX)
+    s3.put_object(Bucket=INBOX, Key="theirs", Body=b"x")
+    ended = run("delete", "--stack", NAME, "--yes")
+    assert ended.status == 2
+    assert "nothing left of one" in ended.err
+    assert s3.head_object(Bucket=INBOX, Key="theirs")
+
+
+def test_an_existing_bucket_of_that_name_stays_when_the_stack_is_gone(run: Run) -> None:
+    """A person may name the bucket that an earlier stack left; `--tables` afterwards spares it."""
+    s3 = boto3.client("s3")
+    s3.create_bucket(Bucket=INBOX)
+    s3.put_object(Bucket=INBOX, Key="theirs", Body=b"x")
+    deploy(existing=INBOX)
+    notify(INBOX, QUEUE)
+    assert run("delete", "--stack", NAME, "--yes").status == 0
+    ended = run("delete", "--stack", NAME, "--yes", "--tables")
+    assert (ended.status, tables()) == (0, []), ended.err
+    assert s3.head_object(Bucket=INBOX, Key="theirs")
