@@ -99,10 +99,18 @@ class DynamoDb:
         return written[-1][1] if written else None
 
     def put_item(self, **request: Any) -> None:  # noqa: ANN401 - as botocore's
-        """See DynamoDB's PutItem."""
+        """See DynamoDB's PutItem; botocore repeats a request whose response is lost."""
         item: Item = request["Item"]
         key = item["object"]["S"], item["entry"]["S"]
         self.network.request("PutItem", " ".join((*key, item["sequencer"]["S"].rstrip("0"))))
+        self._put(key, item, request)
+        if self._schedule.happens(self.network.faults / 4):
+            self._schedule.log("  is repeated by botocore")
+            self._schedule.pause()
+            self._put(key, item, request)
+        self.network.response()
+
+    def _put(self, key: tuple[str, str], item: Item, request: dict[str, Any]) -> None:
         before = self.item_at(*key)
         names = request.get("ExpressionAttributeNames", {})
         values = request.get("ExpressionAttributeValues", {})
@@ -120,7 +128,6 @@ class DynamoDb:
             )
         self._on_write(before, item)
         self._items.setdefault(key, []).append((self._schedule.now, item))
-        self.network.response()
 
     def get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
         """See DynamoDB's GetItem."""

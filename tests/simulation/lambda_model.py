@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import inspect
 import os
+from dataclasses import replace
 from functools import cache, partial
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,14 +20,13 @@ from tests.simulation.sqs_model import (
     Message,
     Sqs,
 )
+from tests.support.settings import SETTINGS
 
 from bucketsum.batch import BatchHasher
 from bucketsum.dead_letters import DeadLetters
 from bucketsum.digests_table import DigestsTable
 from bucketsum.hashing import ObjectHasher
 from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.s3.read_plan import ReadPolicy
-from bucketsum.settings import Settings
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -41,15 +41,11 @@ TIME_OUT_SECONDS: Final = 900.0
 CHUNK_BYTES: Final = 8
 """Contents have some chunks of this size, so that much can happen while one is read."""
 
-SETTINGS: Final = Settings(
-    digests_table="digests",
+_SETTINGS: Final = replace(
+    SETTINGS,
     arrivals_queue_url=ARRIVALS,
     dead_letter_queue_url=DEAD_LETTERS,
     max_receives=MAX_RECEIVES,
-    chunk_bytes=65_536,
-    extra_algorithms=(),
-    memory_mb=512,
-    read_policy=ReadPolicy(None, 65_536, 512),
     threads=1,
 )
 _ENVIRONMENT: Final = {
@@ -107,12 +103,12 @@ class Lambda:
         hasher = ObjectHasher(
             source=BotocoreReader(s3, CHUNK_BYTES, pause=schedule.pause),  # type: ignore[arg-type] # a model
             table=DigestsTable(dynamodb, SETTINGS.digests_table),  # type: ignore[arg-type] # a model
-            settings=SETTINGS,
+            settings=_SETTINGS,
             clock=lambda: schedule.now,
         )
-        dead_letters = DeadLetters(sqs, SETTINGS, schedule.random.random)  # type: ignore[arg-type] # a model
+        dead_letters = DeadLetters(sqs, _SETTINGS, schedule.random.random)  # type: ignore[arg-type] # a model
         vars(module).update(
-            _BATCH=BatchHasher(hasher.hash, SETTINGS), _dead_letters=lambda: dead_letters
+            _BATCH=BatchHasher(hasher.hash, _SETTINGS), _dead_letters=lambda: dead_letters
         )
         self._handler = inspect.unwrap(module.lambda_handler)
         sqs.on_visible = self.poll

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError, EndpointConnectionError, ReadTimeoutError
 
@@ -15,19 +15,11 @@ _ENDPOINT: Final = "https://model"
 
 def refusal(code: str, status: int, operation: str) -> ClientError:
     """A service's refusal, as botocore raises it."""
-    return ClientError(
-        {
-            "Error": {"Code": code, "Message": "by the model"},
-            "ResponseMetadata": {
-                "HTTPStatusCode": status,
-                "HTTPHeaders": {},
-                "HostId": "",
-                "RequestId": "",
-                "RetryAttempts": 3,
-            },
-        },
-        operation,
-    )
+    response: Any = {
+        "Error": {"Code": code, "Message": "by the model"},
+        "ResponseMetadata": {"HTTPStatusCode": status},
+    }
+    return ClientError(response, operation)
 
 
 @dataclass(slots=True)

@@ -4,17 +4,19 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.lambda_model import handler_module
 from tests.simulation.scenario import simulate
 
 from bucketsum import batch, dead_letters, deadline, digests_table, hashing
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import Deferred, ObjectGone, ObjectUnreadable, OutOfTime
+from bucketsum.notifications import created_objects_in
 from bucketsum.s3 import botocore_reader, get_object
 from bucketsum_cli import dead_letter_queue
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from tests.simulation.scenario import Outcome
+
+    from bucketsum.notifications import ObjectCreated
 
 SCHEDULES_MAX: Final = 5_000
 """A planted bug that needs more schedules counts as not found."""
@@ -76,7 +80,8 @@ def _resumed_unconditionally(reader: Any, request: Any, *rest: Any) -> Any:  # n
 def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
     sqs = handler_module()._dead_letters()._sqs
     for message in messages:
-        sqs.delete_message("arrivals", message.receipt_handle)
+        with suppress(BotoCoreError, ClientError):
+            sqs.delete_message("arrivals", message.receipt_handle)
     return _HANDLE(hasher, messages, deadline)
 
 
@@ -90,6 +95,10 @@ def _record_without_error(table: DigestsTable, row: digests_table.Row) -> WriteR
         return _RECORD(table, row)
     except ClientError:
         return WriteResult.WRITTEN
+
+
+def _first_object(body: str) -> list[ObjectCreated]:
+    return created_objects_in(body)[:1]
 
 
 def _first_body(reader: Any, _: object, response: Any, *__: object) -> Iterator[bytes]:  # noqa: ANN401 - as the product's
@@ -151,12 +160,14 @@ _TABLE: Final = (
      _resumed_unconditionally),
     ("a body that ends early counts as complete", botocore_reader.BotocoreReader, "_chunks",
      _first_body),
+    ("version null is not read below newer versions", get_object, "NULL_VERSION", "no-version"),
     ("an object read in part is recorded", deadline.GuardedChunks, "__iter__", _end_quietly),
     ("S3's 503 is taken for a deleted object", get_object, "_error_of", _throttled_is_gone),
     ("an unreadable object gets no row", hashing.ObjectHasher, "_hashed",
      _unreadable_is_forgotten),
     ("messages are deleted before their rows are written", batch.BatchHasher, "handle",
      _delete_first),
+    ("only the first object of a message is hashed", batch, "created_objects_in", _first_object),
     ("a failed message is reported as done", batch.MessageResult, "failure",
      property(lambda _: None)),
     ("a deferred message is reported as done", dead_letters.DeadLetters, "retry_or_dead_letter",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
@@ -11,7 +11,7 @@ from tests.simulation.dynamodb_model import DynamoDb
 from tests.simulation.invariants import Invariants
 from tests.simulation.lambda_model import CHUNK_BYTES, Lambda
 from tests.simulation.operator_model import redrive, requeue
-from tests.simulation.s3_model import S3, Versioning
+from tests.simulation.s3_model import NULL, S3, Versioning
 from tests.simulation.schedule import Schedule
 from tests.simulation.sqs_model import ARRIVALS, Sqs
 from tests.simulation.trace import Trace
@@ -23,7 +23,7 @@ from bucketsum.hashing import LOOK_UP_FROM_BYTES
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from tests.simulation.s3_model import Version
+    from bucketsum.notifications import ObjectCreated
 
 _KEYS: Final = ("a", "photos/b c+ü.jpg")
 _JUNK: Final = ("not JSON", '{"Records": []}')
@@ -63,22 +63,22 @@ class _World:
     function: Lambda = field(init=False)
     invariants: Invariants = field(init=False)
     contents: list[bytes] = field(default_factory=list)
-    puts: list[Version] = field(default_factory=list)
+    events: list[ObjectCreated] = field(default_factory=list)
     malformed: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         schedule = self.schedule
         versioning = schedule.random.choice((*Versioning, Versioning.UNVERSIONED))
-        suspended_later = versioning is Versioning.SUSPENDED and schedule.happens(0.5)
-        self.s3 = S3(schedule, Versioning.ENABLED if suspended_later else versioning)
+        schedule.log("the bucket is %s", versioning)
+        self.s3 = S3(schedule, versioning)
         self.invariants = Invariants(schedule, self.s3)
         self.sqs = Sqs(schedule)
         self.dynamodb = DynamoDb(schedule, self.invariants.check_write)
         self.function = Lambda(schedule, self.s3, self.sqs, self.dynamodb)
-        schedule.log("the bucket is %s%s", versioning, " later" * suspended_later)
         schedule.spread = schedule.random.choice((1, 3, 4, 5.3))
-        if suspended_later:
-            self._later(partial(setattr, self.s3, "versioning", versioning))
+        if schedule.happens(0.4):
+            later = schedule.random.choice((Versioning.ENABLED, Versioning.SUSPENDED))
+            self._later(partial(setattr, self.s3, "versioning", later))
         self._plan_faults()
         self._plan_writes()
 
@@ -98,8 +98,8 @@ class _World:
             junk = chance(_JUNK)
             self.malformed.append(junk)
             self._later(partial(self.sqs.send, ARRIVALS, junk, {}))
-        if schedule.happens(0.3):
-            self._later(partial(self._run_operator, chance((0, 0.1, 0.3))))
+        if schedule.happens(0.2):
+            self._later(partial(self._run_operator, 0.1))
 
     def _plan_writes(self) -> None:
         schedule = self.schedule
@@ -126,9 +126,8 @@ class _World:
             self.contents.append(content)
         size_bytes = random.choice(_SIZES) + len(content)
         version = self.s3.put(key, content, size_bytes, archived=self.schedule.happens(0.08))
-        self.puts.append(version)
         for _ in range(1 + self.schedule.happens(0.2)):
-            self.schedule.after(self.schedule.latency(), partial(self._deliver, version))
+            self.schedule.after(self.schedule.latency(), partial(self._arrive, version.created))
 
     def _restore_or_remove(self, key: str) -> None:
         """Change an existing version: restore it from Glacier, or delete it for good."""
@@ -141,15 +140,24 @@ class _World:
                 self.s3.remove(key, version.version_id)
             self.schedule.log("S3 restores or removes %s %s", key, version.version_id)
 
-    def _deliver(self, version: Version) -> None:
-        """Send the event of *version*, at times with another of the same bucket or over SNS."""
-        events = [version.created]
-        if self.schedule.happens(0.1):
-            events.append(self.schedule.random.choice(self.puts).created)
-        body: dict[str, Any] = notification(*events)
-        if self.schedule.happens(0.05):
-            body = from_sns(body)
-        self.sqs.send(ARRIVALS, json.dumps(body), {})
+    def _arrive(self, created: ObjectCreated) -> None:
+        """Deliver an event, at times together with the next, and as version ``null``."""
+        if not created.version_id and self.schedule.happens(0.1):
+            created = replace(created, version_id=NULL)
+        self.events.append(created)
+        if self.schedule.happens(0.2):
+            self._later(self._deliver)
+        else:
+            self._deliver()
+
+    def _deliver(self) -> None:
+        """Send a message of all events that wait, at times over SNS."""
+        if self.events:
+            body: dict[str, Any] = notification(*self.events)
+            self.events.clear()
+            self.sqs.send(
+                ARRIVALS, json.dumps(from_sns(body) if self.schedule.happens(0.05) else body), {}
+            )
 
     def _run_operator(self, kills: float) -> None:
         def work() -> None:
@@ -159,15 +167,21 @@ class _World:
         self.schedule.start("operator", work, kills=kills)
 
     def run(self) -> None:
-        """Run to rest, and check; then end all faults, redrive, and check again."""
-        self.schedule.run()
-        self.schedule.log("all is at rest")
-        self.invariants.check_rest(self.sqs, self.dynamodb)
+        """Run to rest, and check; redrive, and check; end all faults, redrive, and check again."""
+        self._run_to_rest()
+        if self.schedule.happens(0.2):
+            self._run_operator(0.2)
+            self._run_to_rest()
         self.schedule.log("all faults are over")
         self._heal()
         self.schedule.after(3600, partial(self._run_operator, 0))
         self.schedule.run()
         self.invariants.check_healed(self.sqs, self.dynamodb, self.malformed)
+
+    def _run_to_rest(self) -> None:
+        self.schedule.run()
+        self.schedule.log("all is at rest")
+        self.invariants.check_rest(self.sqs, self.dynamodb)
 
     def _heal(self) -> None:
         for network in (self.s3.network, self.sqs.network, self.dynamodb.network):

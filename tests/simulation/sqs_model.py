@@ -147,23 +147,35 @@ class Sqs:
 
     def send_message_batch(self, QueueUrl: str, Entries: Iterable[dict[str, Any]]) -> Any:  # noqa: ANN401 - as botocore's
         """See SQS's SendMessageBatch."""
-        self.network.request("SendMessageBatch", QueueUrl)
-        failed = [entry for entry in Entries if self.schedule.happens(self.network.faults)]
-        for entry in Entries:
-            if entry not in failed:
-                self.send(QueueUrl, entry["MessageBody"], entry["MessageAttributes"])
-        self.network.response()
-        return {"Failed": [{"Id": entry["Id"], "Code": "InternalError"} for entry in failed]}
+
+        def send(entry: dict[str, Any]) -> None:
+            self.send(QueueUrl, entry["MessageBody"], entry["MessageAttributes"])
+
+        return self._batch("SendMessageBatch", Entries, send)
 
     def delete_message_batch(self, QueueUrl: str, Entries: Iterable[dict[str, Any]]) -> Any:  # noqa: ANN401 - as botocore's
         """See SQS's DeleteMessageBatch."""
-        self.network.request("DeleteMessageBatch", QueueUrl)
-        failed = [entry for entry in Entries if self.schedule.happens(self.network.faults)]
-        for entry in Entries:
-            if entry not in failed:
-                self.delete(QueueUrl, entry["ReceiptHandle"])
+        return self._batch(
+            "DeleteMessageBatch",
+            Entries,
+            lambda entry: self.delete(QueueUrl, entry["ReceiptHandle"]),
+        )
+
+    def _batch(
+        self,
+        operation: str,
+        entries: Iterable[dict[str, Any]],
+        action: Callable[[dict[str, Any]], None],
+    ) -> dict[str, Any]:
+        self.network.request(operation)
+        failed = []
+        for entry in entries:
+            if self.schedule.happens(self.network.faults):
+                failed.append({"Id": entry["Id"], "Code": "InternalError"})
+            else:
+                action(entry)
         self.network.response()
-        return {"Failed": [{"Id": entry["Id"], "Code": "InternalError"} for entry in failed]}
+        return {"Failed": failed}
 
     def change_message_visibility_batch(
         self, QueueUrl: str, Entries: Iterable[dict[str, Any]]

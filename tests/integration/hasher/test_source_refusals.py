@@ -119,6 +119,17 @@ def test_a_delete_marker_hides_no_version(
         reader.content_of(client, replace(stored, version_id="v2"))
 
 
+def test_an_object_from_before_versioning_is_read(
+    hostile: HostileS3, client: S3Client, reader: Reader
+) -> None:
+    """Its event has no version; it stays as version null below newer versions and a marker."""
+    stored = hostile.put(PATH, BODY)
+    hostile.put(PATH, b"its successor", "v1")
+    assert reader.content_of(client, stored) == BODY
+    hostile.delete(PATH, marker_id="v2")
+    assert reader.content_of(client, stored) == BODY
+
+
 @pytest.mark.parametrize("version_id", [None, "null"])
 def test_an_overwritten_object_is_superseded(
     hostile: HostileS3, client: S3Client, version_id: str | None, reader: Reader

@@ -14,6 +14,7 @@ everything else, such as throttling                           `SourceUnavailable
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import (
@@ -25,6 +26,7 @@ from botocore.exceptions import (
 )
 from urllib3.exceptions import HTTPError
 
+from bucketsum.digests_table import NULL_VERSION
 from bucketsum.errors import (
     BucketsumError,
     ObjectGone,
@@ -79,12 +81,26 @@ def request_for(created: ObjectCreated, etag: str | None = None) -> GetObjectReq
 def get_object(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOutputTypeDef:
     """Send *request*; the caller closes the response's body.
 
+    Without a version ID, S3 reads the current version. If that is not the object, it may still
+    exist as the version ``null``, if versioning was enabled after it was put: that is read then.
+
     Raises:
         ObjectGone: It was deleted.
         ObjectSuperseded: It was overwritten.
         ObjectUnreadable: It is in Glacier, access is denied, or its KMS key cannot be used.
         SourceUnavailable: S3 throttles, fails or cannot be reached.
     """
+    try:
+        return _sent(s3, request)
+    except (ObjectGone, ObjectSuperseded):
+        if "VersionId" in request:
+            raise
+        with suppress(ObjectGone, ObjectSuperseded):
+            return _sent(s3, {**request, "VersionId": NULL_VERSION})
+        raise
+
+
+def _sent(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOutputTypeDef:
     try:
         response = s3.get_object(**request)
     except ClientError as error:
