@@ -1,67 +1,76 @@
-"""python -m tests.simulation: run schedules, replay one of them, or look for planted bugs."""
-
-# ruff: noqa: T201 - a command prints
+"""`python -m tests.simulation`: run schedules, replay one of them, or look for planted bugs."""
 
 from __future__ import annotations
 
-import argparse
-import sys
 import time
-from typing import TYPE_CHECKING, Final
+from pathlib import Path
+from typing import Final
 
+import click
+from bench.tables.document import write_tables
+from bench.tables.table import Column, Table
 from tests.simulation.planted_bugs import PLANTED_BUGS, SCHEDULES_MAX, first_violation
 from tests.simulation.scenario import simulate
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_PROGRESS_SECONDS: Final = 10.0
+_DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "reliability.md"
 
 
-def main(arguments: Sequence[str]) -> int:
-    """Run the command; returns its exit status: 1 if a promise is broken or a bug not found."""
-    parser = argparse.ArgumentParser(prog="python -m tests.simulation", description=__doc__)
-    parser.add_argument("--schedules", type=int, default=1000, help="how many; default 1000")
-    parser.add_argument("--seed", type=int, default=0, help="of the first schedule; default 0")
-    parser.add_argument("--trace", action="store_true", help="print each schedule step by step")
-    parser.add_argument(
-        "--planted-bugs", action="store_true", help="instead, plant each bug and print the table"
-    )
-    options = parser.parse_args(arguments)
-    if options.planted_bugs:
-        return _planted_bugs(options.seed)
-    return _schedules(range(options.seed, options.seed + options.schedules), traced=options.trace)
+@click.command()
+@click.option(
+    "--schedules", type=click.IntRange(1), default=1000, show_default=True, help="Their number."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the first schedule."
+)
+@click.option("--trace", is_flag=True, help="Print each schedule step by step.")
+@click.option("--planted-bugs", is_flag=True, help="Instead, look for each planted bug.")
+@click.option("--write-docs", is_flag=True, help="With --planted-bugs: write the table.")
+def main(schedules: int, seed: int, *, trace: bool, planted_bugs: bool, write_docs: bool) -> None:
+    """Run the product's own code against models of S3, SQS, DynamoDB and Lambda.
+
+    Prints the steps of the first schedule that breaks a promise. Exits with 1 if one does, or if a
+    planted bug is not found.
+    """
+    if planted_bugs:
+        _look_for_planted_bugs(seed, write_docs=write_docs)
+    else:
+        _run(range(seed, seed + schedules), traced=trace)
 
 
-def _schedules(seeds: range, *, traced: bool) -> int:
-    started = shown = time.monotonic()
-    for number, seed in enumerate(seeds):
+def _run(seeds: range, *, traced: bool) -> None:
+    started = time.monotonic()
+    for seed in seeds:
         outcome = simulate(seed, traced=traced)
-        if traced:
-            print(f"seed {seed}", *outcome.steps, sep="\n")
+        if outcome.violations and not traced:
+            outcome = simulate(seed, traced=True)
+        if outcome.steps:
+            click.echo("\n".join([f"seed {seed}", *outcome.steps]))
         if outcome.violations:
-            steps = outcome.steps if traced else simulate(seed, traced=True).steps
-            print(*([] if traced else steps), sep="\n")
-            print(f"seed {seed} breaks a promise:", *outcome.violations, sep="\n  ")
-            return 1
-        if time.monotonic() - shown > _PROGRESS_SECONDS:
-            shown = time.monotonic()
-            print(f"{number + 1} schedules", file=sys.stderr)
+            click.echo("\n  ".join([f"seed {seed} breaks a promise:", *outcome.violations]))
+            raise SystemExit(1)
     seconds = time.monotonic() - started
-    print(f"{len(seeds)} schedules from seed {seeds.start}: every promise held ({seconds:.0f} s)")
-    return 0
+    click.echo(f"{len(seeds)} schedules from seed {seeds[0]}: no promise broken ({seconds:.0f} s)")
 
 
-def _planted_bugs(first_seed: int) -> int:
-    rows = [(bug.name, first_violation(bug, first_seed)) for bug in PLANTED_BUGS]
-    print("| planted bug | found after | as |", "|---|---|---|", sep="\n")
-    for name, outcome in rows:
-        if outcome:
-            print(f"| {name} | {outcome.seed - first_seed + 1} | {outcome.violations[0]} |")
-        else:
-            print(f"| {name} | not in {SCHEDULES_MAX} | |")
-    return 0 if all(outcome for _, outcome in rows) else 1
+def _look_for_planted_bugs(seed: int, *, write_docs: bool) -> None:
+    outcomes = [(bug.name, first_violation(bug, seed)) for bug in PLANTED_BUGS]
+    columns = (
+        Column("planted bug", "bug"),
+        Column("schedules until found", "schedules"),
+        Column("first broken promise", "violation"),
+    )
+    rows = tuple(
+        (name, outcome.seed - seed + 1, outcome.violations[0]) if outcome else (name, None, None)
+        for name, outcome in outcomes
+    )
+    table = Table("planted-bugs", columns, rows)
+    click.echo(table.markdown())
+    if write_docs:
+        write_tables(_DOCUMENT, [table])
+    if not all(outcome for _, outcome in outcomes):
+        click.echo(f"not every bug was found within {SCHEDULES_MAX} schedules", err=True)
+        raise SystemExit(1)
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main()

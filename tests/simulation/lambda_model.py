@@ -7,11 +7,13 @@ import inspect
 import os
 from dataclasses import replace
 from functools import cache, partial
+from itertools import count
 from pathlib import Path
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Self
 from unittest.mock import patch
 
+from tests.simulation.schedule import Killed, Process
 from tests.simulation.sqs_model import (
     ARRIVALS,
     DEAD_LETTERS,
@@ -29,6 +31,7 @@ from bucketsum.hashing import ObjectHasher
 from bucketsum.s3.botocore_reader import BotocoreReader
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
     from types import ModuleType
 
     from tests.simulation.dynamodb_model import DynamoDb
@@ -46,7 +49,6 @@ _SETTINGS: Final = replace(
     arrivals_queue_url=ARRIVALS,
     dead_letter_queue_url=DEAD_LETTERS,
     max_receives=MAX_RECEIVES,
-    threads=1,
 )
 _ENVIRONMENT: Final = {
     "AWS_ACCESS_KEY_ID": "testing",
@@ -86,6 +88,49 @@ def handler_module() -> ModuleType:
     return module
 
 
+class Threads:
+    """The `ThreadPoolExecutor` of an invocation, with tasks of the schedule."""
+
+    def __init__(self, schedule: Schedule, count: int) -> None:
+        self._schedule, self._count = schedule, count
+        self._owner = schedule.task
+        self._running = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        while self._running and kind is not Killed:
+            self._schedule.wait()
+
+    def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
+        """Start all tasks at once; yield the results in order, each as soon as it is there."""
+        results: dict[int, Any] = {}
+        numbered = enumerate(items)
+
+        def take_turns() -> None:
+            try:
+                for number, item in numbered:
+                    results[number] = work(item)
+                    self._schedule.wake(self._owner)
+            finally:
+                self._running -= 1
+                self._schedule.wake(self._owner)
+
+        for _ in range(self._count):
+            self._running += 1
+            self._schedule.start(self._owner.process, take_turns)
+        return self._in_order(results)
+
+    def _in_order(self, results: dict[int, Any]) -> Iterator[Any]:
+        for number in count():
+            while number not in results and self._running:
+                self._schedule.wait()
+            if number not in results:
+                return
+            yield results[number]
+
+
 class Lambda:
     """The hasher function, and the poller that passes it the messages of the arrivals queue.
 
@@ -100,15 +145,16 @@ class Lambda:
         self._schedule, self._sqs = schedule, sqs
         self._running: set[str] = set()
         module = handler_module()
+        settings = replace(_SETTINGS, threads=schedule.random.choice((1, 4)))
         hasher = ObjectHasher(
             source=BotocoreReader(s3, CHUNK_BYTES, pause=schedule.pause),  # type: ignore[arg-type] # a model
             table=DigestsTable(dynamodb, SETTINGS.digests_table),  # type: ignore[arg-type] # a model
-            settings=_SETTINGS,
+            settings=settings,
             clock=lambda: schedule.now,
         )
-        dead_letters = DeadLetters(sqs, _SETTINGS, schedule.random.random)  # type: ignore[arg-type] # a model
+        dead_letters = DeadLetters(sqs, settings, schedule.random.random)  # type: ignore[arg-type] # a model
         vars(module).update(
-            _BATCH=BatchHasher(hasher.hash, _SETTINGS), _dead_letters=lambda: dead_letters
+            _BATCH=BatchHasher(hasher.hash, settings), _dead_letters=lambda: dead_letters
         )
         self._handler = inspect.unwrap(module.lambda_handler)
         sqs.on_visible = self.poll
@@ -121,9 +167,8 @@ class Lambda:
         while free and (batch := self._batch()):
             name = free.pop(0)
             self._running.add(name)
-            self._schedule.start(
-                name, partial(self._invoke, name, batch), TIME_OUT_SECONDS, self.kills
-            )
+            process = Process(name, self._schedule.now + TIME_OUT_SECONDS, self.kills)
+            self._schedule.start(process, partial(self._invoke, name, batch))
             self._schedule.after(TIME_OUT_SECONDS, self.poll)
 
     def _batch(self) -> list[Message]:

@@ -6,17 +6,19 @@ import json
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
+from unittest.mock import patch
 
 from tests.simulation.dynamodb_model import DynamoDb
 from tests.simulation.invariants import Invariants
-from tests.simulation.lambda_model import CHUNK_BYTES, Lambda
+from tests.simulation.lambda_model import CHUNK_BYTES, Lambda, Threads
 from tests.simulation.operator_model import redrive, requeue
 from tests.simulation.s3_model import NULL, S3, Versioning
-from tests.simulation.schedule import Schedule
+from tests.simulation.schedule import Process, Schedule
 from tests.simulation.sqs_model import ARRIVALS, Sqs
 from tests.simulation.trace import Trace
 from tests.support.events import from_sns, notification
 
+from bucketsum import batch
 from bucketsum.batch import LARGE_BYTES
 from bucketsum.hashing import LOOK_UP_FROM_BYTES
 
@@ -49,8 +51,13 @@ class Outcome:
 def simulate(seed: int, *, traced: bool = False) -> Outcome:
     """Run the schedule of *seed*."""
     trace = Trace(enabled=traced)
-    world = _World(Schedule(seed, trace))
-    world.run()
+    schedule = Schedule(seed, trace)
+    with (
+        patch.object(batch, "ThreadPoolExecutor", partial(Threads, schedule)),
+        patch.object(batch, "carried", lambda work: work),  # no tracing, though a test loaded it
+    ):
+        world = _World(schedule)
+        world.run()
     return Outcome(seed, world.schedule.violations, trace.lines)
 
 
@@ -164,7 +171,7 @@ class _World:
             redrive(self.schedule, self.sqs)
             requeue(self.schedule, self.sqs, self.dynamodb, _KEYS)
 
-        self.schedule.start("operator", work, kills=kills)
+        self.schedule.start(Process("operator", kill_probability=kills), work)
 
     def run(self) -> None:
         """Run to rest, and check; redrive, and check; end all faults, redrive, and check again."""

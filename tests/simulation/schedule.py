@@ -2,8 +2,9 @@
 
 Tasks run the product's code as it is, each in a thread of its own. Only the thread that has the
 turn runs. A task gives its turn away only in `Schedule.pause`, which every model calls before the
-effect of every AWS call; the next turn belongs to the earliest event. The thread that gives its
-turn away finds the next owner itself, so a task that continues at once costs no thread switch.
+effect of every AWS call, and in `Schedule.wait`; the next turn belongs to the earliest event. The
+thread that gives its turn away finds the next owner itself, so a task that continues at once costs
+no thread switch.
 """
 
 from __future__ import annotations
@@ -30,22 +31,35 @@ class Killed(BaseException):
 
 
 @dataclass(slots=True, eq=False)
-class Task:
-    """A process that AWS or a person may stop between any two calls.
+class Process:
+    """A process that AWS or a person may stop between any two calls, with all its tasks.
 
     Attributes:
         name: Actor in the trace.
-        turn: Released when it is this task's turn.
         ends_at: When it is killed at the latest.
         kill_probability: Of being killed, at each call.
         killed: Whether it was.
     """
 
     name: str
-    turn: Lock
-    ends_at: float
-    kill_probability: float
+    ends_at: float = math.inf
+    kill_probability: float = 0
     killed: bool = False
+
+
+@dataclass(slots=True, eq=False)
+class Task:
+    """A thread of a process.
+
+    Attributes:
+        process: The process.
+        turn: Released when it is this task's turn.
+        waits: Whether its next turn comes only after another task's `Schedule.wake`.
+    """
+
+    process: Process
+    turn: Lock
+    waits: bool = False
 
 
 class Schedule:
@@ -67,7 +81,7 @@ class Schedule:
     def log(self, step: str, *values: object) -> None:
         """Add *step*, a format of *values*, to the trace."""
         if self._trace.enabled:
-            self._trace.add(self.now, self._task.name if self._task else "-", step, values)
+            self._trace.add(self.now, self._task.process.name if self._task else "-", step, values)
 
     def violate(self, text: str) -> None:
         """Report a broken promise; the schedule goes on."""
@@ -86,12 +100,16 @@ class Schedule:
         """Let *action*, which must not pause, happen *seconds* from now."""
         heappush(self._events, (self.now + seconds, next(self._numbers), action))
 
-    def start(
-        self, name: str, work: Callable[[], None], ends_in: float = math.inf, kills: float = 0
-    ) -> None:
-        """Begin a task now, killed in *ends_in* seconds, and with probability *kills* per call."""
+    @property
+    def task(self) -> Task:
+        """The task that has the turn."""
+        assert self._task is not None
+        return self._task
+
+    def start(self, process: Process, work: Callable[[], None]) -> None:
+        """Begin a task of *process* now."""
         worker = _IDLE.pop() if _IDLE else _Worker()
-        task = Task(name, worker.turn, self.now + ends_in, kills)
+        task = Task(process, worker.turn)
         worker.job = _Job(self, task, work)
         heappush(self._events, (self.now, next(self._numbers), task))
 
@@ -101,17 +119,35 @@ class Schedule:
         Raises:
             Killed: The task ends here.
         """
-        task = self._task
-        assert task is not None
-        if not task.killed:
+        task, process = self.task, self.task.process
+        if not process.killed:
             wakes_at = self.now + (self.latency() if seconds is None else seconds)
-            task.killed = wakes_at >= task.ends_at or self.happens(task.kill_probability)
-            heappush(self._events, (min(wakes_at, task.ends_at), next(self._numbers), task))
+            heappush(self._events, (min(wakes_at, process.ends_at), next(self._numbers), task))
             self._pass_turn(task.turn)
-            if not task.killed:
+            if process.killed:
+                raise Killed
+            process.killed = self.now >= process.ends_at or self.happens(process.kill_probability)
+            if not process.killed:
                 return
             self.log("is killed")
         raise Killed
+
+    def wait(self) -> None:
+        """Let others have their turns until a task calls `wake`.
+
+        Raises:
+            Killed: The process has ended meanwhile.
+        """
+        self.task.waits = True
+        self._pass_turn(self.task.turn)
+        if self.task.process.killed:
+            raise Killed
+
+    def wake(self, task: Task) -> None:
+        """End the `wait` of *task*, if it waits."""
+        if task.waits:
+            task.waits = False
+            heappush(self._events, (self.now, next(self._numbers), task))
 
     def run(self) -> None:
         """Run until nothing is left to happen."""
@@ -134,7 +170,7 @@ class Schedule:
                 self.violate(f"it is not at rest after {EVENTS_MAX} events")
             if isinstance(action, Task):
                 self._task = action
-                action.killed |= number >= EVENTS_MAX
+                action.process.killed |= number >= EVENTS_MAX
                 return action.turn
             self._task = None
             if number < EVENTS_MAX:
@@ -155,7 +191,7 @@ class _Job:
         except Killed:
             pass
         except Exception as error:  # noqa: BLE001 - the product must not, so it is a violation
-            self.schedule.violate(f"{self.task.name} raised {error!r}")
+            self.schedule.violate(f"{self.task.process.name} raised {error!r}")
 
 
 @dataclass(slots=True, eq=False)

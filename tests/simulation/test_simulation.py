@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from click.testing import CliRunner
 from tests.simulation.__main__ import main
 from tests.simulation.dynamodb_model import condition_of
 from tests.simulation.planted_bugs import PLANTED_BUGS, PlantedBug, first_violation
@@ -39,18 +40,17 @@ def test_a_seed_replays() -> None:
     assert other.steps != first.steps
 
 
-def test_the_command_prints_the_steps_that_break_a_promise(
-    capsys: pytest.CaptureFixture[str],
-) -> None:
+def test_the_command_prints_the_steps_that_break_a_promise() -> None:
     """It ends with 1 and the trace of the first such schedule; with 0 if there is none."""
-    assert main(["--schedules", "3"]) == 0
-    assert "3 schedules from seed 0: every promise held" in capsys.readouterr().out
+    result = CliRunner().invoke(main, ["--schedules", "3"])
+    assert result.exit_code == 0
+    assert "3 schedules from seed 0: no promise broken" in result.output
     bug = next(bug for bug in PLANTED_BUGS if "If-Match" in bug.name)
     with bug.planted():
-        assert main(["--schedules", "100"]) == 1
-    out = capsys.readouterr().out
-    assert "VIOLATION" in out
-    assert "breaks a promise" in out
+        result = CliRunner().invoke(main, ["--schedules", "100"])
+    assert result.exit_code == 1
+    assert "VIOLATION" in result.output
+    assert "breaks a promise" in result.output
 
 
 @pytest.mark.parametrize(
