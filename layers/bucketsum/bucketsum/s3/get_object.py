@@ -91,16 +91,16 @@ def get_object(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOutpu
         SourceUnavailable: S3 throttles, fails or cannot be reached.
     """
     try:
-        return _sent(s3, request)
+        return _response_to(s3, request)
     except (ObjectGone, ObjectSuperseded):
         if "VersionId" in request:
             raise
         with suppress(ObjectGone, ObjectSuperseded):
-            return _sent(s3, {**request, "VersionId": NULL_VERSION})
+            return _response_to(s3, {**request, "VersionId": NULL_VERSION})
         raise
 
 
-def _sent(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOutputTypeDef:
+def _response_to(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOutputTypeDef:
     try:
         response = s3.get_object(**request)
     except ClientError as error:
