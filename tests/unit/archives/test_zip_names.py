@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from tests.support.archive_reading import Read
 from tests.support.zip_maker import archive_of, named
 
-from bucketsum.archives.member_rows import archive_entry, member_entry
+from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry, member_entry
 from bucketsum.archives.model import Mode
-from bucketsum.archives.names import encoded_name, name_warnings, shortened
+from bucketsum.archives.names import PATH_BYTES_MAX, encoded_name, name_warnings, shortened
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -108,3 +108,19 @@ def test_rows_keys_fit(path: str, version: str) -> None:
         assert len(entry.encode()) <= 1024
     assert archive_entry(entry) == version
     assert shortened(path * 9 + "a", 100) != shortened(path * 9 + "b", 100)
+
+
+@pytest.mark.parametrize("length", [1100, 5000])
+@pytest.mark.parametrize("character", ["q", "é", "日", "🦊"])
+def test_a_name_like_a_cut_one_has_a_row_of_its_own(length: int, character: str) -> None:
+    """A member can have the very name that a longer one gets when it is cut: both have rows."""
+
+    def entry(path: str) -> str:
+        return member_entry("v" * 32, "00AB", path)
+
+    name = character * length
+    key = entry(name).partition(MEMBER_MARK)[2]
+    names = dict.fromkeys([name, shortened(name, PATH_BYTES_MAX), key])
+    members = Read(archive_of(*(named(each) for each in names))).members
+    assert len({entry(member.path) for member in members}) == len(names)
+    assert all(len(entry(member.path).encode()) <= 1024 for member in members)

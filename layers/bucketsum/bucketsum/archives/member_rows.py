@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from botocore.exceptions import ClientError
 
-from bucketsum.archives.names import PATH_BYTES_MAX, shortened
+from bucketsum.archives.names import PATH_BYTES_MAX, shortened, shortened_apart
 from bucketsum.archives.raw_batch_write import use_raw_batch_write
 from bucketsum.digests_table import (
     NULL_VERSION,
@@ -63,7 +63,8 @@ def member_entry(entry: str, sequencer: str, path: str) -> str:
         entry += f"{_SEQUENCER_MARK}{comparable_sequencer(sequencer)}"
     beginning = f"{entry}{MEMBER_MARK}"
     path = shortened(path, PATH_BYTES_MAX)
-    return beginning + shortened(path, max(_ENTRY_BYTES_MAX - len(beginning), _PATH_BYTES_MIN))
+    room_bytes = max(_ENTRY_BYTES_MAX - len(beginning), _PATH_BYTES_MIN)
+    return beginning + shortened_apart(path, room_bytes)
 
 
 def archive_entry(entry: str) -> str:

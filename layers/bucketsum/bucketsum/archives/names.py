@@ -34,6 +34,8 @@ _UNICODE_PATH: Final = 0x7075
 _SHOWN_CHARACTERS: Final = 100
 _COMPARED_CHARACTERS: Final = 40  # longer paths are compared by a hash, which takes less memory
 _COMPONENT_BYTES_MAX: Final = 200  # file systems allow 255
+_UTF8_BYTES_MAX: Final = 4
+_CUT_END: Final = re.compile(r"~[0-9a-f]{64}\Z")
 _DRIVE: Final = re.compile(r"[A-Za-z]:")
 _CONTROL: Final = re.compile(r"[\x00-\x1f\x7f-\x9f]")  # Unicode's category Cc, whole
 _PERHAPS_ODD: Final = re.compile(r"[^ -~]|\\|\.\.|^/|^.:|^$")
@@ -166,13 +168,13 @@ class UniquePaths:
 
     def _suffix(self, path: str) -> str:
         """The suffix that makes *path* unique; numbers are never tried twice."""
-        first = compared = _compared(path)
+        first = compared = _compared(shortened(path, PATH_BYTES_MAX))
         number = self._numbers.get(first, 1)
         suffix = ""
         while compared in self._used:
             number += 1
             suffix = f"~{number}"
-            compared = _compared(path + suffix)
+            compared = _compared(shortened(path + suffix, PATH_BYTES_MAX))
         self._used.add(compared)
         if suffix:
             self._numbers[first] = number
@@ -206,8 +208,17 @@ def folder_count(members: Iterable[Member], most: int) -> int:
 
 def shortened(name: str, room_bytes: int) -> str:
     """*name*; if it takes more than *room_bytes*, its beginning and a hash of the whole."""
+    return name if len(name.encode()) <= room_bytes else _cut(name, room_bytes)
+
+
+def shortened_apart(name: str, room_bytes: int) -> str:
+    """As `shortened`, but different names stay different, even if one is the other shortened."""
+    looks_cut = len(name.encode()) > room_bytes - _UTF8_BYTES_MAX and _CUT_END.search(name)
+    return _cut(name, room_bytes) if looks_cut else shortened(name, room_bytes)
+
+
+def _cut(name: str, room_bytes: int) -> str:
+    """The beginning of *name* and a hash of the whole: at most 3 bytes less than *room_bytes*."""
     raw = name.encode()
-    if len(raw) <= room_bytes:
-        return name
     tail = "~" + hashlib.sha256(raw).hexdigest()
     return raw[: room_bytes - len(tail)].decode("utf-8", "ignore") + tail
