@@ -13,7 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Self
 from unittest.mock import patch
 
-from tests.simulation.schedule import Killed, Process
+from tests.simulation.schedule import Process
 from tests.simulation.sqs_model import (
     ARRIVALS,
     DEAD_LETTERS,
@@ -99,8 +99,8 @@ class Threads:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        while self._running and kind is not Killed:
+    def __exit__(self, *_: object) -> None:
+        while self._running and not self._owner.process.killed:
             self._schedule.wait()
 
     def map(self, work: Callable[[Any], Any], items: Iterable[Any]) -> Iterator[Any]:
