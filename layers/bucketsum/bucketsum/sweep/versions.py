@@ -124,7 +124,7 @@ class ProberVersions:
         ready = self._configuration()
         if (ready["MemorySize"], ready["Description"]) != (memory_mb, description):
             raise ConcurrentUpdate(f"the function was set to {ready['MemorySize']} MB meanwhile")
-        version = self._publish(ready)
+        version = self._new_version(ready)
         self._lambda.get_waiter("published_version_active").wait(
             FunctionName=self._function,
             Qualifier=version,
@@ -136,7 +136,7 @@ class ProberVersions:
             raise ConcurrentUpdate(f"version {version} came out with {published['MemorySize']} MB")
         return version
 
-    def _publish(self, ready: FunctionConfigurationTypeDef) -> str:
+    def _new_version(self, ready: FunctionConfigurationTypeDef) -> str:
         try:
             return self._lambda.publish_version(
                 FunctionName=self._function,
