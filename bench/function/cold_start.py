@@ -56,7 +56,7 @@ def start_once(built: Artefacts, function: str, layer: Path) -> tuple[float, flo
         check=True,
         env=artefacts.VARIABLES,
     )
-    cpu, wall, modules = completed.stdout.split()
+    cpu, wall, modules = completed.stdout.splitlines()[-1].split()  # its log comes first
     return float(cpu), float(wall), int(modules)
 
 
