@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -10,13 +10,11 @@ from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.s3_model import BUCKET
 from tests.simulation.sqs_model import ARRIVALS, DEAD_LETTERS
 
-from bucketsum.digests_table import DigestsTable, Status
+from bucketsum.digests_table import DigestsTable
 from bucketsum_cli import dead_letter_queue
-from bucketsum_cli.rows import event_of
+from bucketsum_cli.commands.redrive import _requeue
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from tests.simulation.dynamodb_model import DynamoDb
     from tests.simulation.schedule import Schedule
     from tests.simulation.sqs_model import Sqs
@@ -25,26 +23,32 @@ _HOLD_SECONDS: Final = 600
 _LIMIT: Final = 100
 
 
-def redrive(schedule: Schedule, sqs: Sqs) -> None:
-    """Send the messages of the dead-letter queue back, as `bucketsum redrive` does."""
-    stack: Any = SimpleNamespace(
-        client=lambda _: sqs, arrivals_queue_url=ARRIVALS, dead_letter_queue_url=DEAD_LETTERS
-    )
-    try:
-        with dead_letter_queue.received(stack, _LIMIT, _HOLD_SECONDS) as messages:
-            result = dead_letter_queue.send_back(stack, messages)
-        schedule.log("sent %d messages back", len(result.sent))
-    except (BotoCoreError, ClientError) as error:
-        schedule.log("bucketsum redrive ends with %r", error)
+class Operator:
+    """Calls the functions of the command, after its question was answered with yes."""
 
+    def __init__(self, schedule: Schedule, sqs: Sqs, dynamodb: DynamoDb) -> None:
+        self._schedule = schedule
+        self._stack: Any = SimpleNamespace(
+            bucket=BUCKET,
+            arrivals_queue_url=ARRIVALS,
+            dead_letter_queue_url=DEAD_LETTERS,
+            client=lambda _: sqs,
+            digests_table=lambda: DigestsTable(dynamodb, "digests"),  # type: ignore[arg-type] # a model
+        )
 
-def requeue(schedule: Schedule, sqs: Sqs, dynamodb: DynamoDb, keys: Iterable[str]) -> None:
-    """Queue the unreadable versions of *keys* again, as `bucketsum redrive --key` does."""
-    table = DigestsTable(dynamodb, "digests")  # type: ignore[arg-type] # a model
-    try:
-        for key in keys:
-            for row in table.versions_of(BUCKET, key):
-                if row.status is Status.UNREADABLE:
-                    sqs.send_message(QueueUrl=ARRIVALS, MessageBody=json.dumps(event_of(row)))
-    except (BotoCoreError, ClientError) as error:
-        schedule.log("bucketsum redrive --key ends with %r", error)
+    def redrive(self) -> None:
+        """Send the messages of the dead-letter queue back."""
+        try:
+            with dead_letter_queue.received(self._stack, _LIMIT, _HOLD_SECONDS) as messages:
+                result = dead_letter_queue.send_back(self._stack, messages)
+            self._schedule.log("sent %d messages back", len(result.sent))
+        except (BotoCoreError, ClientError) as error:
+            self._schedule.log("bucketsum redrive ends with %r", error)
+
+    def requeue(self, *keys: str) -> None:
+        """Queue the unreadable versions of *keys* again."""
+        try:
+            with suppress(SystemExit):  # nothing of a key is unreadable
+                _requeue(self._stack, keys, as_json=True)
+        except (BotoCoreError, ClientError) as error:
+            self._schedule.log("bucketsum redrive --key ends with %r", error)

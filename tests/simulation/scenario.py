@@ -11,7 +11,7 @@ from unittest.mock import patch
 from tests.simulation.dynamodb_model import DynamoDb
 from tests.simulation.invariants import Invariants
 from tests.simulation.lambda_model import CHUNK_BYTES, Lambda, Threads
-from tests.simulation.operator_model import redrive, requeue
+from tests.simulation.operator_model import Operator
 from tests.simulation.s3_model import NULL, S3, Versioning
 from tests.simulation.schedule import Process, Schedule
 from tests.simulation.sqs_model import ARRIVALS, Sqs
@@ -21,6 +21,7 @@ from tests.support.events import from_sns, notification
 from bucketsum import batch
 from bucketsum.batch import LARGE_BYTES
 from bucketsum.hashing import LOOK_UP_FROM_BYTES
+from bucketsum_cli.commands import redrive
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,11 +55,16 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     schedule = Schedule(seed, trace)
     with (
         patch.object(batch, "ThreadPoolExecutor", partial(Threads, schedule)),
+        patch.multiple(redrive, print_json=_print_nothing, note=_print_nothing),
         patch.object(batch, "carried", lambda work: work),  # no tracing, though a test loaded it
     ):
         world = _World(schedule)
         world.run()
     return Outcome(seed, world.schedule.violations, trace.lines)
+
+
+def _print_nothing(_: object) -> None:
+    """Print nothing."""
 
 
 @dataclass(slots=True)
@@ -167,9 +173,11 @@ class _World:
             )
 
     def _run_operator(self, kills: float) -> None:
+        operator = Operator(self.schedule, self.sqs, self.dynamodb)
+
         def work() -> None:
-            redrive(self.schedule, self.sqs)
-            requeue(self.schedule, self.sqs, self.dynamodb, _KEYS)
+            operator.redrive()
+            operator.requeue(*_KEYS)
 
         self.schedule.start(Process("operator", kill_probability=kills), work)
 

@@ -8,8 +8,14 @@ import pytest
 from click.testing import CliRunner
 from tests.simulation.__main__ import main
 from tests.simulation.dynamodb_model import condition_of
-from tests.simulation.planted_bugs import PLANTED_BUGS, PlantedBug, first_violation
+from tests.simulation.planted_bugs import (
+    PLANTED_BUGS,
+    SCHEDULES_MAX,
+    PlantedBug,
+    first_violation,
+)
 from tests.simulation.scenario import simulate
+from tests.support.documents import ROOT, Document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -30,6 +36,13 @@ def test_every_promise_holds(first_seed: int) -> None:
 def test_a_planted_bug_is_found(bug: PlantedBug) -> None:
     """A product with this bug breaks a promise within 5,000 schedules."""
     assert first_violation(bug, 0)
+
+
+def test_the_document_has_each_planted_bug() -> None:
+    """Its table has the bugs in their order, each with the schedules that find it."""
+    rows = Document.read(ROOT / "docs" / "reliability.md").table("planted bug")
+    assert [row[0] for row in rows] == [bug.name for bug in PLANTED_BUGS]
+    assert all(0 < int(row[1]) <= SCHEDULES_MAX for row in rows)
 
 
 def test_a_seed_replays() -> None:
