@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from bucketsum_cli.output import note
+from bucketsum_cli.served_buckets import serves
 from bucketsum_cli.stack import (
     DEFAULT_NAME,
     Connection,
@@ -54,24 +56,34 @@ class Target:
         region: Its Region; None is the environment's.
         profile: Profile with the credentials; None is the environment's.
         local: Whether it is on the local emulator, which has one stack.
+        bucket: Bucket to work with; None is the stack's own.
     """
 
     stack: str = DEFAULT_NAME
     region: str | None = None
     profile: str | None = None
     local: bool = False
+    bucket: str | None = None
 
     def find(self) -> Stack:
-        """Find it.
+        """Find it; its bucket is the one that the options name.
 
         Raises:
             CannotDoError: There is no such stack.
             BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
             ClientError: AWS refused a request.
         """
-        if self.local:
-            return find_local_stack()
-        return find_stack(self.stack, self.region, self.profile)
+        stack = (
+            find_local_stack() if self.local else find_stack(self.stack, self.region, self.profile)
+        )
+        if self.bucket is None:
+            return stack
+        if not serves(stack, self.bucket):
+            note(
+                f"{self.bucket} is not attached to the stack {stack.name}; `bucketsum buckets` "
+                "lists its buckets"
+            )
+        return replace(stack, bucket=self.bucket)
 
     def connect(self) -> tuple[Connection, str]:
         """Return access to the account, and the stack's name; the stack need not exist."""
@@ -121,6 +133,28 @@ def stack_options(command: Callable[..., None]) -> Callable[..., None]:
         command(*args, target=Target(stack, region, profile, local), **options)
 
     return with_target
+
+
+def bucket_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give *command* the options that name a stack and one of its buckets."""
+
+    @click.option(
+        "--bucket",
+        metavar="NAME",
+        callback=_not_empty,
+        help="An attached bucket; by default the stack's own.",
+    )
+    @stack_options
+    @wraps(command)
+    def with_bucket(
+        *args: Any,  # noqa: ANN401 - the command's types
+        target: Target,
+        bucket: str | None,
+        **options: Any,  # noqa: ANN401 - the command's types
+    ) -> None:
+        command(*args, target=replace(target, bucket=bucket), **options)
+
+    return with_bucket
 
 
 def _not_empty(_: click.Context, __: click.Parameter, name: str | None) -> str | None:

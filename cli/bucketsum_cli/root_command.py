@@ -13,6 +13,7 @@ import click
 from bucketsum import __version__
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
 from bucketsum_cli.commands.attach import attach, detach
+from bucketsum_cli.commands.buckets import buckets
 from bucketsum_cli.commands.check import check
 from bucketsum_cli.commands.delete import delete
 from bucketsum_cli.commands.failures import failures
@@ -72,6 +73,7 @@ for command in (
     failures,
     redrive,
     selftest,
+    buckets,
     attach,
     detach,
     tune,

@@ -10,6 +10,8 @@ from bucketsum_cli.bucket_notifications import Via
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from bucketsum_cli.stack import Stack
+
 ATTACHED_PARAMETER: Final = "AttachedBucketArns"
 EVENTBRIDGE_PARAMETER: Final = "EventBridgeBucketArns"
 EXISTING_PARAMETER: Final = "ExistingBucketName"
@@ -70,6 +72,12 @@ class ServedBuckets:
             ATTACHED_PARAMETER: _arns(self.attached, partition),
             EVENTBRIDGE_PARAMETER: _arns(self.eventbridge, partition),
         }
+
+
+def serves(stack: Stack, bucket: str) -> bool:
+    """Whether *bucket* is the stack's own or an attached one."""
+    attached = ServedBuckets.of(stack.parameters).attached
+    return bucket in (stack.outputs["BucketName"], *attached)
 
 
 def bucket_arn(bucket: str, partition: str) -> str:

@@ -226,6 +226,21 @@ def _stack_at(connection: Connection, name: str) -> Stack:
     )
 
 
+def physical_ids(connection: Connection, name: str) -> dict[str, str]:
+    """Return the names of the resources of the stack *name* by their logical ids.
+
+    Raises:
+        ClientError: AWS refused.
+    """
+    pages = connection.client("cloudformation").get_paginator("list_stack_resources")
+    return {
+        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
+        for page in pages.paginate(StackName=name)
+        for resource in page["StackResourceSummaries"]
+        if resource.get("PhysicalResourceId")
+    }
+
+
 def is_missing(error: ClientError) -> bool:
     """Return if there is no such stack; CloudFormation has only a text for that, no error code."""
     details = error.response["Error"]

@@ -9,7 +9,7 @@ import boto3
 import pytest
 from moto import mock_aws
 from moto.s3.responses import S3Response
-from tests.support.sam_template import load_template
+from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameters
 
 from bucketsum_cli import bucket_notifications, stack_update
 from bucketsum_cli.bucket_notifications import KeyFilter
@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from tests.cli.conftest import Run
 
-NAME: Final = "sums"
-INBOX: Final = f"{NAME}-123456789012-us-east-1"
-PHOTOS: Final = "photos"
 FOREIGN: Final[dict[str, Any]] = {
     "TopicConfigurations": [
         {
@@ -58,36 +55,6 @@ FOREIGN: Final[dict[str, Any]] = {
 }
 """Notifications of others: a topic, a queue and a function."""
 
-_PARTS: Final = (
-    "ArrivalsQueue",
-    "DeadLetterQueue",
-    "DigestsTable",
-    "HasherLogGroup",
-    "HasherRole",
-    "InboxBucket",
-    "ObjectCreatedRule",
-)
-_OUTPUTS: Final = ("BucketName", "ArrivalsQueueArn", "ArrivalsQueueUrl")
-
-
-def stack_template() -> dict[str, Any]:
-    """The parts of template.yaml that serve buckets; moto runs no SAM transform."""
-    template = load_template()
-    resources = {part: template["Resources"][part] for part in _PARTS}
-    resources["InboxBucket"].pop("DependsOn")
-    for resource in resources.values():  # moto does not know RetainExceptOnCreate
-        resource.pop("DeletionPolicy", None)
-    outputs = {
-        name: output if name in _OUTPUTS else {"Value": name}
-        for name, output in template["Outputs"].items()
-    }
-    return {
-        "Parameters": template["Parameters"],
-        "Conditions": template["Conditions"],
-        "Resources": resources,
-        "Outputs": outputs,
-    }
-
 
 @pytest.fixture(autouse=True)
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
@@ -96,15 +63,7 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
     monkeypatch.setattr(bucket_notifications, "_PAUSE_SECONDS", 0)
     monkeypatch.setenv("BUCKETSUM_STACK", NAME)
     with mock_aws():
-        template = stack_template()
-        boto3.client("cloudformation").create_stack(
-            StackName=NAME,
-            TemplateBody=json.dumps(template),
-            Parameters=[  # moto knows no previous value of those that are left to their defaults
-                {"ParameterKey": name, "ParameterValue": str(parameter["Default"])}
-                for name, parameter in template["Parameters"].items()
-            ],
-        )
+        create_stack()
         client = boto3.client("s3")
         client.create_bucket(Bucket=PHOTOS)
         yield client
@@ -135,12 +94,6 @@ def notify_others(s3: S3Client, bucket: str = PHOTOS) -> None:
 def configuration(s3: S3Client, bucket: str = PHOTOS) -> str:
     """The bucket's notification configuration as bytes are compared: JSON with sorted keys."""
     return json.dumps(bucket_notifications.configuration_of(s3, bucket), sort_keys=True)
-
-
-def parameters() -> dict[str, str]:
-    """The values of the stack's parameters."""
-    [stack] = boto3.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"]
-    return {p["ParameterKey"]: p["ParameterValue"] for p in stack["Parameters"]}
 
 
 def test_detaching_restores_all_notifications_of_others(run: Run, s3: S3Client) -> None:

@@ -80,7 +80,8 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
         ("find", sha1), ("check", *paths), ("check", paths[0], "--archive", "a.zip"),
         ("failures",), ("status",), ("selftest", "--only", "event-source", "--yes"),
         ("redrive", "--yes"), ("redrive", "--key", "locked"),
-        ("delete", "--stack", test_delete.NAME, "--yes"), ("attach", "photos", "--dry-run"),
+        ("buckets",), ("attach", "photos", "--dry-run"),
+        ("delete", "--stack", test_delete.NAME, "--yes"),
     ]  # fmt: skip
     return [run(*command, "--json").document for command in commands]
 

@@ -11,7 +11,7 @@ from bucketsum_cli.checks import Result, compare_files, members_of, objects_of, 
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.files import files_under, note_skipped, skipped_as_json
 from bucketsum_cli.members import files_as_members, members_by_path
-from bucketsum_cli.options import json_option, paths_argument, prefix_option, stack_options
+from bucketsum_cli.options import bucket_options, json_option, paths_argument, prefix_option
 from bucketsum_cli.output import KEY, SHA1, Cell, Column, note, print_json, print_table, say
 from bucketsum_cli.rows import version_of
 
@@ -40,7 +40,7 @@ _STYLES: Final = {
 @prefix_option
 @click.option("--archive", metavar="KEY", help="Compare with the members of this archive.")
 @json_option
-@stack_options
+@bucket_options
 def check(
     target: Target,
     paths: tuple[Path, ...],

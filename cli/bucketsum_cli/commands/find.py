@@ -10,7 +10,7 @@ import click
 
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.files import sha1_of_file
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import bucket_options, json_option
 from bucketsum_cli.output import (
     KEY,
     SIZE,
@@ -37,7 +37,7 @@ _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 @click.command("find")
 @click.argument("content", metavar="SHA1|FILE")
 @json_option
-@stack_options
+@bucket_options
 def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 - by name
     """Find every object with this content.
 
@@ -46,6 +46,8 @@ def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 -
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
     the file). Any other argument is a file, which is hashed locally.
 
+    All buckets of the stack are searched, unless --bucket names one.
+
     Exits with 1 if no record has this content.
 
     Example: bucketsum find ~/Downloads/cat.jpg
@@ -53,6 +55,8 @@ def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 -
     sha1 = content.lower() if _SHA1.fullmatch(content) else _sha1_of(content)
     stack = target.find()
     rows = stack.digests_table().with_sha1(sha1)
+    if target.bucket:
+        rows = [row for row in rows if row.bucket == target.bucket]
     if as_json:
         print_json({"sha1": sha1, "objects": [row_as_json(row) for row in rows]})
     else:

@@ -8,7 +8,7 @@ import click
 
 from bucketsum_cli.bucket import versions_in
 from bucketsum_cli.members import list_members
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import bucket_options, json_option
 from bucketsum_cli.output import (
     KEY,
     MOMENT,
@@ -43,7 +43,7 @@ _WIDE: Final = 110
 @click.option("--all-versions", is_flag=True, help="Also list overwritten versions.")
 @click.option("--members", is_flag=True, help="List the members of an archive; PREFIX is its key.")
 @json_option
-@stack_options
+@bucket_options
 def ls(
     target: Target,
     prefix: str,

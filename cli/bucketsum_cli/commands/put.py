@@ -13,9 +13,9 @@ from rich.progress import (
     TransferSpeedColumn,
 )
 
-from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.files import files_under, note_skipped, skipped_as_json
-from bucketsum_cli.options import Target, json_option, paths_argument, prefix_option, stack_options
+from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
 from bucketsum_cli.output import (
     KEY,
     SHA1,
@@ -30,6 +30,7 @@ from bucketsum_cli.output import (
     speed_text,
 )
 from bucketsum_cli.rows import digest_cell, status_of
+from bucketsum_cli.served_buckets import serves
 from bucketsum_cli.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ class UploadedFile:
     help="How long to wait for the digests.",
 )
 @json_option
-@stack_options
+@bucket_options
 def put(
     target: Target,
     paths: tuple[Path, ...],
@@ -97,6 +98,10 @@ def put(
     """
     selection = files_under(paths, prefix)
     stack = target.find()
+    if not serves(stack, stack.bucket):
+        raise CannotDoError(
+            f"objects in {stack.bucket} get no digest: run `bucketsum attach {stack.bucket}` first"
+        )
     uploaded, unsent = put_and_wait(stack, selection.files, None if no_wait else timeout_seconds)
     skipped = [*selection.skipped, *unsent]
     if as_json:

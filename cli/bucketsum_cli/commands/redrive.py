@@ -11,7 +11,7 @@ from bucketsum.digests_table import Status
 from bucketsum_cli.commands.failures import document_of, headline
 from bucketsum_cli.dead_letter_queue import received, send_back
 from bucketsum_cli.errors import ANSWER_IS_NO
-from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.options import bucket_options, json_option, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, say
 from bucketsum_cli.rows import event_of
 
@@ -42,7 +42,7 @@ _HOLD_SECONDS: Final = 600
     help="Maximum number of messages to send back.",
 )
 @json_option
-@stack_options
+@bucket_options
 def redrive(
     target: Target,
     keys: tuple[str, ...],
@@ -63,6 +63,8 @@ def redrive(
 
     Example: bucketsum redrive --key archive/2019.zip
     """
+    if target.bucket and not keys:
+        raise click.UsageError("--bucket needs --key: the dead-letter queue is of all buckets")
     stack = target.find()
     if keys:
         _requeue(stack, keys, as_json=as_json)

@@ -8,7 +8,7 @@ import click
 
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.members import versions_of_member
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import bucket_options, json_option
 from bucketsum_cli.output import note, print_json, say
 from bucketsum_cli.rows import full_name, row_as_json
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command("show")
 @click.argument("key")
 @json_option
-@stack_options
+@bucket_options
 def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Show everything recorded for KEY.
 

@@ -1,0 +1,174 @@
+"""The buckets of a stack, each with the parts that are missing on the path of its events."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bucketsum_cli.attachment import partition_of, queue_arn_of, served_via_queue
+from bucketsum_cli.bucket_contents import exists
+from bucketsum_cli.bucket_notifications import (
+    Via,
+    configuration_of,
+    notifications_in,
+    sends_to_eventbridge,
+)
+from bucketsum_cli.served_buckets import ServedBuckets, bucket_arn
+from bucketsum_cli.stack import physical_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bucketsum_cli.stack import Stack
+
+
+@dataclass(frozen=True, slots=True)
+class Attachment:
+    """A bucket that a stack hashes.
+
+    Attributes:
+        bucket: Its name.
+        via: Route of its events.
+        keys: The keys that are hashed, a text for each notification.
+        problems: Missing parts; empty if its objects are hashed.
+    """
+
+    bucket: str
+    via: Via
+    keys: tuple[str, ...]
+    problems: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Permissions:
+    """The deployed policies and the rule, as far as buckets are concerned.
+
+    Attributes:
+        queue: Statements of the arrivals queue's policy.
+        role: Statements of the policies of the hasher's role.
+        rule_arn: The rule for EventBridge; None if there is none, or it is disabled.
+        rule_buckets: ARNs of the buckets in its pattern.
+    """
+
+    queue: Sequence[Mapping[str, Any]]
+    role: Sequence[Mapping[str, Any]]
+    rule_arn: str | None
+    rule_buckets: Sequence[str]
+
+    @classmethod
+    def of(cls, stack: Stack) -> Permissions:
+        """Read them.
+
+        Raises:
+            ClientError: AWS refused.
+        """
+        url = stack.arrivals_queue_url
+        attributes = stack.client("sqs").get_queue_attributes(
+            QueueUrl=url, AttributeNames=["Policy"]
+        )
+        policy = attributes.get("Attributes", {}).get("Policy")
+        resources = physical_ids(stack.connection, stack.name)
+        rule = _rule(stack, resources.get("ObjectCreatedRule"))
+        return cls(
+            queue=_statements(json.loads(policy)) if policy else (),
+            role=tuple(_role_statements(stack, resources.get("HasherRole"))),
+            rule_arn=rule["Arn"] if rule else None,
+            rule_buckets=json.loads(rule["EventPattern"])["resources"] if rule else (),
+        )
+
+    def admits(self, service: str, source_arn: str) -> bool:
+        """Whether the queue takes messages of *service* on behalf of *source_arn*."""
+        return any(
+            service in _listed(statement["Principal"].get("Service", ()))
+            and source_arn in _sources(statement)
+            for statement in self.queue
+            if statement["Effect"] == "Allow" and isinstance(statement["Principal"], dict)
+        )
+
+    def may_read(self, arn: str) -> bool:
+        """Whether the role may read the objects of the bucket *arn*."""
+        return any(
+            "s3:GetObject" in _listed(statement["Action"])
+            and f"{arn}/*" in _listed(statement["Resource"])
+            for statement in self.role
+            if statement["Effect"] == "Allow"
+        )
+
+
+def attachments(stack: Stack) -> Iterator[Attachment]:
+    """Yield the stack's own bucket, then the attached ones.
+
+    Raises:
+        ClientError: AWS refused.
+    """
+    served = ServedBuckets.of(stack.parameters)
+    permissions = Permissions.of(stack)
+    for bucket in dict.fromkeys((stack.bucket, *served.attached)):
+        yield _attachment(stack, bucket, served.via(bucket), permissions)
+
+
+def _attachment(stack: Stack, bucket: str, via: Via, permissions: Permissions) -> Attachment:
+    s3 = stack.client("s3")
+    if not exists(s3, bucket):
+        return Attachment(bucket, via, (), ("the bucket does not exist",))
+    configuration = configuration_of(s3, bucket)
+    arn = bucket_arn(bucket, partition_of(stack))
+    if via is Via.S3:
+        queue_arn = queue_arn_of(stack)
+        keys = tuple(
+            str(notification.keys)
+            for notification in notifications_in(configuration)
+            if notification.target == queue_arn
+        )
+        parts = {
+            "no notification of created objects": served_via_queue(configuration, queue_arn),
+            "the queue does not admit it": permissions.admits("s3.amazonaws.com", arn),
+        }
+    else:
+        keys = ("all keys",)
+        rule = permissions.rule_arn
+        parts = {
+            "EventBridge is off": sends_to_eventbridge(configuration),
+            "no rule that is on has it": arn in permissions.rule_buckets,
+            "the queue does not admit the rule": rule is not None
+            and permissions.admits("events.amazonaws.com", rule),
+        }
+    parts["the hasher may not read it"] = permissions.may_read(arn)
+    problems = tuple(problem for problem, is_there in parts.items() if not is_there)
+    return Attachment(bucket, via, keys, problems)
+
+
+def _rule(stack: Stack, name: str | None) -> dict[str, Any] | None:
+    """Return the rule for EventBridge; None if there is none, or it is disabled."""
+    if name is None:
+        return None
+    rule: dict[str, Any] = stack.connection.client("events").describe_rule(Name=name)
+    return rule if rule["State"] == "ENABLED" else None
+
+
+def _role_statements(stack: Stack, role: str | None) -> Iterator[Mapping[str, Any]]:
+    if role is None:
+        return
+    iam = stack.connection.client("iam")
+    for name in iam.list_role_policies(RoleName=role)["PolicyNames"]:
+        document = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+        yield from _statements(document)
+
+
+def _statements(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    statements: Any = document["Statement"]
+    return statements if isinstance(statements, list) else [statements]
+
+
+def _sources(statement: Mapping[str, Any]) -> Sequence[str]:
+    conditions = statement.get("Condition", {})
+    return [
+        arn
+        for operator in ("ArnEquals", "ArnLike")
+        for arn in _listed(conditions.get(operator, {}).get("aws:SourceArn", ()))
+    ]
+
+
+def _listed(value: Any) -> Sequence[str]:  # noqa: ANN401 - a policy's text or list
+    return [value] if isinstance(value, str) else value

@@ -1,0 +1,60 @@
+"""`bucketsum buckets`: the buckets of a stack, and whether their objects are hashed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from bucketsum_cli.attachment_checks import attachments
+from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.output import Cell, Column, print_json, print_table
+
+if TYPE_CHECKING:
+    from bucketsum_cli.attachment_checks import Attachment
+    from bucketsum_cli.options import Target
+
+_COLUMNS: Final = (
+    Column("bucket"),
+    Column("via", 11),
+    Column("keys", 30, folds=True),
+    Column("state", 40, folds=True),
+)
+
+
+@click.command("buckets")
+@json_option
+@stack_options
+def buckets(target: Target, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """List the buckets of a stack, and whether their objects are hashed.
+
+    Checks each bucket's notification, the policy of the queue and the permissions of the hasher's
+    role. Policies of the bucket and of an organisation are not checked.
+
+    Exits with 1 if a part is missing.
+
+    Example: bucketsum buckets --stack photo-sums
+    """
+    stack = target.find()
+    listed = list(attachments(stack))
+    if as_json:
+        print_json({"stack": stack.name, "buckets": [_as_json(entry) for entry in listed]})
+    else:
+        print_table(_COLUMNS, map(_as_cells, listed))
+    if any(entry.problems for entry in listed):
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _as_cells(entry: Attachment) -> list[str | Cell]:
+    state = Cell("; ".join(entry.problems), "red") if entry.problems else Cell("complete", "green")
+    return [entry.bucket, entry.via.value, "; ".join(entry.keys), state]
+
+
+def _as_json(entry: Attachment) -> dict[str, Any]:
+    return {
+        "bucket": entry.bucket,
+        "via": entry.via.value,
+        "notified_keys": list(entry.keys),
+        "problems": list(entry.problems),
+    }

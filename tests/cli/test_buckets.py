@@ -1,0 +1,196 @@
+"""`bucketsum buckets`, and the option --bucket of other commands."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import boto3
+import pytest
+from moto import mock_aws
+from tests.cli.deployed import BUCKET, hashed, put_and_record, unreadable
+from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack
+from tests.support.sam_template import load_template
+
+from bucketsum.digests_table import RowKey
+from bucketsum_cli import bucket_notifications, stack_update
+from bucketsum_cli.stack import find_stack, physical_ids
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+INBOX_ARN, PHOTOS_ARN = f"arn:aws:s3:::{INBOX}", f"arn:aws:s3:::{PHOTOS}"
+
+
+@pytest.fixture
+def serving(monkeypatch: pytest.MonkeyPatch, run: Run) -> Iterator[Stack]:
+    """A stack whose own bucket and one attached bucket are complete."""
+    monkeypatch.setattr(stack_update, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(bucket_notifications, "_PAUSE_SECONDS", 0)
+    monkeypatch.setenv("BUCKETSUM_STACK", NAME)
+    with mock_aws():
+        create_stack()
+        s3 = boto3.client("s3")
+        s3.create_bucket(Bucket=PHOTOS)
+        stack = find_stack(NAME)
+        notify(stack, INBOX)
+        admit(stack, INBOX_ARN, PHOTOS_ARN)
+        assert run("attach", PHOTOS, "--prefix", "2026/", "--deploy").status == 0
+        permit(stack, INBOX_ARN, PHOTOS_ARN)
+        yield find_stack(NAME)
+
+
+def notify(stack: Stack, bucket: str) -> None:
+    """Notify the queue of created objects: moto ignores this property of a bucket."""
+    entry: Any = {"QueueArn": stack.outputs["ArrivalsQueueArn"], "Events": ["s3:ObjectCreated:*"]}
+    stack.client("s3").put_bucket_notification_configuration(
+        Bucket=bucket, NotificationConfiguration={"QueueConfigurations": [entry]}
+    )
+
+
+def admit(stack: Stack, *arns: str) -> None:
+    """Give the queue the policy of the template: moto's CloudFormation knows no queue policies."""
+    policy = load_template()["Resources"]["ArrivalsQueuePolicy"]["Properties"]["PolicyDocument"]
+    statement = policy["Statement"][0]
+    statement["Condition"]["ArnEquals"]["aws:SourceArn"] = list(arns)
+    statement["Resource"] = stack.outputs["ArrivalsQueueArn"]
+    stack.client("sqs").set_queue_attributes(
+        QueueUrl=stack.arrivals_queue_url,
+        Attributes={"Policy": json.dumps(policy | {"Statement": [statement]})},
+    )
+
+
+def role_of(stack: Stack) -> str:
+    """The name of the hasher's role."""
+    return physical_ids(stack.connection, stack.name)["HasherRole"]
+
+
+def permit(stack: Stack, *arns: str) -> None:
+    """Give the role its permissions: moto's CloudFormation does not update policies of a role."""
+    statement = {
+        "Effect": "Allow",
+        "Action": ["s3:GetObject", "s3:GetObjectVersion"],
+        "Resource": [f"{arn}/*" for arn in arns],
+    }
+    boto3.client("iam").put_role_policy(
+        RoleName=role_of(stack),
+        PolicyName="hash-objects",
+        PolicyDocument=json.dumps({"Version": "2012-10-17", "Statement": [statement]}),
+    )
+
+
+def problems(run: Run) -> dict[str, list[str]]:
+    """The problems of each bucket; the exit status says whether there are any."""
+    ended = run("buckets", "--json")
+    assert ended.out, ended.err
+    found = {entry["bucket"]: entry["problems"] for entry in ended.document["buckets"]}
+    assert ended.status == (1 if any(found.values()) else 0)
+    return found
+
+
+@pytest.mark.usefixtures("serving")
+def test_complete_buckets_have_no_problem(run: Run) -> None:
+    """Own and attached bucket are listed, each with its route and its keys."""
+    assert problems(run) == {INBOX: [], PHOTOS: []}
+    lines = run("buckets").out.splitlines()
+    assert [line.split() for line in lines[1:]] == [
+        [INBOX, "s3", "all", "keys", "complete"],
+        [PHOTOS, "s3", "prefix", "2026/", "complete"],
+    ]
+
+
+def test_a_lost_notification_is_a_problem(run: Run, serving: Stack) -> None:
+    """Somebody replaced the configuration of the bucket."""
+    serving.client("s3").put_bucket_notification_configuration(
+        Bucket=PHOTOS, NotificationConfiguration={}
+    )
+    assert problems(run) == {INBOX: [], PHOTOS: ["no notification of created objects"]}
+
+
+def test_a_lost_queue_policy_is_a_problem(run: Run, serving: Stack) -> None:
+    """The queue does not admit the attached bucket."""
+    admit(serving, INBOX_ARN)
+    assert problems(run) == {INBOX: [], PHOTOS: ["the queue does not admit it"]}
+
+
+def test_a_lost_permission_is_a_problem(run: Run, serving: Stack) -> None:
+    """The role may read the stack's own bucket only."""
+    permit(serving, INBOX_ARN)
+    assert problems(run) == {INBOX: [], PHOTOS: ["the hasher may not read it"]}
+
+
+def test_a_deleted_bucket_is_a_problem(run: Run, serving: Stack) -> None:
+    """The parameter names a bucket that no longer exists."""
+    serving.client("s3").delete_bucket(Bucket=PHOTOS)
+    assert problems(run)[PHOTOS] == ["the bucket does not exist"]
+
+
+def test_each_part_of_the_path_through_eventbridge_is_checked(run: Run, serving: Stack) -> None:
+    """EventBridge is off, the queue does not admit the rule; the rule and the role are there."""
+    assert run("attach", PHOTOS, "--via", "eventbridge", "--deploy").status in (0, 2)
+    serving.client("s3").put_bucket_notification_configuration(
+        Bucket=PHOTOS, NotificationConfiguration={}
+    )
+    assert problems(run)[PHOTOS] == ["EventBridge is off", "the queue does not admit the rule"]
+    events = boto3.client("events")
+    [rule] = events.list_rules()["Rules"]
+    events.disable_rule(Name=rule["Name"])
+    assert "no rule that is on has it" in problems(run)[PHOTOS]
+
+
+OTHER = "other"
+
+
+@pytest.fixture
+def two_buckets(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
+    """A stack in whose bucket and in another one the same key is recorded with other content."""
+    stack.client("s3").create_bucket(Bucket=OTHER)
+    stack.client("s3").put_object(Bucket=OTHER, Key="cat", Body=b"theirs")
+    stack.digests_table().record(hashed(RowKey(OTHER, "cat", "null"), b"theirs"))
+    put_and_record(stack, "cat", b"ours")
+    monkeypatch.setenv("COLUMNS", "200")
+    return stack
+
+
+@pytest.mark.usefixtures("two_buckets")
+def test_an_option_names_the_bucket(run: Run, tmp_path: Path) -> None:
+    """ls, show, find and check look into the bucket that --bucket names, else into the own."""
+    (tmp_path / "cat").write_bytes(b"theirs")
+    check = ("check", tmp_path / "cat")
+    assert (run(*check).status, run(*check, "--bucket", OTHER).status) == (1, 0)
+    sizes = [
+        run("ls", "--json", *bucket).document[0]["size_bytes"]
+        for bucket in ((), ("--bucket", OTHER))
+    ]
+    assert sizes == [len(b"ours"), len(b"theirs")]
+    shown = run("show", "cat", "--json", "--bucket", OTHER)
+    assert shown.document["bucket"] == OTHER
+    assert run("find", tmp_path / "cat").status == 0
+    assert run("find", tmp_path / "cat", "--bucket", BUCKET).status == 1
+    assert "`bucketsum buckets`" in shown.err
+
+
+def test_put_refuses_a_bucket_that_is_not_attached(
+    run: Run, two_buckets: Stack, tmp_path: Path
+) -> None:
+    """Its objects would wait for a digest without end; nothing is uploaded."""
+    (tmp_path / "dog").write_bytes(b"dog")
+    ended = run("put", tmp_path / "dog", "--bucket", OTHER)
+    assert ended.status == 2
+    assert f"bucketsum attach {OTHER}" in ended.err
+    listed = two_buckets.client("s3").list_objects_v2(Bucket=OTHER)["Contents"]
+    assert [entry["Key"] for entry in listed] == ["cat"]
+
+
+def test_redrive_queues_a_key_of_the_named_bucket(run: Run, two_buckets: Stack) -> None:
+    """--bucket goes with --key only: the dead-letter queue is that of all buckets."""
+    two_buckets.digests_table().record(unreadable(RowKey(OTHER, "old", "null"), b"x", "denied"))
+    assert run("redrive", "--key", "old").status == 1
+    queued = run("redrive", "--key", "old", "--bucket", OTHER, "--json")
+    assert [entry["key"] for entry in queued.document["queued"]] == ["old"]
+    assert run("redrive", "--yes", "--bucket", OTHER).status == 2
