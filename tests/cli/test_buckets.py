@@ -88,9 +88,9 @@ def problems(run: Run) -> dict[str, list[str]]:
     """The problems of each bucket; the exit status says whether there are any."""
     ended = run("buckets", "--json")
     assert ended.out, ended.err
-    found = {entry["bucket"]: entry["problems"] for entry in ended.document["buckets"]}
-    assert ended.status == (1 if any(found.values()) else 0)
-    return found
+    problems_of = {entry["bucket"]: entry["problems"] for entry in ended.document["buckets"]}
+    assert ended.status == (1 if any(problems_of.values()) else 0)
+    return problems_of
 
 
 @pytest.mark.usefixtures("serving")
