@@ -13,6 +13,7 @@ import time
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote_plus, unquote_plus
 
 from botocore.exceptions import ClientError
 
@@ -47,7 +48,7 @@ class Via(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class KeyFilter:
-    """The keys that a notification is limited to; empty texts are no limit."""
+    """The keys that a notification is limited to, not encoded; empty texts are no limit."""
 
     prefix: str = ""
     suffix: str = ""
@@ -112,7 +113,7 @@ def notifications_in(configuration: Mapping[str, Any]) -> Iterator[Notification]
     for field, (kind, target) in _TARGETS.items():
         for entry in configuration.get(field, ()):
             rules = entry.get("Filter", {}).get("Key", {}).get("FilterRules", ())
-            values = {rule["Name"].lower(): rule["Value"] for rule in rules}
+            values = {rule["Name"].lower(): unquote_plus(rule["Value"]) for rule in rules}
             keys = KeyFilter(values.get("prefix", ""), values.get("suffix", ""))
             events = tuple(sorted(entry["Events"]))
             yield Notification(kind, entry[target], events, keys, entry.get("Id", ""))
@@ -141,7 +142,7 @@ def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter
         "Events": [CREATED],
     }
     rules = [
-        {"Name": name, "Value": value}
+        {"Name": name, "Value": quote_plus(value, safe="/")}  # S3 compares with encoded keys
         for name, value in (("prefix", keys.prefix), ("suffix", keys.suffix))
         if value
     ]

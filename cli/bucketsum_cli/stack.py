@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mypy_boto3_cloudformation import CloudFormationClient
+    from mypy_boto3_cloudformation.type_defs import StackTypeDef
     from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_lambda import LambdaClient
@@ -218,12 +219,17 @@ def _stack_at(connection: Connection, name: str) -> Stack:
         name=name,
         connection=connection,
         outputs=outputs,
-        parameters={
-            parameter["ParameterKey"]: parameter["ParameterValue"]
-            for parameter in description.get("Parameters", ())
-        },
+        parameters=parameters_of(description),
         **fields,
     )
+
+
+def parameters_of(description: StackTypeDef) -> dict[str, str]:
+    """Return the values of a stack's parameters from its *description*."""
+    return {
+        parameter["ParameterKey"]: parameter["ParameterValue"]
+        for parameter in description.get("Parameters", ())
+    }
 
 
 def physical_ids(connection: Connection, name: str) -> dict[str, str]:

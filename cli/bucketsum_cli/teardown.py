@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError, WaiterError
 from bucketsum_cli.bucket_contents import exists
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.served_buckets import ServedBuckets
-from bucketsum_cli.stack import is_missing
+from bucketsum_cli.stack import is_missing, parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -87,11 +87,7 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
         if resource["ResourceType"] == "AWS::S3::Bucket"
     )
     s3 = connection.client("s3")
-    parameters = {
-        parameter["ParameterKey"]: parameter["ParameterValue"]
-        for parameter in description.get("Parameters", ())
-    }
-    served = [outputs.get("BucketName"), *ServedBuckets.of(parameters).attached]
+    served = (outputs.get("BucketName"), *ServedBuckets.of(parameters_of(description)).attached)
     return StackParts(
         name=name,
         stack_id=description["StackId"],

@@ -116,6 +116,18 @@ def test_detaching_restores_all_notifications_of_others(run: Run, s3: S3Client) 
     assert parameters()["AttachedBucketArns"] == ""
 
 
+def test_filters_are_encoded_as_s3_compares_them(run: Run, s3: S3Client) -> None:
+    """S3 matches a filter with encoded keys: `year=2026/` without encoding matches no key."""
+    arguments = ("attach", PHOTOS, "--prefix", "year=2026/a b/", "--suffix", ".jpg", "--deploy")
+    assert run(*arguments).status == 0
+    [entry] = json.loads(configuration(s3))["QueueConfigurations"]
+    rules = {rule["Name"]: rule["Value"] for rule in entry["Filter"]["Key"]["FilterRules"]}
+    assert rules == {"prefix": "year%3D2026/a+b/", "suffix": ".jpg"}
+    again = run(*arguments, "--json").document
+    assert again["changed"] is False
+    assert "prefix year=2026/a b/" in again["kept"][0]
+
+
 def test_attaching_again_changes_nothing(run: Run, s3: S3Client) -> None:
     """The second attach finds everything done, and neither writes nor asks."""
     assert run("attach", PHOTOS, "--deploy").status == 0
