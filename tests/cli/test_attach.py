@@ -11,7 +11,7 @@ from moto import mock_aws
 from moto.s3.responses import S3Response
 from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameters
 
-from bucketsum_cli import bucket_notifications, stack_update
+from bucketsum_cli import bucket_notifications, stack_update, teardown
 from bucketsum_cli.bucket_notifications import KeyFilter
 
 if TYPE_CHECKING:
@@ -349,3 +349,21 @@ def test_own_access_logs_are_warned_about(
     ended = run("attach", PHOTOS, *keys, "--deploy", "--json")
     assert ended.status == 0, ended.err
     assert [("own access logs" in text) for text in ended.document["warnings"]] == [True] * loops
+
+
+def test_delete_detaches_all_attached_buckets(
+    run: Run, s3: S3Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`bucketsum delete` leaves attached buckets, their objects and notifications of others."""
+    monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
+    notify_others(s3)
+    before = configuration(s3)
+    s3.create_bucket(Bucket="scans")
+    s3.put_object(Bucket=PHOTOS, Key="incoming/cat", Body=b"x")
+    assert run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--yes").status == 0
+    assert run("attach", "scans", "--deploy").status == 0
+    ended = run("delete", "--yes", "--json")
+    assert ended.status == 0, ended.err
+    assert ended.document["notifications_removed_from"] == [PHOTOS, "scans"]
+    assert (configuration(s3), configuration(s3, "scans")) == (before, "{}")
+    assert s3.head_object(Bucket=PHOTOS, Key="incoming/cat")
