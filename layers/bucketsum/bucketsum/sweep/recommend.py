@@ -153,7 +153,7 @@ def _reason(strategy: Strategy, fitting: int) -> str:
     choice = {
         StrategyName.CHEAPEST: "the cheapest per GB",
         StrategyName.FASTEST: "the fastest",
-        StrategyName.BALANCED: f"balanced, cost counting {strategy.weight:g}",
+        StrategyName.BALANCED: f"balanced, cost weight {strategy.weight:g}",
         StrategyName.CHEAPEST_AT_LEAST: f"the cheapest that reaches {strategy.mb_per_s} MB/s",
         StrategyName.FASTEST_BELOW: f"the fastest within {strategy.usd_per_gb} USD per GB",
     }[strategy.name]
