@@ -226,7 +226,8 @@ def _require_admission(
 def _require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
     if not (plan.added or plan.removed) or not plan.kept:
         return
-    _show_plan(plan, note)
+    if not yes:
+        _show_plan(plan, note)
     question = f"Write this configuration of {bucket}, which has notifications of others?"
     if not confirmed(question, yes=yes):
         note("nothing was changed")
