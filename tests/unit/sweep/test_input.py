@@ -157,3 +157,13 @@ def test_an_input_is_an_object(raw: object) -> None:
 def test_a_strategy_takes_its_own_number(strategy: object, expected: Strategy) -> None:
     """Each strategy has at most one number, of its own name."""
     assert SweepInput.from_json({**LEAST, "strategy": strategy}).strategy == expected
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"runs": "x" * 50_000}, {"workload": [128] * 50_000}, {"n" * 50_000: 1}]
+)
+def test_a_long_value_is_cut_in_the_error(wrong: Mapping[str, Any]) -> None:
+    """Step Functions and a terminal show the text; it names the field all the same."""
+    with pytest.raises(BadSweep, match=r"^(runs|workload|n+) is ") as error:
+        SweepInput.from_json({**LEAST, **wrong})
+    assert len(str(error.value)) < 1000

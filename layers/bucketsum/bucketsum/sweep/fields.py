@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from bucketsum.errors import BadSweep
 
@@ -10,6 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 T = TypeVar("T")
+
+_SHOWN_CHARACTERS: Final = 200
 
 
 class Fields:
@@ -22,11 +24,11 @@ class Fields:
             BadSweep: It is not an object, or has a field that is not one of *known*.
         """
         if not isinstance(raw, dict):
-            raise BadSweep(f"{place or 'the input'} is {raw!r}, not an object")
+            raise BadSweep(f"{place or 'the input'} is {_shown(raw)}, not an object")
         unknown = [str(name) for name in raw if name not in known]
         if unknown:
             raise BadSweep(
-                f"{self._at(place, unknown[0])} is not a field; known are {', '.join(known)}"
+                f"{self._at(place, unknown[0][:_SHOWN_CHARACTERS])} is not a field; known are {', '.join(known)}"
             )
         self._place = place
         self._raw = raw
@@ -60,7 +62,7 @@ class Fields:
             return default
         place, raw = self._at(self._place, name), self._raw[name]
         if not isinstance(raw, list) or not raw:
-            raise BadSweep(f"{place} is {raw!r}, not a list with at least one entry")
+            raise BadSweep(f"{place} is {_shown(raw)}, not a list with at least one entry")
         return tuple(
             dict.fromkeys(read(f"{place}[{index}]", value) for index, value in enumerate(raw))
         )
@@ -81,7 +83,7 @@ def whole(low: int, high: int) -> Callable[[str, object], int]:
 
     def read(place: str, raw: object) -> int:
         if isinstance(raw, bool) or not isinstance(raw, int) or not low <= raw <= high:
-            raise BadSweep(f"{place} is {raw!r}, not a whole number in {low}..{high}")
+            raise BadSweep(f"{place} is {_shown(raw)}, not a whole number in {low}..{high}")
         return raw
 
     return read
@@ -92,7 +94,7 @@ def number(low: float, high: float) -> Callable[[str, object], float]:
 
     def read(place: str, raw: object) -> float:
         if isinstance(raw, bool) or not isinstance(raw, int | float) or not low <= raw <= high:
-            raise BadSweep(f"{place} is {raw!r}, not a number in {low:g}..{high:g}")
+            raise BadSweep(f"{place} is {_shown(raw)}, not a number in {low:g}..{high:g}")
         return float(raw)
 
     return read
@@ -106,7 +108,7 @@ def among(allowed: Iterable[T]) -> Callable[[str, object], T]:
         for choice in choices:
             if type(raw) is not bool and raw == choice:
                 return choice
-        raise BadSweep(f"{place} is {raw!r}; allowed: {', '.join(map(str, choices))}")
+        raise BadSweep(f"{place} is {_shown(raw)}; allowed: {', '.join(map(str, choices))}")
 
     return read
 
@@ -114,12 +116,18 @@ def among(allowed: Iterable[T]) -> Callable[[str, object], T]:
 def text(place: str, raw: object) -> str:
     """Reads a text that is not empty."""
     if not isinstance(raw, str) or not raw:
-        raise BadSweep(f"{place} is {raw!r}, not a text with at least one character")
+        raise BadSweep(f"{place} is {_shown(raw)}, not a text with at least one character")
     return raw
 
 
 def boolean(place: str, raw: object) -> bool:
     """Reads true or false."""
     if not isinstance(raw, bool):
-        raise BadSweep(f"{place} is {raw!r}, neither true nor false")
+        raise BadSweep(f"{place} is {_shown(raw)}, neither true nor false")
     return raw
+
+
+def _shown(raw: object) -> str:
+    """*raw* for an error's text, cut if it is long: Step Functions limits these texts."""
+    text = repr(raw)
+    return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"
