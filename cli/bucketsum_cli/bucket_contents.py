@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
@@ -22,6 +23,8 @@ _PAGE: Final = 1000
 
 _REQUESTS_AT_A_TIME: Final = 8
 _REFUSALS_SHOWN: Final = 3
+_NOT_IN_XML: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+"""Characters that a key may have and a request for several keys, which is XML 1.0, may not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +97,18 @@ def _identifiers(page: ListObjectVersionsOutputTypeDef) -> list[ObjectIdentifier
 
 
 def _delete(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) -> int:
+    together = []
+    for identifier in keys:
+        if _NOT_IN_XML.search(identifier["Key"]):
+            s3.delete_object(Bucket=bucket, **identifier)
+        else:
+            together.append(identifier)
+    if together:
+        _delete_together(s3, bucket, together)
+    return len(keys)
+
+
+def _delete_together(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) -> None:
     refusals = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get(
         "Errors"
     )
@@ -106,7 +121,6 @@ def _delete(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) 
             f"S3 does not delete {len(refusals)} of {len(keys)} keys in {bucket}: {shown}. Remove "
             "the reason (such as an object lock or a bucket policy), and run the command again"
         )
-    return len(keys)
 
 
 def _unfinished_uploads(s3: S3Client, bucket: str, prefix: str) -> Iterator[tuple[str, str]]:

@@ -25,10 +25,10 @@ class Fields:
         """
         if not isinstance(raw, dict):
             raise BadSweep(f"{place or 'the input'} is {_shown(raw)}, not an object")
-        unknown = [str(name) for name in raw if name not in known]
+        unknown = [str(name)[:_SHOWN_CHARACTERS] for name in raw if name not in known]
         if unknown:
             raise BadSweep(
-                f"{self._at(place, unknown[0][:_SHOWN_CHARACTERS])} is not a field; known are {', '.join(known)}"
+                f"{self._at(place, unknown[0])} is not a field; known are {', '.join(known)}"
             )
         self._place = place
         self._raw = raw
