@@ -100,7 +100,9 @@ def _delete(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) 
     together = []
     for identifier in keys:
         if _NOT_IN_XML.search(identifier["Key"]):
-            s3.delete_object(Bucket=bucket, **identifier)
+            s3.delete_object(
+                Bucket=bucket, Key=identifier["Key"], VersionId=identifier["VersionId"]
+            )
         else:
             together.append(identifier)
     if together:
