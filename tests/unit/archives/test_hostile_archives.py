@@ -304,3 +304,17 @@ def test_zip64_fields_are_believed_only_whole() -> None:
     extra = struct.pack("<HHL", 1, 4, 5)
     data = archive_of(replace(GOOD, size=0xFFFF_FFFF, extra=extra))
     assert Read(data).contents.status is ArchiveStatus.BROKEN
+
+
+def test_two_ends_that_name_different_directories_are_broken() -> None:
+    """Programs that believe the Zip64 end alone would see other members than those recorded."""
+    single = archive_of(GOOD)
+    at = single.index(b"PK\x01\x02")
+    directory = single[at:-22]
+    end64 = struct.pack("<4sQHHLLQQQQ", b"PK\x06\x06", 44, 45, 45, 0, 0, 1, 1, len(directory), at)
+    ends = end64 + struct.pack("<4sLQL", b"PK\x06\x07", 0, 0, 1)
+    extra = struct.pack("<HH", 0xCAFE, len(ends)) + ends  # the last bytes of the other directory
+    evil = replace(named("evil"), before=directory, extra=extra)
+    read = Read(archive_of(GOOD, evil, order=[1]))
+    assert read.contents.status is ArchiveStatus.BROKEN
+    assert "different directories" in (read.contents.reason or "")

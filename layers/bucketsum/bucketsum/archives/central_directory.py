@@ -89,6 +89,12 @@ class _End:
         return (self.entries, self.size, self.offset) == (other.entries, other.size, other.offset)
 
     @property
+    def can_be_true(self) -> bool:
+        """Whether it names a directory with members, in front of this record."""
+        fits = self.offset + self.size <= self.position
+        return fits and 0 < self.entries * _ENTRY.size <= self.size
+
+    @property
     def needs_zip64(self) -> bool:
         """Whether a value is too large for this record, and stands in the Zip64 record."""
         return self.entries == _FULL16 or FULL32 in (self.size, self.offset)
@@ -168,6 +174,8 @@ def _end_in(tail: bytes, tail_start: int) -> _End | None:
         end64 = _end64_in(tail, tail_start, at, end)
         if end.needs_zip64 or (end64 and end64.says_the_same(end)):
             return _checked_end64(tail, at, end64)
+        if end64 and end64.can_be_true:  # other programs read that directory
+            raise _broken("its end and its Zip64 end name different directories")
     if {disk, first_disk} - {0, _FULL16}:
         raise ArchiveStopped(ArchiveStatus.SPLIT, f"it is volume {disk + 1} of several")
     return end
