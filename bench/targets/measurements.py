@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from bench.box.confinement import kills_of
 from bench.box.objects import content
-from bucketsum.digests_table import RowKey
+from bucketsum.digest_rows import RowKey
 from bucketsum_cli.files import files_under
 from bucketsum_cli.upload import put_files, wait_for_rows
 

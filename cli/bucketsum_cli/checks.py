@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.progress import DownloadColumn, TransferSpeedColumn
 
-from bucketsum.digests_table import Status
+from bucketsum.digest_rows import Status
 from bucketsum_cli.bucket import newest_version
 from bucketsum_cli.dead_letter_queue import failed_versions
 from bucketsum_cli.files import Skipped, sha1_of_file
@@ -18,7 +18,7 @@ from bucketsum_cli.output import progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from bucketsum.digests_table import Row
+    from bucketsum.digest_rows import Row
     from bucketsum_cli.bucket import ObjectVersion
     from bucketsum_cli.files import LocalFile
     from bucketsum_cli.stack import Stack

@@ -8,7 +8,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE
-from bucketsum.digests_table import NULL_VERSION
+from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.errors import MalformedMessage
 from bucketsum.notifications import created_objects_in
 from bucketsum_cli.rows import iso_text

@@ -11,7 +11,7 @@ import click
 
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, member_entry
 from bucketsum.archives.model import ArchiveStatus
-from bucketsum.digests_table import RowKey
+from bucketsum.digest_rows import RowKey
 from bucketsum_cli.bucket import newest_version
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.files import FileSelection, files_under
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-    from bucketsum.digests_table import Row
+    from bucketsum.digest_rows import Row
     from bucketsum_cli.stack import Stack
 
 MEMBER = Column("member")

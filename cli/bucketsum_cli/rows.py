@@ -7,12 +7,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
-from bucketsum.digests_table import NULL_VERSION
+from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.dynamodb_items import attributes_of
 from bucketsum_cli.output import Cell
 
 if TYPE_CHECKING:
-    from bucketsum.digests_table import Row
+    from bucketsum.digest_rows import Row
 
 
 class ObjectStatus(StrEnum):

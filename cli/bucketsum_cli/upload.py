@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from boto3.s3.transfer import S3Transfer, TransferConfig
 
-from bucketsum.digests_table import NULL_VERSION, Row, RowKey
+from bucketsum.digest_rows import NULL_VERSION, Row, RowKey
 from bucketsum_cli.files import LocalFile, Skipped
 from bucketsum_cli.stack import CONNECTIONS
 

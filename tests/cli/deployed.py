@@ -13,15 +13,8 @@ from tests.support.sam_template import load_template
 from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.archives.model import ArchiveStatus, Mode
 from bucketsum.dead_letters import REASON_ATTRIBUTE
-from bucketsum.digests_table import (
-    ArchiveRecord,
-    DigestsTable,
-    MemberRecord,
-    Row,
-    RowKey,
-    Status,
-    Timing,
-)
+from bucketsum.digest_rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
+from bucketsum.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

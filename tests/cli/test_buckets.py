@@ -12,7 +12,7 @@ from tests.cli.deployed import BUCKET, hashed, put_and_record, unreadable
 from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack
 from tests.support.sam_template import load_template
 
-from bucketsum.digests_table import RowKey
+from bucketsum.digest_rows import RowKey
 from bucketsum_cli import bucket_notifications, stack_update
 from bucketsum_cli.stack import find_stack, physical_ids
 

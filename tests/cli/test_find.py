@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, hashed, put_and_record
 
-from bucketsum.digests_table import RowKey
+from bucketsum.digest_rows import RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable

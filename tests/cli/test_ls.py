@@ -18,7 +18,7 @@ from tests.cli.deployed import (
     unreadable,
 )
 
-from bucketsum.digests_table import RowKey
+from bucketsum.digest_rows import RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from tests.cli.deployed import (
 )
 
 from bucketsum.archives.model import ArchiveStatus
-from bucketsum.digests_table import Row, RowKey
+from bucketsum.digest_rows import Row, RowKey
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,7 +12,8 @@ from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed, unreadable
 
-from bucketsum.digests_table import DigestsTable, RowKey
+from bucketsum.digest_rows import RowKey
+from bucketsum.digests_table import DigestsTable
 from bucketsum_cli import upload
 from bucketsum_cli.files import LocalFile
 from bucketsum_cli.stack import Stack
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum.digests_table import Row
+    from bucketsum.digest_rows import Row
 
 
 @pytest.fixture

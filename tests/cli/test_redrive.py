@@ -10,7 +10,8 @@ from tests.cli.aws_calls import change_calls
 from tests.cli.deployed import BUCKET, HOSTILE, bodies_in, hashed, set_aside, unreadable
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE
-from bucketsum.digests_table import RowKey, WriteResult
+from bucketsum.digest_rows import RowKey
+from bucketsum.digests_table import WriteResult
 from bucketsum.notifications import ObjectCreated, created_objects_in
 from bucketsum_cli import dead_letter_queue
 from bucketsum_cli.dead_letter_queue import received, send_back

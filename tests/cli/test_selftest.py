@@ -28,7 +28,8 @@ from tests.support.sam_template import load_template
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.archives.model import ArchiveStatus
-from bucketsum.digests_table import DigestsTable, Row, RowKey
+from bucketsum.digest_rows import Row, RowKey
+from bucketsum.digests_table import DigestsTable
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum_cli.commands import selftest
 from bucketsum_cli.selftest import scratch, stack_checks
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum.digests_table import ArchiveRecord
+    from bucketsum.digest_rows import ArchiveRecord
 
 ALARMS: Final = sorted(
     name

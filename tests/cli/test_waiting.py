@@ -9,14 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.deployed import hashed
 
-from bucketsum.digests_table import DigestsTable, RowKey
+from bucketsum.digest_rows import RowKey
 from bucketsum_cli.files import LocalFile
 from bucketsum_cli.upload import Upload, wait_for_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bucketsum.digests_table import Row
+    from bucketsum.digest_rows import Row
+    from bucketsum.digests_table import DigestsTable
 
 
 class SlowTable:

@@ -13,7 +13,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.lambda_model import handler_module
 from tests.simulation.scenario import simulate
 
-from bucketsum import batch, dead_letters, deadline, digests_table, hashing
+from bucketsum import batch, dead_letters, deadline, digest_rows, digests_table, hashing
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import Deferred, ObjectGone, ObjectUnreadable, OutOfTime
 from bucketsum.notifications import created_objects_in
@@ -86,11 +86,11 @@ def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: AN
 
 
 def _known_by_any_row(hasher: Any, created: Any) -> Any:  # noqa: ANN401 - as the product's
-    row = hasher._table.row_at(digests_table.row_key_of(created))
+    row = hasher._table.row_at(digest_rows.row_key_of(created))
     return row and hashing.HashResult(created, hashing.Outcome.UNCHANGED)
 
 
-def _record_without_error(table: DigestsTable, row: digests_table.Row) -> WriteResult:
+def _record_without_error(table: DigestsTable, row: digest_rows.Row) -> WriteResult:
     try:
         return _RECORD(table, row)
     except ClientError:

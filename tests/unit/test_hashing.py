@@ -11,16 +11,8 @@ import pytest
 from tests.support.settings import SETTINGS
 
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS, Deadline
-from bucketsum.digests_table import (
-    DigestsTable,
-    ReadSetup,
-    Row,
-    RowKey,
-    Status,
-    Timing,
-    WriteResult,
-    comparable_sequencer,
-)
+from bucketsum.digest_rows import ReadSetup, Row, RowKey, Status, Timing, comparable_sequencer
+from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import (
     BucketsumError,
     NotHashed,

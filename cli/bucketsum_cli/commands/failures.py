@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.digests_table import NULL_VERSION
+from bucketsum.digest_rows import NULL_VERSION
 from bucketsum_cli.dead_letter_queue import hidden_count, objects_of, received, why
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import moment_text, note, print_json, say

@@ -27,7 +27,7 @@ from bucketsum_cli.output import (
 from bucketsum_cli.rows import full_name, row_as_json, version_of
 
 if TYPE_CHECKING:
-    from bucketsum.digests_table import Row
+    from bucketsum.digest_rows import Row
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 

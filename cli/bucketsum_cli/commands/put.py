@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from bucketsum.digests_table import Row, RowKey
+    from bucketsum.digest_rows import Row, RowKey
     from bucketsum_cli.files import LocalFile, Skipped
     from bucketsum_cli.stack import Stack
     from bucketsum_cli.upload import Upload, UploadResult

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum.digests_table import Status
+from bucketsum.digest_rows import Status
 from bucketsum_cli.commands.failures import document_of, headline
 from bucketsum_cli.dead_letter_queue import received, send_back
 from bucketsum_cli.errors import ANSWER_IS_NO
@@ -16,7 +16,7 @@ from bucketsum_cli.output import confirmed, note, print_json, say
 from bucketsum_cli.rows import event_of
 
 if TYPE_CHECKING:
-    from bucketsum.digests_table import Row
+    from bucketsum.digest_rows import Row
     from bucketsum_cli.dead_letter_queue import RedriveResult
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack

@@ -13,7 +13,7 @@ from bucketsum_cli.output import note, print_json, say
 from bucketsum_cli.rows import full_name, row_as_json
 
 if TYPE_CHECKING:
-    from bucketsum.digests_table import Row
+    from bucketsum.digest_rows import Row
     from bucketsum_cli.options import Target
 
 

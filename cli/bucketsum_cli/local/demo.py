@@ -17,7 +17,7 @@ from bucketsum_cli.local.demo_files import gather
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum.digests_table import Row
+    from bucketsum.digest_rows import Row
     from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 

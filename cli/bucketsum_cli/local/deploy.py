@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 
-from bucketsum.digests_table import NULL_VERSION, RowKey
+from bucketsum.digest_rows import NULL_VERSION, RowKey
 from bucketsum_cli import emulator, output
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import launcher

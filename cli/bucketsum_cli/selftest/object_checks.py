@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.archives.model import ArchiveStatus
-from bucketsum.digests_table import NULL_VERSION, Status
+from bucketsum.digest_rows import NULL_VERSION, Status
 from bucketsum_cli.output import size_text, speed_text
 from bucketsum_cli.selftest.check import (
     Check,
@@ -23,7 +23,7 @@ from bucketsum_cli.selftest.check import (
 )
 
 if TYPE_CHECKING:
-    from bucketsum.digests_table import Row, RowKey
+    from bucketsum.digest_rows import Row, RowKey
     from bucketsum_cli.selftest.check import Finding
     from bucketsum_cli.selftest.scratch import Scratch
 

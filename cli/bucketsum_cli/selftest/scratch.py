@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from boto3.s3.transfer import TransferConfig
 
-from bucketsum.digests_table import NULL_VERSION, RowKey, key_of
+from bucketsum.digest_rows import NULL_VERSION, RowKey, key_of
 from bucketsum_cli.bucket_contents import emptied
 from bucketsum_cli.dead_letter_queue import received
 from bucketsum_cli.rows import event_of
@@ -19,7 +19,7 @@ from bucketsum_cli.rows import event_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bucketsum.digests_table import Row
+    from bucketsum.digest_rows import Row
     from bucketsum_cli.stack import Stack
 
 T = TypeVar("T")

@@ -11,16 +11,8 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.clock import now
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.digest import Digest, digest_of
-from bucketsum.digests_table import (
-    DigestsTable,
-    ReadSetup,
-    Row,
-    Status,
-    Timing,
-    WriteResult,
-    comparable_sequencer,
-    row_key_of,
-)
+from bucketsum.digest_rows import ReadSetup, Row, Status, Timing, comparable_sequencer, row_key_of
+from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable
 from bucketsum.measure import Measurement
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES

@@ -13,10 +13,9 @@ from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
 
 from bucketsum.archives.model import ArchiveStatus, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
-from bucketsum.digests_table import (
+from bucketsum.digest_rows import (
     SHA1_SHARDS,
     ArchiveRecord,
-    DigestsTable,
     MemberRecord,
     ReadSetup,
     Row,
@@ -26,6 +25,7 @@ from bucketsum.digests_table import (
     comparable_sequencer,
     item_of,
 )
+from bucketsum.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,17 +12,16 @@ from hypothesis import strategies as st
 from tests.integration.ledger.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
 from tests.support.events import LANDED
 
-from bucketsum.digests_table import (
+from bucketsum.digest_rows import (
     NULL_VERSION,
-    DigestsTable,
     Row,
     RowKey,
     Status,
     Timing,
-    WriteResult,
     comparable_sequencer,
     row_key_of,
 )
+from bucketsum.digests_table import DigestsTable, WriteResult
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

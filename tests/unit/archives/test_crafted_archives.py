@@ -29,7 +29,7 @@ from bucketsum.archives.model import ArchiveStatus, ArchiveSummary, Limits, Mode
 from bucketsum.archives.names import PATH_BYTES_MAX
 from bucketsum.archives.reader import ArchiveReader
 from bucketsum.digest import RunningDigest
-from bucketsum.digests_table import Row, Status, item_of
+from bucketsum.digest_rows import Row, Status, item_of
 from bucketsum.notifications import ObjectCreated
 from bucketsum.settings import MEMBER_BYTES
 

@@ -10,7 +10,7 @@ from bucketsum.archives.decoders import method_name
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.clock import now
 from bucketsum.digest import RunningDigest
-from bucketsum.digests_table import ArchiveRecord, MemberRecord, Row, Status, row_key_of
+from bucketsum.digest_rows import ArchiveRecord, MemberRecord, Row, Status, row_key_of
 from bucketsum.s3.range_reads import range_reader
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from bucketsum.archives.names import PATH_BYTES_MAX, shortened, shortened_apart
 from bucketsum.archives.raw_batch_write import use_raw_batch_write
-from bucketsum.digests_table import (
+from bucketsum.digest_rows import (
     NULL_VERSION,
     Row,
     RowKey,

@@ -26,7 +26,7 @@ from botocore.exceptions import (
 )
 from urllib3.exceptions import HTTPError
 
-from bucketsum.digests_table import NULL_VERSION
+from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.errors import (
     BucketsumError,
     ObjectGone,
