@@ -222,6 +222,15 @@ def test_trailing_data_is_remarked() -> None:
     assert read.digests == {"good.txt": HELLO}
 
 
+def test_end_record_in_the_comment_of_another_is_remarked() -> None:
+    """A comment can pose as the end of an archive without members; a remark tells a person."""
+    archive = archive_of(GOOD)
+    empty_end = struct.pack("<4sHHHHLLH", b"PK\5\6", 0, 0, 0, 0, 0, len(archive), 0)
+    posing = archive[:-2] + struct.pack("<H", len(empty_end)) + empty_end
+    assert Read(posing).contents.remarks == ("second-end",)
+    assert Read(archive).contents.remarks == ()
+
+
 @MODES
 def test_empty_archives_and_folders_are_read(mode: Mode, tmp_path: Path) -> None:
     """No members is an archive too; folders are counted and have no digest."""

@@ -41,7 +41,7 @@ class Directory:
     Attributes:
         members: In the order of the directory.
         start: Offset of the directory; all members end before it.
-        remarks: Unusual properties of the archive: ``prefixed``, ``trailing-data``.
+        remarks: Unusual properties of the archive: ``prefixed``, ``trailing-data``, ``second-end``.
     """
 
     members: tuple[Member, ...]
@@ -182,16 +182,28 @@ def _end_in(tail: bytes, tail_start: int) -> _End | None:
 
 
 def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
-    """Where the end record is: the last one whose comment ends with the file, or the last."""
-    last = -1
+    """Position of the end record: the last whose comment ends with the file, or the last of all.
+
+    If two records' comments end with the file, one lies in the other's comment. Programs then
+    disagree about the members, so a remark says it.
+    """
+    positions = list(_end_positions(tail))
+    fitting = [at for at in positions if at + _END.size + _comment_bytes(tail, at) == len(tail)]
+    if fitting:
+        return fitting[0], ("second-end",) if len(fitting) > 1 else ()
+    return positions[0] if positions else -1, ("trailing-data",)
+
+
+def _end_positions(tail: bytes) -> Iterator[int]:
+    """Positions of the signatures of end records, the last first."""
     at = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + 4))
     while at >= 0:
-        comment_bytes = int.from_bytes(tail[at + 20 : at + 22], "little")
-        if at + _END.size + comment_bytes == len(tail):
-            return at, ()
-        last = max(last, at)
+        yield at
         at = tail.rfind(_END_SIGNATURE, 0, at)
-    return last, ("trailing-data",)
+
+
+def _comment_bytes(tail: bytes, at: int) -> int:
+    return int.from_bytes(tail[at + 20 : at + 22], "little")
 
 
 def _end64_in(tail: bytes, tail_start: int, at: int, end: _End) -> _End | None:
