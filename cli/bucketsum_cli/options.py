@@ -117,7 +117,7 @@ def stack_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--local",
         is_flag=True,
-        help="Use the local emulator of the project in the current folder.",
+        help="Use the local emulator of the clone in the current folder.",
     )
     @wraps(command)
     def with_target(

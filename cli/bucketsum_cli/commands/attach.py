@@ -84,8 +84,8 @@ def _write_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("attach")
 @click.argument("bucket")
-@click.option("--prefix", default="", metavar="TEXT", help="Only keys that begin so.")
-@click.option("--suffix", default="", metavar="TEXT", help="Only keys that end so.")
+@click.option("--prefix", default="", metavar="TEXT", help="Hash only keys that begin with TEXT.")
+@click.option("--suffix", default="", metavar="TEXT", help="Hash only keys that end with TEXT.")
 @click.option(
     "--via",
     type=click.Choice([via.value for via in Via]),
@@ -103,13 +103,13 @@ def attach(
     via: str,
     write: WriteOptions,
 ) -> None:
-    """Hash what is uploaded to BUCKET from now on.
+    """Hash all objects uploaded to BUCKET from now on.
 
-    A notification is added to those of the bucket, which all stay; it asks first if there are
-    any. If another notification has the same events for overlapping keys, S3 allows no second
+    Adds a notification to the bucket. If it has others, which all stay, asks for confirmation
+    first. If another notification has the same events for overlapping keys, S3 allows no second
     one: use --via eventbridge, which takes all keys of the bucket.
 
-    The stack must admit the bucket through its parameters: --deploy updates them; without it, the
+    The stack's parameters must name the bucket: --deploy updates them; without --deploy, the
     necessary command is shown. Attaching again changes nothing.
 
     Exits with 1 if you decline.
@@ -157,13 +157,13 @@ def detach(
     eventbridge_off: bool,  # noqa: FBT001 - click passes by name
     write: WriteOptions,
 ) -> None:
-    """Stop hashing what is uploaded to BUCKET.
+    """Stop hashing objects uploaded to BUCKET.
 
-    Removes the notifications to the stack's queue; all others stay as they are, and so do the
-    objects and their rows. With --deploy, the stack's parameters no longer admit the bucket:
-    messages that still wait then become unreadable objects.
+    Removes the notifications to the stack's queue. All other notifications, the objects and their
+    rows stay. --deploy also removes the bucket from the stack's parameters: objects whose messages
+    still wait then become unreadable.
 
-    Exits with 1 if the bucket is not attached, or you decline.
+    Exits with 1 if the bucket is not attached, or if you decline.
 
     Example: bucketsum detach my-photos --deploy
     """

@@ -27,12 +27,12 @@ _COLUMNS: Final = (
 @json_option
 @stack_options
 def buckets(target: Target, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
-    """List the buckets of a stack, and whether their objects are hashed.
+    """Show a stack's buckets and whether their objects are hashed.
 
     Checks each bucket's notification, the policy of the queue and the permissions of the hasher's
     role. Policies of the bucket and of an organisation are not checked.
 
-    Exits with 1 if a part is missing.
+    Exits with 1 if a bucket's objects are not hashed.
 
     Example: bucketsum buckets --stack photo-sums
     """

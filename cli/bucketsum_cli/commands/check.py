@@ -50,8 +50,8 @@ def check(
 ) -> None:
     """Compare local files with the objects in the bucket.
 
-    The keys of the files are those that `put` gives them. A file is compared with the recorded
-    SHA-1 of the version that is in the bucket now; the object itself is not read.
+    Files have the keys that `put` gives them. A file is compared with the recorded SHA-1 of its
+    key's current version; the object itself is not read.
 
     Results: equal; differs; waiting (the newest version has no digest yet); failed (its message
     is in the dead-letter queue); unreadable; deleted (recorded, but no longer in the bucket); not

@@ -57,7 +57,7 @@ def ls(
     with the reason.
 
     With --members, the members of the newest version of one archive are listed; PREFIX is the
-    archive's key, or KEY!/BEGINNING to list only members whose path begins so.
+    archive's key, or KEY!/TEXT to list only members whose path begins with TEXT.
 
     Example: bucketsum ls photos/ --local
     """

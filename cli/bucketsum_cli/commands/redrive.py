@@ -56,8 +56,8 @@ def redrive(
     the dead-letter queue only after it was sent.
 
     With --key, the dead-letter queue is not touched: the versions of KEY that are recorded as
-    unreadable are queued again, for example after a restore from Glacier or a corrected
-    permission. There is no confirmation for this.
+    unreadable are queued again, for example after a restore from Glacier or a corrected permission.
+    --key asks for no confirmation.
 
     Exits with 1 if a message was not sent, or if you decline.
 

@@ -50,7 +50,7 @@ _ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableA
 
 @click.command("selftest")
 @click.option("--only", multiple=True, type=_NAMES, metavar="NAME", help="Run only this check.")
-@click.option("--skip", multiple=True, type=_NAMES, metavar="NAME", help="Leave out this check.")
+@click.option("--skip", multiple=True, type=_NAMES, metavar="NAME", help="Skip this check.")
 @click.option("--keep", is_flag=True, help="Delete nothing at the end.")
 @click.option("--verbose", is_flag=True, help="Show names, ARNs and account ids in details.")
 @click.option(
@@ -75,11 +75,11 @@ def selftest(
 ) -> None:
     """Prove that a deployed stack works, from the bucket to the log.
 
-    Puts small objects under a prefix of its own, sends messages, runs a small sweep, compares what
-    is recorded, and deletes everything again, also after Ctrl-C. It shows the cost and asks first.
-    The result names no account, bucket or key, so that it can be posted as it is.
+    Shows the cost and asks for confirmation. Then it uploads small objects under its own prefix,
+    sends messages, runs a small sweep, checks the records, and deletes its data, even after Ctrl-C.
+    The result names no account, bucket or key, so you can post it.
 
-    Exits with 1 if a check failed, or if the question was not answered with yes.
+    Exits with 1 if a check failed, or if you decline.
 
     Example: bucketsum selftest --skip sweep
     """

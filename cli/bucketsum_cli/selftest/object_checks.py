@@ -196,7 +196,7 @@ OBJECT_CHECKS: Final = (
     Check("sequencer", "sequencers of one key grow", _sequencer, 2),
     Check("duplicate", "an event that comes twice changes nothing", _duplicate, 2),
     Check("deleted", "a key deleted before it is read is gone", _deleted, 2),
-    Check("missing-version", "so is a version, if S3 answers 404", _missing_version, 2),
+    Check("missing-version", "a missing version is gone, if S3 answers 404", _missing_version, 2),
     Check("unreadable", "an object that cannot be read has a row, and is retried", _unreadable, 2),
     Check("malformed", "a malformed message is dead-lettered with a reason", _malformed, 1),
     Check("archive", "the members of a zip archive have rows", _archive, 3),

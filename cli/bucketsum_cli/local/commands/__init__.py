@@ -16,11 +16,11 @@ from bucketsum_cli.options import OrderedGroup
 def local() -> None:
     """Run the local AWS emulator (ministack).
 
-    It needs no account, costs nothing, and uses the real template. Numbers measured on it say
-    nothing about AWS.
+    The emulator needs no account, costs nothing, and uses the real template. Numbers measured on it
+    say nothing about AWS.
 
-    The emulator belongs to the clone of bucketsum around the current folder, or else to the clone
-    that this command is installed from. BUCKETSUM_HOME names the folder of another emulator.
+    The emulator belongs to the clone of bucketsum that contains the current folder, or else to the
+    clone that this command is installed from. BUCKETSUM_HOME names the folder of another emulator.
     """
 
 

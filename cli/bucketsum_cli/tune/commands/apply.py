@@ -48,7 +48,7 @@ def apply(
 ) -> None:
     """Write the recommendation of RUN into deploy.toml, for the next `sam deploy`.
 
-    Without a deploy.toml, it changes samconfig.toml.
+    If there is no deploy.toml, changes samconfig.toml.
 
     Shows the change and asks for confirmation. Everything else in the file stays as it is.
 

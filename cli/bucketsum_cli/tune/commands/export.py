@@ -35,8 +35,7 @@ def export(
 ) -> None:
     """Export everything recorded for RUN, for other programs.
 
-    With --json, stdout contains the run as JSON; with --json and --output, it contains the path
-    of the file.
+    With --json, stdout has the run as JSON, or the path of the file if --output is given too.
 
     Example: bucketsum tune export last --format csv -o samples.csv
     """
