@@ -6,11 +6,15 @@ import contextlib
 import os
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 WORKER_PROGRAM: Final = "lambda-worker"
 """File in the emulator's folder: the program that it starts functions with."""
@@ -87,3 +91,24 @@ def end_group(pid: int, number: signal.Signals = signal.SIGKILL) -> None:
     """Send a signal to all processes of the group that *pid* leads."""
     with contextlib.suppress(ProcessLookupError, PermissionError):  # macOS: all are zombies
         os.killpg(pid, number)
+
+
+@contextlib.contextmanager
+def signals_held() -> Iterator[None]:
+    """Hold SIGINT and SIGTERM back during the block, and deliver them at its end.
+
+    A process that is started in the block can then be ended by whoever handles the signal.
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield  # only the main thread receives signals
+        return
+    held: list[int] = []
+    numbers = (signal.SIGINT, signal.SIGTERM)
+    before = {number: signal.signal(number, lambda got, _: held.append(got)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for signum in held:
+            signal.raise_signal(signum)

@@ -491,6 +491,22 @@ def test_sigterm_ends_sam_and_its_children(project: LocalProject) -> None:
     assert building.returncode == ENDED_BY_SIGTERM
 
 
+def test_a_signal_during_the_start_of_a_process_comes_after_it() -> None:
+    """The block ends first, so that whoever handles the signal knows what was started."""
+    started = False
+
+    def start_while_interrupted() -> None:
+        nonlocal started
+        with process.signals_held():
+            signal.raise_signal(signal.SIGINT)
+            started = True
+
+    with pytest.raises(KeyboardInterrupt):
+        start_while_interrupted()
+    assert started
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
 def test_a_port_whose_last_connections_are_remembered_is_free() -> None:
     """The usual port is found again right after `down`, as the server can bind it."""
     with socket.create_server(("127.0.0.1", 0)) as server:

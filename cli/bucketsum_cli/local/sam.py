@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local.launcher import log_end
-from bucketsum_cli.process import end_group
+from bucketsum_cli.process import end_group, signals_held
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -150,20 +150,22 @@ def _exit_status(
     command: list[str], folder: Path, environment: Mapping[str, str], log: Path
 ) -> int:
     """Run *command* to its end; if this process is ended first, end it and its children."""
-    with (
-        log.open("wb") as output,
-        subprocess.Popen(  # noqa: S603 - our own SAM CLI
-            command,
-            cwd=folder,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=output,
-            start_new_session=True,  # a group, to be ended together
-        ) as child,
-    ):
+    child: subprocess.Popen[bytes] | None = None
+    with log.open("wb") as output:
         try:
+            with signals_held():  # else a signal could come between the start and its pid
+                child = subprocess.Popen(  # noqa: S603 - our own SAM CLI
+                    command,
+                    cwd=folder,
+                    env=environment,
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,  # a group, to be ended together
+                )
             return child.wait()
         except BaseException:
-            end_group(child.pid)
+            if child:
+                end_group(child.pid)
+                child.wait()
             raise
