@@ -7,9 +7,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
+import botocore.session
 import pytest
 from botocore.httpsession import URLLib3Session
-from botocore.loaders import JSONFileLoader
+from botocore.loaders import create_loader
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from tests.support.programs import not_compared_with
@@ -88,10 +89,9 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 @pytest.fixture(scope="session", autouse=True)
 def botocore_reads_once() -> Iterator[None]:
-    """Let all sessions share what botocore reads of its data: each would take 0.3 s for itself."""
-    load = cache(JSONFileLoader().load_file)
+    """Share the loader of botocore's data among all sessions: each would read it for 0.3 s."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(JSONFileLoader, "load_file", lambda _, path: load(path))
+        patch.setattr(botocore.session, "create_loader", cache(create_loader))
         yield
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -36,11 +37,11 @@ _TemplateLoader.add_multi_constructor("!", _intrinsic)
 
 
 @cache
-def _text() -> str:
-    return TEMPLATE.read_text(encoding="utf-8")
+def _as_json() -> str:
+    return json.dumps(_TemplateLoader(TEMPLATE.read_text(encoding="utf-8")).get_single_data())
 
 
 def load_template() -> dict[str, Any]:
     """The whole template; every call makes a new one, which a test may change."""
-    template: dict[str, Any] = _TemplateLoader(_text()).get_single_data()
+    template: dict[str, Any] = json.loads(_as_json())
     return template

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 from botocore.exceptions import ClientError
@@ -21,9 +21,11 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.measurements_table import MeasurementsTable
 
+_POSITIONS_PER_QUESTION: Final = 4
+
 
 class StateMachine:
-    """Step Functions' client as far as the command knows it; it records a round a question.
+    """Step Functions' client as far as the command knows it; it records some samples a question.
 
     Attributes:
         inputs: The inputs of the executions that were started.
@@ -107,10 +109,13 @@ class StateMachine:
             samples=plan.samples,
         )
         self.measurements.record_run(self._run)
-        for number, run in (position for rounds in plan.rounds.values() for position in rounds):
+        dynamodb = boto3.client("dynamodb")
+        positions = [position for rounds in plan.rounds.values() for position in rounds]
+        for done, (number, run) in enumerate(positions, start=1):
             for sample in self._samples(cells[number], run):
-                put_sample(boto3.client("dynamodb"), "MeasurementsTableName", run_id, sample)
-            yield
+                put_sample(dynamodb, "MeasurementsTableName", run_id, sample)
+            if done % _POSITIONS_PER_QUESTION == 0:
+                yield
         self._end(ExecutionEnd())
 
     def _samples(self, cell: CellRow, run: int) -> list[Sample]:
