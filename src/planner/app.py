@@ -17,7 +17,8 @@ from bucketsum.sweep.generated_objects import GeneratedObjects
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.plan import Plan, check_limits, plan_of
-from bucketsum.sweep.records import CellRow, Run, RunStatus
+from bucketsum.sweep.planned_records import planned_rows, planned_run
+from bucketsum.sweep.records import Run, RunLabel, RunStatus
 from bucketsum.sweep.run_status import RUNNING, execution_of
 from bucketsum.sweep.summary import ExecutionEnd, summarize
 from bucketsum.sweep.workloads import WORKLOADS, workload_of
@@ -25,9 +26,9 @@ from bucketsum.sweep.workloads import WORKLOADS, workload_of
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.sweep.cells import Cell
     from bucketsum.sweep.prices import Prices
     from bucketsum.sweep.probe import KnownObject
+    from bucketsum.sweep.records import CellRow
 
 _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(
     os.environ,
@@ -56,10 +57,10 @@ def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
     except BadSweep as error:
         _MEASUREMENTS.record_run(replace(_begun(event), status=RunStatus.FAILED, cause=str(error)))
         raise
-    cells = [_row_of(cell) for cell in plan.cells]
+    cells = planned_rows(plan)
     for cell in cells:
         _MEASUREMENTS.record_cell(event["run_id"], cell)
-    run = _run_of(event, plan, prices)
+    run = planned_run(_begun(event), plan, prices)
     _MEASUREMENTS.record_run(run)
     _close_if_ended(run, cells, prices)
     logger.info("planned", run_id=run.run_id, samples=run.samples, usd=run.estimated_usd)
@@ -99,18 +100,6 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
     return plan_sweep(event) if event["action"] == "plan" else make_object(event)
 
 
-def _row_of(cell: Cell) -> CellRow:
-    return CellRow(
-        cell_id=cell.cell_id,
-        setting=cell.setting,
-        concurrency=cell.concurrency,
-        object_bytes=cell.object.size_bytes,
-        key=cell.object.key,
-        storage_mb=cell.storage_mb,
-        cause=cell.refused,
-    )
-
-
 def _begun(event: dict[str, Any]) -> Run:
     major, minor, _ = platform.python_version_tuple()
     return Run(
@@ -120,21 +109,7 @@ def _begun(event: dict[str, Any]) -> Run:
         region=_REGION,
         architecture=_ARCHITECTURE,
         runtime=f"python{major}.{minor}",
-        label="local" if "AWS_ENDPOINT_URL" in os.environ else "aws",
+        label=RunLabel.LOCAL if "AWS_ENDPOINT_URL" in os.environ else RunLabel.AWS,
         execution_arn=event["execution_arn"],
         input=event["input"],
-    )
-
-
-def _run_of(event: dict[str, Any], plan: Plan, prices: Prices) -> Run:
-    return replace(
-        _begun(event),
-        repetitions=plan.sweep.repetitions,
-        few_samples=plan.sweep.few_samples,
-        cells=len(plan.cells),
-        samples=plan.samples,
-        estimated_seconds=round(plan.estimated_seconds, 1),
-        estimated_usd=plan.estimated_usd(prices),
-        price_date=prices.date,
-        priced_as=prices.priced_as,
     )

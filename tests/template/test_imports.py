@@ -25,8 +25,8 @@ SEARCH: Final = (
 """Folders on the import path, and the package there that is ours; in src/ each is."""
 
 SWEEPS: Final = (
-    "analysis", "input", "measurements_table", "plan", "recommend", "record_values", "run_status",
-    "summary",
+    "analysis", "input", "measurements_table", "plan", "planned_records", "prober", "recommend",
+    "record_values", "run_status", "summary",
 )  # fmt: skip
 """The modules of the sweep that know every workload."""
 
@@ -71,9 +71,9 @@ layer.s3: layer
 layer.sweep: layer layer.s3
 layer.sweep.workloads: layer layer.archives layer.s3 layer.sweep
 planner: layer layer.sweep layer.sweep.workloads sweeps
-prober: layer layer.s3 layer.sweep layer.sweep.workloads
+prober: layer.s3 layer.sweep sweeps
 publisher: layer layer.sweep sweeps
-sweeps: layer layer.sweep layer.sweep.workloads
+sweeps: layer layer.s3 layer.sweep layer.sweep.workloads
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 

@@ -13,13 +13,15 @@ from tests.support.sweeps import put_sample
 
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
-from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample
+from bucketsum.sweep.planned_records import planned_rows
+from bucketsum.sweep.records import Run, RunStatus
 from bucketsum.sweep.summary import ExecutionEnd, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bucketsum.sweep.measurements_table import MeasurementsTable
+    from bucketsum.sweep.records import CellRow, Sample
 
 _POSITIONS_PER_QUESTION: Final = 4
 
@@ -82,18 +84,7 @@ class StateMachine:
             return
         yield
         plan = plan_of(SweepInput.from_json(sweep_input))
-        cells = [
-            CellRow(
-                cell_id=cell.cell_id,
-                setting=cell.setting,
-                concurrency=cell.concurrency,
-                object_bytes=cell.object.size_bytes,
-                key=cell.object.key,
-                storage_mb=cell.storage_mb,
-                cause=cell.refused,
-            )
-            for cell in plan.cells
-        ]
+        cells = planned_rows(plan)
         for cell in cells:
             self.measurements.record_cell(run_id, cell)
         self._run = Run(

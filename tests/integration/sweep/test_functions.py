@@ -12,14 +12,17 @@ from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
 from bucketsum.s3.read_plan import ReadPolicy
+from bucketsum.s3.reader import reader
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.prices import PRICE_DATE, Prices, prices_in
 from bucketsum.sweep.records import RunStatus, Sample, SampleStatus
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
     from types import ModuleType
+
+    from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.source import Source
 
@@ -281,20 +284,20 @@ def test_a_probe_does_what_it_can(invoke: Invoke, change: dict[str, Any], messag
 def test_streams_are_the_readers(
     aws: Aws, function: Function, monkeypatch: pytest.MonkeyPatch, streams: int | str
 ) -> None:
-    """The prober reads as a hasher of these streams, this chunk size and this memory would."""
+    """The prober reads as a hasher of these streams, and keeps its connections."""
     aws.s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT)
-    prober, policies = function("prober"), []
-    source = prober._source  # noqa: SLF001 - what the handler takes
+    policies = []
 
-    def listening(policy: ReadPolicy) -> Source:
-        policies.append(policy)
-        opened: Source = source(policy)
-        return opened
+    def listening(s3: S3Client, chunk_bytes: int, plan_for: Any, env: Mapping[str, str]) -> Source:  # noqa: ANN401 - a method
+        policies.append(plan_for.__self__)
+        return reader(s3, chunk_bytes, plan_for, env)
 
-    monkeypatch.setattr(prober, "_source", listening)
-    assert prober.lambda_handler(PROBE | {"streams": streams}, Context())["status"] == "ok"
+    monkeypatch.setattr("bucketsum.sweep.prober.reader", listening)
+    handler = function("prober").lambda_handler
+    assert [handler(PROBE | {"streams": streams}, Context())["status"] for _ in range(2)] == [
+        "ok", "ok",
+    ]  # fmt: skip
     assert policies == [ReadPolicy(None if streams == "auto" else int(streams), 16_384, 256)]
-    assert source(policies[0]) is source(policies[0])  # connections are kept
 
 
 def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:

@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     Kind: TypeAlias = type[Run | Sample | CellRow | ColdStatistics | CellStatistics]
 
 _STORED_NAMES: Final = {"few_samples": "weak", "repetitions": "runs", "repetition": "run"}
-_DOCUMENTS: Final = ("input", "summary")
+_DOCUMENTS: Final = ("input", "machine", "summary")
 
 
 def run_values(run: Run) -> dict[str, Any]:
-    """All values of *run*; its input and its summary are JSON."""
+    """All values of *run*; its input, its machine and its summary are JSON."""
     return _values(Run, run)
 
 

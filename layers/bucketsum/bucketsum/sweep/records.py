@@ -31,6 +31,16 @@ class RunStatus(StrEnum):
     """Somebody stopped its execution, or it timed out."""
 
 
+class RunLabel(StrEnum):
+    """Place where a run was measured."""
+
+    AWS = "aws"
+    LOCAL = "local"
+    """The local emulator, whose numbers are not AWS's."""
+    HERE = "here"
+    """A machine without Lambda; see `Run.machine`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Run:
     """One sweep."""
@@ -46,7 +56,9 @@ class Run:
     runtime: str | None = None
     """As ``python3.13``."""
     label: str | None = None
-    """``aws``, or ``local`` for the local emulator, whose numbers are not AWS's."""
+    """A `RunLabel`."""
+    machine: Mapping[str, Any] | None = None
+    """The machine that measured it, if that was not Lambda."""
     execution_arn: str | None = None
     """The Step Functions execution."""
     input: Any = None

@@ -1,0 +1,43 @@
+"""Records of a run before its first sample: the run and its cells, from the plan."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from bucketsum.sweep.records import CellRow, Run
+
+if TYPE_CHECKING:
+    from bucketsum.sweep.plan import Plan
+    from bucketsum.sweep.prices import Prices
+
+
+def planned_rows(plan: Plan) -> list[CellRow]:
+    """The cells of *plan*, with the reasons of those that cannot run."""
+    return [
+        CellRow(
+            cell_id=cell.cell_id,
+            setting=cell.setting,
+            concurrency=cell.concurrency,
+            object_bytes=cell.object.size_bytes,
+            key=cell.object.key,
+            storage_mb=cell.storage_mb,
+            cause=cell.refused,
+        )
+        for cell in plan.cells
+    ]
+
+
+def planned_run(run: Run, plan: Plan, prices: Prices) -> Run:
+    """*run* with the numbers of *plan*, and its estimates at *prices*."""
+    return replace(
+        run,
+        repetitions=plan.sweep.repetitions,
+        few_samples=plan.sweep.few_samples,
+        cells=len(plan.cells),
+        samples=plan.samples,
+        estimated_seconds=round(plan.estimated_seconds, 1),
+        estimated_usd=plan.estimated_usd(prices),
+        price_date=prices.date,
+        priced_as=prices.priced_as,
+    )

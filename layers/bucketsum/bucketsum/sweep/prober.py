@@ -1,0 +1,77 @@
+"""Prober of one process: a Lambda execution environment, or a process of another machine."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import time
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import boto3
+
+from bucketsum import __version__
+from bucketsum.s3.reader import reader
+from bucketsum.sweep.parameters import read_policy
+from bucketsum.sweep.probe import ProbeContext
+from bucketsum.sweep.workloads import workload_of
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.s3.read_plan import ReadPolicy
+    from bucketsum.s3.source import Source
+    from bucketsum.sweep.probe import ProbeAnswer, ProbeEvent
+
+_MS: Final = 1000
+
+
+class Prober:
+    """Probes with connections that stay open for the next probe; the first probe is cold."""
+
+    def __init__(self, s3: S3Client) -> None:
+        """Read with *s3*; the process has initialised once this returns."""
+        self._s3 = s3
+        self._source = cache(self._new_source)
+        self._is_cold = True
+        self._init_ms = _process_age_ms()
+
+    def probe(self, event: ProbeEvent, memory_mb: int) -> ProbeAnswer:
+        """Probe once with *memory_mb* MiB, and describe the process.
+
+        Raises:
+            BucketsumError: The object could not be read.
+        """
+        started = time.perf_counter()
+        cold, self._is_cold = self._is_cold, False
+        policy = read_policy(event["streams"], event["chunk_bytes"], memory_mb)
+        context = ProbeContext(self._s3, self._source(policy), memory_mb)
+        answer = workload_of(event["workload"]).probe(event, context)
+        answer["cold"] = cold
+        answer["memory_mb"] = memory_mb
+        answer["boto3"] = boto3.__version__
+        answer["layer"] = __version__
+        answer["runtime"] = platform.python_version()
+        answer["architecture"] = platform.machine()
+        answer["billed_ms"] = math.ceil((time.perf_counter() - started) * _MS)
+        if cold and self._init_ms is not None:
+            answer["init_ms"] = self._init_ms
+            answer["billed_ms"] += self._init_ms
+        return answer
+
+    def _new_source(self, policy: ReadPolicy) -> Source:
+        """The hasher's reader with this policy."""
+        return reader(self._s3, policy.chunk_bytes, policy.plan_for, os.environ)
+
+
+def _process_age_ms() -> int | None:
+    """From the start of this process until now; None if the system does not tell."""
+    try:
+        stat = Path("/proc/self/stat").read_text()
+    except OSError:
+        return None
+    ticks = int(stat.rpartition(")")[2].split()[19])
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    return math.ceil(age * _MS)
