@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.support.events import LANDED, TEST_EVENT, eventbridge, from_sns, notification, with_field
 
 from bucketsum.errors import MalformedMessage
-from bucketsum.notifications import KEY_MAX_BYTES, created_objects_in
+from bucketsum.message_fields import KEY_MAX_BYTES
+from bucketsum.notifications import created_objects_in
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda key: len(key.encode()) <= KEY_MAX_BYTES

@@ -1,0 +1,134 @@
+"""Fields of queue messages: each is checked, or the message is malformed."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.errors import MalformedMessage
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+KEY_MAX_BYTES: Final = 1024
+"""S3's own limit on an object key, in bytes of UTF-8."""
+
+_BUCKET: Final = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9._-]{3,255}")
+"""Up to 255 characters for names from before 2018; dots alone would be a path in a URL."""
+
+_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
+_OPAQUE: Final = re.compile(r"[!#-~]{1,1024}")  # fits a quoted header and a sort key of the table
+_SIZE_MAX_BYTES: Final = 2**63 - 1  # far above S3's limit, which grows, and within the table's
+
+
+def json_object(text: str) -> dict[str, Any]:
+    """The JSON object in *text*.
+
+    Raises:
+        MalformedMessage: It is not JSON, or not an object.
+    """
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise MalformedMessage(f"not JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise MalformedMessage(f"a JSON {type(value).__name__}, not an object")
+    return value
+
+
+def _field(source: Mapping[str, Any], path: str) -> object:
+    value: object = source
+    for name in path.split("."):
+        value = value.get(name) if isinstance(value, dict) else None
+    return value
+
+
+def text_at(source: Mapping[str, Any], path: str) -> str:
+    """The text at *path*, names joined by dots.
+
+    Raises:
+        MalformedMessage: It is missing, empty, no text or not UTF-8.
+    """
+    value = _field(source, path)
+    if not isinstance(value, str) or not value:
+        raise MalformedMessage(f"{path} is {shown(value)}, not a text")
+    if not _is_utf8(value):
+        raise MalformedMessage(f"{path} is {shown(value)}, which is not UTF-8")
+    return value
+
+
+def _is_utf8(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate, which JSON can carry and AWS cannot
+        return False
+    return True
+
+
+def optional_opaque_at(source: Mapping[str, Any], path: str) -> str | None:
+    """The entity tag or version id at *path*; None if it is missing or empty.
+
+    Raises:
+        MalformedMessage: It has characters that neither of them has.
+    """
+    if _field(source, path) in (None, ""):
+        return None
+    value = text_at(source, path)
+    if not _OPAQUE.fullmatch(value):
+        raise MalformedMessage(
+            f"{path} is {shown(value)}, not 1 to 1,024 ASCII characters without quotes"
+        )
+    return value
+
+
+def size_at(source: Mapping[str, Any], path: str) -> int:
+    """The number of bytes at *path*.
+
+    Raises:
+        MalformedMessage: It is none.
+    """
+    value = _field(source, path)
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _SIZE_MAX_BYTES:
+        return value
+    raise MalformedMessage(f"{path} is {shown(value)}, not a number of bytes")
+
+
+def moment_at(source: Mapping[str, Any], path: str) -> str:
+    """The time at *path*, ISO 8601 in UTC.
+
+    Raises:
+        MalformedMessage: It is none.
+    """
+    text = text_at(source, path)
+    if not _MOMENT.fullmatch(text):
+        raise MalformedMessage(f"{path} is {shown(text)}, not a moment as 2026-11-21T03:04:05Z")
+    return text
+
+
+def bucket_name(name: str) -> str:
+    """*name*, if a bucket can have it.
+
+    Raises:
+        MalformedMessage: It cannot.
+    """
+    if not _BUCKET.fullmatch(name):  # an ARN would name an access point, perhaps somebody else's
+        raise MalformedMessage(f"{shown(name)} is not a bucket name")
+    return name
+
+
+def object_key(key: str) -> str:
+    """*key*, if an object can have it.
+
+    Raises:
+        MalformedMessage: It is too long.
+    """
+    size = len(key.encode())
+    if size > KEY_MAX_BYTES:
+        raise MalformedMessage(f"the key has {size} bytes, S3 allows {KEY_MAX_BYTES}")
+    return key
+
+
+def shown(value: object) -> str:
+    """The beginning of *value* for an error, in ASCII."""
+    return ascii(value)[:80]
