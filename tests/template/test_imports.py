@@ -37,6 +37,7 @@ ROLES: Final = {
     **{f"bucketsum.sweep.{name}": "sweeps" for name in SWEEPS},
     "bucketsum.hashing": "hashing",
     "bucketsum.batch": "hashing",
+    "bucketsum_cli.tune.formatting": "cli.tune.formats",  # below the workloads' views
     "bucketsum_cli.main": "commands",
     "bucketsum_cli.root_command": "commands",
     "bench.__main__": "benchmarks",
@@ -56,13 +57,17 @@ bench.targets: bench.box bench.tables cli cli.local layer
 bench.unzip: bench.box bench.tables cli cli.local layer layer.archives
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip
 cli: layer layer.archives layer.sweep sweeps
-cli.commands: cli cli.selftest cli.tune layer layer.sweep
+cli.commands: cli cli.selftest cli.tune cli.tune.formats layer layer.sweep
 cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
 cli.selftest: cli cli.tune layer layer.archives layer.sweep
-cli.tune: cli layer layer.sweep layer.sweep.workloads sweeps
-cli.tune.commands: cli cli.tune cli.tune.report layer layer.sweep layer.sweep.workloads sweeps
-cli.tune.report: cli cli.tune layer layer.sweep layer.sweep.workloads
+cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.sweep layer.sweep.workloads sweeps
+cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.report layer layer.sweep \
+layer.sweep.workloads sweeps
+cli.tune.formats: cli layer
+cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sweep \
+layer.sweep.workloads
+cli.tune.workloads: cli.tune.formats layer.sweep layer.sweep.workloads
 commands: cli cli.commands cli.local.commands cli.tune.commands layer
 hasher: hashing layer layer.archives layer.s3
 hashing: layer layer.archives layer.s3

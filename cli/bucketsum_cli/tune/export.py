@@ -8,23 +8,21 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.record_values import SAMPLE_VALUES, cell_values, run_values, sample_values
-from bucketsum.sweep.workloads import OWN_PARAMETERS
+from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.rows import iso_text
+from bucketsum_cli.tune.workloads import view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from bucketsum.sweep.records import CellRow, Run, Sample
     from bucketsum_cli.tune.results import Results
 
 _OF_RUN: Final = ("run_id", "label", "region")
-_OF_CELL: Final = (
-    "chunk_bytes", "streams", *OWN_PARAMETERS, "concurrency", "object_bytes", "key",
-)  # fmt: skip
-_OF_SAMPLE: Final = tuple(name for name in SAMPLE_VALUES if name not in _OF_CELL)
-
-CSV_COLUMNS: Final = (*_OF_RUN, *_OF_CELL, *_OF_SAMPLE)
-"""The columns of the CSV: run, cell and sample."""
+_OF_READING: Final = ("chunk_bytes", "streams")
+_OF_OBJECT: Final = ("concurrency", "object_bytes", "key")
+_OF_SAMPLE: Final = ("memory_mb", "run", "invocation", "at", "cold")
+"""The columns of a sample that its rows repeat."""
 
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
@@ -48,18 +46,54 @@ def results_as_json(results: Results) -> dict[str, Any]:
 
 
 def results_as_csv(results: Results) -> str:
-    """A line for each sample.
+    """A line for each sample: run, cell, and sample with its workload's own attributes."""
+    of_cell = _cell_names(results)
+    own = [name for name in results.workload.sample_names if name not in of_cell]
+    of_sample = (*SAMPLE_VALUES, *own)
+    lines = (
+        [*map(cell_values(cell).get, of_cell), *map(sample_values(sample).get, of_sample)]
+        for cell, sample in _samples(results)
+    )
+    return _csv(results, (*of_cell, *of_sample), lines)
+
+
+def rows_as_csv(results: Results) -> str:
+    """A line for each row that the workload's samples have.
+
+    Raises:
+        CannotDoError: The workload's samples have none.
+    """
+    view = view_of(results.workload_name)
+    if not view.row_names:
+        raise CannotDoError(f"samples of the workload {results.workload_name} have no rows")
+    of_cell = _cell_names(results)
+    lines = (
+        [
+            *map(cell_values(cell).get, of_cell),
+            *map(sample_values(sample).get, _OF_SAMPLE),
+            *map(row.get, view.row_names),
+        ]
+        for cell, sample in _samples(results)
+        for row in view.rows(sample)
+    )
+    return _csv(results, (*of_cell, *_OF_SAMPLE, *view.row_names), lines)
+
+
+def _cell_names(results: Results) -> tuple[str, ...]:
+    own = (parameter.name for parameter in results.workload.parameters)
+    return *_OF_READING, *own, *_OF_OBJECT
+
+
+def _csv(results: Results, names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:
+    """*lines* under *names*, each behind its run.
 
     Keys come from outside, so a text that a spreadsheet would compute gets a ``'`` in front.
     """
     text = io.StringIO()
-    lines = csv.writer(text)
-    lines.writerow(CSV_COLUMNS)
+    writer = csv.writer(text)
+    writer.writerow((*_OF_RUN, *names))
     of_run = [getattr(results.run, name) for name in _OF_RUN]
-    for cell, sample in _samples(results):
-        of_cell = map(cell_values(cell).get, _OF_CELL)
-        of_sample = map(sample_values(sample).get, _OF_SAMPLE)
-        lines.writerow(map(_harmless, [*of_run, *of_cell, *of_sample]))
+    writer.writerows(map(_harmless, [*of_run, *line]) for line in lines)
     return text.getvalue()
 
 

@@ -34,29 +34,32 @@ def chunk_has_effect(setting: Setting) -> bool:
 class SettingLabels:
     """Labels that tell the settings of one run apart."""
 
-    def __init__(self, settings: Iterable[Setting]) -> None:
-        """Take all settings of the run."""
+    def __init__(self, settings: Iterable[Setting], *, has_chunks: bool = True) -> None:
+        """Take all settings of the run, and whether their chunk sizes are worth a text."""
         self._has_streams = has_notable_streams(settings)
+        self._has_chunks = has_chunks
 
     def heading(self, setting: Setting) -> str:
         """The baseline's heading and the further fields: ``128 MB Memory / 1 MB Chunk Size``."""
-        memory, chunk = memory_text(setting.memory_mb), chunk_text(setting.chunk_bytes)
-        return " / ".join([f"{memory} Memory", f"{chunk} Chunk Size", *self._rest(setting)])
+        chunk = [f"{chunk_text(setting.chunk_bytes)} Chunk Size"] * self._has_chunks
+        return " / ".join(
+            [f"{memory_text(setting.memory_mb)} Memory", *chunk, *self._rest(setting)]
+        )
 
     def short(self, setting: Setting) -> str:
         """``128 MB / 1 MB / stream / isal``."""
-        memory, chunk = memory_text(setting.memory_mb), chunk_text(setting.chunk_bytes)
-        return " / ".join([memory, chunk, *self._rest(setting)])
+        chunk = [chunk_text(setting.chunk_bytes)] * self._has_chunks
+        return " / ".join([memory_text(setting.memory_mb), *chunk, *self._rest(setting)])
 
     def effective(self, setting: Setting) -> str:
         """`short`, without a chunk size that has no effect."""
-        chunk = [chunk_text(setting.chunk_bytes)] * chunk_has_effect(setting)
+        chunk = [chunk_text(setting.chunk_bytes)] * (self._has_chunks and chunk_has_effect(setting))
         return " / ".join([memory_text(setting.memory_mb), *chunk, *self._rest(setting)])
 
     def sentence(self, setting: Setting) -> str:
         """``512 MB memory, 1 MiB chunks, 4 streams``."""
-        memory, chunk = memory_text(setting.memory_mb), chunk_text(setting.chunk_bytes)
-        return ", ".join([f"{memory} memory", f"{chunk} chunks", *self._rest(setting)])
+        chunk = [f"{chunk_text(setting.chunk_bytes)} chunks"] * self._has_chunks
+        return ", ".join([f"{memory_text(setting.memory_mb)} memory", *chunk, *self._rest(setting)])
 
     def _rest(self, setting: Setting) -> Iterator[str]:
         if self._has_streams:

@@ -74,12 +74,18 @@ class Results:
     @property
     def labels(self) -> SettingLabels:
         """The labels of its settings."""
-        return SettingLabels(cell.setting for cell in self.cells)
+        settings = [cell.setting for cell in self.cells]
+        return SettingLabels(settings, has_chunks=self.workload.chunk_bytes is None)
 
     @property
     def workload(self) -> Workload:
         """The workload that was measured."""
-        return workload_of(self.input.get("workload", WorkloadName.HASH))
+        return workload_of(self.workload_name)
+
+    @property
+    def workload_name(self) -> str:
+        """The name of the workload that was measured."""
+        return str(self.input.get("workload", WorkloadName.HASH))
 
     def panels(self) -> tuple[Panel, ...]:
         """The cells by object and concurrency, small objects first."""

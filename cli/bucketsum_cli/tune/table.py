@@ -16,6 +16,7 @@ from bucketsum_cli.tune.formatting import (
     used_text,
 )
 from bucketsum_cli.tune.results import speed_at
+from bucketsum_cli.tune.workloads import OWN_COLUMNS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -38,24 +39,21 @@ class TableColumn:
 
     Attributes:
         title: Its heading.
-        field: The field of `TableRow` that it shows.
+        field: The field of `TableRow` that it shows, or the name of a workload's own column.
         is_number: Whether it is aligned to the right.
-        of_workload: Whether only the workloads have it whose `columns` name its field.
         in_report: Whether only the report has room for it.
     """
 
     title: str
     field: str
     is_number: bool = True
-    of_workload: bool = False
     in_report: bool = False
 
 
 RUNS: Final = TableColumn("every run (s)", "runs", is_number=False)
 
+_OBJECT: Final = TableColumn("object", "object", is_number=False)
 _COLUMNS: Final = (
-    TableColumn("object", "object", is_number=False),
-    TableColumn("files in folders", "members", of_workload=True),
     TableColumn("memory used", "memory_used"),
     RUNS,
     TableColumn("average MB/s", "average"),
@@ -73,7 +71,7 @@ class TableRow:
 
     Attributes:
         object: Size of the object, and its key if the sweep's input names it.
-        members: Files and folders in the archive; empty for other objects.
+        own: Texts of the workload's own columns by name.
         memory_used: The highest of all samples.
         runs: Seconds of every run; those of concurrent invocations joined by ``/``.
         average: MB/s at the mean of the seconds, as in the baseline.
@@ -87,7 +85,7 @@ class TableRow:
     """
 
     object: str
-    members: str
+    own: Mapping[str, str]
     memory_used: str
     runs: str
     average: str
@@ -101,7 +99,7 @@ class TableRow:
 
     def texts(self, columns: Sequence[TableColumn]) -> list[str]:
         """The row's texts in the order of *columns*."""
-        return [getattr(self, column.field) for column in columns]
+        return [self.own.get(column.field) or getattr(self, column.field) for column in columns]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,11 +112,12 @@ class TableGroup:
 
 def columns_of(results: Results, *, in_report: bool) -> tuple[TableColumn, ...]:
     """The columns that *results* need, on the terminal or in the report."""
+    own = (OWN_COLUMNS[name] for name in results.workload.columns)
+    of_workload = (
+        TableColumn(column.title, column.name, column.is_number, column.in_report) for column in own
+    )
     return tuple(
-        column
-        for column in _COLUMNS
-        if (not column.of_workload or column.field in results.workload.columns)
-        and (in_report or not column.in_report)
+        column for column in (_OBJECT, *of_workload, *_COLUMNS) if in_report or not column.in_report
     )
 
 
@@ -136,7 +135,7 @@ def _row(results: Results, cell: CellRow, sizes: Mapping[int, str]) -> TableRow:
     stats = cell.stats
     return TableRow(
         object=results.object_text(cell, sizes),
-        members=_members_text(cell),
+        own={name: OWN_COLUMNS[name].text(cell) for name in results.workload.columns},
         memory_used=used_text(cell.max_rss_bytes),
         runs=_runs_text(results.samples.get(cell.cell_id, ())),
         average=speed_text(speed_at(cell, stats.mean_seconds) if stats else None),
@@ -148,12 +147,6 @@ def _row(results: Results, cell: CellRow, sizes: Mapping[int, str]) -> TableRow:
         recommended=results.is_recommended(cell),
         failed=bool(cell.failed or cell.cause),
     )
-
-
-def _members_text(cell: CellRow) -> str:
-    if "members" not in cell.own:
-        return MISSING
-    return f"{cell.own['members']:,} in {cell.own['directories']:,}"
 
 
 def _runs_text(samples: Sequence[Sample]) -> str:

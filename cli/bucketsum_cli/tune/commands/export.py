@@ -4,24 +4,29 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from bucketsum_cli.files import write_text
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json, printable
-from bucketsum_cli.tune.export import json_text, results_as_csv, results_as_json
+from bucketsum_cli.tune.export import json_text, results_as_csv, results_as_json, rows_as_csv
 from bucketsum_cli.tune.sweeper import results_in
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
     from bucketsum_cli.options import Target
+    from bucketsum_cli.tune.results import Results
 
 
 @click.command("export")
 @click.argument("run_id", metavar="RUN")
-@click.option("--format", "kind", type=click.Choice(["csv", "json"]), default="json",
-              show_default=True, help="csv: one line per sample; json: everything.")  # fmt: skip
+@click.option("--format", "kind", type=click.Choice(["csv", "rows", "json"]), default="json",
+              show_default=True,
+              help="csv: one line per sample; rows: CSV with one line per file or other part of a "
+                   "sample, if the workload has them; json: everything.")  # fmt: skip
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE",
               help="Output file; the default is stdout.")  # fmt: skip
 @json_option
@@ -39,10 +44,12 @@ def export(
 
     Example: bucketsum tune export last --format csv -o samples.csv
     """
-    if as_json and kind == "csv" and file is None:
-        raise click.UsageError("--json cannot be used with --format csv, unless there is --output")
+    if as_json and kind != "json" and file is None:
+        raise click.UsageError(
+            f"--json cannot be used with --format {kind}, unless there is --output"
+        )
     results = results_in(target, run_id)
-    text = results_as_csv(results) if kind == "csv" else json_text(results_as_json(results))
+    text = _TEXTS[kind](results)
     if file is None:
         is_terminal = sys.stdout.isatty()
         click.echo(_escaped(text) if is_terminal else text, nl=False)
@@ -52,6 +59,17 @@ def export(
             print_json({"run_id": results.run.run_id, "format": kind, "file": str(file)})
         else:
             note(f"wrote {file}")
+
+
+def _json(results: Results) -> str:
+    return json_text(results_as_json(results))
+
+
+_TEXTS: Final[Mapping[str, Callable[[Results], str]]] = {
+    "csv": results_as_csv,
+    "rows": rows_as_csv,
+    "json": _json,
+}
 
 
 def _escaped(text: str) -> str:

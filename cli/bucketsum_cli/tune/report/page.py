@@ -2,58 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from matplotlib.colors import Normalize
 
 from bucketsum_cli.output import moment_text
 from bucketsum_cli.tune.formatting import speed_text, usd_text
-from bucketsum_cli.tune.report.cost_frontier import cost_frontier
-from bucketsum_cli.tune.report.heat_map import heat_map
 from bucketsum_cli.tune.report.markup import document, element
-from bucketsum_cli.tune.report.memory_curve import memory_curve
+from bucketsum_cli.tune.report.plot_kinds import PLOTS
 from bucketsum_cli.tune.report.svg import style
 from bucketsum_cli.tune.report.table import failures_table, results_table
 from bucketsum_cli.tune.results import also_text, chunk_remark, measured
+from bucketsum_cli.tune.workloads import OWN_COLUMNS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from xml.etree import ElementTree as ET
 
-    from bucketsum_cli.tune.report.plot import Plot
-    from bucketsum_cli.tune.results import Panel, Results
+    from bucketsum_cli.tune.report.plot import Plot, PlotKind
+    from bucketsum_cli.tune.results import Results
 
 LOCAL_WARNING: Final = (
     "Measured in the local emulator (ministack). The shape of the curves shows the effect of "
     "Lambda's CPU share; the numbers say nothing about AWS."
 )
-
-_HEAT_MAP_CAPTION: Final = (
-    "Each square's number is MB/s at the median of the warm runs; where several settings share a "
-    "square, it is that of the fastest. A colour means the same speed in all heat maps of this "
-    "page. The outlined square is the recommended setting."
-)
-_MEMORY_CAPTION: Final = "Marks are medians. Bars extend from the slowest to the fastest warm run."
-_COST_CAPTION: Final = (
-    "Each dot is one setting. The line joins the settings for which no other setting "
-    "is both faster and cheaper; the star is the recommended setting."
-)
-
-
-@dataclass(frozen=True, slots=True)
-class _PlotKind:
-    """A plot that workloads name in `Workload.plots`."""
-
-    draw: Callable[[str, Panel, Results, Normalize], Plot]
-    caption: str
-
-
-_PLOTS: Final = {
-    "heat": _PlotKind(heat_map, _HEAT_MAP_CAPTION),
-    "memory": _PlotKind(memory_curve, _MEMORY_CAPTION),
-    "cost": _PlotKind(cost_frontier, _COST_CAPTION),
-}
 
 
 def page_of(results: Results) -> str:
@@ -78,7 +50,7 @@ def page_of(results: Results) -> str:
             element("h2", "Every run"),
             results_table(results),
             *failures_table(results),
-            _meanings(),
+            _meanings(results),
         ),
     )
 
@@ -147,7 +119,7 @@ def _panels(results: Results) -> Iterator[ET.Element]:
     scale = Normalize(low if low < high else 0.0, high)
     for number, panel in enumerate(results.panels()):
         figures = [
-            _figure(_PLOTS[name].draw(f"p{number}-{name}", panel, results, scale), _PLOTS[name])
+            _figure(PLOTS[name].draw(f"p{number}-{name}", panel, results, scale), PLOTS[name])
             for name in results.workload.plots
         ]
         yield element(
@@ -157,7 +129,7 @@ def _panels(results: Results) -> Iterator[ET.Element]:
         )
 
 
-def _figure(plot: Plot, kind: _PlotKind) -> ET.Element:
+def _figure(plot: Plot, kind: PlotKind) -> ET.Element:
     return element(
         "figure",
         element("h3", plot.title),
@@ -171,7 +143,7 @@ def _figure(plot: Plot, kind: _PlotKind) -> ET.Element:
     )
 
 
-def _meanings() -> ET.Element:
+def _meanings(results: Results) -> ET.Element:
     meanings = {
         "MB/s": "10⁶ bytes of object per second, from the GET to the last byte hashed, at the "
         "median of the warm runs. The average uses their mean. For an archive, the bytes are those "
@@ -184,6 +156,8 @@ def _meanings() -> ET.Element:
         "USD per GB": "Lambda's charge for the median billed time, and for the disk if there is "
         "one, per 10⁹ bytes of object.",
     }
+    own = (OWN_COLUMNS[name] for name in results.workload.columns)
+    meanings |= {column.title: column.meaning for column in own if column.meaning}
     pairs = [
         element("div", element("dt", name), element("dd", text)) for name, text in meanings.items()
     ]

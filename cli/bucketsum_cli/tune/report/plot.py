@@ -12,15 +12,32 @@ from bucketsum_cli.tune.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.svg import svg_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from xml.etree import ElementTree as ET
+
+    from matplotlib.colors import Normalize
 
     from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.labels import SettingLabels
+    from bucketsum_cli.tune.results import Panel, Results
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""
 
 _WIDTH_INCHES: Final = 4.6  # some 360 pixels: readable on a phone without enlarging
+
+
+@dataclass(frozen=True, slots=True)
+class PlotKind:
+    """A plot that workloads name in `Workload.plots`.
+
+    Attributes:
+        draw: Draws the panel as a plot with this name; the scale of colours is the page's.
+        caption: The text under it.
+    """
+
+    draw: Callable[[str, Panel, Results, Normalize], Plot]
+    caption: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,9 @@ class Variants:
     ) -> None:
         """Take the variants of *cells*; fold parameters, *fold_first* first, down to *limit*."""
         settings = [cell.setting for cell in cells]
-        varying = [name for name in _TITLES if len({setting_values(s)[name] for s in settings}) > 1]
+        varying = [
+            name for name in _TITLES if len({setting_values(s).get(name) for s in settings}) > 1
+        ]
         self._shown = varying or ["chunk_bytes"]
         self._folded: list[str] = []
         for name in (*fold_first, *_TITLES):
@@ -74,7 +76,7 @@ class Variants:
     def combination_of(self, setting: Setting) -> tuple[object, ...]:
         """The values of the shown parameters; equal settings share a column or a line."""
         values = setting_values(setting)
-        return tuple(values[name] for name in self._shown)
+        return tuple(values.get(name) for name in self._shown)
 
     def label_of(self, setting: Setting) -> str:
         """The label of the setting's variant."""

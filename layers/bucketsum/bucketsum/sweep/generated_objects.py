@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import random
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
@@ -32,6 +33,12 @@ FRESH_FOR: Final = timedelta(days=5)
 """The bucket's lifecycle removes objects after 7 days, and no sweep may lose one while it runs."""
 
 
+SET_BYTES_METADATA: Final = "data-set-bytes"
+"""Metadata of a data set's main object: the size of the set."""
+
+_FILES_AT_ONCE: Final = 8
+"""Files of a data set that are uploaded at once; each thread holds one part of its file."""
+
 _NOT_FOUND: Final = 404
 
 
@@ -43,6 +50,25 @@ class Generated:
     """Its parts for an upload, from the first on, whenever it is called."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """Facts about its content, besides its SHA-1."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a data set, which lies beside the set's main object."""
+
+    name: str
+    """Its key without the prefix of the set."""
+    generated: Generated
+    size_bytes: int
+
+
+def file_key(key: str, name: str) -> str:
+    """The key of the file *name* of the data set whose main object is at *key*.
+
+    ``objects/9.jsonl`` and ``a.jp2`` give ``objects/9/a.jp2``.
+    """
+    folder, separator, last = key.rpartition("/")
+    return f"{folder}{separator}{last.rpartition('.')[0] or last}/{name}"
 
 
 def content(size_bytes: int) -> Iterator[bytes]:
@@ -75,7 +101,7 @@ class GeneratedObjects:
         """An object that somebody put there, for *workload*.
 
         Raises:
-            BadSweep: It is not there, empty, or does not carry its SHA-1.
+            BadSweep: It is not there, empty, or does not carry its SHA-1, or the size of its set.
         """
         head = self._head(key)
         if head is None:
@@ -88,26 +114,49 @@ class GeneratedObjects:
                 f"keys names {key!r}, which is empty or has no {SHA1_METADATA!r} in its metadata "
                 "to check samples against; copy it with --metadata sha1=ITS_SHA1"
             )
-        return _known(key, head["ContentLength"], head["Metadata"], workload)
+        size_bytes = head["ContentLength"]
+        if workload.has_files:
+            size_bytes = _set_bytes(key, head["Metadata"])
+        return _known(key, size_bytes, head["Metadata"], workload)
 
     def ensured(self, key: str, size_bytes: int, workload: Workload) -> KnownObject:
-        """The object of *size_bytes* at *key*, generated now unless a fresh one is there."""
+        """The object of *size_bytes* at *key*, generated now unless a fresh one is there.
+
+        The files of a data set come first: a fresh main object means that all of them are there.
+        """
         head = self._head(key)
-        if head is not None and self._usable(head, size_bytes):
+        if head is not None and self._usable(head, size_bytes, workload):
             return _known(key, size_bytes, head["Metadata"], workload)
+        self._write_files(key, workload.files(size_bytes))
         generated = workload.generate(size_bytes)
-        sha1 = hashlib.sha1(usedforsecurity=False)
-        for part in generated.parts():  # metadata is fixed before the first part is sent
-            sha1.update(part)
-        metadata = {SHA1_METADATA: sha1.hexdigest(), **generated.metadata}
+        of_set = {SET_BYTES_METADATA: str(size_bytes)} if workload.has_files else {}
+        metadata = _with_sha1(generated) | of_set
         self._upload(key, metadata, generated.parts())
         return _known(key, size_bytes, metadata, workload)
 
     @staticmethod
-    def _usable(head: dict[str, Any], size_bytes: int) -> bool:
+    def _usable(head: dict[str, Any], size_bytes: int, workload: Workload) -> bool:
         fresh: bool = datetime.now(UTC) - head["LastModified"] < FRESH_FOR
-        known = SHA1_METADATA in head["Metadata"]
-        return fresh and known and head["ContentLength"] == size_bytes
+        metadata, stored_bytes = head["Metadata"], str(head["ContentLength"])
+        if workload.has_files:
+            stored_bytes = metadata.get(SET_BYTES_METADATA, "")
+        return fresh and SHA1_METADATA in metadata and stored_bytes == str(size_bytes)
+
+    def _write_files(self, key: str, files: Iterable[DataFile]) -> None:
+        pool = ThreadPoolExecutor(_FILES_AT_ONCE)
+        try:
+            for _ in pool.map(lambda file: self._write_file(file_key(key, file.name), file), files):
+                pass
+        finally:
+            pool.shutdown(cancel_futures=True)  # the first failure ends the rest
+
+    def _write_file(self, key: str, file: DataFile) -> None:
+        metadata = _with_sha1(file.generated)
+        if file.size_bytes > PART_BYTES:
+            self._upload(key, metadata, file.generated.parts())
+        else:
+            body = b"".join(file.generated.parts())
+            self._s3.put_object(Bucket=self._bucket, Key=key, Metadata=metadata, Body=body)
 
     def _head(self, key: str) -> dict[str, Any] | None:
         try:
@@ -141,6 +190,24 @@ class GeneratedObjects:
             Bucket=self._bucket, Key=key, UploadId=upload_id, PartNumber=number, Body=part
         )
         return {"PartNumber": number, "ETag": sent["ETag"]}
+
+
+def _with_sha1(generated: Generated) -> dict[str, str]:
+    """All metadata of an object, which is fixed before the first part is sent."""
+    sha1 = hashlib.sha1(usedforsecurity=False)
+    for part in generated.parts():
+        sha1.update(part)
+    return {SHA1_METADATA: sha1.hexdigest(), **generated.metadata}
+
+
+def _set_bytes(key: str, metadata: Mapping[str, str]) -> int:
+    text = metadata.get(SET_BYTES_METADATA, "")
+    if not (text.isascii() and text.isdigit() and int(text)):
+        raise BadSweep(
+            f"keys names {key!r}, which has {SET_BYTES_METADATA}={text!r} in its metadata, not the "
+            "total size of its files"
+        )
+    return int(text)
 
 
 def _known(

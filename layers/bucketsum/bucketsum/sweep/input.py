@@ -126,14 +126,17 @@ _PARAMETER_OF: Final = {
 
 
 def _settings(fields: Fields, workload: WorkloadName) -> tuple[Setting, ...]:
-    parameters = WORKLOADS[workload].parameters
+    parameters, chunk_bytes = WORKLOADS[workload].parameters, WORKLOADS[workload].chunk_bytes
     for name, parameter in OWN_PARAMETERS.items():
         if name in fields and parameter not in parameters:
             raise BadSweep(f"{name} means nothing to the workload {workload}")
-    return settings_in(fields, parameters)
+    return settings_in(fields, parameters, chunk_bytes)
 
 
 def _objects(fields: Fields, workload: WorkloadName) -> tuple[tuple[int, ...], tuple[str, ...]]:
+    default = WORKLOADS[workload].default_object_bytes
+    if default is not None and "object_bytes" not in fields and "keys" not in fields:
+        return (default,), ()
     if ("object_bytes" in fields) == ("keys" in fields):
         raise BadSweep(
             "give either object_bytes (sizes; the sweep makes the objects) or keys (objects in "

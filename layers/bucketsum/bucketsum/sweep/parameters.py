@@ -19,6 +19,9 @@ MEMORY_MB_MAX: Final = 10_240
 
 Value = int | str
 
+Statistic = int | float | str
+"""A workload's own attribute of a sample, or statistic of a cell; a list is a text of JSON."""
+
 _STREAMS_IN_ORDER: Final = (*range(1, STREAMS_MAX + 1), AUTO_STREAMS)
 
 
@@ -28,10 +31,21 @@ class Parameter:
 
     name: str
     """The field, the attribute of stored cells, and the option of the command."""
-    allowed: tuple[str, ...] | range
-    """Values in the order of tables and plots; the first is the default."""
+    allowed: tuple[Value, ...] | range
+    """Values in the order of tables and plots."""
     label: str = "{}"
     """Text of a value in labels, as ``{} threads``."""
+    default: Value | None = None
+    """The value if the input gives none; None for the first that is allowed."""
+
+    @property
+    def default_value(self) -> Value:
+        """The value of a cell whose input gives none."""
+        return self.allowed[0] if self.default is None else self.default
+
+    def rank(self, value: Value) -> int:
+        """The place of *value* in tables and plots."""
+        return self.allowed.index(value)  # type: ignore[arg-type] # a value is of its type
 
     def read(self, place: str, raw: object) -> Value:
         """Check one value.
@@ -64,7 +78,7 @@ class Setting:
     @property
     def order(self) -> tuple[int, ...]:
         """Sort key: memory, chunk size, streams, then the ranks of the variant's values."""
-        ranks = (parameter.allowed.index(value) for parameter, value in self.variant)  # type: ignore[arg-type] # a value is of its parameter's type
+        ranks = (parameter.rank(value) for parameter, value in self.variant)
         return (self.memory_mb, self.chunk_bytes, _STREAMS_IN_ORDER.index(self.streams), *ranks)
 
     @property
@@ -96,8 +110,12 @@ _MEMORY_MB: Final = whole(MEMORY_MB_MIN, MEMORY_MB_MAX)
 _CHUNK_BYTES: Final = whole(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
 
 
-def settings_in(fields: Fields, parameters: Sequence[Parameter]) -> tuple[Setting, ...]:
-    """Every combination in *fields*, each once; *parameters* are the workload's own.
+def settings_in(
+    fields: Fields, parameters: Sequence[Parameter], chunk_bytes: int | None
+) -> tuple[Setting, ...]:
+    """Every combination in *fields*, each once.
+
+    *parameters* are the workload's own, and *chunk_bytes* is its default; None if it has none.
 
     Raises:
         BadSweep: A field is missing or out of range.
@@ -107,12 +125,12 @@ def settings_in(fields: Fields, parameters: Sequence[Parameter]) -> tuple[Settin
     variants = product(*(_choices(fields, parameter) for parameter in parameters))
     return tuple(
         Setting(*pair, count, variant)
-        for pair, count, variant in product(_pairs(fields), streams, variants)
+        for pair, count, variant in product(_pairs(fields, chunk_bytes), streams, variants)
     )
 
 
 def _choices(fields: Fields, parameter: Parameter) -> list[tuple[Parameter, Value]]:
-    values = fields.many(parameter.name, parameter.read, (parameter.allowed[0],))
+    values = fields.many(parameter.name, parameter.read, (parameter.default_value,))
     return [(parameter, value) for value in values]
 
 
@@ -125,9 +143,11 @@ def _streams(place: str, raw: object) -> Value:
         raise BadSweep(f"{error}, nor {AUTO_STREAMS}") from None
 
 
-def _pairs(fields: Fields) -> Iterable[tuple[int, int]]:
+def _pairs(fields: Fields, chunk_bytes: int | None) -> Iterable[tuple[int, int]]:
     if "pairs" not in fields:
         sizes = fields.needed_many("memory_mb", _MEMORY_MB)
+        if chunk_bytes is not None:
+            return product(sizes, fields.many("chunk_bytes", _CHUNK_BYTES, (chunk_bytes,)))
         return product(sizes, fields.needed_many("chunk_bytes", _CHUNK_BYTES))
     if "memory_mb" in fields or "chunk_bytes" in fields:
         raise BadSweep("give either pairs, or memory_mb and chunk_bytes, not both")

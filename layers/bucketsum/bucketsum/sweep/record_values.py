@@ -33,17 +33,16 @@ def run_values(run: Run) -> dict[str, Any]:
 
 
 def sample_values(sample: Sample) -> dict[str, Any]:
-    """All values of *sample*; None for attributes of other workloads."""
-    own = dict.fromkeys(SAMPLE_NAMES) | dict(sample.own)
-    return _expanded(_values(Sample, sample), own=own)
+    """All values of *sample*; those of its workload are there if it has them."""
+    return _expanded(_values(Sample, sample), own=sample.own)
 
 
 def cell_values(cell: CellRow) -> dict[str, Any]:
-    """All values of *cell*; None for statistics that it does not have."""
+    """All values of *cell*; None for statistics that it does not have, but for its workload's."""
     return _expanded(
         _values(CellRow, cell),
         setting=setting_values(cell.setting),
-        own=dict.fromkeys(STATISTIC_NAMES) | dict(cell.own),
+        own=cell.own,
         cold=_values(ColdStatistics, cell.cold) if cell.cold else _NO_COLD,
         stats=_values(CellStatistics, cell.stats) if cell.stats else _NO_STATS,
     )
@@ -115,9 +114,5 @@ def _stored(name: str) -> str:
 _NO_COLD: Final = {**{field.name: None for field in fields(ColdStatistics)}, "n_cold": 0}
 _NO_STATS: Final = {**{_stored(field.name): None for field in fields(CellStatistics)}, "n": 0}
 
-SAMPLE_VALUES: Final = tuple(
-    name
-    for field in fields(Sample)
-    for name in (SAMPLE_NAMES if field.name == "own" else (_stored(field.name),))
-)
-"""Names of the values of a sample."""
+SAMPLE_VALUES: Final = tuple(_stored(field.name) for field in fields(Sample) if field.name != "own")
+"""Names of the values of every sample; workloads have more."""

@@ -14,7 +14,7 @@ from bucketsum.sweep.prices import FREE_STORAGE_MB
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.sweep.parameters import Setting, Value
+    from bucketsum.sweep.parameters import Setting, Statistic
 
 _TIMED_NAME: Final = re.compile(r"\d{8}T\d{6}-")
 
@@ -135,7 +135,7 @@ class Sample:
     digest_ok: bool | None = None
     """Whether the digest was the known one."""
     sha1: str | None = None
-    own: Mapping[str, Value] = field(default_factory=dict)
+    own: Mapping[str, Statistic] = field(default_factory=dict)
     """The workload's own attributes; see `Workload.sample_names`."""
     memory_mb: int | None = None
     """Memory of the version that ran."""
@@ -226,7 +226,7 @@ class CellRow:
     """The reason why samples failed; the first one's."""
     max_rss_bytes: int | None = None
     """Peak memory of all samples that succeeded."""
-    own: Mapping[str, Value] = field(default_factory=dict)
+    own: Mapping[str, Statistic] = field(default_factory=dict)
     """The workload's own statistics; see `Workload.statistic_names`."""
     cold: ColdStatistics | None = None
     """None without a cold sample that succeeded."""

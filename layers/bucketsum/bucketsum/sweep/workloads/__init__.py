@@ -59,13 +59,12 @@ def workload_of(name: str) -> Workload:
     return WORKLOADS[WorkloadName(name)]
 
 
-def setting_values(setting: Setting) -> dict[str, Value | None]:
-    """The values of *setting* by name; None for parameters of other workloads."""
+def setting_values(setting: Setting) -> dict[str, Value]:
+    """The values of *setting* by name."""
     return {
         "memory_mb": setting.memory_mb,
         "chunk_bytes": setting.chunk_bytes,
         "streams": setting.streams,
-        **dict.fromkeys(OWN_PARAMETERS),
         **setting.own,
     }
 

@@ -6,11 +6,11 @@ from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, ClassVar
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bucketsum.sweep.cells import PlannedObject
-    from bucketsum.sweep.generated_objects import Generated
-    from bucketsum.sweep.parameters import Parameter, Setting, Value
+    from bucketsum.sweep.generated_objects import DataFile, Generated
+    from bucketsum.sweep.parameters import Parameter, Setting, Statistic, Value
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.records import Sample
 
@@ -22,8 +22,12 @@ class Workload(ABC):
     """Word for one of its objects."""
     parameters: ClassVar[tuple[Parameter, ...]] = ()
     """Its own parameters, besides memory, chunk size and streams."""
+    chunk_bytes: ClassVar[int | None] = None
+    """Chunk size of a workload whose reads have none to choose; None if the input must give it."""
     object_bytes: ClassVar[range]
-    """Allowed sizes of objects that the sweep generates."""
+    """Allowed sizes of objects, or of data sets, that the sweep generates."""
+    default_object_bytes: ClassVar[int | None] = None
+    """The size if the input names neither sizes nor keys; None if it must."""
     object_name: ClassVar[str]
     """Key of a generated object; ``{size_bytes}`` is replaced."""
     sample_names: ClassVar[tuple[str, ...]] = ()
@@ -31,9 +35,9 @@ class Workload(ABC):
     statistic_names: ClassVar[tuple[str, ...]] = ()
     """Names of its own statistics of a cell."""
     columns: ClassVar[tuple[str, ...]] = ()
-    """Names of its own columns in the table of results."""
+    """Names of its own columns in the table of results; their views are in the command."""
     plots: ClassVar[tuple[str, ...]] = ("heat", "memory", "cost")
-    """Names of the plots in its report, in their order."""
+    """Names of the plots in its report, in their order; the command draws them."""
     folded_first: ClassVar[str] = "streams"
     """Parameter that a crowded heat map leaves out first."""
     undeployable: ClassVar[str] = ""
@@ -45,7 +49,7 @@ class Workload(ABC):
 
     @abstractmethod
     def generate(self, size_bytes: int) -> Generated:
-        """The object of this size: the same bytes every time."""
+        """The object of this size, or the main object of its data set: the same bytes always."""
 
     @abstractmethod
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
@@ -54,6 +58,15 @@ class Workload(ABC):
         Raises:
             BucketsumError: The object could not be read.
         """
+
+    def files(self, size_bytes: int) -> Iterable[DataFile]:  # noqa: ARG002 - a default
+        """The files of the data set of this size, which lie beside its main object."""
+        return ()
+
+    @property
+    def has_files(self) -> bool:
+        """Whether its objects are data sets; their size is not that of their main object."""
+        return type(self).files is not Workload.files
 
     def contents(self, key: str, metadata: Mapping[str, str]) -> Mapping[str, Value] | None:  # noqa: ARG002 - a default
         """Facts about an object's content that its metadata state, for the probe to check.
@@ -71,7 +84,7 @@ class Workload(ABC):
         """Reason why a prober with *storage_mb* MiB of /tmp cannot do it, or None."""
         return None
 
-    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Value]:  # noqa: ARG002 - a default
+    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:  # noqa: ARG002 - a default
         """Its `statistic_names` with their values, from a cell's good *samples*."""
         return {}
 

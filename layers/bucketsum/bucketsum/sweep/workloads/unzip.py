@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.reader import ArchiveReader
     from bucketsum.sweep.cells import PlannedObject
     from bucketsum.sweep.generated_objects import Generated
-    from bucketsum.sweep.parameters import Setting, Value
+    from bucketsum.sweep.parameters import Setting, Statistic, Value
     from bucketsum.sweep.probe import ProbeContext, ProbeEvent
     from bucketsum.sweep.records import Sample
 
@@ -166,7 +166,7 @@ class UnzipWorkload(Workload):
             answer["error"], answer["cause"] = problem
         return answer
 
-    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Value]:
+    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
         """The archive's contents: equal in all good samples, because the prober checks them."""
         own = next((sample.own for sample in samples if "members" in sample.own), {})
         return {name: own[name] for name in self.statistic_names if name in own}

@@ -1,0 +1,31 @@
+"""The registry of plots: those of every workload, and a line for each workload's own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_cli.tune.report.cost_frontier import cost_frontier
+from bucketsum_cli.tune.report.heat_map import heat_map
+from bucketsum_cli.tune.report.memory_curve import memory_curve
+from bucketsum_cli.tune.report.plot import PlotKind
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_HEAT_MAP_CAPTION: Final = (
+    "Each square's number is MB/s at the median of the warm runs; where several settings share a "
+    "square, it is that of the fastest. A colour means the same speed in all heat maps of this "
+    "page. The outlined square is the recommended setting."
+)
+_MEMORY_CAPTION: Final = "Marks are medians. Bars extend from the slowest to the fastest warm run."
+_COST_CAPTION: Final = (
+    "Each dot is one setting. The line joins the settings for which no other setting "
+    "is both faster and cheaper; the star is the recommended setting."
+)
+
+PLOTS: Final[Mapping[str, PlotKind]] = {
+    "heat": PlotKind(heat_map, _HEAT_MAP_CAPTION),
+    "memory": PlotKind(memory_curve, _MEMORY_CAPTION),
+    "cost": PlotKind(cost_frontier, _COST_CAPTION),
+}
+"""Plots by the names that `Workload.plots` has."""

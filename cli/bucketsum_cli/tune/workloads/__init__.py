@@ -1,0 +1,28 @@
+"""The registry of the workloads' views; a workload without a line has nothing of its own."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.sweep.workloads import WorkloadName
+from bucketsum_cli.tune.workloads.unzip import UnzipView
+from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+VIEWS: Final[Mapping[WorkloadName, WorkloadView]] = {
+    **dict.fromkeys(WorkloadName, WorkloadView()),
+    WorkloadName.UNZIP: UnzipView(),
+}
+
+
+def view_of(name: str) -> WorkloadView:
+    """The view of the workload of that name."""
+    return VIEWS[WorkloadName(name)]
+
+
+OWN_COLUMNS: Final[Mapping[str, OwnColumn]] = {
+    column.name: column for view in VIEWS.values() for column in view.columns
+}
+"""The own columns of all workloads by name."""

@@ -1,0 +1,23 @@
+"""View of the workload ``unzip``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bucketsum_cli.tune.formatting import MISSING
+from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView
+
+if TYPE_CHECKING:
+    from bucketsum.sweep.records import CellRow
+
+
+def _members_text(cell: CellRow) -> str:
+    if "members" not in cell.own:
+        return MISSING
+    return f"{cell.own['members']:,} in {cell.own['directories']:,}"
+
+
+class UnzipView(WorkloadView):
+    """See the module."""
+
+    columns = (OwnColumn("members", "files in folders", _members_text),)

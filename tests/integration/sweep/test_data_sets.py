@@ -1,0 +1,122 @@
+"""Data sets: the files first, the main object last, and all of them made once."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+from botocore.exceptions import ClientError
+from tests.integration.sweep.conftest import BUCKET, Aws
+
+from bucketsum.errors import BadSweep
+from bucketsum.sweep import generated_objects
+from bucketsum.sweep.generated_objects import (
+    DataFile,
+    Generated,
+    GeneratedObjects,
+    content,
+    file_key,
+)
+from bucketsum.sweep.workloads.hash import HashWorkload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+KEY = "objects/30.jsonl"
+
+
+class SetWorkload(HashWorkload):
+    """A data set of three files of the same size."""
+
+    def files(self, size_bytes: int) -> Iterator[DataFile]:
+        """Equal files."""
+        for number in range(3):
+            each = Generated(lambda: content(size_bytes // 3), {"fact": "x"})
+            yield DataFile(f"{number}.bin", each, size_bytes // 3)
+
+    def generate(self, size_bytes: int) -> Generated:  # noqa: ARG002 - as the protocol
+        """A list of them."""
+        return Generated(lambda: iter([b"the list"]))
+
+
+def keys_in(aws: Aws) -> list[str]:
+    """The keys in the bucket."""
+    listed = aws.s3.list_objects_v2(Bucket=BUCKET).get("Contents", [])
+    return [entry["Key"] for entry in listed]
+
+
+def test_files_lie_beside_the_main_object(aws: Aws) -> None:
+    """Each has its SHA-1; the set has its planned size, and the SHA-1 of its main object."""
+    known = GeneratedObjects(aws.s3, BUCKET).ensured(KEY, 30, SetWorkload())
+    assert keys_in(aws) == [KEY, "objects/30/0.bin", "objects/30/1.bin", "objects/30/2.bin"]
+    main = aws.s3.get_object(Bucket=BUCKET, Key=KEY)["Body"].read()
+    assert known["sha1"] == hashlib.sha1(main, usedforsecurity=False).hexdigest()
+    assert (main, known["size_bytes"]) == (b"the list", 30)
+    file = aws.s3.get_object(Bucket=BUCKET, Key="objects/30/1.bin")
+    sha1 = hashlib.sha1(file["Body"].read(), usedforsecurity=False).hexdigest()
+    assert file["Metadata"] == {"sha1": sha1, "fact": "x"}
+
+
+def test_a_set_is_made_once(aws: Aws) -> None:
+    """A fresh main object of the same size stands for the whole set."""
+    objects = GeneratedObjects(aws.s3, BUCKET)
+    first = objects.ensured(KEY, 30, SetWorkload())
+    aws.s3.delete_object(Bucket=BUCKET, Key="objects/30/1.bin")
+    assert objects.ensured(KEY, 30, SetWorkload()) == first
+    assert "objects/30/1.bin" not in keys_in(aws)
+    objects.ensured(KEY, 60, SetWorkload())  # another size: not this set
+    assert "objects/30/1.bin" in keys_in(aws)
+
+
+def test_a_set_that_is_not_whole_has_no_main_object(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The next sweep makes it again."""
+    put = aws.s3.put_object
+
+    def refuse(**arguments: object) -> object:
+        if arguments["Key"] == "objects/30/1.bin":
+            raise ClientError({"Error": {"Code": "SlowDown"}}, "PutObject")
+        return put(**arguments)  # type: ignore[arg-type] # those of the module
+
+    monkeypatch.setattr(aws.s3, "put_object", refuse)
+    with pytest.raises(ClientError, match="SlowDown"):
+        GeneratedObjects(aws.s3, BUCKET).ensured(KEY, 30, SetWorkload())
+    assert KEY not in keys_in(aws)
+
+
+def test_a_large_file_is_sent_in_parts(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No thread holds more than a part."""
+    monkeypatch.setattr(generated_objects, "PART_BYTES", 5 * 1024 * 1024)
+
+    def refuse(**_: object) -> NoReturn:
+        raise AssertionError("one PUT")
+
+    monkeypatch.setattr(aws.s3, "put_object", refuse)
+    total = 3 * 6 * 1024 * 1024
+    GeneratedObjects(aws.s3, BUCKET).ensured(KEY, total, SetWorkload())
+    head = aws.s3.head_object(Bucket=BUCKET, Key="objects/30/2.bin")
+    assert head["ContentLength"] == total // 3
+    assert head["ETag"].endswith('-2"')
+
+
+def test_a_set_of_ones_own_names_its_size(aws: Aws) -> None:
+    """Its main object tells nothing of it."""
+    objects = GeneratedObjects(aws.s3, BUCKET)
+    aws.s3.put_object(Bucket=BUCKET, Key="mine.jsonl", Body=b"list", Metadata={"sha1": "x"})
+    with pytest.raises(BadSweep, match="data-set-bytes=''"):
+        objects.named("mine.jsonl", SetWorkload())
+    metadata = {"sha1": "x", "data-set-bytes": "99"}
+    aws.s3.put_object(Bucket=BUCKET, Key="mine.jsonl", Body=b"list", Metadata=metadata)
+    assert objects.named("mine.jsonl", SetWorkload())["size_bytes"] == 99
+    assert objects.named("mine.jsonl", HashWorkload())["size_bytes"] == 4
+
+
+@pytest.mark.parametrize(
+    ("key", "beside"),
+    [("objects/9.jsonl", "objects/9/a"), ("set", "set/a"), ("a.b/set", "a.b/set/a")],
+)
+def test_the_key_of_a_file(key: str, beside: str) -> None:
+    """The main object's key without its extension, and the name."""
+    assert file_key(key, "a") == beside
