@@ -45,6 +45,7 @@ KNOWN_GAPS: Final = {
 
 _HERE: Final = Path(__file__).parent
 _MANIFEST: Final = "layer.json"
+_USAGE: Final = "usage: build.py FOLDER, or build.py --check FOLDER"
 _CURL: Final = "pycurl"
 _PIP: Final = (
     sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
@@ -206,9 +207,14 @@ def main(arguments: list[str]) -> int:
     """Build into a folder, or with ``--check`` look at what was built there.
 
     Returns:
-        1 if it failed, or if wheels are missing and that is not allowed; else 0.
+        2 if the arguments are not these; 1 if it failed, or if wheels are missing and that is not
+        allowed; else 0.
     """
-    action = missing_in if arguments[0] == "--check" else build
+    checks = arguments[:1] == ["--check"]
+    if len(arguments) != 1 + checks:
+        print(f"{_USAGE}; got {arguments}", file=sys.stderr)
+        return 2
+    action = missing_in if checks else build
     try:
         missing = action(Path(arguments[-1]))
     except BuildError as error:

@@ -97,6 +97,15 @@ def test_a_built_layer_is_checked(
     assert script.main(["--check", str(tmp_path)]) == 0
 
 
+@pytest.mark.parametrize("arguments", [[], ["--check"], ["a", "b"], ["--check", "a", "b"]])
+def test_wrong_arguments_are_refused_with_the_usage(
+    script: ModuleType, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The exit status is 2, and nothing is built."""
+    assert script.main(arguments) == 2
+    assert capsys.readouterr().err.startswith("usage: build.py FOLDER")
+
+
 def test_missing_pure_distributions_are_never_allowed(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

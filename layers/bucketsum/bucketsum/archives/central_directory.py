@@ -10,6 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.archives.end_record import FULL16, TAIL_BYTES, end_record_in
 from bucketsum.archives.extra_fields import FULL32, zip64_values
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Limits, Member
@@ -21,16 +22,8 @@ if TYPE_CHECKING:
     from bucketsum.s3.range_reads import Read
 
 _ENTRY_SIGNATURE: Final = b"PK\x01\x02"
-_END_SIGNATURE: Final = b"PK\x05\x06"
-_END64_SIGNATURE: Final = b"PK\x06\x06"
-_LOCATOR_SIGNATURE: Final = b"PK\x06\x07"
 
 _ENTRY: Final = struct.Struct("<4sBBHHHHHLLLHHHHHLL")
-_END: Final = struct.Struct("<4sHHHHLLH")
-_END64: Final = struct.Struct("<4sQHHLLQQQQ")
-_LOCATOR: Final = struct.Struct("<4sLQL")
-_TAIL_BYTES: Final = 65_535 + _END.size + _LOCATOR.size + _END64.size
-_FULL16: Final = 0xFFFF
 _MASKED_BIT: Final = 0x2000
 
 
@@ -74,32 +67,6 @@ class Directory:
         return placed
 
 
-@dataclass(frozen=True, slots=True)
-class _End:
-    """The records at the end of the file."""
-
-    position: int
-    entries: int
-    size: int
-    offset: int
-    remarks: tuple[str, ...] = ()
-
-    def says_the_same(self, other: _End) -> bool:
-        """Whether both name the same directory."""
-        return (self.entries, self.size, self.offset) == (other.entries, other.size, other.offset)
-
-    @property
-    def can_be_true(self) -> bool:
-        """Whether it names a directory with members, in front of this record."""
-        fits = self.offset + self.size <= self.position
-        return fits and 0 < self.entries * _ENTRY.size <= self.size
-
-    @property
-    def needs_zip64(self) -> bool:
-        """Whether a value is too large for this record, and stands in the Zip64 record."""
-        return self.entries == _FULL16 or FULL32 in (self.size, self.offset)
-
-
 def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
     """Find and read the directory of a file of *size_bytes*.
 
@@ -108,9 +75,9 @@ def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
     Raises:
         ArchiveStopped: There is none, it is inconsistent, or more than *limits* allow.
     """
-    tail_start = max(0, size_bytes - _TAIL_BYTES)
+    tail_start = max(0, size_bytes - TAIL_BYTES)
     tail = bytes(read(tail_start, size_bytes - tail_start)) if size_bytes else b""
-    end = _end_in(tail, tail_start)
+    end = end_record_in(tail, tail_start)
     if end is None:
         raise _no_end(read, size_bytes)
     start = end.position - end.size
@@ -130,7 +97,7 @@ def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
     if end.size and entries[:4] != _ENTRY_SIGNATURE and _is_masked(read, start):
         raise ArchiveStopped(ArchiveStatus.ENCRYPTED, "its directory is encrypted")
     members = tuple(_members_in(entries, base, limits))
-    if len(members) & _FULL16 != end.entries & _FULL16:
+    if len(members) & FULL16 != end.entries & FULL16:
         raise _broken(f"its directory has {len(members)} members, its end says {end.entries}")
     return Directory(members, start, (*(("prefixed",) if base else ()), *end.remarks))
 
@@ -158,72 +125,11 @@ def _too_many(got: str, limits: Limits) -> ArchiveStopped:
 def _no_end(read: Read, size_bytes: int) -> ArchiveStopped:
     if size_bytes and read(0, min(4, size_bytes)) == LOCAL_SIGNATURE:
         return ArchiveStopped(
-            ArchiveStatus.TRUNCATED, "it begins as a zip archive, and has no directory at its end"
+            ArchiveStatus.TRUNCATED,
+            f"it begins as a zip archive, and its last {TAIL_BYTES} bytes have no directory: it is "
+            "cut off, or other data follows the archive",
         )
     return ArchiveStopped(ArchiveStatus.NOT_AN_ARCHIVE, "it has no zip directory at its end")
-
-
-def _end_in(tail: bytes, tail_start: int) -> _End | None:
-    at, remarks = _end_position(tail)
-    if at < 0:
-        return None
-    _, disk, first_disk, _, entries, size, offset, _ = _END.unpack_from(tail, at)
-    end = _End(tail_start + at, entries, size, offset, remarks)
-    # Without a value that needs it, the signature may as well be part of a name or comment.
-    if at >= _LOCATOR.size and tail.startswith(_LOCATOR_SIGNATURE, at - _LOCATOR.size):
-        end64 = _end64_in(tail, tail_start, at, end)
-        if end.needs_zip64 or (end64 and end64.says_the_same(end)):
-            return _checked_end64(tail, at, end64)
-        if end64 and end64.can_be_true:  # other programs read that directory
-            raise _broken("its end and its Zip64 end name different directories")
-    if {disk, first_disk} - {0, _FULL16}:
-        raise ArchiveStopped(ArchiveStatus.SPLIT, f"it is volume {disk + 1} of several")
-    return end
-
-
-def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
-    """Position of the end record: the last whose comment ends with the file, or the last of all.
-
-    If two records' comments end with the file, one lies in the other's comment. Programs then
-    disagree about the members, so a remark says it.
-    """
-    positions = list(_end_positions(tail))
-    fitting = [at for at in positions if at + _END.size + _comment_bytes(tail, at) == len(tail)]
-    if fitting:
-        return fitting[0], ("second-end",) if len(fitting) > 1 else ()
-    return positions[0] if positions else -1, ("trailing-data",)
-
-
-def _end_positions(tail: bytes) -> Iterator[int]:
-    """Positions of the signatures of end records, the last first."""
-    at = tail.rfind(_END_SIGNATURE, 0, max(0, len(tail) - _END.size + 4))
-    while at >= 0:
-        yield at
-        at = tail.rfind(_END_SIGNATURE, 0, at)
-
-
-def _comment_bytes(tail: bytes, at: int) -> int:
-    return int.from_bytes(tail[at + 20 : at + 22], "little")
-
-
-def _end64_in(tail: bytes, tail_start: int, at: int, end: _End) -> _End | None:
-    """The Zip64 record: where the locator says, or right before it if the file has a prefix."""
-    _, _, offset, _ = _LOCATOR.unpack_from(tail, at - _LOCATOR.size)
-    last = at - _LOCATOR.size - _END64.size
-    for position in (offset - tail_start, last):
-        if 0 <= position <= last and tail.startswith(_END64_SIGNATURE, position):
-            _, _, _, _, _, _, _, entries, size, start = _END64.unpack_from(tail, position)
-            return _End(tail_start + position, entries, size, start, end.remarks)
-    return None
-
-
-def _checked_end64(tail: bytes, at: int, end64: _End | None) -> _End:
-    _, _, offset, volumes = _LOCATOR.unpack_from(tail, at - _LOCATOR.size)
-    if volumes > 1:
-        raise ArchiveStopped(ArchiveStatus.SPLIT, f"it is the last of {volumes} volumes")
-    if end64 is None:
-        raise _broken(f"its Zip64 end is not at {offset}, where its locator says")
-    return end64
 
 
 def _members_in(entries: bytes | memoryview, base: int, limits: Limits) -> Iterator[Member]:

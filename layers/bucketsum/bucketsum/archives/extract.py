@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 BLOCK_BYTES: Final = 4096
 """Least disk space of a file or folder."""
 
+STORAGE_MIB_MAX: Final = 10_240
+"""[A] The largest /tmp that a function can have."""
+
 _BATCH_MEMBERS: Final = 64
 _BATCH_BYTES: Final = 1024 * 1024
 _MIB: Final = 1024 * 1024
@@ -66,10 +69,14 @@ def check_room(
     needed = archive_bytes + keeps * blocks * BLOCK_BYTES
     usage = shutil.disk_usage(folder)
     if needed > usage.free:
+        needed_mib = -(-(needed + usage.used) // _MIB)
+        if needed_mib > STORAGE_MIB_MAX:
+            reason = f"it needs more than the {STORAGE_MIB_MAX} MiB that /tmp can have"
+            raise ArchiveStopped(ArchiveStatus.NO_ROOM, f"{reason}: set ArchiveMode to stream")
         raise ArchiveStopped(
             ArchiveStatus.NO_ROOM,
             f"it needs {needed} bytes of /tmp, {usage.free} are free: raise EphemeralStorageSize "
-            f"to {-(-(needed + usage.used) // _MIB)} (10240 at most), or set ArchiveMode to stream",
+            f"to {needed_mib}, or set ArchiveMode to stream",
         )
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from bucketsum.archives.background import BackgroundCalls
-    from bucketsum.archives.decoders import Decoder
+    from bucketsum.archives.bounded_decoder import Decoder
     from bucketsum.archives.limits import LimitCounter
 
     Write = Callable[[bytes | memoryview], object]
