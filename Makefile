@@ -33,8 +33,8 @@ setup: .venv/.ready ## Create the locked environment under .venv
 demo: .venv/.ready ## Upload real files to a stack on the local emulator, check every SHA-1, and run a quick sweep (KEEP=1 keeps the stack)
 	@$(BIN)/bucketsum local demo --sweep $(if $(KEEP),--keep)
 
-test: .venv/.ready $(ASL_VALIDATOR) ## Every test on every core, with coverage (ARGS=tests/unit: only these)
-	@$(BIN)/pytest --numprocesses auto --cov --cov-report=term-missing:skip-covered $(ARGS)
+test: .venv/.ready $(ASL_VALIDATOR) ## Every test on every core, with coverage (ARGS=tests/unit: only these, without it)
+	@$(BIN)/pytest --numprocesses auto $(or $(ARGS),--cov --cov-report=term-missing:skip-covered)
 
 tests/template/asl/node_modules/.package-lock.json: tests/template/asl/package-lock.json
 	@npm --prefix tests/template/asl ci --silent --no-audit --no-fund || echo "asl-validator could not be fetched; its test says so" >&2
