@@ -72,6 +72,7 @@ commands: cli cli.commands cli.local.commands cli.tune.commands layer
 hasher: hashing layer layer.archives layer.s3
 hashing: layer layer.archives layer.s3
 layer.archives: layer layer.s3
+layer.long_objects: layer
 layer.s3: layer
 layer.sweep: layer layer.s3
 layer.sweep.workloads: layer layer.archives layer.s3 layer.sweep

@@ -1,4 +1,4 @@
-"""The gateway splits long responses, and encodes keys in listings."""
+"""The gateway splits long responses, encodes keys in listings, and cuts ranges of versions."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from bucketsum_cli.local.gateway import (
     in_pieces,
     server_config,
     with_encoded_keys,
+    with_ranges_of_versions,
 )
 
 if TYPE_CHECKING:
@@ -121,6 +122,67 @@ def test_errors_stay() -> None:
     """An error of a listing is no listing."""
     raw = b"<Error><Key>a b</Key></Error>"
     assert listed_by_an_app(raw, "versions&encoding-type=url", 404)[0] == raw
+
+
+def got_of_an_app(body: bytes, query: bytes, byte_range: str, status: int = 200) -> list[Any]:
+    """Status, Content-Range, Content-Length and body that a client gets of a GET of a range."""
+    sent: list[dict[str, Any]] = []
+
+    async def app(_scope: Scope, _receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+        headers = [(b"Content-Length", str(len(body)).encode()), (b"ETag", b'"e"')]
+        messages = [
+            {"type": "http.response.start", "status": status, "headers": headers},
+            {"type": "http.response.body", "body": body, "more_body": False},
+        ]
+        for message in messages:
+            await send(message)  # type: ignore[arg-type] # plain dictionaries, as ministack's
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "GET",
+        "query_string": query,
+        "headers": [(b"range", byte_range.encode())],
+    }
+    wrapped: Any = in_pieces(with_ranges_of_versions(app))
+    asyncio.run(wrapped(scope, None, send))
+    headers = {name.lower(): value.decode() for name, value in sent[0]["headers"]}
+    content = b"".join(bytes(message["body"]) for message in sent[1:])
+    assert headers[b"content-length"] == str(len(content))
+    return [sent[0]["status"], headers.get(b"content-range"), content]
+
+
+@pytest.mark.parametrize(
+    ("byte_range", "content_range", "first", "end"),
+    [
+        ("bytes=0-0", "bytes 0-0/3000000", 0, 1),
+        ("bytes=7-", "bytes 7-2999999/3000000", 7, 3_000_000),
+        ("bytes=2999999-9999999", "bytes 2999999-2999999/3000000", 2_999_999, 3_000_000),
+    ],
+)
+def test_a_range_of_a_version_is_cut(
+    byte_range: str, content_range: str, first: int, end: int
+) -> None:
+    """Status, headers and bytes are those of S3."""
+    content = bytes(range(250)) * 12_000
+    got = got_of_an_app(content, b"versionId=v1&x-id=GetObject", byte_range)
+    assert got == [206, content_range, content[first:end]]
+
+
+@pytest.mark.parametrize(
+    ("query", "status", "byte_range"),
+    [
+        (b"x-id=GetObject", 200, "bytes=1-2"),
+        (b"versionId=v1", 412, "bytes=1-2"),
+        (b"versionId=v1", 200, "bytes=90-"),
+        (b"versionId=v1", 200, "bytes=-2"),
+    ],
+)
+def test_other_responses_to_ranges_stay(query: bytes, status: int, byte_range: str) -> None:
+    """Ministack cuts ranges of current objects itself; errors are no objects."""
+    assert got_of_an_app(b"content", query, byte_range, status) == [status, None, b"content"]
 
 
 def test_it_listens_on_this_machine_alone() -> None:

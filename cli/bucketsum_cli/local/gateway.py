@@ -1,12 +1,13 @@
 """Server process of the local emulator: ministack behind TLS.
 
-Three things differ from ``python -m ministack``, without touching its private code:
+Four things differ from ``python -m ministack``, without touching its private code:
 
 - `sys.executable` is our worker program: ministack starts Lambda functions with it.
 - Long responses are sent in pieces. ministack answers a GET with the whole object at once; a TLS
   connection would keep a second copy, and fails above 1 GB.
 - ListObjectVersions encodes keys if ``encoding-type=url`` is set, as S3 does. ministack ignores the
   parameter there, and XML cannot have all characters that a key may have.
+- A GET of a range of a version answers with the range. ministack answers with the whole version.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ from urllib.parse import parse_qs, quote
 from xml.sax.saxutils import unescape
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from hypercorn.config import Config
     from hypercorn.typing import (
         ASGIFramework,
@@ -30,12 +33,14 @@ if TYPE_CHECKING:
     )
 
 OK: Final = 200
+PARTIAL_CONTENT: Final = 206
 PIECE_BYTES: Final = 1024 * 1024
 """Maximum size of a piece of a response."""
 
 _ENCODED_ELEMENTS: Final = re.compile(
     r"<(Key|Prefix|Delimiter|KeyMarker|NextKeyMarker)>([^<]*)</\1>", re.DOTALL
 )
+_RANGE: Final = re.compile(rb"bytes=(\d+)-(\d*)")
 _KEEP_ALIVE_SECONDS: Final = 75  # ministack's own
 
 
@@ -95,6 +100,56 @@ def _wants_encoded_versions(scope: Scope) -> bool:
     return "versions" in query and query.get("encoding-type") == ["url"]
 
 
+def with_ranges_of_versions(app: ASGIFramework) -> ASGIFramework:
+    """Wrap *app*: a GET of a range of a version answers with these bytes alone, as S3 does."""
+
+    async def serve(scope: Scope, receive: ASGIReceiveCallable, send: Any) -> None:  # noqa: ANN401 - plain dictionaries
+        requested = _range_of_version(scope)
+        if requested is None:
+            await app(scope, receive, send)
+            return
+        start: Any = None
+
+        async def cut(message: Any) -> None:  # noqa: ANN401 - two types of ASGI events
+            nonlocal start
+            if message["type"] == "http.response.start":
+                start = message
+            elif start["status"] == OK and int(requested[1]) < len(message["body"]):
+                head, body = range_response(start["headers"], message["body"], requested)
+                await send({**start, "status": PARTIAL_CONTENT, "headers": head})
+                await send({**message, "body": body})
+            else:
+                await send(start)
+                await send(message)
+
+        await app(scope, receive, cut)
+
+    return serve
+
+
+def _range_of_version(scope: Scope) -> re.Match[bytes] | None:
+    if scope["type"] != "http" or scope["method"] != "GET":
+        return None
+    if b"versionId=" not in scope["query_string"]:
+        return None
+    return next((_RANGE.fullmatch(v) for n, v in scope["headers"] if n.lower() == b"range"), None)
+
+
+def range_response(
+    headers: Sequence[tuple[bytes, bytes]], body: bytes, requested: re.Match[bytes]
+) -> tuple[list[tuple[bytes, bytes]], bytes | memoryview]:
+    """The headers and the body of the response with the *requested* range of *body*."""
+    first, last = int(requested[1]), min(int(requested[2] or len(body)), len(body) - 1)
+    cut = memoryview(body)[first : last + 1]  # no second copy of gigabytes
+    kept = [(name, value) for name, value in headers if name.lower() != b"content-length"]
+    content_range = f"bytes {first}-{last}/{len(body)}".encode()
+    return [
+        *kept,
+        (b"content-length", str(len(cut)).encode()),
+        (b"content-range", content_range),
+    ], cut if len(cut) > PIECE_BYTES else bytes(cut)
+
+
 def encoded_listing(xml: bytes) -> bytes:
     """URL-encode the keys in the XML of a listing, and say so in it."""
     text = _ENCODED_ELEMENTS.sub(
@@ -128,7 +183,12 @@ def main(worker_program: str) -> None:
     sys.executable = worker_program
     from ministack.app import app  # noqa: PLC0415 - it reads the environment on import
 
-    asyncio.run(serve(in_pieces(with_encoded_keys(app)), server_config(dict(os.environ))))
+    asyncio.run(
+        serve(
+            in_pieces(with_ranges_of_versions(with_encoded_keys(app))),
+            server_config(dict(os.environ)),
+        )
+    )
 
 
 if __name__ == "__main__":

@@ -32,16 +32,16 @@ class _Crc32:
         return f"{self._value:08x}"
 
 
-_SHA1: Final = "sha1"
+SHA1: Final = "sha1"
 _MAKERS: Final[Mapping[str, Callable[[], _Running]]] = {
-    _SHA1: lambda: hashlib.sha1(usedforsecurity=False),
+    SHA1: lambda: hashlib.sha1(usedforsecurity=False),
     "sha256": hashlib.sha256,
     "sha512": hashlib.sha512,
     "md5": lambda: hashlib.md5(usedforsecurity=False),
     "crc32": _Crc32,
 }
 
-EXTRA_ALGORITHMS: Final = tuple(name for name in _MAKERS if name != _SHA1)
+EXTRA_ALGORITHMS: Final = tuple(name for name in _MAKERS if name != SHA1)
 """Algorithms that can be computed in the same pass as SHA-1."""
 
 
@@ -64,7 +64,7 @@ class RunningDigest:
     """A digest to which chunks are added."""
 
     def __init__(self, extra_algorithms: Iterable[str] = ()) -> None:
-        self._running = {name: _MAKERS[name]() for name in (_SHA1, *extra_algorithms)}
+        self._running = {name: _MAKERS[name]() for name in (SHA1, *extra_algorithms)}
         self._updates = [digest.update for digest in self._running.values()]
         self._size_bytes = 0
 
@@ -83,7 +83,7 @@ class RunningDigest:
     def digest(self) -> Digest:
         """The digest of all chunks so far."""
         digests = {name: digest.hexdigest() for name, digest in self._running.items()}
-        return Digest(digests.pop(_SHA1), self._size_bytes, digests)
+        return Digest(digests.pop(SHA1), self._size_bytes, digests)
 
 
 def digest_of(chunks: Iterable[bytes], extra_algorithms: Iterable[str] = ()) -> Digest:

@@ -101,6 +101,38 @@ def test_whatever_breaks_every_byte_comes_once_and_in_order(
     s3.forget_script()
 
 
+@given(
+    size=st.integers(1, 60_000),
+    offset=st.integers(0, 59_999),
+    reader=st.sampled_from([Reader(0), Reader(3)]),
+    plan=st.builds(
+        ReadPlan,
+        streams=st.integers(1, 6),
+        part_bytes=st.integers(1000, 20_000),
+        split_bytes=st.integers(1, 80_000),
+    ),
+    faults=st.lists(FAULTS, max_size=3),  # botocore tries four times before a first byte
+)
+@hypothesis_settings(max_examples=150)
+def test_from_any_offset_the_rest_comes_once_and_in_order(
+    running: tuple[HostileS3, S3Client],
+    size: int,
+    offset: int,
+    reader: Reader,
+    plan: ReadPlan,
+    faults: list[Fault],
+) -> None:
+    """Any size, offset, reader, plan and fault: the bytes from the offset on."""
+    s3, client = running
+    stored = s3.put(PATH, (BODY * 6)[:size])
+    s3.script(*faults)
+    offset %= size
+    rest = reader.source(client, plan=plan).open(arrival_of(stored), offset)
+    assert rest.size_bytes == size - offset
+    assert b"".join(rest.chunks) == stored.body[offset:]
+    s3.forget_script()
+
+
 def test_parts_cover_the_object_once(hostile: HostileS3, client: S3Client) -> None:
     """Each byte is asked for once, in parts of the size that was asked for."""
     reading = opened(client, hostile.put(PATH, BODY), ReadPlan(3, 4000))

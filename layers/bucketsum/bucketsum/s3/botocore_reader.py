@@ -34,15 +34,21 @@ class BotocoreReader:
         self._chunk_bytes = chunk_bytes
         self._pause = pause
 
-    def open(self, created: ObjectCreated) -> OpenObject:
-        """See `Source.open`."""
-        response = get_object(self._s3, request_for(created))
+    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
+        """See `Source.open` and `SlicedSource.open`."""
+        request = request_for(created)
+        if offset:
+            response = self._resumed(request, offset, created.size_bytes)
+        else:
+            response = get_object(self._s3, request)
         etag = response["ETag"].strip('"')
         return OpenObject(
             size_bytes=response["ContentLength"],
             etag=etag,
             version_id=response.get("VersionId"),
-            chunks=self._chunks(request_for(created, etag), response, 0, ResumeBudget(self._pause)),
+            chunks=self._chunks(
+                request_for(created, etag), response, offset, ResumeBudget(self._pause)
+            ),
         )
 
     def rest(

@@ -48,20 +48,20 @@ class CurlReader:
         self._pause = pause
         self._idle: list[Connections] = []
 
-    def open(self, created: ObjectCreated) -> OpenObject:
-        """See `Source.open`."""
+    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
+        """See `Source.open` and `SlicedSource.open`."""
         connections = self._idle.pop() if self._idle else Connections(self._config)
         budget = ResumeBudget(self._pause)
-        plan = self._plan_for(created.size_bytes)
+        plan = self._plan_for(created.size_bytes - offset)
         try:
             ranges = OrderedRanges(connections, lambda: self._urls.url_of(created), plan, budget)
-            head = ranges.begin(created.size_bytes, if_match(created))
+            head = ranges.begin(created.size_bytes, if_match(created), offset)
         except (FallBack, BotoCoreError):
             self._release(connections)
-            return self._fallback.open(created)
+            return self._fallback.open(created, offset)
         etag = head.etag.strip('"')
         return OpenObject(
-            size_bytes=ranges.size_bytes,
+            size_bytes=ranges.size_bytes - offset,
             etag=etag,
             version_id=head.version_id,
             chunks=self._chunks(connections, ranges, created, etag, budget),

@@ -107,7 +107,7 @@ class OrderedRanges:
         self._plan = plan
         self._budget = budget
         self._parts: deque[_Part] = deque()
-        self._size = self._scheduled = 0
+        self._size = self._scheduled = self._split_end = 0
         self._etag: str | None = None
         self._retries = 0
         self._signed_again = False
@@ -120,33 +120,39 @@ class OrderedRanges:
     @property
     def streams(self) -> int:
         """The greatest number of connections that read it."""
-        if not self._plan.splits(self._size) or self._parts[0].end == self._size:
+        first = self._parts[0]
+        left = self._size - first.offset
+        if not self._plan.splits(left) or first.end == self._size:
             return 1
-        return min(self._plan.streams, -(-self._size // self._plan.part_bytes))
+        return min(self._plan.streams, -(-left // self._plan.part_bytes))
 
     @property
     def offset(self) -> int:
         """The first byte not yet passed on."""
         return self._parts[0].offset if self._parts else self._scheduled
 
-    def begin(self, size_bytes: int, etag: str | None) -> ResponseHead:
-        """Request an object of *size_bytes*, by *etag* in quotes if it is known.
+    def begin(self, size_bytes: int, etag: str | None, offset: int = 0) -> ResponseHead:
+        """Request an object of *size_bytes* from *offset* on, by *etag* in quotes if it is known.
 
         Raises:
             FallBack: The response is unusual.
         """
-        self._size, self._etag = size_bytes, etag
-        split = self._plan.splits(size_bytes)
-        first = self._schedule(self._plan.part_bytes) if split else self._schedule_whole()
+        self._size, self._scheduled, self._etag = size_bytes, offset, etag
+        self._split_end = min(size_bytes, offset + self._plan.split_bytes)
+        split = self._plan.splits(size_bytes - offset)
+        if split:
+            first = self._schedule(offset + self._plan.part_bytes)
+        else:
+            first = self._schedule(size_bytes) if offset else self._schedule_whole()
         if split and etag:  # without an entity tag, further requests have no condition yet
             self._fill()
         while not first.transfer.head_complete:
             self._connections.wait_for(first.transfer)
             self._connections.advance()
         head = ResponseHead.of(first.transfer.lines)
-        if head.is_whole(etag):  # also if S3 ignored the range
+        if head.is_whole(etag) and not offset:  # also if S3 ignored the range
             self._continue_as_whole(head.length)
-        elif not (split and head.is_range(0, first.end, size_bytes, etag)):
+        elif not ((split or offset) and head.is_range(offset, first.end, size_bytes, etag)):
             raise FallBack(f"HTTP status {head.status} {first.transfer.failure}")
         first.accepted, self._etag = True, head.etag
         return head
@@ -216,7 +222,7 @@ class OrderedRanges:
 
     def _fill(self) -> None:
         """Request the next parts until the limit on requests or on parts is reached."""
-        while self._scheduled < min(self._size, self._plan.split_bytes):
+        while self._scheduled < self._split_end:
             running = sum(not part.transfer.ended for part in self._parts)
             if running >= self._plan.streams or len(self._parts) > self._plan.streams:
                 return
@@ -242,7 +248,7 @@ class OrderedRanges:
         for part in others:
             self._connections.drop(part.transfer)
         self._parts = deque([first])
-        self._size = self._scheduled = first.end = size_bytes
+        self._size = self._scheduled = self._split_end = first.end = size_bytes
 
     def _start(self, first: int, end: int) -> Transfer:
         last = "" if end == self._size else end - 1

@@ -71,6 +71,18 @@ class Source(Protocol):
         ...
 
 
+class SlicedSource(Source, Protocol):
+    """Opens objects at any byte."""
+
+    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
+        """Request the object from *offset* on, which is below its size; *created* has an etag.
+
+        Raises:
+            As `Source.open`; `SourceInterrupted` if other bytes than these come.
+        """
+        ...
+
+
 class ResumeBudget:
     """Limits how often the read of one object is resumed, and waits before each time."""
 

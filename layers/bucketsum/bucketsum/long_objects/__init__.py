@@ -1,0 +1,1 @@
+"""Hash objects that one invocation cannot finish, in slices."""

@@ -1,0 +1,115 @@
+"""Running digests whose state is saved in one process and continued in another.
+
+A state is the hash words after the last block, in the digest's byte order, and the length in 8
+bytes: 28 bytes for SHA-1, the same on every version of OpenSSL, CPU and byte order.
+"""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Final, Protocol
+
+from bucketsum.digest import SHA1, Digest
+from bucketsum.long_objects.openssl_digest import ALGORITHMS, OpenSslDigest
+
+if TYPE_CHECKING:
+    import ctypes
+    from collections.abc import Iterable, Mapping
+
+BLOCK_BYTES: Final = 128
+"""States can be saved after multiples of this: the block of SHA-512, two blocks of the others."""
+
+_LENGTH_BYTES: Final = 8
+_CRC32: Final = "crc32"
+_CRC32_BYTES: Final = 4
+
+
+class _Resumable(Protocol):
+    def update(self, data: bytes, /) -> None: ...
+
+    def words(self) -> bytes: ...
+
+    def finished(self, length: int) -> bytes: ...
+
+
+class _Crc32:
+    """`zlib.crc32` from any value on."""
+
+    def __init__(self, words: bytes | None = None) -> None:
+        self._value = int.from_bytes(words or b"", "big")
+
+    def update(self, data: bytes, /) -> None:
+        self._value = zlib.crc32(data, self._value)
+
+    def words(self) -> bytes:
+        return self._value.to_bytes(_CRC32_BYTES, "big")
+
+    def finished(self, _length: int) -> bytes:
+        return self.words()
+
+
+class PortableDigest:
+    """SHA-1 and further digests in one pass, from a saved state on."""
+
+    def __init__(
+        self,
+        library: ctypes.CDLL,
+        extra_algorithms: Iterable[str] = (),
+        states: Mapping[str, bytes] | None = None,
+    ) -> None:
+        """Begin with no bytes, or continue from *states*, which `states` returned.
+
+        Raises:
+            ValueError: A state is missing, has another size, or is of another length.
+        """
+        names = (SHA1, *extra_algorithms)
+        self._length = 0
+        if states is not None:
+            self._length = _length_of([states.get(name, b"") for name in names])
+        self._running: dict[str, _Resumable] = {
+            name: _digest_of(name, library, states[name] if states else None) for name in names
+        }
+
+    @property
+    def length(self) -> int:
+        """Bytes so far."""
+        return self._length
+
+    def update(self, chunk: bytes) -> None:
+        """Hash the next chunk."""
+        for digest in self._running.values():
+            digest.update(chunk)
+        self._length += len(chunk)
+
+    def states(self) -> dict[str, bytes]:
+        """Algorithms' names → their states: hash words, then the length in 8 bytes, big-endian.
+
+        Raises:
+            ValueError: The length is no multiple of `BLOCK_BYTES`.
+        """
+        if self._length % BLOCK_BYTES:
+            raise ValueError(f"{self._length} bytes do not end with a block of {BLOCK_BYTES}")
+        length = self._length.to_bytes(_LENGTH_BYTES, "big")
+        return {name: digest.words() + length for name, digest in self._running.items()}
+
+    def digest(self) -> Digest:
+        """The digest of all chunks; none can be added any more."""
+        digests = {
+            name: digest.finished(self._length).hex() for name, digest in self._running.items()
+        }
+        return Digest(digests.pop(SHA1), self._length, digests)
+
+
+def _length_of(states: list[bytes]) -> int:
+    lengths = {int.from_bytes(state[-_LENGTH_BYTES:], "big") for state in states}
+    if len(lengths) != 1 or (length := lengths.pop()) % BLOCK_BYTES:
+        raise ValueError("the states do not end with the same block")
+    return length
+
+
+def _digest_of(name: str, library: ctypes.CDLL, state: bytes | None) -> _Resumable:
+    words = None if state is None else state[:-_LENGTH_BYTES]
+    size_bytes = _CRC32_BYTES if name == _CRC32 else ALGORITHMS[name].size_bytes
+    if words is not None and len(words) != size_bytes:
+        raise ValueError(f"the state of {name} has {len(words)} bytes of words, not {size_bytes}")
+    return _Crc32(words) if name == _CRC32 else OpenSslDigest(ALGORITHMS[name], library, words)
