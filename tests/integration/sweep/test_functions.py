@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,6 +18,7 @@ from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.prices import PRICE_DATE, Prices, prices_in
 from bucketsum.sweep.records import RunStatus, Sample, SampleStatus
+from bucketsum.sweep.workloads.hash import HashWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.source import Source
+    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
 
     Function = Callable[[str], ModuleType]
     Invoke = Callable[[str, dict[str, Any]], Any]
@@ -248,6 +251,27 @@ def test_a_probe_reads_hashes_and_checks(aws: Aws, function: Function) -> None:
     assert warm["cpu_seconds"] > 0
     assert warm["billed_ms"] >= warm["seconds"] * 1000
     assert (warm["memory_mb"], warm["version"], warm["log_stream"]) == (256, "7", "environment")
+
+
+def test_time_that_only_measuring_needs_is_not_billed(
+    aws: Aws, function: Function, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A setting is not more expensive because its sample prepares or checks more."""
+    aws.s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT)
+    handler = function("prober").lambda_handler
+    handler(PROBE, Context())
+    probe = HashWorkload.probe
+
+    def longer(self: HashWorkload, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
+        answer = probe(self, event, context)
+        time.sleep(0.5)
+        answer["excluded_ms"] = 500
+        return answer
+
+    monkeypatch.setattr(HashWorkload, "probe", longer)
+    started = time.perf_counter()
+    sample = handler(PROBE, Context())
+    assert 0 <= sample["billed_ms"] <= (time.perf_counter() - started) * 1000 - 499
 
 
 def test_a_wrong_digest_is_a_failed_sample(aws: Aws, invoke: Invoke) -> None:

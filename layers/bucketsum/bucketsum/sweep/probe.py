@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.digest import Digest
-    from bucketsum.measure import Meter
+    from bucketsum.measure import Measurement, Meter
     from bucketsum.s3.source import Source
     from bucketsum.sweep.parameters import Value
 
@@ -68,6 +68,7 @@ class ProbeAnswer(TypedDict, total=False):
     sha1: str
     cold: bool
     billed_ms: int
+    excluded_ms: int
     init_ms: int
     memory_mb: int
     version: str
@@ -99,7 +100,13 @@ def created_object(event: ProbeEvent) -> ObjectCreated:
 
 def answer_of(event: ProbeEvent, digest: Digest, meter: Meter) -> ProbeAnswer:
     """Stop *meter* and compare *digest* with the known one; a wrong one is a failed sample."""
-    measurement = meter.stop(digest.size_bytes)
+    return checked_answer(event, digest, meter.stop(digest.size_bytes), meter)
+
+
+def checked_answer(
+    event: ProbeEvent, digest: Digest, measurement: Measurement, meter: Meter
+) -> ProbeAnswer:
+    """The *measurement* that *meter* ended with, if *digest* is the known one."""
     answer: ProbeAnswer = {
         "status": "ok",
         "size_bytes": measurement.size_bytes,

@@ -55,7 +55,8 @@ class Prober:
         answer["layer"] = __version__
         answer["runtime"] = platform.python_version()
         answer["architecture"] = platform.machine()
-        answer["billed_ms"] = math.ceil((time.perf_counter() - started) * _MS)
+        handler_ms = math.ceil((time.perf_counter() - started) * _MS)
+        answer["billed_ms"] = handler_ms - answer.get("excluded_ms", 0)
         if cold and self._init_ms is not None:
             answer["init_ms"] = self._init_ms
             answer["billed_ms"] += self._init_ms

@@ -129,7 +129,9 @@ class Sample:
     cold: bool | None = None
     """Whether it was the first invocation of its execution environment."""
     billed_ms: int | None = None
-    """The handler's whole time rounded up, plus `init_ms` if cold."""
+    """The handler's whole time rounded up, plus `init_ms` if cold, less `excluded_ms`."""
+    excluded_ms: int | None = None
+    """Time for preparations and checks that only measuring needs; None for none."""
     init_ms: int | None = None
     """If cold: from the start of the process to the first invocation."""
     digest_ok: bool | None = None
