@@ -75,7 +75,8 @@ layer.archives: layer layer.s3
 layer.long_objects: layer
 layer.s3: layer
 layer.sweep: layer layer.s3
-layer.sweep.workloads: layer layer.archives layer.s3 layer.sweep
+layer.sweep.fetch_queue: layer layer.archives layer.s3 layer.sweep
+layer.sweep.workloads: layer layer.archives layer.s3 layer.sweep layer.sweep.fetch_queue
 planner: layer layer.sweep layer.sweep.workloads sweeps
 prober: layer.s3 layer.sweep sweeps
 publisher: layer layer.sweep sweeps

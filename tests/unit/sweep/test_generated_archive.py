@@ -33,13 +33,15 @@ def test_zipfile_finds_the_promised_contents(size_bytes: int) -> None:
     with zipfile.ZipFile(io.BytesIO(content)) as zf:
         assert zf.testzip() is None
         infos = zf.infolist()
-        sha1s = [sha1_of(zf.read(info)) for info in infos]
+        contents = [zf.read(info) for info in infos]
+    sha1s = [sha1_of(content) for content in contents]
     folders = {folder for info in infos for folder in PurePosixPath(info.filename).parents}
     known = archive.contents
     assert len({info.filename for info in infos}) == len(infos) == known.members == FILES
     assert len(folders - {PurePosixPath()}) == known.directories == FOLDERS
     assert sum(info.file_size for info in infos) == known.member_bytes
     assert members_sha1(sha1s) == known.members_sha1
+    assert sum(content.count(b"\n") for content in contents) == archive.lines
 
 
 def test_it_is_like_the_archives_of_the_articles() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
+from bucketsum_cli.tune.report.both_sides import both_sides
 from bucketsum_cli.tune.report.cost_frontier import cost_frontier
 from bucketsum_cli.tune.report.heat_map import heat_map
 from bucketsum_cli.tune.report.memory_curve import memory_curve
@@ -22,10 +23,15 @@ _COST_CAPTION: Final = (
     "Each dot is one setting. The line joins the settings for which no other setting "
     "is both faster and cheaper; the star is the recommended setting."
 )
+_SIDES_CAPTION: Final = (
+    "Bars are medians. If everything is fetched first, the wall time is the sum of both bars; if "
+    "both sides overlap completely, it is the longer bar."
+)
 
 PLOTS: Final[Mapping[str, PlotKind]] = {
     "heat": PlotKind(heat_map, _HEAT_MAP_CAPTION),
     "memory": PlotKind(memory_curve, _MEMORY_CAPTION),
+    "sides": PlotKind(both_sides, _SIDES_CAPTION),
     "cost": PlotKind(cost_frontier, _COST_CAPTION),
 }
 """Plots by the names that `Workload.plots` has."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.sweep.workloads import WorkloadName
+from bucketsum_cli.tune.workloads.fetch import FetchView
 from bucketsum_cli.tune.workloads.unzip import UnzipView
 from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
 VIEWS: Final[Mapping[WorkloadName, WorkloadView]] = {
     **dict.fromkeys(WorkloadName, WorkloadView()),
     WorkloadName.UNZIP: UnzipView(),
+    WorkloadName.FETCH: FetchView(),
 }
 
 

@@ -27,7 +27,8 @@ CONTENT_RATIO: Final = 2.95
 
 _BLOCK_BYTES: Final = 64 * 1024
 _BLOCKS: Final = 32
-_WORDS: Final = 4096
+_WORDS: Final = 3072
+_WORDS_PER_LINE: Final = 10
 _SMALL_SHARE: Final = 0.15
 _FIRST_LARGE_UNTIL: Final = 0.7
 _SECOND_LARGE_UNTIL: Final = 0.97
@@ -77,6 +78,11 @@ class GeneratedArchive:
             members_sha1=members_sha1(member.sha1 for member in members),
         )
 
+    @property
+    def lines(self) -> int:
+        """Newlines in its members, as ``unzip -p ARCHIVE | wc -l`` counts them."""
+        return sum(member.lines for member in self._members)
+
     def chunks(self) -> Iterator[bytes]:
         """Its bytes, in pieces of no particular size."""
         offset = 0
@@ -104,6 +110,12 @@ class _Member:
     size_bytes: int
     compressed_bytes: int
     sha1: str
+
+    @property
+    def lines(self) -> int:
+        blocks = _blocks()
+        in_blocks = sum(blocks[number].text.count(b"\n") for number in self.blocks)
+        return in_blocks + self.tail.count(b"\n")
 
     def local(self) -> bytes:
         return _LOCAL.pack(b"PK\3\4", *self._fields(), len(self.name), 0) + self.name
@@ -141,7 +153,9 @@ def _blocks() -> tuple[_Block, ...]:
         for _ in range(_WORDS)
     ]
     weights = [1 / rank for rank in range(1, _WORDS + 1)]
-    text = " ".join(draw.choices(words, weights, k=_BLOCKS * _BLOCK_BYTES // 4)).encode()
+    drawn = draw.choices(words, weights, k=_BLOCKS * _BLOCK_BYTES // 4)
+    lines = (drawn[at : at + _WORDS_PER_LINE] for at in range(0, len(drawn), _WORDS_PER_LINE))
+    text = "\n".join(map(" ".join, lines)).encode()
     pieces = (text[at * _BLOCK_BYTES :][:_BLOCK_BYTES] for at in range(_BLOCKS))
     return tuple(_Block(piece, _deflate(piece, zlib.Z_FULL_FLUSH)) for piece in pieces)
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.parameters import Setting
+from bucketsum.sweep.workloads.fetch import FetchWorkload
 from bucketsum.sweep.workloads.hash import HashWorkload
 from bucketsum.sweep.workloads.unzip import UnzipWorkload
 
@@ -26,11 +27,13 @@ class WorkloadName(StrEnum):
 
     HASH = "hash"
     UNZIP = "unzip"
+    FETCH = "fetch"
 
 
 WORKLOADS: Final[Mapping[WorkloadName, Workload]] = {
     WorkloadName.HASH: HashWorkload(),
     WorkloadName.UNZIP: UnzipWorkload(),
+    WorkloadName.FETCH: FetchWorkload(),
 }
 
 OWN_PARAMETERS: Final = {

@@ -1,0 +1,75 @@
+"""Time of both sides of a workload that fetches and processes: two bars for each cell."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bucketsum_cli.tune.report.plot import Plot, hint_of, new_figure
+from bucketsum_cli.tune.report.theme import FRONTIER, GRID, HIGHLIGHT, SCALE
+from bucketsum_cli.tune.results import measured
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
+
+    from bucketsum.sweep.records import CellRow, CellStatistics
+    from bucketsum_cli.tune.results import Panel, Results
+
+_BAR_HEIGHT = 0.34
+_FETCHING = SCALE[7]
+_INCHES_PER_CELL = 0.38
+
+
+def both_sides(name: str, panel: Panel, results: Results, _scale: Normalize) -> Plot:
+    """Bars are the medians of fetching and working; lines are the wall time and the models."""
+    cells = measured(panel.cells)
+    figure = new_figure(1.6 + _INCHES_PER_CELL * len(cells))
+    axes = figure.subplots()
+    hints = {}
+    for place, (cell, stats) in enumerate(cells):
+        _draw(axes, place, cell)
+        gid = f"wall-{place}"
+        wall = [stats.p50_seconds] * 2
+        axes.plot(wall, [place - 0.42, place + 0.42], color=HIGHLIGHT, linewidth=2.4, gid=gid)
+        hints[gid] = f"{hint_of(cell, results.labels)}; {_text(cell, stats)}"
+    axes.barh([], [], color=_FETCHING, label="fetching")
+    axes.barh([], [], color=FRONTIER, label="working")
+    axes.plot([], [], color=HIGHLIGHT, linewidth=2.4, label="wall time")
+    axes.plot([], [], "|", color=FRONTIER, markersize=10, label="models: max(D, P) and D + P")
+    labels = results.labels
+    axes.set_yticks(range(len(cells)), [labels.effective(cell.setting) for cell, _ in cells])
+    axes.tick_params(axis="y", labelsize=7)
+    axes.invert_yaxis()
+    axes.set_xlim(left=0)
+    axes.set_xlabel("seconds")
+    axes.grid(axis="x", color=GRID)
+    axes.set_axisbelow(True)
+    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    described = [
+        f"{labels.effective(cell.setting)}: {_text(cell, stats)}." for cell, stats in cells
+    ]
+    text = " ".join(described) or "No cell has a measurement."
+    return Plot(name, "Time of both sides", text, figure, hints)
+
+
+def _draw(axes: Axes, place: int, cell: CellRow) -> None:
+    """The bars, and the marks of the models."""
+    fetching, working = _seconds(cell, "fetch_ms"), _seconds(cell, "work_ms")
+    if fetching is not None:
+        axes.barh(place - _BAR_HEIGHT / 2, fetching, _BAR_HEIGHT, color=_FETCHING)
+    if working is not None:
+        axes.barh(place + _BAR_HEIGHT / 2, working, _BAR_HEIGHT, color=FRONTIER)
+    models = [_seconds(cell, "max_ms"), _seconds(cell, "sum_ms")]
+    marks = [seconds for seconds in models if seconds is not None]
+    axes.plot(marks, [place] * len(marks), "|", color=FRONTIER, markersize=10)
+
+
+def _text(cell: CellRow, stats: CellStatistics) -> str:
+    """``2.10 s; fetching 1.50 s, working 1.90 s``."""
+    sides = {"fetching": _seconds(cell, "fetch_ms"), "working": _seconds(cell, "work_ms")}
+    texts = [f"{name} {value:.2f} s" for name, value in sides.items() if value is not None]
+    return f"{stats.p50_seconds:.2f} s; {', '.join(texts)}"
+
+
+def _seconds(cell: CellRow, name: str) -> float | None:
+    return float(cell.own[name]) / 1000 if name in cell.own else None

@@ -1,0 +1,73 @@
+"""View of the workload ``fetch``."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from bucketsum_cli.tune.formatting import MISSING
+from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bucketsum.sweep.records import CellRow
+
+
+def _seconds_of(*names: str) -> Callable[[CellRow], str]:
+    """Statistics in milliseconds as seconds, joined by `` / ``."""
+
+    def text(cell: CellRow) -> str:
+        if not set(names) <= set(cell.own):
+            return MISSING
+        return " / ".join(f"{float(cell.own[name]) / 1000:.2f}" for name in names)
+
+    return text
+
+
+def _cached_text(cell: CellRow) -> str:
+    if "cached_bytes" not in cell.own:
+        return MISSING
+    return f"{float(cell.own['cached_bytes']) / cell.object_bytes:.0%}"
+
+
+def _disk_text(cell: CellRow) -> str:
+    if not cell.own.get("disk_peak_bytes"):
+        return MISSING
+    return f"{float(cell.own['disk_peak_bytes']) / 1e6:,.0f} MB"
+
+
+class FetchView(WorkloadView):
+    """See the module."""
+
+    columns = (
+        OwnColumn(
+            "fetch",
+            "fetching / idle s",
+            _seconds_of("fetch_ms", "fetch_idle_ms"),
+            meaning="Median time in which archives were downloaded to the disk, and the rest of "
+            "the wall time.",
+        ),
+        OwnColumn(
+            "work",
+            "working / idle s",
+            _seconds_of("work_ms", "work_idle_ms"),
+            meaning="Median time in which a worker was busy, and the rest of the wall time; "
+            "workers of the schedule stream are idle while they wait for bytes.",
+        ),
+        OwnColumn(
+            "model",
+            "D + P / max s",
+            _seconds_of("sum_ms", "max_ms"),
+            in_report=True,
+            meaning="The models of both extremes, with D fetching and P working: one side after "
+            "the other, or only the slower side.",
+        ),
+        OwnColumn(
+            "cached",
+            "in page cache",
+            _cached_text,
+            meaning="Share of the data that was in the page cache when the work on its archive "
+            "began; the rest was read from the disk again.",
+        ),
+        OwnColumn("disk_peak", "most on disk", _disk_text, in_report=True),
+    )

@@ -1,0 +1,1 @@
+"""Archives fetched and processed: all first, just in time, or without a disk."""

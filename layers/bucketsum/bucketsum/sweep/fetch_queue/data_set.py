@@ -1,0 +1,97 @@
+"""The generated data set of a size: twelve archives, and the manifest of their known results.
+
+The data set of article 002 has twelve zip files. The largest has eleven times the bytes of the
+smallest, as between 100 and 1,100 MB in article 000: with equal sizes, a queue of one is enough.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import random
+import re
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.fetch_queue.model import Item
+from bucketsum.sweep.generated_archive import GeneratedArchive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+ITEMS: Final = 12
+SPREAD: Final = 11
+"""Largest ÷ smallest size."""
+
+
+def sizes_of(total_bytes: int) -> list[int]:
+    """Sizes of the archives, of *total_bytes* together, in a seeded order."""
+    weights = [SPREAD ** (number / (ITEMS - 1)) for number in range(ITEMS)]
+    random.Random(0).shuffle(weights)  # noqa: S311 - the same every time
+    sizes = [int(total_bytes * weight / sum(weights)) for weight in weights]
+    sizes[-1] += total_bytes - sum(sizes)
+    return sizes
+
+
+def archives_of(total_bytes: int) -> Iterator[tuple[str, int]]:
+    """Name and size of each archive."""
+    for number, size_bytes in enumerate(sizes_of(total_bytes), start=1):
+        yield f"{number:02}.zip", size_bytes
+
+
+def item_of(name: str, size_bytes: int) -> Item:
+    """The archive's known results."""
+    archive = GeneratedArchive(size_bytes)
+    sha1 = hashlib.sha1(usedforsecurity=False)
+    for chunk in archive.chunks():
+        sha1.update(chunk)
+    return Item(name, size_bytes, sha1.hexdigest(), archive.contents.members_sha1, archive.lines)
+
+
+def manifest_of(items: list[Item]) -> bytes:
+    """The manifest of *items*."""
+    return json.dumps({"items": [asdict(item) for item in items]}, indent=1).encode()
+
+
+def items_in(manifest: bytes, total_bytes: int) -> tuple[Item, ...]:
+    """The items of a manifest, of *total_bytes* together.
+
+    Raises:
+        BadSweep: It is not one; the text names the entry.
+    """
+    try:
+        entries = json.loads(manifest)["items"]
+    except (ValueError, KeyError, TypeError):
+        raise BadSweep("the manifest is not a JSON object with a list `items`") from None
+    if not isinstance(entries, list) or not entries:
+        raise BadSweep("items is not a list with at least one entry")
+    items = tuple(_item(f"items[{index}]", entry) for index, entry in enumerate(entries))
+    if len({item.name for item in items}) < len(items):
+        raise BadSweep("two items have the same name")
+    size_bytes = sum(item.size_bytes for item in items)
+    if size_bytes != total_bytes:
+        raise BadSweep(f"its items have {size_bytes} bytes, the data set {total_bytes}")
+    return items
+
+
+_NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
+"""Names that need no quotes in a shell, and are no options."""
+
+_TYPES: Final = {"name": str, "size_bytes": int, "sha1": str, "members_sha1": str, "lines": int}
+
+
+def _item(place: str, entry: Any) -> Item:  # noqa: ANN401 - any JSON
+    if not isinstance(entry, dict) or set(entry) != set(_TYPES):
+        raise BadSweep(f"{place} does not have exactly the fields {', '.join(_TYPES)}")
+    for name, kind in _TYPES.items():
+        if type(entry[name]) is not kind:
+            raise BadSweep(f"{place}.{name} is {entry[name]!r}, not a {kind.__name__}")
+    if not _NAME.fullmatch(entry["name"]):
+        raise BadSweep(
+            f"{place}.name is {entry['name']!r}; allowed are letters, digits, '_', and after the "
+            "first character '.' and '-'"
+        )
+    if entry["size_bytes"] < 1:
+        raise BadSweep(f"{place}.size_bytes is {entry['size_bytes']}, not at least 1")
+    return Item(**entry)

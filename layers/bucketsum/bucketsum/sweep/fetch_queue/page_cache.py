@@ -1,0 +1,62 @@
+"""Bytes of a file in the page cache, and of this process to and from the disk."""
+
+from __future__ import annotations
+
+import ctypes
+import mmap
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_IO: Final = Path("/proc/self/io")
+
+
+def cached_bytes(path: Path) -> int | None:
+    """Bytes of *path* in the page cache, in whole pages; None if the system does not say it."""
+    size_bytes = path.stat().st_size
+    mincore = getattr(ctypes.CDLL(None, use_errno=True), "mincore", None)
+    if mincore is None:
+        return None
+    pages = (ctypes.c_ubyte * -(-size_bytes // mmap.PAGESIZE))()
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY) as mapped:
+        begin = ctypes.c_char.from_buffer(mapped)
+        failed = mincore(
+            ctypes.c_void_p(ctypes.addressof(begin)), ctypes.c_size_t(size_bytes), pages
+        )
+        del begin  # a mapping with an exported address cannot be closed
+    if failed:
+        return None
+    return min(size_bytes, mmap.PAGESIZE * sum(page & 1 for page in pages))
+
+
+@dataclass(frozen=True, slots=True)
+class DiskTransfer:
+    """Bytes between this process, with the children that it has waited for, and the disk.
+
+    The kernel counts a write when a page is changed, and takes it back if the file is removed
+    before the page is written. The page cache's reads and writes of no disk are not counted.
+    """
+
+    read_bytes: int
+    written_bytes: int
+
+    @classmethod
+    def now(cls) -> DiskTransfer | None:
+        """Since the start of the process; None if the system does not count it."""
+        try:
+            lines = _IO.read_text().splitlines()
+        except OSError:
+            return None
+        counts = {name: int(count) for name, _, count in (line.partition(": ") for line in lines)}
+        written = counts["write_bytes"] - counts["cancelled_write_bytes"]
+        return cls(counts["read_bytes"], written)
+
+    def values_since(self, before: DiskTransfer) -> Mapping[str, int]:
+        """The difference as attributes of a sample."""
+        return {
+            "disk_read_bytes": self.read_bytes - before.read_bytes,
+            "disk_written_bytes": max(0, self.written_bytes - before.written_bytes),
+        }

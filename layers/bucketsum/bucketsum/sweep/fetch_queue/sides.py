@@ -1,0 +1,113 @@
+"""Archives from S3 to the disk, and from there to their results."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from threading import Lock
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.notifications import ObjectCreated
+from bucketsum.s3.range_reads import range_reader
+from bucketsum.sweep.fetch_queue.model import Bytes
+from bucketsum.sweep.fetch_queue.page_cache import cached_bytes
+from bucketsum.sweep.fetch_queue.processing import process
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.s3.source import OpenObject, Source
+    from bucketsum.sweep.fetch_queue.disk_queue import DiskQueue
+    from bucketsum.sweep.fetch_queue.model import Item, ItemSource, Work
+
+_READ_BYTES: Final = 256 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class S3Items:
+    """Archives in a bucket.
+
+    Attributes:
+        s3: Reads central directories of archives that are not on the disk.
+        source: Reads whole archives.
+        bucket: Their bucket.
+        prefix: Beginning of their keys, before an item's name.
+    """
+
+    s3: S3Client
+    source: Source
+    bucket: str
+    prefix: str
+
+    def open(self, item: Item) -> OpenObject:
+        """See `Source.open`."""
+        return self.source.open(self._created(item))
+
+    def bytes_of(self, item: Item, opened: OpenObject) -> Bytes:
+        """The archive's bytes without a disk."""
+        return Bytes(opened.chunks, range_reader(self.s3, self._created(item)))
+
+    def _created(self, item: Item) -> ObjectCreated:
+        key = self.prefix + item.name
+        return ObjectCreated(
+            self.bucket, key, None, None, item.size_bytes, sequencer="", event_time=""
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFetcher:
+    """Writes archives to *folder*, until *queue* is stopped."""
+
+    source: ItemSource
+    queue: DiskQueue
+    folder: Path
+
+    def fetch(self, item: Item) -> Path:
+        """Write the archive."""
+        path = self.folder / item.name
+        opened = self.source.open(item)
+        try:
+            with path.open("wb", buffering=0) as file:
+                for chunk in self.queue.passing(opened.chunks):
+                    file.write(chunk)
+        finally:
+            opened.chunks.close()
+        return path
+
+
+@dataclass(slots=True)
+class DiskWorker:
+    """Does *work* on archives on the disk, until *queue* is stopped."""
+
+    queue: DiskQueue
+    work: Work
+    cached_bytes: int | None = 0
+    """Bytes that were in the page cache when the work on their archive began."""
+    _lock: Lock = field(default_factory=Lock)
+
+    def process(self, item: Item, path: Path) -> None:
+        """Process the archive."""
+        self._count(cached_bytes(path))
+
+        def read(offset: int, length: int) -> bytes:
+            with path.open("rb") as file:
+                file.seek(offset)
+                return file.read(length)
+
+        chunks = self.queue.passing(_chunks(path))
+        process(item, Bytes(chunks, read), self.work)
+
+    def _count(self, count: int | None) -> None:
+        with self._lock:
+            if count is None or self.cached_bytes is None:
+                self.cached_bytes = None
+            else:
+                self.cached_bytes += count
+
+
+def _chunks(path: Path) -> Iterator[bytes]:
+    with path.open("rb", buffering=0) as file:
+        while chunk := file.read(_READ_BYTES):
+            yield chunk

@@ -1,0 +1,89 @@
+"""Archives processed while they arrive, without a disk."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
+from threading import Event
+from typing import TYPE_CHECKING
+
+from bucketsum.sweep.fetch_queue.disk_queue import Stopped
+from bucketsum.sweep.fetch_queue.model import Bytes, Timings
+from bucketsum.sweep.fetch_queue.pipeline import raise_first
+from bucketsum.sweep.fetch_queue.processing import process
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from bucketsum.sweep.fetch_queue.model import Item, ItemSource, Work
+
+
+@dataclass(frozen=True, slots=True)
+class Streaming:
+    """Workers that each read an archive from S3 and process its bytes as they come."""
+
+    source: ItemSource
+    work: Work
+    workers: int
+    stopped: Event = field(default_factory=Event)
+
+    def run(self, items: Sequence[Item]) -> Timings:
+        """Process all *items*; the first error ends all workers and is raised."""
+        started = time.perf_counter()
+        left = deque(items)
+        with ThreadPoolExecutor(self.workers, "fetch") as pool:
+            working = [pool.submit(self._work, left) for _ in range(self.workers)]
+            try:
+                wait(working)
+            finally:
+                self.stopped.set()
+        raise_first(working)
+        busy = sum(future.result() for future in working) / self.workers
+        return Timings(time.perf_counter() - started, None, busy, peak_bytes=0)
+
+    def _work(self, left: deque[Item]) -> float:
+        """Seconds in which archives were processed, without the waits for bytes."""
+        busy = 0.0
+        try:
+            while left:
+                try:
+                    item = left.popleft()
+                except IndexError:  # another worker was faster
+                    break
+                busy += self._process(item)
+        except BaseException:
+            self.stopped.set()
+            raise
+        return busy
+
+    def _process(self, item: Item) -> float:
+        opened = self.source.open(item)
+        waiting = _Waits(opened.chunks, self.stopped)
+        started = time.perf_counter()
+        try:
+            content = self.source.bytes_of(item, opened)
+            process(item, Bytes(waiting.chunks(), content.read), self.work)
+        finally:
+            opened.chunks.close()
+        return time.perf_counter() - started - waiting.seconds
+
+
+class _Waits:
+    """Chunks, and the time spent waiting for them."""
+
+    def __init__(self, chunks: Iterable[bytes], stopped: Event) -> None:
+        self._chunks = iter(chunks)
+        self._stopped = stopped
+        self.seconds = 0.0
+
+    def chunks(self) -> Iterator[bytes]:
+        while not self._stopped.is_set():
+            started = time.perf_counter()
+            chunk = next(self._chunks, None)
+            self.seconds += time.perf_counter() - started
+            if chunk is None:
+                return
+            yield chunk
+        raise Stopped("another worker failed")

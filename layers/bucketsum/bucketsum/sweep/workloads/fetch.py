@@ -1,0 +1,179 @@
+"""Workload ``fetch``: archives that are downloaded first, just in time, or not at all."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.digest import Digest
+from bucketsum.errors import BadSweep
+from bucketsum.measure import Meter
+from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum.sweep.estimate import read_seconds
+from bucketsum.sweep.fetch_queue.model import ItemFailed, Schedule, Work
+from bucketsum.sweep.parameters import Parameter
+from bucketsum.sweep.probe import ProbeAnswer, answer_of, failed
+from bucketsum.sweep.workloads.protocol import Workload
+
+# What only a probe or a generated data set needs is imported there, as in unzip.
+# ruff: noqa: PLC0415
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bucketsum.sweep.cells import PlannedObject
+    from bucketsum.sweep.generated_archive import GeneratedArchive
+    from bucketsum.sweep.generated_objects import DataFile, Generated
+    from bucketsum.sweep.parameters import Setting, Statistic
+    from bucketsum.sweep.probe import ProbeContext, ProbeEvent
+    from bucketsum.sweep.records import Sample
+
+SET_BYTES_MIN: Final = 16_000_000
+"""The smallest of its archives then has 300 kB, in which 165 files find room."""
+SET_BYTES_MAX: Final = 9_000_000_000
+"""[A] What is all on the disk at once must fit into Lambda's /tmp of 10,240 MB."""
+
+SCHEDULE: Final = Parameter("schedule", tuple(Schedule))
+WORK: Final = Parameter("work", tuple(Work))
+WORKERS: Final = Parameter("workers", range(1, 17), "{} workers")
+
+_MB_PER_VCPU_SECOND: Final = 150
+"""As the workload unzip, streaming."""
+_MIB: Final = 1024 * 1024
+_IN_TURN: Final = (Schedule.ALL_FIRST, Schedule.SHELL)
+_TIMES: Final = ("fetch_ms", "work_ms", "fetch_idle_ms", "work_idle_ms")
+_COUNTS: Final = ("disk_peak_bytes", "disk_read_bytes", "disk_written_bytes", "cached_bytes")
+
+
+class FetchAnswer(ProbeAnswer, total=False):
+    """An answer with the times of both sides.
+
+    Times are in milliseconds: how long archives were fetched, how long each worker was busy on
+    average, and the rest of the wall time of each side. Without a disk there is one side.
+    """
+
+    items: int
+    fetch_ms: int
+    work_ms: int
+    fetch_idle_ms: int
+    work_idle_ms: int
+    disk_peak_bytes: int
+    """Most bytes of archives on the disk at once."""
+    disk_read_bytes: int
+    """Bytes that came from the disk, and not from the page cache."""
+    disk_written_bytes: int
+    cached_bytes: int
+    """Bytes that were in the page cache when the work on their archive began."""
+
+
+class FetchWorkload(Workload):
+    """See the module. The manifest of a data set has the known results of its archives."""
+
+    noun = "data set"
+    parameters = (SCHEDULE, WORK, WORKERS)
+    object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)
+    object_name = "objects/fetch-{size_bytes}.json"
+    sample_names = ("items", *_TIMES, *_COUNTS)
+    statistic_names = ("items", *_TIMES, "sum_ms", "max_ms", *_COUNTS)
+    columns = ("fetch", "work", "model", "cached", "disk_peak")
+    plots = ("sides", "memory", "cost")
+    folded_first = "chunk_bytes"
+    undeployable = "the hasher fetches no data sets, so no schedule can be deployed"
+
+    def seconds(self, setting: Setting, size_bytes: int) -> float:
+        """The slower of network and CPU; their sum if everything is fetched first."""
+        own = setting.own
+        vcpus = min(setting.memory_mb / MEMORY_MB_PER_CPU, float(own["workers"]))
+        return read_seconds(
+            size_bytes, _MB_PER_VCPU_SECOND * vcpus, in_turn=own["schedule"] in _IN_TURN
+        )
+
+    def uses_disk(self, setting: Setting) -> bool:
+        """Every schedule but stream writes archives to /tmp."""
+        return setting.own["schedule"] != Schedule.STREAM
+
+    def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
+        """Whether the archives that are on the disk at once find room."""
+        from bucketsum.sweep.fetch_queue.data_set import sizes_of
+
+        if not self.uses_disk(setting):
+            return None
+        schedule, needed_bytes = setting.own["schedule"], planned.size_bytes
+        if schedule not in _IN_TURN:  # others wait for room
+            needed_bytes = max(sizes_of(needed_bytes)) if planned.generated else 0
+        needed_mb = -(-needed_bytes // _MIB)
+        if needed_mb <= storage_mb:
+            return None
+        return (
+            f"schedule is {schedule}; {needed_mb} MB of /tmp are needed at once, the prober has "
+            f"{storage_mb}: deploy with EphemeralStorageSize={needed_mb} or more, or stream"
+        )
+
+    def generate(self, size_bytes: int) -> Generated:
+        """The manifest."""
+        from bucketsum.sweep.fetch_queue.data_set import archives_of, item_of, manifest_of
+        from bucketsum.sweep.generated_objects import Generated
+
+        manifest = manifest_of([item_of(*archive) for archive in archives_of(size_bytes)])
+        return Generated(lambda: iter([manifest]))
+
+    def files(self, size_bytes: int) -> Iterator[DataFile]:
+        """The archives."""
+        from bucketsum.sweep.fetch_queue.data_set import archives_of
+        from bucketsum.sweep.generated_archive import GeneratedArchive
+        from bucketsum.sweep.generated_objects import DataFile, Generated
+
+        for name, archive_bytes in archives_of(size_bytes):
+            archive = GeneratedArchive(archive_bytes)
+            yield DataFile(name, Generated(partial(_parts_of, archive)), archive_bytes)
+
+    def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
+        """Read the manifest, then fetch and process its archives, and check every result."""
+        from bucketsum.sweep.fetch_queue.data_set import items_in
+        from bucketsum.sweep.fetch_queue.schedules import Run, child_cpu_seconds
+        from bucketsum.sweep.fetch_queue.sides import S3Items
+        from bucketsum.sweep.generated_objects import file_key
+
+        manifest = context.s3.get_object(Bucket=event["bucket"], Key=event["key"])["Body"].read()
+        sha1 = hashlib.sha1(manifest, usedforsecurity=False).hexdigest()
+        try:
+            items = items_in(manifest, event["size_bytes"])
+        except BadSweep as error:
+            return failed("BadManifest", f"{event['key']}: {error}")
+        own = event["variant"]
+        run = Run(Schedule(str(own["schedule"])), Work(str(own["work"])), int(own["workers"]))
+        source = S3Items(context.s3, context.source, event["bucket"], file_key(event["key"], ""))
+        children = child_cpu_seconds()
+        meter = Meter()
+        try:
+            measured = run.measured(source, items)
+        except ItemFailed as error:
+            return failed(error.error, str(error))
+        answer = answer_of(event, Digest(sha1, event["size_bytes"]), meter)
+        if "cpu_seconds" in answer:
+            answer["cpu_seconds"] = round(answer["cpu_seconds"] + child_cpu_seconds() - children, 6)
+        return {**answer, **measured}  # type: ignore[typeddict-item] # `sample_names` alone
+
+    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
+        """Medians, and the two models: one side after the other, or the slower one alone."""
+        medians: dict[str, int] = {}
+        for name in self.sample_names:
+            values = [own for sample in samples if isinstance(own := sample.own.get(name), int)]
+            if values:
+                medians[name] = round(median(values))
+        if "fetch_ms" in medians:
+            sides = medians["fetch_ms"], medians["work_ms"]
+            medians |= {"sum_ms": sum(sides), "max_ms": max(sides)}
+        return medians
+
+    def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - none is
+        """The template has no parameter for a schedule."""
+        return False
+
+
+def _parts_of(archive: GeneratedArchive) -> Iterator[bytes]:
+    from bucketsum.sweep.generated_objects import in_parts
+
+    return in_parts(archive.chunks())

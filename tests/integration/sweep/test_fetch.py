@@ -1,0 +1,72 @@
+"""The workload fetch through the functions' handlers: the data set, every schedule, refusals."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from tests.integration.sweep.conftest import BUCKET, Aws
+
+from bucketsum.errors import ObjectGone
+from bucketsum.sweep.fetch_queue.data_set import ITEMS
+from bucketsum.sweep.fetch_queue.model import Schedule
+from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Invoke = Callable[[str, dict[str, Any]], Any]
+
+KEY = "objects/fetch.json"
+MADE = {
+    "action": "object", "workload": "fetch", "key": KEY, "size_bytes": SET_BYTES_MIN,
+    "generated": True,
+}  # fmt: skip
+
+
+def probe(known: dict[str, Any], schedule: str) -> dict[str, Any]:
+    """The event that the state machine sends to the prober."""
+    return {
+        "cell_id": "m00512", "chunk_bytes": 65_536, "streams": 1,
+        "variant": {"schedule": schedule, "work": "unzip-sha1", "workers": 2},
+        "concurrency": 1, "object": 0, **known, "bucket": BUCKET, "workload": "fetch",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "schedule", [schedule for schedule in Schedule if schedule is not Schedule.SHELL]
+)
+def test_every_schedule_is_measured_and_checked(
+    aws: Aws, invoke: Invoke, schedule: Schedule
+) -> None:
+    """The archives lie beside the manifest; MB/s are of all of them."""
+    known = invoke("planner", MADE)
+    keys = [entry["Key"] for entry in aws.s3.list_objects_v2(Bucket=BUCKET)["Contents"]]
+    assert len(keys) == ITEMS + 1
+    answer = invoke("prober", probe(known, schedule))
+    assert (answer["status"], answer["digest_ok"], answer["items"]) == ("ok", True, ITEMS)
+    assert answer["size_bytes"] == SET_BYTES_MIN
+    assert answer["mb_per_s"] > 0
+    assert (answer["disk_peak_bytes"] == 0) == (schedule is Schedule.STREAM)
+
+
+def test_another_manifest_than_the_known_one_is_a_failed_sample(aws: Aws, invoke: Invoke) -> None:
+    """Its results would prove nothing."""
+    known = invoke("planner", MADE)
+    manifest = json.loads(aws.s3.get_object(Bucket=BUCKET, Key=KEY)["Body"].read())
+    aws.s3.put_object(Bucket=BUCKET, Key=KEY, Body=json.dumps(manifest))
+    answer = invoke("prober", probe(known, "stream"))
+    assert (answer["status"], answer["error"]) == ("failed", "WrongDigest")
+    aws.s3.put_object(Bucket=BUCKET, Key=KEY, Body=b"{}")
+    answer = invoke("prober", probe(known, "stream"))
+    assert (answer["status"], answer["error"]) == ("failed", "BadManifest")
+    assert KEY in answer["cause"]
+
+
+def test_an_archive_that_is_gone_ends_the_sample(aws: Aws, invoke: Invoke) -> None:
+    """With the reader's own error, as the hasher would have it."""
+    known = invoke("planner", MADE)
+    aws.s3.delete_object(Bucket=BUCKET, Key="objects/fetch/07.zip")
+    with pytest.raises(ObjectGone):
+        invoke("prober", probe(known, "queue:2"))

@@ -1,0 +1,178 @@
+"""The workload fetch in a plan: its axes, the room on the disk, its data set, its statistics."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import pytest
+from tests.support.sam_template import TEMPLATE
+from tests.support.sha1 import sha1_of
+
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.fetch_queue.data_set import archives_of, item_of, items_in, manifest_of
+from bucketsum.sweep.fetch_queue.model import Item, Schedule
+from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.plan import plan_of
+from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.probe import ProbeAnswer
+from bucketsum.sweep.records import Sample, SampleStatus
+from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
+from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN, FetchAnswer
+
+if TYPE_CHECKING:
+    from bucketsum.sweep.plan import Plan
+
+FETCH = WORKLOADS[WorkloadName.FETCH]
+LEAST: dict[str, Any] = {
+    "workload": "fetch",
+    "object_bytes": [100_000_000],
+    "memory_mb": [1769],
+    "chunk_bytes": [262_144],
+}
+ITEM = Item("a.zip", 10, "0" * 40, "1" * 40, 3)
+
+
+def planned(storage_mb: int = 512, key_sizes: tuple[int, ...] = (), **change: object) -> Plan:
+    """The plan of the least input with *change*."""
+    raw = {name: value for name, value in {**LEAST, **change}.items() if value is not None}
+    return plan_of(SweepInput.from_json(raw), key_sizes, storage_mb)
+
+
+def test_every_schedule_is_a_cell() -> None:
+    """Schedules × workers, under ids of their own; the default is everything first."""
+    cells = planned(schedule=list(Schedule), workers=[1, 2]).cells
+    assert len({cell.cell_id for cell in cells}) == 2 * len(Schedule)
+    [only] = planned().cells
+    assert only.setting.own == {"schedule": "all-first", "work": "unzip-sha1", "workers": 1}
+
+
+def test_the_included_sweep_costs_less_than_ten_cents() -> None:
+    """It can be run without a thought; its memory goes from a quarter of the data to twice it."""
+    raw = json.loads((TEMPLATE.parent / "events" / "sweep-fetch.json").read_text("utf-8"))
+    plan = plan_of(SweepInput.from_json(raw))
+    assert plan.estimated_usd(prices_in("us-east-1", "arm64")) < 0.10
+    assert not [cell.refused for cell in plan.cells if cell.refused]
+    data_mb = raw["object_bytes"][0] / 1e6
+    assert min(raw["memory_mb"]) < 0.3 * data_mb < 2 * data_mb < 1.1 * max(raw["memory_mb"])
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"schedule": ["queue:3"]}, r"schedule\[0\] is 'queue:3'; allowed: all-first, queue:1"),
+        ({"work": ["wc"]}, r"work\[0\] is 'wc'; allowed: unzip-sha1, count-lines"),
+        ({"workers": [0]}, r"workers\[0\] is 0, not a whole number in 1..16"),
+        ({"workload": "hash", "workers": [1]}, "workers means nothing to the workload hash"),
+        (
+            {"object_bytes": [SET_BYTES_MIN - 1]},
+            r"object_bytes\[0\] is 15999999, not a whole number in 16000000",
+        ),
+    ],
+)
+def test_an_error_names_the_field(change: dict[str, Any], message: str) -> None:
+    """The message names the field, its value and the allowed values."""
+    with pytest.raises(BadSweep, match=message):
+        planned(**change)
+
+
+@pytest.mark.parametrize(
+    ("schedule", "size_bytes", "cause"),
+    [
+        ("all-first", 500_000_000, None),
+        ("all-first", 600_000_000, "573 MB of /tmp are needed at once, the prober has 512: deploy"),
+        ("shell", 600_000_000, "EphemeralStorageSize=573 or more, or stream"),
+        ("queue:8", 600_000_000, None),
+        ("queue:8", 9_000_000_000, "schedule is queue:8; 1"),
+        ("stream", 9_000_000_000, None),
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_on_the_disk_is_a_result(
+    schedule: str, size_bytes: int, cause: str | None
+) -> None:
+    """A queue waits for room, so only its largest archive has to fit."""
+    [cell] = planned(schedule=[schedule], object_bytes=[size_bytes]).cells
+    assert (cell.refused is None) == (cause is None)
+    assert (cause or "") in (cell.refused or "")
+
+
+def test_only_the_size_of_a_set_of_ones_own_is_known() -> None:
+    """Its archives may all be small."""
+    change: dict[str, Any] = {"object_bytes": None, "keys": ["a.json"]}
+    [refused] = planned(512, (10**9,), **change).cells
+    [fits] = planned(512, (10**9,), **change, schedule=["queue:2"]).cells
+    assert refused.refused
+    assert not fits.refused
+
+
+def test_overlap_is_estimated_to_be_faster() -> None:
+    """All first is the sum of both sides; a second worker needs a second CPU."""
+    cells = planned(schedule=["all-first", "queue:1", "stream"], workers=[1, 2]).cells
+    seconds = {tuple(cell.setting.own.values())[::2]: cell.seconds for cell in cells}
+    assert seconds["queue:1", 1] == seconds["stream", 1] < seconds["all-first", 1]
+    assert seconds["all-first", 1] == seconds["all-first", 2]
+
+
+def test_a_data_set_is_its_archives_and_their_manifest() -> None:
+    """Sizes differ eleven-fold and come to the set's size; the manifest has all of them."""
+    files = list(FETCH.files(SET_BYTES_MIN))
+    sizes = [file.size_bytes for file in files]
+    assert sum(sizes) == SET_BYTES_MIN
+    assert max(sizes) / min(sizes) == pytest.approx(11, rel=0.001)
+    manifest = b"".join(FETCH.generate(SET_BYTES_MIN).parts())
+    items = items_in(manifest, SET_BYTES_MIN)
+    assert [(item.name, item.size_bytes) for item in items] == list(archives_of(SET_BYTES_MIN))
+    content = b"".join(files[0].generated.parts())
+    assert (len(content), sha1_of(content)) == (sizes[0], items[0].sha1)
+    assert item_of(items[0].name, items[0].size_bytes) == items[0]
+
+
+@pytest.mark.parametrize(
+    ("manifest", "message"),
+    [
+        (b"x", "not a JSON object"),
+        (b"[]", "not a JSON object"),
+        (b'{"items": []}', "not a list with at least one entry"),
+        (b'{"items": [1]}', r"items\[0\] does not have exactly the fields name, size_bytes"),
+        ({"lines": "3"}, r"items\[0\].lines is '3', not a int"),
+        ({"name": "../a"}, r"items\[0\].name is '../a'; allowed"),
+        ({"name": "-rf"}, r"items\[0\].name is '-rf'; allowed"),
+        ({"size_bytes": 0}, r"items\[0\].size_bytes is 0, not at least 1"),
+        ({"size_bytes": 11}, "its items have 11 bytes, the data set 10"),
+    ],
+)
+def test_a_bad_manifest_is_refused_by_name(
+    manifest: bytes | dict[str, object], message: str
+) -> None:
+    """Manifests may be a user's own."""
+    if isinstance(manifest, dict):
+        manifest = json.dumps({"items": [asdict(ITEM) | manifest]}).encode()
+    with pytest.raises(BadSweep, match=message):
+        items_in(manifest, 10)
+
+
+def test_names_of_items_are_files_of_one_folder() -> None:
+    """Two of one name would overwrite each other."""
+    with pytest.raises(BadSweep, match="two items have the same name"):
+        items_in(manifest_of([ITEM, ITEM]), 20)
+
+
+def test_statistics_are_medians_with_both_models() -> None:
+    """D + P and max(D, P), if fetching and working can be told apart."""
+    samples = [
+        Sample("cell", run, 1, SampleStatus.OK, "", own={"fetch_ms": fetch, "work_ms": 30})
+        for run, fetch in enumerate((10, 50, 40))
+    ]
+    assert FETCH.statistics(samples) == {
+        "fetch_ms": 40, "work_ms": 30, "sum_ms": 70, "max_ms": 40,
+    }  # fmt: skip
+    streamed = [Sample("cell", 1, 1, SampleStatus.OK, "", own={"work_ms": 30})]
+    assert FETCH.statistics(streamed) == {"work_ms": 30}
+
+
+def test_an_answer_has_the_attributes_of_a_sample() -> None:
+    """The state machine writes each attribute of the answer into the sample's item."""
+    own = set(get_type_hints(FetchAnswer)) - set(get_type_hints(ProbeAnswer))
+    assert own == set(FETCH.sample_names)
+    assert set(FETCH.statistic_names) - {"sum_ms", "max_ms"} == own
