@@ -67,9 +67,12 @@ package: .venv/.ready ## Build the stack, upload it to an S3 bucket, and write d
 	@$(BIN)/sam build
 	@$(BIN)/sam package --s3-bucket "$(PACKAGE_BUCKET)" --s3-prefix bucketsum --output-template-file dist/packaged.yaml
 
-lock: .venv/.ready ## Refresh requirements.lock from pyproject.toml
+lock: .venv/.ready ## Refresh requirements.lock, of the project and of the layer
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --extra local --extra report --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
+	@cd layers/bucketsum && $(BIN)/uv pip compile --quiet --no-deps --universal --python-version 3.11 --generate-hashes \
+	  --no-emit-index-url --no-annotate --custom-compile-command "make lock" --output-file requirements.lock \
+	  requirements.txt requirements-binary.txt
 
 clean: ## Remove everything that make creates
 	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/demo .bucketsum/bench-stack; do \

@@ -11,7 +11,8 @@ needs no interpreter of the runtime's version.
 
 The build fails if a wheel is missing, except for the `KNOWN_GAPS`. With ALLOW_MISSING=1 in the
 environment it goes on, and the manifest, `bucketsum/layer.json`, names what is missing; the hasher
-logs that. Only the standard library and pip are used.
+logs that. Only the standard library and pip are used. pip installs nothing whose SHA-256 is not in
+requirements.lock, which `make lock` writes.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 RUNTIMES: Final = ("3.11", "3.12", "3.13", "3.14")
 ARCHITECTURES: Final = ("x86_64", "aarch64")
@@ -44,12 +45,13 @@ KNOWN_GAPS: Final = {
 """Runtime and distribution of wheels that do not exist, and need not."""
 
 _HERE: Final = Path(__file__).parent
+_LOCK: Final = "requirements.lock"
 _MANIFEST: Final = "layer.json"
 _USAGE: Final = "usage: build.py FOLDER, or build.py --check FOLDER"
 _CURL: Final = "pycurl"
 _PIP: Final = (
     sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
-    "--no-compile", "--only-binary=:all:", "--root-user-action=ignore",
+    "--no-compile", "--only-binary=:all:", "--root-user-action=ignore", "--require-hashes",
 )  # fmt: skip
 
 # Lambda's /opt is read-only and SAM's zip files carry no times. Bytecode that Python checks against
@@ -74,6 +76,22 @@ def pins_in(requirements: Path) -> dict[str, str]:
     """Normalised distribution name → its requirement, of every ``==`` line."""
     lines = re.findall(r"^([A-Za-z0-9_.-]+)(==[^\s;]+)", requirements.read_text(), re.MULTILINE)
     return {re.sub(r"[-_.]+", "-", name).lower(): name + version for name, version in lines}
+
+
+def locked(pins: Iterable[str]) -> str:
+    """Return a requirements file for *pins*, with the SHA-256 of each file that may be installed.
+
+    Raises:
+        BuildError: requirements.lock does not have this version of a distribution.
+    """
+    blocks = {
+        re.sub(r"[-_.]+", "-", block.split()[0]).lower(): block
+        for block in re.split(r"^(?=\w)", (_HERE / _LOCK).read_text(), flags=re.MULTILINE)[1:]
+    }
+    keys = [re.sub(r"[-_.]+", "-", pin).lower() for pin in pins]
+    if absent := [key for key in keys if key not in blocks]:
+        raise BuildError(f"{_LOCK} has no {', '.join(absent)}: run `make lock`")
+    return "".join(blocks[key] for key in keys)
 
 
 class BuildError(Exception):
@@ -119,8 +137,8 @@ def install_pure(target: Path) -> None:
         BuildError: pip failed; its reason is on stdout.
     """
     options = ["--implementation", "py", "--abi", "none", "--platform", "any"]
-    requirements = ["--python-version", "3.12", "--requirement", str(_HERE / "requirements.txt")]
-    if not _pip(target, [*options, *requirements]):
+    pins = pins_in(_HERE / "requirements.txt").values()
+    if not _pip(target, [*options, "--python-version", "3.12"], pins):
         raise BuildError("requirements.txt could not be installed; pip's reason is above")
     shutil.rmtree(target / "bin", ignore_errors=True)  # programs that name this machine's Python
 
@@ -129,9 +147,9 @@ def install_wheels(wheels: WheelSet, part: Path) -> list[str]:
     """Install *wheels* into the empty folder *part*, and return those that could be installed."""
     options = ["--implementation", "cp", "--python-version", wheels.version]
     options += ["--platform", wheels.platform]
-    if not wheels.requirements or _pip(part, [*options, *wheels.requirements]):
+    if not wheels.requirements or _pip(part, options, wheels.requirements):
         return list(wheels.requirements)
-    return [pin for pin in wheels.requirements if _pip(part, [*options, pin])]
+    return [pin for pin in wheels.requirements if _pip(part, options, [pin])]
 
 
 def compile_bytecode(target: Path) -> list[str]:
@@ -179,10 +197,13 @@ def build(target: Path) -> list[str]:
     return missing
 
 
-def _pip(target: Path, options: Sequence[str]) -> bool:
-    """Install into *target*; pip's messages go to stdout, which SAM shows."""
-    command = [*_PIP, "--target", str(target), *options]
-    return subprocess.run(command, check=False, stderr=subprocess.STDOUT).returncode == 0
+def _pip(target: Path, options: Sequence[str], pins: Iterable[str]) -> bool:
+    """Install *pins* into *target*; pip's messages go to stdout, which SAM shows."""
+    with tempfile.NamedTemporaryFile("w", suffix=".txt", encoding="utf-8") as requirements:
+        requirements.write(locked(pins))
+        requirements.flush()
+        command = [*_PIP, "--target", str(target), *options, "--requirement", requirements.name]
+        return subprocess.run(command, check=False, stderr=subprocess.STDOUT).returncode == 0
 
 
 def _works(python: str) -> bool:

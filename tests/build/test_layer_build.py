@@ -13,7 +13,7 @@ from tests.support.sam_template import TEMPLATE
 from bucketsum.layer_manifest import layer_manifest
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
     from types import ModuleType
 
@@ -37,8 +37,8 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 def without(script: ModuleType, absent: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Let pip install everything, as empty folders, but a requirement that begins with *absent*."""
 
-    def pip(_target: Path, options: Sequence[str]) -> bool:
-        return not any(option.startswith(absent) for option in options)
+    def pip(_target: Path, _options: Sequence[str], pins: Iterable[str]) -> bool:
+        return not any(pin.startswith(absent) for pin in pins)
 
     monkeypatch.setattr(script, "_pip", pip)
     monkeypatch.setattr(script, "compile_bytecode", lambda _target: ["3.13"])
@@ -110,9 +110,38 @@ def test_missing_pure_distributions_are_never_allowed(
     script: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without Powertools no function starts: ALLOW_MISSING does not go on."""
-    without(script, "--requirement", monkeypatch)
+    without(script, "aws-lambda-powertools", monkeypatch)
     monkeypatch.setenv("ALLOW_MISSING", "1")
     assert script.main([str(tmp_path)]) == 1
+
+
+def test_every_pin_is_locked(script: ModuleType) -> None:
+    """requirements.lock has the hashes of each distribution of the layer, and of no other."""
+    files = ("requirements.txt", "requirements-binary.txt")
+    pins = [pin for name in files for pin in script.pins_in(SCRIPT.with_name(name)).values()]
+    lock = SCRIPT.with_name("requirements.lock").read_text(encoding="utf-8")
+    assert script.locked(pins).count("==") == len(pins) == lock.count("==")
+
+
+def test_a_version_without_hashes_is_refused(script: ModuleType) -> None:
+    """A pin that is newer than the lock cannot be installed; the error names the command."""
+    with pytest.raises(script.BuildError, match=r"requirements.lock has no isal.*make lock"):
+        script.locked(["isal==99.0"])
+
+
+def test_a_file_with_another_hash_is_not_installed(
+    script: ModuleType,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    """A file that the index has replaced fails the build, whatever its name and version say."""
+    forged = f"jmespath==1.1.0 --hash=sha256:{'0' * 64}\n"
+    monkeypatch.setattr(script, "locked", lambda _pins: forged)
+    with pytest.raises(script.BuildError, match=r"requirements\.txt"):
+        script.install_pure(tmp_path)
+    assert "HASHES" in capfd.readouterr().out
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_known_gaps_are_not_asked_for(script: ModuleType) -> None:
