@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 # A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test check bench events pictures package lock clean
+.PHONY: help setup demo test check bench events pictures package sbom audit lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -67,12 +67,30 @@ package: .venv/.ready ## Build the stack, upload it to an S3 bucket, and write d
 	@$(BIN)/sam build
 	@$(BIN)/sam package --s3-bucket "$(PACKAGE_BUCKET)" --s3-prefix bucketsum --output-template-file dist/packaged.yaml
 
-lock: .venv/.ready ## Refresh requirements.lock, of the project and of the layer
+AUDIT := .venv/audit
+LAYER_LOCK := layers/bucketsum/requirements.lock
+
+$(AUDIT)/.ready: .venv/.ready requirements-audit.lock
+	@$(BIN)/uv venv --quiet --clear $(AUDIT)
+	@$(BIN)/uv pip install --quiet --python $(AUDIT) --require-hashes --requirement requirements-audit.lock
+	@touch $@
+
+sbom: $(AUDIT)/.ready ## List the layer's packages and their hashes in dist/layer.cdx.json (CycloneDX)
+	@mkdir -p dist
+	@$(AUDIT)/bin/cyclonedx-py requirements --output-reproducible --output-file dist/layer.cdx.json $(LAYER_LOCK)
+
+audit: $(AUDIT)/.ready ## Fail if a pinned package has a known vulnerability
+	@for lock in $(LAYER_LOCK) requirements.lock; do \
+	  $(AUDIT)/bin/pip-audit --strict --progress-spinner off --disable-pip --require-hashes --requirement $$lock || exit 1; done
+
+lock: .venv/.ready ## Refresh the locked versions and hashes of the project, the layer and the audit
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --extra local --extra report --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 	@cd layers/bucketsum && $(BIN)/uv pip compile --quiet --no-deps --universal --python-version 3.11 --generate-hashes \
 	  --no-emit-index-url --no-annotate --custom-compile-command "make lock" --output-file requirements.lock \
 	  requirements.txt requirements-binary.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --group audit --custom-compile-command "make lock" --output-file requirements-audit.lock
 
 clean: ## Remove everything that make creates
 	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/demo .bucketsum/bench-stack; do \

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import tomllib
@@ -79,3 +80,20 @@ def test_make_package_without_a_bucket_says_what_is_missing() -> None:
     assert ended.returncode == 2
     assert "make package PACKAGE_BUCKET=name" in ended.stderr
     assert "Build" not in ended.stdout
+
+
+def test_make_sbom_lists_each_distribution_of_the_layer() -> None:
+    """The bill of materials has the version and the hashes of all that goes into the layer."""
+    subprocess.run(
+        ["make", "--old-file=.venv/.ready", "sbom"],  # noqa: S607 - of PATH
+        check=True,
+        capture_output=True,
+        cwd=ROOT,
+    )
+    bill = json.loads((ROOT / "dist" / "layer.cdx.json").read_text(encoding="utf-8"))
+    lock = (ROOT / "layers" / "bucketsum" / "requirements.lock").read_text(encoding="utf-8")
+    listed = {f"{part['name']}=={part['version']}": part for part in bill["components"]}
+    assert set(listed) == set(re.findall(r"^([\w-]+==[\w.]+)", lock, re.MULTILINE))
+    hashes = [value for part in listed.values()
+              for value in part["externalReferences"][0]["hashes"]]  # fmt: skip
+    assert {value["content"] for value in hashes} == set(re.findall(r"sha256:(\w+)", lock))
