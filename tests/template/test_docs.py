@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MIB: Final = 1024 * 1024
 
-MADE: Final = (".venv", ".bucketsum", ".aws-sam")
+MADE: Final = ("dist", ".venv", ".bucketsum", ".aws-sam")
 """Folders that exist only after `make`."""
 
 MACHINE_PATH: Final = re.compile(r"(?<![\w.*$}])/(home|root|tmp|work|Users|var/folders)(/|\b)")
@@ -254,7 +254,7 @@ def test_continuous_integration_is_the_documented_commands() -> None:
         "make test",
     ]
     workflow = yaml.safe_load((ROOT / ".github" / "workflows" / "ci.yml").read_text("utf-8"))
-    (job,) = workflow["jobs"].values()
+    job = workflow["jobs"]["check-and-test"]
     assert [step["run"] for step in job["steps"] if "run" in step] == ["bash .ci/run"]
     assert job["timeout-minutes"] <= 30
 
