@@ -12,6 +12,7 @@ from bench.scaling.command import scaling
 from bench.targets.command import targets
 from bench.unzip.command import unzip
 from bench.unzip.members import members
+from bench.workloads.command import workloads
 
 
 @click.group(invoke_without_command=True)
@@ -25,7 +26,7 @@ def bench(context: click.Context) -> None:
         context.invoke(targets)
 
 
-for command in (targets, readers, function, cold_start, cost, scaling, unzip, members):
+for command in (targets, readers, function, cold_start, cost, scaling, unzip, members, workloads):
     bench.add_command(command)
 
 

@@ -55,7 +55,12 @@ bench.scaling: bench.tables
 bench.tables: cli
 bench.targets: bench.box bench.tables cli cli.local layer
 bench.unzip: bench.box bench.tables cli cli.local layer layer.archives
-benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip
+bench.workloads: bench.box bench.tables bench.workloads.languages cli cli.tune.formats \
+cli.tune.workloads layer layer.s3 layer.sweep layer.sweep.fetch_queue layer.sweep.workloads sweeps
+bench.workloads.languages: bench.box bench.tables bench.unzip cli layer.sweep \
+layer.sweep.fetch_queue
+benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
+bench.workloads
 cli: layer layer.archives layer.sweep sweeps
 cli.commands: cli cli.selftest cli.tune cli.tune.formats layer layer.sweep
 cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep

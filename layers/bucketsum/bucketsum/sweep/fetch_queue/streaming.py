@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from threading import Event
 from typing import TYPE_CHECKING
@@ -15,7 +16,7 @@ from bucketsum.sweep.fetch_queue.pipeline import raise_first
 from bucketsum.sweep.fetch_queue.processing import process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from bucketsum.sweep.fetch_queue.model import Item, ItemSource, Work
 
@@ -60,30 +61,42 @@ class Streaming:
 
     def _process(self, item: Item) -> float:
         opened = self.source.open(item)
-        waiting = _Waits(opened.chunks, self.stopped)
+        content = self.source.bytes_of(item, opened)
+        waiting = _Waits(content, self.stopped)
         started = time.perf_counter()
         try:
-            content = self.source.bytes_of(item, opened)
-            process(item, Bytes(waiting.chunks(), content.read), self.work)
+            process(item, Bytes(waiting.chunks(), waiting.read), self.work)
         finally:
             opened.chunks.close()
         return time.perf_counter() - started - waiting.seconds
 
 
 class _Waits:
-    """Chunks, and the time spent waiting for them."""
+    """An archive's bytes, and the time spent waiting for them."""
 
-    def __init__(self, chunks: Iterable[bytes], stopped: Event) -> None:
-        self._chunks = iter(chunks)
+    def __init__(self, content: Bytes, stopped: Event) -> None:
+        self._content = content
         self._stopped = stopped
         self.seconds = 0.0
 
     def chunks(self) -> Iterator[bytes]:
+        chunks = iter(self._content.chunks)
         while not self._stopped.is_set():
-            started = time.perf_counter()
-            chunk = next(self._chunks, None)
-            self.seconds += time.perf_counter() - started
+            with self._counted():
+                chunk = next(chunks, None)
             if chunk is None:
                 return
             yield chunk
         raise Stopped("another worker failed")
+
+    def read(self, offset: int, length: int) -> bytes | memoryview:
+        with self._counted():
+            return self._content.read(offset, length)
+
+    @contextmanager
+    def _counted(self) -> Iterator[None]:
+        started = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds += time.perf_counter() - started

@@ -1,0 +1,101 @@
+"""Workloads of the sweep in sandboxes: ``python -m bench workloads``."""
+
+from __future__ import annotations
+
+import json
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+
+from bench.box.requirements import CannotMakeBoxError, missing, refusal
+from bench.box.server import FOLDER
+from bench.tables import options
+from bench.tables.document import write_json, write_tables
+from bench.tables.machine import machine
+from bench.tables.table import show
+from bench.workloads.experiments import EXPERIMENTS, chosen
+from bench.workloads.languages import programs
+from bench.workloads.report import Measured
+from bench.workloads.runner import plan, samples_of
+from bucketsum.sweep.fetch_queue.shell import missing_programs
+from bucketsum.sweep.records import SampleStatus
+from bucketsum_cli import output
+
+if TYPE_CHECKING:
+    from bench.workloads.experiments import Experiment
+
+MEASURED: Final = Path("bench", "measured", "workloads.json")
+DOCUMENT: Final = Path("docs", "experiments.md")
+LANGUAGES: Final = "fetch-languages"
+
+
+@click.command()
+@click.option(
+    "--only",
+    multiple=True,
+    help=f"Only experiments whose name contains this: {', '.join(e.name for e in EXPERIMENTS)}, "
+    f"{LANGUAGES}.",
+)
+@options.runs(3)
+@click.option("--quick", is_flag=True, help="One run with small data sets, as a check.")
+@options.as_json
+@options.write_docs(str(MEASURED), str(DOCUMENT))
+def workloads(
+    only: tuple[str, ...], runs: int, *, quick: bool, as_json: bool, write_docs: bool
+) -> None:
+    """Measure the workloads of the sweep with Lambda's link, and programs in other languages.
+
+    The cells are those of sweeps, and the prober's own code measures them. Exits with 1 if a
+    result was wrong, and with 2 if the sandbox cannot be created.
+    """
+    if quick and write_docs:
+        raise click.UsageError("--quick measures too little for --write-docs; leave one out")
+    origin = f"{datetime.now(UTC).date()}, {machine()}; load before {os.getloadavg()[0]:.1f}"
+    try:
+        measured = [_measured(each, runs, quick=quick) for each in _experiments(only)]
+    except (CannotMakeBoxError, ValueError) as error:
+        for line in str(error).splitlines():
+            output.note(line)
+        raise SystemExit(2) from None
+    tables = [each.table(origin) for each in measured]
+    if not only or any(name in LANGUAGES for name in only):
+        tables.append(programs.table(1 if quick else runs, origin, quick=quick))
+    show(tables, as_json=as_json, origin=origin)
+    documents = {each.experiment.name: {"origin": origin, **each.as_json()} for each in measured}
+    write_json(FOLDER / "workloads.json", documents)
+    if write_docs:  # experiments that were not measured now keep their numbers
+        earlier = json.loads(MEASURED.read_text("utf-8")) if MEASURED.exists() else {}
+        write_json(MEASURED, earlier | documents)
+        write_tables(DOCUMENT, tables)
+    if any(_is_wrong(each) for each in measured):
+        raise SystemExit(1)
+
+
+def _experiments(only: tuple[str, ...]) -> tuple[Experiment, ...]:
+    if lacking := missing():
+        raise refusal(lacking)
+    names = tuple(name for name in only if name not in LANGUAGES)
+    for program in missing_programs():
+        output.note(f"missing: {program}, which the schedule shell needs")
+    return () if only and not names else chosen(names)
+
+
+def _measured(experiment: Experiment, runs: int, *, quick: bool) -> Measured:
+    experiment = experiment.quickly() if quick else experiment.with_runs(runs)
+    planned = plan(experiment)
+    output.note(f"{experiment.name}: {experiment.title}")
+    samples = []
+    for sample in samples_of(experiment, planned):
+        samples.append(sample)
+        result = sample.cause or f"{sample.seconds:.2f} s"
+        output.note(f"  {len(samples)}/{planned.samples} {sample.cell_id}: {result}")
+    return Measured(experiment, planned, samples)
+
+
+def _is_wrong(measured: Measured) -> bool:
+    """Whether a result was not the known one; a cell that cannot run is no mistake."""
+    errors = {s.error for s in measured.samples if s.status is SampleStatus.FAILED}
+    return any((error or "").startswith("Wrong") for error in errors)

@@ -1,0 +1,55 @@
+"""Objects and data sets of workloads in the folder that the sandbox's S3 serves."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import TYPE_CHECKING
+
+from bench.box.objects import BUCKET
+from bucketsum.sweep.generated_objects import SHA1_METADATA, file_key
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from bucketsum.sweep.cells import PlannedObject
+    from bucketsum.sweep.generated_objects import Generated
+    from bucketsum.sweep.probe import KnownObject
+    from bucketsum.sweep.workloads.protocol import Workload
+
+
+def ensured(root: Path, planned: PlannedObject, workload: Workload) -> KnownObject:
+    """The planned object below *root*, a folder of buckets; made now unless it was made before.
+
+    As in the sweep's bucket, the facts about it come last and stand for the whole set.
+    """
+    facts = root / "data-sets" / f"{planned.key.replace('/', '-')}.json"
+    if facts.exists():
+        known: KnownObject = json.loads(facts.read_text())
+        return known
+    bucket = root / BUCKET
+    for file in workload.files(planned.size_bytes):
+        _write(bucket / file_key(planned.key, file.name), file.generated)
+    generated = workload.generate(planned.size_bytes)
+    sha1 = _write(bucket / planned.key, generated)
+    metadata = {SHA1_METADATA: sha1, **generated.metadata}
+    known = {
+        "key": planned.key,
+        "size_bytes": planned.size_bytes,
+        "sha1": sha1,
+        "contents": workload.contents(planned.key, metadata),
+    }
+    facts.parent.mkdir(parents=True, exist_ok=True)
+    facts.write_text(json.dumps(known))
+    return known
+
+
+def _write(path: Path, generated: Generated) -> str:
+    """Write the content, and return its SHA-1."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    sha1 = hashlib.sha1(usedforsecurity=False)
+    with path.open("wb") as file:
+        for part in generated.parts():
+            sha1.update(part)
+            file.write(part)
+    return sha1.hexdigest()

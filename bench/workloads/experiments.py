@@ -1,0 +1,90 @@
+"""Registry of experiments: inputs of sweeps, and the sandboxes that they are measured in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+LINK_MBIT_PER_S: Final = 625
+"""[A] Sustained rate of a function's network."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experiment:
+    """A sweep that is measured in sandboxes, one for each memory size.
+
+    Attributes:
+        name: Name on the command line, and of its table's marker in docs/experiments.md.
+        title: Heading of its table.
+        sweep: The sweep's input.
+        quick: Fields that `--quick` replaces.
+        limits_cpu: Whether the CPU share is Lambda's; else all cores, and memory is the only limit.
+        link_mbit_per_s: Rate of the link.
+    """
+
+    name: str
+    title: str
+    sweep: dict[str, Any]
+    quick: dict[str, Any] = field(default_factory=dict)
+    limits_cpu: bool = True
+    link_mbit_per_s: int = LINK_MBIT_PER_S
+
+    def quickly(self) -> Experiment:
+        """A check of the experiment, too short for a comparison."""
+        return replace(self, sweep=self.sweep | self.quick | {"runs": 1, "warm_up": False})
+
+    def with_runs(self, runs: int) -> Experiment:
+        """The same with another number of runs."""
+        return replace(self, sweep=self.sweep | {"runs": runs})
+
+
+_FETCH: Final = {
+    "workload": "fetch",
+    "object_bytes": [480_000_000],
+    "chunk_bytes": [262_144],
+    "schedule": ["all-first", "queue:1", "queue:2", "queue:4", "queue:8", "stream"],
+}
+_FETCH_QUICK: Final = {"object_bytes": [16_000_000], "schedule": ["all-first", "queue:1", "stream"]}
+
+EXPERIMENTS: Final = (
+    Experiment(
+        "fetch-memory",
+        "480 MB in 12 archives, all cores, memory from a quarter of the data to twice as much",
+        {**_FETCH, "memory_mb": [128, 256, 512, 1024]},
+        _FETCH_QUICK | {"memory_mb": [256]},
+        limits_cpu=False,
+    ),
+    Experiment(
+        "fetch-lambda",
+        "240 MB in 12 archives, with Lambda's CPU share",
+        {**_FETCH, "object_bytes": [240_000_000], "memory_mb": [512, 1769, 3538],
+         "schedule": ["all-first", "queue:1", "queue:4", "stream"]},
+        _FETCH_QUICK | {"memory_mb": [1769]},
+    ),
+    Experiment(
+        "fetch-lines",
+        "Lines of 480 MB in 12 archives, as article 002 counts them, on all cores",
+        {**_FETCH, "work": ["count-lines"], "memory_mb": [2048], "workers": [1, 2],
+         "schedule": ["all-first", "queue:2", "stream", "shell"]},
+        _FETCH_QUICK | {"memory_mb": [512], "schedule": ["queue:1", "shell"]},
+        limits_cpu=False,
+    ),
+)  # fmt: skip
+"""In the order of docs/experiments.md. Each workload's cells are those of a sweep's plan."""
+
+
+def chosen(names: tuple[str, ...]) -> tuple[Experiment, ...]:
+    """Experiments whose name contains one of *names*; all if there are no names.
+
+    Raises:
+        ValueError: A name matches no experiment.
+    """
+    for name in names:
+        if not any(name in experiment.name for experiment in EXPERIMENTS):
+            known = ", ".join(experiment.name for experiment in EXPERIMENTS)
+            raise ValueError(f"no experiment's name contains {name!r}; there are {known}")
+    return tuple(
+        experiment
+        for experiment in EXPERIMENTS
+        if not names or any(name in experiment.name for name in names)
+    )

@@ -1,0 +1,1 @@
+"""Programs in other languages, built if their toolchain is installed."""

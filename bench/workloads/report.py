@@ -1,0 +1,109 @@
+"""Tables and JSON of experiments, with the statistics and columns of the sweep's own reports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from bench.tables.spread import Spread
+from bench.tables.table import Column, Table, numbers
+from bucketsum.sweep.analysis import cell_rows
+from bucketsum.sweep.planned_records import planned_rows
+from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.record_values import cell_values, sample_values
+from bucketsum.sweep.records import SampleStatus
+from bucketsum.sweep.workloads import WORKLOADS
+from bucketsum_cli.tune.formatting import MISSING
+from bucketsum_cli.tune.workloads import view_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from bench.workloads.experiments import Experiment
+    from bucketsum.sweep.plan import Plan
+    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum_cli.tune.workloads.view import OwnColumn
+
+NOT_AWS: Final = "Measured in the box, not on AWS."
+_PRICES: Final = prices_in("us-east-1", "arm64")
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """An experiment with all of its samples."""
+
+    experiment: Experiment
+    plan: Plan
+    samples: Sequence[Sample]
+
+    @property
+    def cells(self) -> list[CellRow]:
+        """The cells with their statistics."""
+        workload = WORKLOADS[self.plan.sweep.workload]
+        return cell_rows(planned_rows(self.plan), self.samples, _PRICES, workload)
+
+    def table(self, origin: str) -> Table:
+        """A row for each cell; its own parameters that do not vary have no column."""
+        cells, columns = self.cells, view_of(self.plan.sweep.workload).columns
+        names = _varying(cells)
+        headings = (
+            *(Column(name.replace("_", " "), name) for name in names),
+            *numbers("seconds", "CPU s", decimals=2),
+            *(Column(column.title, column.name) for column in columns),
+            Column("USD per TB", "usd_per_tb", "{:.3f}".format),
+            Column("remarks", "cause"),
+        )
+        rows = [self._row(cell, names, columns) for cell in cells]
+        kept = [at for at in range(len(headings)) if any(row[at] is not None for row in rows)]
+        return Table(
+            self.experiment.name,
+            tuple(headings[at] for at in kept),
+            tuple(tuple(row[at] for at in kept) for row in rows),
+            self.experiment.title,
+            f"{NOT_AWS} {origin}.",
+        )
+
+    def _row(
+        self, cell: CellRow, names: Iterable[str], columns: Iterable[OwnColumn]
+    ) -> tuple[Any, ...]:
+        own = [sample for sample in self.samples if sample.cell_id == cell.cell_id]
+        good = [s for s in own if s.status is SampleStatus.OK and s.repetition]
+        values = cell_values(cell)
+        return (
+            *(values.get(name) for name in names),
+            _spread(sample.seconds for sample in good),
+            _spread(sample.cpu_seconds for sample in good),
+            *(None if (text := column.text(cell)) == MISSING else text for column in columns),
+            cell.stats and cell.stats.usd_per_tb,
+            cell.cause,
+        )
+
+    def as_json(self) -> dict[str, Any]:
+        """The sweep's input with every sample."""
+        return {
+            "title": self.experiment.title,
+            "sweep": self.experiment.sweep,
+            "lambda_cpu_share": self.experiment.limits_cpu,
+            "link_mbit_per_s": self.experiment.link_mbit_per_s,
+            "samples": [
+                {name: value for name, value in sample_values(sample).items() if value is not None}
+                for sample in self.samples
+            ],
+        }
+
+
+def _varying(cells: Sequence[CellRow]) -> list[str]:
+    """Names of parameters with more than one value, memory always."""
+    settings = [cell_values(cell) for cell in cells]
+    own = [parameter.name for cell in cells[:1] for parameter, _ in cell.setting.variant]
+    names = ["memory_mb", "object_bytes", "chunk_bytes", "streams", *own]
+    return [
+        name
+        for name in names
+        if name == "memory_mb" or len({setting.get(name) for setting in settings}) > 1
+    ]
+
+
+def _spread(values: Iterable[float | None]) -> Spread | None:
+    known = [value for value in values if value is not None]
+    return Spread.of(known) if known else None

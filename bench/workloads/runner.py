@@ -1,0 +1,149 @@
+"""All samples of an experiment: one sandbox, and in it one prober, for each memory size."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bench.box.box import Box, NoAnswerError
+from bench.box.objects import BUCKET
+from bench.box.profiles import Profile
+from bench.box.server import FOLDER, PROJECT, start_server
+from bench.workloads import harness
+from bench.workloads.data_sets import ensured
+from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.plan import plan_of
+from bucketsum.sweep.probe import failed
+from bucketsum.sweep.record_values import sample_of
+from bucketsum.sweep.workloads import WORKLOADS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bench.box.box import Inside
+    from bench.box.server import Server
+    from bench.workloads.experiments import Experiment
+    from bucketsum.sweep.cells import Cell
+    from bucketsum.sweep.plan import Plan
+    from bucketsum.sweep.probe import KnownObject
+    from bucketsum.sweep.records import Sample
+
+STORAGE_MB: Final = 10_240
+"""Of the cells' plan; the sandbox does not limit the disk."""
+_READY_SECONDS: Final = 60.0
+_SAMPLE_SECONDS: Final = 600.0
+
+
+def plan(experiment: Experiment) -> Plan:
+    """The cells and rounds of the experiment's sweep.
+
+    Raises:
+        BadSweep: Its input is wrong.
+    """
+    return plan_of(SweepInput.from_json(experiment.sweep), storage_mb=STORAGE_MB)
+
+
+def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
+    """Measure every round of the plan, in its order."""
+    objects, workload = FOLDER / "objects", WORKLOADS[planned.sweep.workload]
+    known = [ensured(objects, each, workload) for each in planned.objects]
+    for memory_mb, rounds in planned.rounds.items():
+        profile = Profile(
+            experiment.name, memory_mb, experiment.link_mbit_per_s, known[0]["size_bytes"]
+        )
+        with tempfile.TemporaryDirectory(prefix="box-", dir=FOLDER) as folder, Box(profile) as box:
+            server = start_server(box, Path(folder), objects)
+            prober = _BoxProber(box, server, Path(folder), limits_cpu=experiment.limits_cpu)
+            for index, repetition in rounds:
+                cell = planned.cells[index]
+                answer = prober.probe(_event(cell, planned, known[cell.number]))
+                yield _sample(cell, repetition, answer)
+            prober.end()
+
+
+def _event(cell: Cell, planned: Plan, known: KnownObject) -> dict[str, Any]:
+    setting = cell.setting
+    return {
+        "cell_id": cell.cell_id,
+        "chunk_bytes": setting.chunk_bytes,
+        "streams": setting.streams,
+        "variant": setting.own,
+        "concurrency": 1,
+        "object": cell.number,
+        **known,
+        "bucket": BUCKET,
+        "workload": planned.sweep.workload,
+    }
+
+
+def _sample(cell: Cell, repetition: int, answer: dict[str, Any]) -> Sample:
+    at = datetime.now(UTC).isoformat(timespec="milliseconds")
+    of_state_machine = {"cell_id": cell.cell_id, "run": repetition, "invocation": 1, "at": at}
+    return sample_of({**answer, **of_state_machine})
+
+
+@dataclass(slots=True)
+class _BoxProber:
+    """A prober in *box*; another one takes its place if it is killed for want of memory."""
+
+    box: Box
+    server: Server
+    folder: Path
+    limits_cpu: bool
+    _inside: Inside | None = None
+
+    def probe(self, event: dict[str, Any]) -> dict[str, Any]:
+        """The answer, or the reason why there is none."""
+        memory_mb = self.box.profile.memory_mb
+        try:
+            self._inside = self._inside or self._started()
+            return self._inside.ask({"event": event, "memory_mb": memory_mb}, _SAMPLE_SECONDS)
+        except NoAnswerError as error:
+            if self.end():
+                return dict(failed("OutOfMemory", f"killed with {memory_mb} MB of memory"))
+            name = "TimedOut" if error.timed_out else "Ended"
+            return dict(failed(name, self._log.read_text(errors="replace").strip()[-200:]))
+
+    @property
+    def _log(self) -> Path:
+        return self.folder / "prober.log"
+
+    def end(self) -> int:
+        """End the process; returns how often memory ran out."""
+        inside, self._inside = self._inside, None
+        return self.box.finish(inside) if inside else 0
+
+    def _started(self) -> Inside:
+        disk = self.folder / "tmp"
+        disk.mkdir(exist_ok=True)
+        command = [sys.executable, "-m", harness.__name__]
+        inside = self.box.start(command, _environment(self.server, disk), self._log, cwd=PROJECT)
+        self._inside = inside
+        inside.ask({}, _READY_SECONDS)
+        if self.limits_cpu:
+            inside.limit_cpu()
+        return inside
+
+
+def _environment(server: Server, disk: Path) -> dict[str, str]:
+    certificates = str(server.certificates)
+    return {
+        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+        "PYTHONPATH": f"{PROJECT}:{PROJECT / 'layers' / 'bucketsum'}",
+        "HOME": str(disk.parent),
+        "TMPDIR": str(disk),
+        "LANG": "C.UTF-8",
+        "AWS_ACCESS_KEY_ID": "bench",
+        "AWS_SECRET_ACCESS_KEY": "bench",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_REGION": "us-east-1",
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_ENDPOINT_URL_S3": server.endpoint,
+        "AWS_CA_BUNDLE": certificates,
+        "SSL_CERT_FILE": certificates,
+    }

@@ -1,0 +1,128 @@
+"""Experiments of workloads: their plans, data sets, tables, and the program in Go."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+from bench.box.objects import BUCKET
+from bench.workloads.data_sets import ensured
+from bench.workloads.experiments import EXPERIMENTS, Experiment, chosen
+from bench.workloads.languages import programs
+from bench.workloads.report import Measured
+from bench.workloads.runner import plan
+from tests.support.sha1 import sha1_of
+
+from bucketsum.sweep.cells import PlannedObject
+from bucketsum.sweep.fetch_queue.data_set import ITEMS, item_of
+from bucketsum.sweep.generated_archive import GeneratedArchive
+from bucketsum.sweep.records import Sample, SampleStatus
+from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
+from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN
+
+ROOT: Final = Path(__file__).parents[3]
+SMALL = Experiment(
+    "small", "A title", {
+        "workload": "fetch", "object_bytes": [SET_BYTES_MIN], "memory_mb": [512],
+        "chunk_bytes": [65_536], "schedule": ["all-first", "shell"], "runs": 2, "warm_up": False,
+    },
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("experiment", EXPERIMENTS, ids=lambda each: each.name)
+def test_every_experiment_can_be_planned(experiment: Experiment) -> None:
+    """As a sweep, in full and quickly; a quick one has one sample of each cell that can run."""
+    assert plan(experiment).samples
+    quick = plan(experiment.quickly())
+    assert quick.samples == len([cell for cell in quick.cells if not cell.refused])
+    assert {cell.concurrency for cell in plan(experiment).cells} == {1}
+
+
+def test_every_experiment_has_its_place_in_the_document() -> None:
+    """Each table is written between its markers."""
+    document = (ROOT / "docs" / "experiments.md").read_text("utf-8")
+    for name in (*(experiment.name for experiment in EXPERIMENTS), "fetch-languages"):
+        assert document.count(f"<!-- bench {name} -->") == 1
+        assert document.count(f"<!-- /bench {name} -->") == 1
+
+
+def test_experiments_are_chosen_by_a_part_of_their_names() -> None:
+    """A part that fits none is refused with all names."""
+    assert [each.name for each in chosen(("memory",))] == ["fetch-memory"]
+    assert chosen(()) == EXPERIMENTS
+    with pytest.raises(ValueError, match="no experiment's name contains 'x9'; there are fetch"):
+        chosen(("x9",))
+
+
+def test_a_data_set_is_made_once(tmp_path: Path) -> None:
+    """Its files lie beside the main object, as in the sweep's bucket."""
+    workload = WORKLOADS[WorkloadName.FETCH]
+    planned = PlannedObject("objects/set.json", SET_BYTES_MIN, generated=True)
+    known = ensured(tmp_path, planned, workload)
+    main = tmp_path / BUCKET / "objects" / "set.json"
+    assert known["sha1"] == sha1_of(main.read_bytes())
+    assert len(list((tmp_path / BUCKET / "objects" / "set").iterdir())) == ITEMS
+    main.unlink()
+    assert ensured(tmp_path, planned, workload) == known
+    assert not main.exists()
+
+
+def sample(cell_id: str, run: int, **values: Any) -> Sample:  # noqa: ANN401 - of many types
+    """A sample of 2 s, with *values*."""
+    values = {"status": SampleStatus.OK, "seconds": 2.0, "billed_ms": 2000, **values}
+    return Sample(cell_id, run, 1, at="", **values)
+
+
+def test_a_table_has_the_workloads_own_columns_and_the_causes_of_failures() -> None:
+    """Parameters that do not vary, and columns without a value, are left out."""
+    planned = plan(SMALL)
+    first, shell = (cell.cell_id for cell in planned.cells)
+    own = {"fetch_ms": 900, "fetch_idle_ms": 1100, "work_ms": 1100, "work_idle_ms": 900}
+    failed = {"status": SampleStatus.FAILED, "error": "NotInstalled", "cause": "missing: unzip"}
+    samples = [sample(first, 1, own=own), sample(first, 2, own=own, seconds=3.0)]
+    samples.append(sample(shell, 1, **failed, seconds=None, billed_ms=None))
+    table = Measured(SMALL, planned, samples).table("a machine")
+    titles = [column.title for column in table.columns]
+    assert titles[:3] == ["memory mb", "schedule", "seconds"]
+    assert {"fetching / idle s", "D + P / max s", "remarks"} <= set(titles)
+    assert not {"workers", "work", "in page cache"} & set(titles)
+    good, bad = (dict(zip(titles, cells, strict=True)) for cells in table.cells())
+    assert (good["seconds"], good["D + P / max s"]) == ("2.50 (2.00-3.00)", "2.00 / 1.10")
+    assert (bad["seconds"], bad["remarks"]) == ("", "NotInstalled: missing: unzip")
+
+
+def test_json_has_every_sample_and_the_input() -> None:
+    """So that another table can be made of it."""
+    planned = plan(SMALL)
+    document = Measured(SMALL, planned, [sample(planned.cells[0].cell_id, 1)]).as_json()
+    assert document["sweep"] == SMALL.sweep
+    assert [entry["seconds"] for entry in document["samples"]] == [2.0]
+
+
+@pytest.mark.skipif(shutil.which("go") is None, reason="Go is not installed")
+def test_the_program_in_go_comes_to_the_same_digests(tmp_path: Path) -> None:
+    """Its SHA-1s are those of the sweep, and the members are the archive's."""
+    archive = tmp_path / "a.zip"
+    archive.write_bytes(b"".join(GeneratedArchive(300_000).chunks()))
+    item = item_of("a.zip", 300_000)
+    by_name = {program.name: program for program in programs.built(tmp_path).programs}
+    places = {"archive": str(archive), "folder": str(tmp_path / "out")}
+
+    def run(name: str) -> str:
+        command = [argument.format(**places) for argument in by_name[name].command]
+        return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+    assert run("Go archive/zip, SHA-1 of all").split() == [item.sha1, item.members_sha1]
+    run("Go archive/zip to disk")
+    assert len([path for path in (tmp_path / "out").rglob("*") if path.is_file()]) == 165
+
+
+def test_missing_toolchains_are_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The others are still compared."""
+    monkeypatch.setattr(programs, "tool", lambda _: None)
+    toolchain = programs.built(tmp_path)
+    assert toolchain.programs[0].name == "zipfile.extractall"
+    assert [reason.partition(":")[0] for reason in toolchain.missing] == ["unzip", "Go"]
