@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from botocore.config import Config
-from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.batch import BatchHasher, MessageResult
 from bucketsum.clients import client_of, speed_up_botocore
-from bucketsum.dead_letters import DeadLetters, ReceivedMessage
+from bucketsum.dead_letters import DeadLetters
 from bucketsum.deadline import Deadline
 from bucketsum.digests_table import DigestsTable
-from bucketsum.errors import Deferred
+from bucketsum.failed_messages import FailedMessages, message_of
 from bucketsum.hashing import HashResult, ObjectHasher, Outcome
 from bucketsum.layer_manifest import layer_manifest
 from bucketsum.s3.reader import reader
@@ -26,8 +25,11 @@ from bucketsum.tracing import traced_when_sampled
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
+    from mypy_boto3_sqs import SQSClient
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
+    from bucketsum.archives.model import Mode
+    from bucketsum.notifications import ObjectCreated
     from bucketsum.settings import ArchiveSettings
 
 SETTINGS: Final = Settings.from_env(os.environ)
@@ -75,19 +77,42 @@ def _archive_hasher(settings: ArchiveSettings | None) -> ArchiveHasher | None:
     )
 
 
+@functools.cache
+def _sqs() -> SQSClient:
+    """Created when the first message fails or the first long object comes."""
+    return client_of("sqs", _PROMPT)
+
+
+class _LongObjects:
+    """Loads its code when the first long object comes."""
+
+    def begin(self, created: ObjectCreated, etag: str, archive_mode: Mode | None) -> None:
+        """See `HandOver.begin`."""
+        from bucketsum.long_objects.hand_over import HandOver  # noqa: PLC0415 - as said
+        from bucketsum.long_objects.message import LongObjectsQueue  # noqa: PLC0415 - as said
+        from bucketsum.long_objects.progress_table import ProgressTable  # noqa: PLC0415 - as said
+
+        table = ProgressTable(_DYNAMODB, SETTINGS.digests_table)
+        queue = LongObjectsQueue(_sqs(), SETTINGS.long_objects_queue_url or "")
+        HandOver(table, queue).begin(created, etag, archive_mode)
+
+
 _HASHER: Final = ObjectHasher(
     source=reader(_S3, SETTINGS.chunk_bytes, SETTINGS.read_policy.plan_for, os.environ),
     table=DigestsTable(_DYNAMODB, SETTINGS.digests_table),
     settings=SETTINGS,
     archives=_archive_hasher(SETTINGS.archives),
+    long_objects=_LongObjects() if SETTINGS.long_objects_queue_url else None,
 )
 _BATCH: Final = BatchHasher(_HASHER.hash, SETTINGS)
 
 
 @functools.cache
 def _dead_letters() -> DeadLetters:
-    """Created when the first message fails; until then, no SQS client is needed."""
-    return DeadLetters(client_of("sqs", _PROMPT), SETTINGS)
+    return DeadLetters(_sqs(), SETTINGS)
+
+
+_FAILED: Final = FailedMessages(_dead_letters, logger, metrics)
 
 
 def _publish(report: HashResult) -> None:
@@ -134,38 +159,7 @@ def _is_done(result: MessageResult) -> bool:
     metrics.add_metric("Messages", MetricUnit.Count, 1)
     for report in result.reports:
         _publish(report)
-    return result.failure is None or _handle_failure(result.received, result.failure)
-
-
-def _handle_failure(message: ReceivedMessage, failure: Exception) -> bool:
-    """Retry or dead-letter a failed message; whether it can be deleted."""
-    dead_lettered = _retry_or_dead_letter(message, failure)
-    fields: dict[str, Any] = {
-        "message_id": message.message_id,
-        "receive_count": message.receive_count,
-    }
-    if isinstance(failure, Deferred):
-        metrics.add_metric("MessagesDeferred", MetricUnit.Count, 1)
-        logger.info("message left to another invocation", seconds=failure.seconds, **fields)
-        return dead_lettered
-    name = "MessagesSetAside" if dead_lettered else "MessagesRetried"
-    metrics.add_metric(name, MetricUnit.Count, 1)
-    logger.error(
-        "message set aside" if dead_lettered else "message goes back",
-        exc_info=failure,
-        body=message.body[:2000],
-        **fields,
-    )
-    return dead_lettered
-
-
-def _retry_or_dead_letter(message: ReceivedMessage, error: Exception) -> bool:
-    """See `DeadLetters.retry_or_dead_letter`; False if SQS refuses."""
-    try:
-        return _dead_letters().retry_or_dead_letter(message, error)
-    except (BotoCoreError, ClientError):
-        logger.exception("SQS refused; the message waits out the queue's own visibility time-out")
-        return False
+    return result.failure is None or _FAILED.handle(result.received, result.failure)
 
 
 @logger.inject_lambda_context
@@ -178,18 +172,11 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         ``{"batchItemFailures": [{"itemIdentifier": messageId}, ...]}``: the messages that return
         to the queue.
     """
-    messages = [_message_of(record) for record in event["Records"]]
-    deadline = Deadline(lambda: context.get_remaining_time_in_millis() / 1000)
+    messages = [message_of(record) for record in event["Records"]]
+    deadline = Deadline(
+        lambda: context.get_remaining_time_in_millis() / 1000,
+        context.get_remaining_time_in_millis() / 1000,
+    )
     results = _BATCH.handle(messages, deadline)
     returned = [result.received.message_id for result in results if not _is_done(result)]
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in returned]}
-
-
-def _message_of(record: dict[str, Any]) -> ReceivedMessage:
-    """The message in a record of Lambda's SQS event."""
-    return ReceivedMessage(
-        body=record["body"],
-        receipt_handle=record["receiptHandle"],
-        receive_count=int(record["attributes"]["ApproximateReceiveCount"]),
-        message_id=record["messageId"],
-    )

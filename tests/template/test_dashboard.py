@@ -35,7 +35,7 @@ def test_dashboard_has_a_place_for_every_widget() -> None:
         for x in range(widget["x"], widget["x"] + widget["width"])
         for y in range(widget["y"], widget["y"] + widget["height"])
     ]
-    assert len(cells) == len(set(cells)) == 24 * 12
+    assert len(cells) == len(set(cells)) == 24 * 18
     assert {x for x, _ in cells} == set(range(24))
     assert {widget["properties"]["region"] for widget in widgets} == {"${AWS::Region}"}
 
@@ -53,8 +53,9 @@ def test_dashboard_shows_every_outcome() -> None:
 
 
 def test_dashboard_shows_metrics_that_exist() -> None:
-    """Our own metrics on the dashboard are ones that the handler emits."""
-    code = (TEMPLATE.parent / "src" / "hasher" / "app.py").read_text(encoding="utf-8")
+    """Our own metrics on the dashboard are ones that a handler emits."""
+    handlers = [TEMPLATE.parent / "src" / name / "app.py" for name in ("hasher", "slicer")]
+    code = "".join(handler.read_text(encoding="utf-8") for handler in handlers)
     emitted = set(re.findall(r"\"([A-Z]\w+)\"", code)) | {f"Objects{o.title()}" for o in Outcome}
     namespace = ""
     for widget in dashboard()["widgets"]:
@@ -73,4 +74,5 @@ def test_dashboard_follows_its_resources() -> None:
         "ArrivalsQueue.QueueName",
         "DeadLetterQueue.QueueName",
         "HasherFunction",
+        "SlicerFunction",
     }

@@ -74,10 +74,10 @@ cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sw
 layer.sweep.workloads
 cli.tune.workloads: cli.tune.formats layer.sweep layer.sweep.workloads
 commands: cli cli.commands cli.local.commands cli.tune.commands layer
-hasher: hashing layer layer.archives layer.s3
+hasher: hashing layer layer.archives layer.long_objects layer.s3
 hashing: layer layer.archives layer.s3
 layer.archives: layer layer.s3
-layer.long_objects: layer
+layer.long_objects: layer layer.s3
 layer.s3: layer
 layer.sweep: layer layer.s3
 layer.sweep.fetch_queue: layer layer.archives layer.s3 layer.sweep
@@ -85,6 +85,7 @@ layer.sweep.workloads: layer layer.archives layer.s3 layer.sweep layer.sweep.fet
 planner: layer layer.sweep layer.sweep.workloads sweeps
 prober: layer.s3 layer.sweep sweeps
 publisher: layer layer.sweep sweeps
+slicer: layer layer.long_objects layer.s3
 sweeps: layer layer.s3 layer.sweep layer.sweep.workloads
 """
 """Part: the parts that it may import from. A part without a row imports from none."""

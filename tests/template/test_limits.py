@@ -12,6 +12,7 @@ from tests.support.sam_template import load_template
 from bucketsum import settings
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.digest import EXTRA_ALGORITHMS
+from bucketsum.long_objects.slicer import END_BEFORE_SECONDS, LEASE_MARGIN_SECONDS
 from bucketsum.settings import Settings
 
 if TYPE_CHECKING:
@@ -23,6 +24,10 @@ RESOURCES: Final[dict[str, dict[str, Any]]] = TEMPLATE["Resources"]
 HASHER: Final[dict[str, Any]] = RESOURCES["HasherFunction"]["Properties"]
 ARRIVALS: Final[dict[str, Any]] = RESOURCES["ArrivalsQueue"]["Properties"]
 MAPPING: Final[dict[str, Any]] = HASHER["Events"]["Arrivals"]["Properties"]
+
+SLICER: Final[dict[str, Any]] = RESOURCES["SlicerFunction"]["Properties"]
+SLICES: Final[dict[str, Any]] = RESOURCES["LongObjectsQueue"]["Properties"]
+SLICE_MAPPING: Final[dict[str, Any]] = SLICER["Events"]["Slices"]["Properties"]
 
 LAMBDA_TIMEOUT_MAX_SECONDS: Final = 900
 SQS_VISIBILITY_MAX_SECONDS: Final = 43_200
@@ -46,28 +51,52 @@ def model_bounds(service: str, shape: str) -> tuple[int, int]:
     return limits["min"], limits["max"]
 
 
-def test_visibility_outlasts_the_function() -> None:
+READERS: Final = pytest.mark.parametrize(
+    ("function", "queue"), [(HASHER, ARRIVALS), (SLICER, SLICES)], ids=["hasher", "slicer"]
+)
+
+
+@READERS
+def test_visibility_outlasts_the_function(function: dict[str, Any], queue: dict[str, Any]) -> None:
     """A message stays hidden for six time-outs of the function, as AWS advises, and no longer."""
-    assert 0 < HASHER["Timeout"] <= LAMBDA_TIMEOUT_MAX_SECONDS
-    assert ARRIVALS["VisibilityTimeout"] == 6 * HASHER["Timeout"]
-    assert ARRIVALS["VisibilityTimeout"] <= SQS_VISIBILITY_MAX_SECONDS
+    assert 0 < function["Timeout"] <= LAMBDA_TIMEOUT_MAX_SECONDS
+    assert queue["VisibilityTimeout"] == 6 * function["Timeout"]
+    assert queue["VisibilityTimeout"] <= SQS_VISIBILITY_MAX_SECONDS
+
+
+def test_a_lease_ends_before_its_message_comes_again() -> None:
+    """The message of a worker that died is never refused for the dead worker's own lease."""
+    assert SLICER["Timeout"] + LEASE_MARGIN_SECONDS < SLICES["VisibilityTimeout"]
+
+
+def test_only_the_slicer_may_call_itself() -> None:
+    """Lambda ends a loop through SQS after some 16 invocations, which for slices is 1 TB."""
+    allowed = {
+        name: resource["Properties"]["RecursiveLoop"]
+        for name, resource in RESOURCES.items()
+        if "RecursiveLoop" in resource["Properties"]
+    }
+    assert allowed == {"SlicerFunction": "Allow"}
+    assert "RecursiveLoop" not in str(TEMPLATE.get("Globals"))
 
 
 def test_timeout_leaves_time_to_stop() -> None:
-    """The function has far more time than it keeps back for giving a message up in order."""
+    """The functions have far more time than they keep back for giving a message up in order."""
     assert HASHER["Timeout"] > 10 * STOP_BEFORE_END_SECONDS
+    assert SLICER["Timeout"] > 10 * END_BEFORE_SECONDS
 
 
-def test_receives_are_counted_alike() -> None:
+@READERS
+def test_receives_are_counted_alike(function: dict[str, Any], queue: dict[str, Any]) -> None:
     """The function knows after how many receives the queue gives up; at least the advised five."""
-    receives = ARRIVALS["RedrivePolicy"]["maxReceiveCount"]
-    assert HASHER["Environment"]["Variables"]["MAX_RECEIVES"] == str(receives)
+    receives = queue["RedrivePolicy"]["maxReceiveCount"]
+    assert function["Environment"]["Variables"]["MAX_RECEIVES"] == str(receives)
     assert 5 <= receives <= 1000
 
 
 def test_queues_keep_messages_for_fourteen_days() -> None:
-    """Nothing is lost while a person is on holiday: both queues keep as long as SQS can."""
-    for queue in ("ArrivalsQueue", "DeadLetterQueue"):
+    """Nothing is lost while a person is on holiday: all queues keep as long as SQS can."""
+    for queue in ("ArrivalsQueue", "DeadLetterQueue", "LongObjectsQueue"):
         assert RESOURCES[queue]["Properties"]["MessageRetentionPeriod"] == FOURTEEN_DAYS_SECONDS
 
 
@@ -84,16 +113,32 @@ def test_batch_needs_no_window() -> None:
     assert "MaximumBatchingWindowInSeconds" not in MAPPING
 
 
-def test_concurrency_range_is_lambdas() -> None:
+@pytest.mark.parametrize(
+    ("function", "mapping", "parameter"),
+    [
+        (HASHER, MAPPING, "MaximumConcurrency"),
+        (SLICER, SLICE_MAPPING, "LongObjectConcurrency"),
+    ],
+    ids=["hasher", "slicer"],
+)
+def test_concurrency_range_is_lambdas(
+    function: dict[str, Any], mapping: dict[str, Any], parameter: str
+) -> None:
     """The range is the service model's own; no reserved concurrency takes messages to the DLQ."""
-    assert MAPPING["ScalingConfig"] == {"MaximumConcurrency": {"Ref": "MaximumConcurrency"}}
-    assert bounds("MaximumConcurrency") == model_bounds("lambda", "MaximumConcurrency")
-    assert "ReservedConcurrentExecutions" not in HASHER
+    assert mapping["ScalingConfig"] == {"MaximumConcurrency": {"Ref": parameter}}
+    assert bounds(parameter) == model_bounds("lambda", "MaximumConcurrency")
+    assert "ReservedConcurrentExecutions" not in function
+
+
+def test_a_slice_has_an_invocation_of_its_own() -> None:
+    """A slice takes all the time that there is."""
+    assert SLICE_MAPPING["BatchSize"] == 1
 
 
 def test_failures_are_reported_one_by_one() -> None:
     """One bad message of a batch never brings the others back."""
-    assert MAPPING["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    for mapping in (MAPPING, SLICE_MAPPING):
+        assert mapping["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
 def test_runtimes_are_lambdas() -> None:
@@ -168,9 +213,9 @@ def test_chunk_range_is_the_librarys() -> None:
     assert bounds("ChunkBytes") == (settings.CHUNK_BYTES_MIN, settings.CHUNK_BYTES_MAX)
 
 
-def environment() -> Iterator[tuple[str, str]]:
-    """The hasher's variables with the template's defaults."""
-    for name, value in HASHER["Environment"]["Variables"].items():
+def environment(function: dict[str, Any]) -> Iterator[tuple[str, str]]:
+    """The function's variables with the template's defaults."""
+    for name, value in function["Environment"]["Variables"].items():
         if isinstance(value, str):
             yield name, value
         else:
@@ -180,9 +225,10 @@ def environment() -> Iterator[tuple[str, str]]:
 
 @pytest.mark.parametrize("memory_mb", [*bounds("MemorySize"), PARAMETERS["MemorySize"]["Default"]])
 def test_defaults_work_at_every_memory_size(memory_mb: int) -> None:
-    """With the template's defaults the function starts at the least memory as at the most."""
-    env = {**dict(environment()), "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(memory_mb)}
-    assert Settings.from_env(env).chunk_bytes == PARAMETERS["ChunkBytes"]["Default"]
+    """With the template's defaults the functions start at the least memory as at the most."""
+    for function in (HASHER, SLICER):
+        env = {**dict(environment(function)), "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(memory_mb)}
+        assert Settings.from_env(env).chunk_bytes == PARAMETERS["ChunkBytes"]["Default"]
 
 
 @pytest.mark.parametrize("name", HASHER["Environment"]["Variables"])

@@ -1,4 +1,4 @@
-"""The hasher may do what its code does, and nothing else."""
+"""The hasher and the slicer may do what their code does, and nothing else."""
 
 from __future__ import annotations
 
@@ -15,9 +15,14 @@ from botocore import xform_name
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.client_calls import CLIENTS, operations_called
 
+from bucketsum.long_objects.progress import PARTITION
+
 ROOT: Final = TEMPLATE.parent
 LIBRARY: Final = sorted((ROOT / "layers" / "bucketsum" / "bucketsum").rglob("*.py"))
 HANDLER: Final = ROOT / "src" / "hasher" / "app.py"
+SLICER: Final = ROOT / "src" / "slicer" / "app.py"
+WITHOUT_ARCHIVES: Final = [path for path in LIBRARY if path.parent.name != "archives"]
+"""The slicer does not import what reads archives; test_imports.py holds that."""
 
 IMPLIED: Final = {
     # Beside what the operation itself is called:
@@ -42,8 +47,8 @@ WITHOUT_RESOURCE: Final = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
 
 KIND_OF: Final = {
     "dynamodb": {"DigestsTable": "table"},
-    "sqs": {"ArrivalsQueue": "queue", "DeadLetterQueue": "queue"},
-    "logs": {"HasherLogGroup": "log-group"},
+    "sqs": {"ArrivalsQueue": "queue", "DeadLetterQueue": "queue", "LongObjectsQueue": "queue"},
+    "logs": {"HasherLogGroup": "log-group", "SlicerLogGroup": "log-group"},
 }
 
 
@@ -52,9 +57,9 @@ def listed(value: Any) -> list[Any]:  # noqa: ANN401 - a policy's one-or-many
     return value if isinstance(value, list) else [value]
 
 
-def role_statements() -> list[dict[str, Any]]:
-    """The statements of the hasher's role, conditional statements included."""
-    role = load_template()["Resources"]["HasherRole"]["Properties"]
+def role_statements(name: str = "HasherRole") -> list[dict[str, Any]]:
+    """The statements of the hasher's or another role, conditional statements included."""
+    role = load_template()["Resources"][name]["Properties"]
     [policy] = role["Policies"]
     assert "ManagedPolicyArns" not in role
     return statements_of(policy)
@@ -74,6 +79,7 @@ def policy_statements() -> list[dict[str, Any]]:
     bucket, queue = resources["InboxBucketPolicy"], resources["ArrivalsQueuePolicy"]
     return [
         *role_statements(),
+        *role_statements("SlicerRole"),
         *statements_of(bucket["Properties"]),
         *statements_of(queue["Properties"]),
     ]
@@ -88,27 +94,33 @@ def known_actions() -> dict[str, Any]:
     return known
 
 
-def actions_of_the_code() -> set[str]:
-    """The IAM actions of every operation that the hasher's code can call."""
+def actions_of_the_code(handler: Path) -> set[str]:
+    """The IAM actions of every operation that the code of *handler* can call."""
+    library = LIBRARY if handler == HANDLER else WITHOUT_ARCHIVES
     session = botocore.session.get_session()
     actions = set()
-    for service, method in operations_called(HANDLER, LIBRARY):
+    for service, method in operations_called(handler, library):
         names = session.get_service_model(service).operation_names
         [action] = [f"{service}:{name}" for name in names if xform_name(name) == method]
         actions |= {action} | IMPLIED.get(action, set())
     return actions
 
 
-def test_role_allows_what_the_code_calls_and_no_more() -> None:
+@pytest.mark.parametrize(("role", "handler"), [("HasherRole", HANDLER), ("SlicerRole", SLICER)])
+def test_role_allows_what_the_code_calls_and_no_more(role: str, handler: Path) -> None:
     """The role's actions are those that the code needs and those that Lambda needs for it."""
     allowed = [
         action
-        for statement in role_statements()
+        for statement in role_statements(role)
         for action in listed(statement["Action"])
         if "Attached" not in statement["Sid"]
     ]
+    traced = (
+        "Tracing" in load_template()["Resources"][role.replace("Role", "Function")]["Properties"]
+    )
+    not_called = NOT_CALLED_BY_CODE if traced else NOT_CALLED_BY_CODE - WITHOUT_RESOURCE
     assert len(allowed) == len(set(allowed))
-    assert set(allowed) == actions_of_the_code() | NOT_CALLED_BY_CODE
+    assert set(allowed) == actions_of_the_code(handler) | not_called
 
 
 def test_calls_are_found_in_code() -> None:
@@ -119,6 +131,7 @@ def test_calls_are_found_in_code() -> None:
         ("dynamodb", "put_item"),
         ("dynamodb", "batch_write_item"),
         ("dynamodb", "query"),
+        ("dynamodb", "update_item"),
         ("sqs", "change_message_visibility"),
         ("sqs", "send_message"),
     }
@@ -178,7 +191,11 @@ def kinds_of(service: str, resource: Any) -> set[str]:  # noqa: ANN401 - a templ
     return {KIND_OF[service][resource["Fn::GetAtt"][0]]}
 
 
-@pytest.mark.parametrize("statement", role_statements(), ids=lambda statement: statement["Sid"])
+@pytest.mark.parametrize(
+    "statement",
+    [*role_statements(), *role_statements("SlicerRole")],
+    ids=lambda statement: statement["Sid"],
+)
 def test_actions_stand_with_a_resource_they_know(statement: dict[str, Any]) -> None:
     """An object action stands with objects, a bucket action with the bucket: else it is void."""
     for action in listed(statement["Action"]):
@@ -193,18 +210,18 @@ def test_actions_stand_with_a_resource_they_know(statement: dict[str, Any]) -> N
 
 def test_no_resource_is_a_wildcard() -> None:
     """Only the listed actions may touch ``*``."""
-    everywhere = [statement for statement in role_statements() if statement["Resource"] == "*"]
+    statements = [*role_statements(), *role_statements("SlicerRole")]
+    everywhere = [statement for statement in statements if statement["Resource"] == "*"]
     assert {a for statement in everywhere for a in listed(statement["Action"])} == WITHOUT_RESOURCE
     assert all(
-        "*" not in action
-        for statement in role_statements()
-        for action in listed(statement["Action"])
+        "*" not in action for statement in statements for action in listed(statement["Action"])
     )
 
 
-def test_only_lambda_takes_the_role() -> None:
-    """No person and no other service can act as the hasher."""
-    role = load_template()["Resources"]["HasherRole"]["Properties"]
+@pytest.mark.parametrize("name", ["HasherRole", "SlicerRole"])
+def test_only_lambda_takes_the_role(name: str) -> None:
+    """No person and no other service can act as the function."""
+    role = load_template()["Resources"][name]["Properties"]
     [statement] = role["AssumeRolePolicyDocument"]["Statement"]
     assert statement == {
         "Effect": "Allow",
@@ -272,6 +289,18 @@ def test_attached_buckets_are_served_only_while_there_are_some() -> None:
         "DecryptObjects": "HasKmsKey",
     }
     assert resources["ObjectCreatedRule"]["Condition"] == eventbridge
+
+
+def test_the_slicer_reads_what_the_hasher_reads() -> None:
+    """An object that the hasher may read can be handed over; progress is moved, and no rows."""
+    hasher = {statement["Sid"]: statement for statement in role_statements()}
+    slicer = {statement["Sid"]: statement for statement in role_statements("SlicerRole")}
+    for sid in ("ReadObjects", "TellMissingFromForbidden", "ReadAttachedObjects",
+                "TellMissingInAttached", "DecryptObjects"):  # fmt: skip
+        assert slicer[sid] == hasher[sid]
+    of_progress = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [PARTITION]}}
+    assert slicer["MoveProgress"]["Condition"] == of_progress
+    assert hasher["HandOverLongObjects"]["Condition"] == of_progress
 
 
 def test_attached_buckets_get_what_the_own_bucket_gets() -> None:

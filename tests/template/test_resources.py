@@ -80,9 +80,10 @@ def test_queues_are_encrypted_with_keys_that_s3_can_use() -> None:
 
 
 def test_dead_letters_have_a_queue_of_their_own() -> None:
-    """Messages that the arrivals queue gives up on are kept in the queue that the alarm watches."""
-    redrive = properties("ArrivalsQueue")["RedrivePolicy"]
-    assert redrive["deadLetterTargetArn"] == {"Fn::GetAtt": ["DeadLetterQueue", "Arn"]}
+    """Messages that a queue gives up on are kept in the queue that the alarm watches."""
+    for queue in ("ArrivalsQueue", "LongObjectsQueue"):
+        redrive = properties(queue)["RedrivePolicy"]
+        assert redrive["deadLetterTargetArn"] == {"Fn::GetAtt": ["DeadLetterQueue", "Arn"]}
     assert "RedrivePolicy" not in properties("DeadLetterQueue")
     # The function's own DeadLetterQueue would be for asynchronous calls, which there are none of.
     assert "DeadLetterQueue" not in properties("HasherFunction")
@@ -93,6 +94,22 @@ def test_function_reads_the_arrivals_queue() -> None:
     [event] = properties("HasherFunction")["Events"].values()
     assert event["Type"] == "SQS"
     assert event["Properties"]["Queue"] == {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}
+
+
+def test_slicer_reads_the_queue_that_it_sends_to() -> None:
+    """A slice sends the message of the next one to the queue that its own came from."""
+    slicer = properties("SlicerFunction")
+    [event] = slicer["Events"].values()
+    assert event["Type"] == "SQS"
+    assert event["Properties"]["Queue"] == {"Fn::GetAtt": ["LongObjectsQueue", "Arn"]}
+    variables = slicer["Environment"]["Variables"]
+    assert variables["ARRIVALS_QUEUE_URL"] == {"Ref": "LongObjectsQueue"}
+    handed_over = properties("HasherFunction")["Environment"]["Variables"]
+    assert handed_over["LONG_OBJECTS_QUEUE_URL"] == {"Ref": "LongObjectsQueue"}
+    shared = ("DIGESTS_TABLE", "CHUNK_BYTES", "STREAMS", "EXTRA_ALGORITHMS", "MAX_RECEIVES")
+    assert {name: variables[name] for name in shared} == {
+        name: handed_over[name] for name in shared
+    }
 
 
 def test_function_logs_and_traces() -> None:
@@ -148,6 +165,10 @@ def test_table_defines_the_attributes_it_uses() -> None:
         (
             "ErrorsAlarm", ("AWS/Lambda", "Errors"),
             "FunctionName", {"Ref": "HasherFunction"},
+        ),
+        (
+            "SlicerErrorsAlarm", ("AWS/Lambda", "Errors"),
+            "FunctionName", {"Ref": "SlicerFunction"},
         ),
         (
             "UnreadableAlarm", ("bucketsum", "ObjectsUnreadable"),

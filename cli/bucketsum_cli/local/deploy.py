@@ -28,6 +28,11 @@ if TYPE_CHECKING:
 PROOF_SECONDS: Final = 60
 
 _STACK: Final = "bucketsum"
+_MAPPED_FUNCTIONS: Final = {
+    "HasherFunctionName": "MaximumConcurrency",
+    "SlicerFunctionName": "LongObjectConcurrency",
+}
+"""Outputs with the names of functions that read a queue → the parameters of their concurrency."""
 
 
 def bring_up(project: LocalProject, chosen: Mapping[str, str]) -> Stack:
@@ -64,7 +69,8 @@ def _deployed(sam: Sam) -> Stack:
     with _step("sam deploy"):
         sam.deploy()
     stack = find_local_stack(sam.project)
-    correct_mapping(stack, int(sam.parameters["MaximumConcurrency"]))
+    for name, parameter in _MAPPED_FUNCTIONS.items():
+        correct_mapping(stack, stack.outputs[name], int(sam.parameters[parameter]))
     with _step("a first object's row"):
         require_start(stack)
         prove(stack)
@@ -87,14 +93,14 @@ def _step(name: str) -> Iterator[None]:
     console.print(f"[green]✓[/green] {name} [dim]{time.monotonic() - started:.1f} s[/dim]")
 
 
-def correct_mapping(stack: Stack, maximum_concurrency: int) -> None:
-    """Set the concurrency of the event source mapping as a number.
+def correct_mapping(stack: Stack, function: str, maximum_concurrency: int) -> None:
+    """Set the concurrency of the event source mappings of *function* as a number.
 
     ministack keeps the template's ``!Ref`` of a number parameter as a text, and then stops
     polling every queue. On AWS this call would change nothing.
     """
     client = stack.client("lambda")
-    mappings = client.list_event_source_mappings(FunctionName=stack.function)
+    mappings = client.list_event_source_mappings(FunctionName=function)
     for mapping in mappings["EventSourceMappings"]:
         client.update_event_source_mapping(
             UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": maximum_concurrency}

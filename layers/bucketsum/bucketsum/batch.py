@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import Deferred, MalformedMessage
-from bucketsum.hashing import HashResult
+from bucketsum.hashing import HashResult, is_long
 from bucketsum.notifications import created_objects_in
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.tracing import carried
@@ -36,17 +36,24 @@ class MessageResult:
     Attributes:
         received: The message.
         objects: The created objects that it names.
+        large: Those of them that are read one after the other.
         results: A result or an error for each handled object, and the message's own error.
     """
 
     received: ReceivedMessage
     objects: Sequence[ObjectCreated] = ()
+    large: Sequence[ObjectCreated] = ()
     results: list[Result] = field(default_factory=list)
 
     @property
-    def size_bytes(self) -> int:
-        """Total size of its objects."""
-        return sum(created.size_bytes for created in self.objects)
+    def quick(self) -> list[ObjectCreated]:
+        """Its other objects, which are handled in parallel."""
+        return [created for created in self.objects if created not in self.large]
+
+    @property
+    def large_bytes(self) -> int:
+        """Total size of its large objects."""
+        return sum(created.size_bytes for created in self.large)
 
     @property
     def reports(self) -> list[HashResult]:
@@ -80,7 +87,7 @@ class BatchHasher:
         """Hash every object of every message; a failure does not stop the others.
 
         Yields each message once, when it is done: first the deferred ones, whose failure is
-        `Deferred`, then those with only small objects, then the others.
+        `Deferred`, then those without large objects, then the others.
 
         Args:
             messages: The batch.
@@ -95,12 +102,12 @@ class BatchHasher:
                 return error
 
         pending = [_parsed(message) for message in messages]
+        for message in pending:
+            message.large = [o for o in message.objects if not self._is_quick(o, deadline)]
         deferred, kept = self._spread(pending)
         yield from deferred
         yield from self._in_parallel(kept, hashed)
-        yield from self._in_turn(
-            [message for message in kept if self._large_objects(message)], hashed, deadline
-        )
+        yield from self._in_turn([message for message in kept if message.large], hashed, deadline)
 
     def _spread(
         self, messages: list[MessageResult]
@@ -109,7 +116,7 @@ class BatchHasher:
 
         Each deferral uses up one of the receives that SQS allows.
         """
-        large = _by_receives(message for message in messages if message.size_bytes >= LARGE_BYTES)
+        large = _by_receives(message for message in messages if message.large_bytes >= LARGE_BYTES)
         deferred = [message for message in large[1:] if message.received.receive_count == 1]
         for seconds, message in enumerate(deferred):
             message.results.append(Deferred(seconds))
@@ -118,12 +125,12 @@ class BatchHasher:
     def _in_parallel(
         self, messages: list[MessageResult], hashed: Callable[[ObjectCreated], Result]
     ) -> Iterator[MessageResult]:
-        small = [created for message in messages for created in self._small_objects(message)]
-        with _threads(min(self._settings.threads, len(small))) as pool:
-            results = pool.map(carried(hashed), small) if pool else map(hashed, small)
+        quick = [created for message in messages for created in message.quick]
+        with _threads(min(self._settings.threads, len(quick))) as pool:
+            results = pool.map(carried(hashed), quick) if pool else map(hashed, quick)
             for message in messages:
-                message.results += [next(results) for _ in self._small_objects(message)]
-                if not self._large_objects(message):
+                message.results += [next(results) for _ in message.quick]
+                if not message.large:
                     yield message
 
     def _in_turn(
@@ -134,24 +141,19 @@ class BatchHasher:
     ) -> Iterator[MessageResult]:
         deferrals = 0
         for number, message in enumerate(_by_receives(messages)):
-            large = self._large_objects(message)
-            size_bytes = sum(created.size_bytes for created in large)
-            in_time = deadline.allows_slow_reading(size_bytes, self._settings.memory_mb)
+            in_time = deadline.allows_slow_reading(message.large_bytes, self._settings.memory_mb)
             last = message.received.receive_count >= self._settings.max_receives
             if number and not last and not in_time:
                 message.results.append(Deferred(deferrals))
                 deferrals += 1
             else:
-                message.results += map(hashed, large)
+                message.results += map(hashed, message.large)
             yield message
 
-    def _small_objects(self, message: MessageResult) -> list[ObjectCreated]:
-        return [created for created in message.objects if self._is_small(created)]
-
-    def _large_objects(self, message: MessageResult) -> list[ObjectCreated]:
-        return [created for created in message.objects if not self._is_small(created)]
-
-    def _is_small(self, created: ObjectCreated) -> bool:
+    def _is_quick(self, created: ObjectCreated, deadline: Deadline) -> bool:
+        """Whether it is small, or so large that it is only handed over."""
+        if is_long(created, self._settings, deadline):
+            return True
         if (archives := self._settings.archives) and archives.takes(created.key):
             return False  # its members may take far longer than its own size suggests
         return created.size_bytes < SPLIT_FROM_BYTES

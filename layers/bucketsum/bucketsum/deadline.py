@@ -28,11 +28,31 @@ _SLOW_MB_PER_S_PER_MB: Final = 0.16
 (Bryson, 2021) in Lambda's shape at 512, 256 and 128 MB."""
 
 
+LONGEST_INVOCATION_SECONDS: Final = 900.0
+"""[A] The longest time-out of a function."""
+
+
+def slowly_read_bytes(seconds: float, memory_mb: int) -> int:
+    """Bytes that even a slow reader reads in *seconds*, with *memory_mb* of memory."""
+    speed = min(_SLOW_MB_PER_S, _SLOW_MB_PER_S_PER_MB * memory_mb)
+    return int((seconds - STOP_BEFORE_END_SECONDS) * speed * BYTES_PER_MB)
+
+
 class Deadline:
     """When this invocation ends; threads may share it."""
 
-    def __init__(self, remaining_seconds: Callable[[], float]) -> None:
+    def __init__(
+        self,
+        remaining_seconds: Callable[[], float],
+        invocation_seconds: float = LONGEST_INVOCATION_SECONDS,
+    ) -> None:
+        """An invocation of *invocation_seconds* in all, with *remaining_seconds* at each call."""
         self._remaining_seconds = remaining_seconds
+        self._invocation_seconds = invocation_seconds
+
+    def seconds_left(self) -> float:
+        """Seconds until this invocation ends."""
+        return self._remaining_seconds()
 
     def require(self, seconds: float, reason: str) -> None:
         """Refuse to go on when fewer *seconds* are left.
@@ -45,9 +65,11 @@ class Deadline:
 
     def allows_slow_reading(self, size_bytes: int, memory_mb: int) -> bool:
         """Whether even a slow reader reads *size_bytes* in time, with *memory_mb* of memory."""
-        speed = min(_SLOW_MB_PER_S, _SLOW_MB_PER_S_PER_MB * memory_mb)
-        seconds = self._remaining_seconds() - STOP_BEFORE_END_SECONDS
-        return size_bytes / BYTES_PER_MB / speed <= seconds
+        return size_bytes <= slowly_read_bytes(self._remaining_seconds(), memory_mb)
+
+    def invocation_is_too_short(self, size_bytes: int, memory_mb: int) -> bool:
+        """Whether a slow reader might not read *size_bytes* in an invocation of its own."""
+        return size_bytes > slowly_read_bytes(self._invocation_seconds, memory_mb)
 
     def guard(self, chunks: Iterable[bytes], size_bytes: int) -> GuardedChunks:
         """*chunks*, which are *size_bytes* in all, but no further than there is time for."""

@@ -10,11 +10,13 @@
     │   ├── Deferred              no failure: another execution environment gets the message
     │   └── ConcurrentUpdate      other sweeps kept changing the prober
     ├── NotRetryable          a person: the message goes to the dead-letter queue
-    │   └── MalformedMessage      not a notification that names objects
+    │   ├── MalformedMessage      not a notification that names objects
+    │   └── TooManySlices         a long object's slices are smaller than they can be: a loop
     ├── NotHashed             nobody needs to: a fact about the object, and an outcome
     │   ├── ObjectGone            deleted before it was read
     │   ├── ObjectSuperseded      overwritten before it was read
     │   └── ObjectUnreadable      it exists, but cannot be read; the text says what to do
+    │       └── LibraryMissing        a long object needs an OpenSSL that this runtime lacks
     ├── BadSettings           the deployer: names variable, value and range
     └── BadSweep              the author of the sweep: names field, value and range
         └── MemoryRefused         the account does not allow this memory size
@@ -61,6 +63,10 @@ class MalformedMessage(NotRetryable):
     """The message is not a notification that names created objects."""
 
 
+class TooManySlices(NotRetryable):
+    """A long object has had more slices than its size allows."""
+
+
 class NotHashed(BucketsumError):
     """S3 responded that there is nothing to hash."""
 
@@ -75,6 +81,10 @@ class ObjectSuperseded(NotHashed):
 
 class ObjectUnreadable(NotHashed):
     """The object exists but cannot be read; the message says what a person can do."""
+
+
+class LibraryMissing(ObjectUnreadable):
+    """No OpenSSL can be reached whose digests can be saved; the text names it."""
 
 
 class BadSettings(BucketsumError):

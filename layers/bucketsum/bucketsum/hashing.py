@@ -6,14 +6,14 @@ import time
 from contextlib import closing
 from dataclasses import dataclass, replace
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from bucketsum.clock import now
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.digest import Digest, digest_of
 from bucketsum.digest_rows import ReadSetup, Row, Status, Timing, comparable_sequencer, row_key_of
 from bucketsum.digests_table import DigestsTable, WriteResult
-from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable
+from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable, OutOfTime
 from bucketsum.measure import Measurement
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
-    from bucketsum.archives.model import ArchiveSummary
+    from bucketsum.archives.model import ArchiveSummary, Mode
     from bucketsum.deadline import Deadline
     from bucketsum.notifications import ObjectCreated
     from bucketsum.s3.source import OpenObject, Source
@@ -33,6 +33,18 @@ LOOK_UP_FROM_BYTES: Final = SPLIT_FROM_BYTES
 A look-up is a request of some 5 ms before every object, and S3 delivers few events twice. Below
 this size a needless second read costs about as much as the look-ups that would have avoided it.
 """
+
+
+def is_long(created: ObjectCreated, settings: Settings, deadline: Deadline) -> bool:
+    """Whether *created* is hashed in slices from the beginning.
+
+    Smaller objects are sure to be read in one invocation, however slow its network is.
+    """
+    return (
+        settings.long_objects_queue_url is not None
+        and created.etag is not None  # without it, slices could be of different objects
+        and deadline.invocation_is_too_short(created.size_bytes, settings.memory_mb)
+    )
 
 
 class Outcome(StrEnum):
@@ -47,6 +59,8 @@ class Outcome(StrEnum):
     """It was deleted before it was read."""
     UNREADABLE = "unreadable"
     """It exists, but the function may not read it; a row says why and what to do."""
+    LONG = "long"
+    """It is too large for one invocation, and is hashed in slices by another function."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +84,14 @@ class HashResult:
     summary: ArchiveSummary | None = None
 
 
+class LongObjects(Protocol):
+    """Hashes objects that one invocation cannot finish."""
+
+    def begin(self, created: ObjectCreated, etag: str, archive_mode: Mode | None) -> None:
+        """Take over *created*; see `HandOver.begin`."""
+        ...
+
+
 class ObjectHasher:
     """Hashes objects one after the other."""
 
@@ -80,12 +102,14 @@ class ObjectHasher:
         settings: Settings,
         clock: Callable[[], float] = time.perf_counter,
         archives: ArchiveHasher | None = None,
+        long_objects: LongObjects | None = None,
     ) -> None:
         self._source = source
         self._table = table
         self._settings = settings
         self._clock = clock
         self._archives = archives
+        self._long_objects = long_objects
 
     def hash(self, created: ObjectCreated, deadline: Deadline) -> HashResult:
         """Read the object of *created* once, if need be, and record its digest.
@@ -104,7 +128,7 @@ class ObjectHasher:
             "MemorySize",
         )
         try:
-            return self._known(created) or self._hashed(created, deadline)
+            return self._known(created) or self._hashed_or_handed_over(created, deadline)
         except ObjectUnreadable as error:
             row = self._row(created, Status.UNREADABLE, reason=str(error))
             recorded = self._table.record(row)  # an earlier digest of it is kept
@@ -127,6 +151,26 @@ class ObjectHasher:
 
     def _as_archive(self, created: ObjectCreated) -> ArchiveHasher | None:
         return self._archives if self._archives and self._archives.takes(created) else None
+
+    def _hashed_or_handed_over(self, created: ObjectCreated, deadline: Deadline) -> HashResult:
+        if is_long(created, self._settings, deadline):
+            return self._handed_over(created, "it may take longer than one invocation")
+        try:
+            return self._hashed(created, deadline)
+        except OutOfTime as error:
+            if not (self._long_objects and created.etag):
+                raise
+            return self._handed_over(created, str(error))
+
+    def _handed_over(self, created: ObjectCreated, reason: str) -> HashResult:
+        if not (self._long_objects and created.etag):
+            raise OutOfTime(f"{reason}, and there is no queue of long objects")
+        mode = None
+        if archives := self._as_archive(created):
+            mode = archives.reader.mode
+            archives.rows.remove_older(self._row(created, Status.UNREADABLE))
+        self._long_objects.begin(created, created.etag, mode)
+        return HashResult(created, Outcome.LONG, reason=reason)
 
     def _hashed(self, created: ObjectCreated, deadline: Deadline) -> HashResult:
         if archives := self._as_archive(created):

@@ -99,6 +99,8 @@ class Settings:
         read_policy: Chooses the number of connections for each object.
         threads: Small objects that are read in parallel: as many as fit, 1 to `THREADS_MAX`.
         archives: How archives are read; None if no object is read as an archive.
+        long_objects_queue_url: Queue of the objects that one invocation cannot finish; None if
+            there is none.
     """
 
     digests_table: str
@@ -111,6 +113,7 @@ class Settings:
     read_policy: ReadPolicy
     threads: int = 1
     archives: ArchiveSettings | None = None
+    long_objects_queue_url: str | None = None
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
@@ -142,6 +145,7 @@ class Settings:
             read_policy=read_policy,
             threads=_threads(read_policy, room),
             archives=_archives(env, memory_mb, room - read_policy.held_bytes, chunk_bytes),
+            long_objects_queue_url=env.get("LONG_OBJECTS_QUEUE_URL") or None,
         )
 
 

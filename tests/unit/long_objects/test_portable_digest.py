@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bucketsum.digest import EXTRA_ALGORITHMS, digest_of
+from bucketsum.errors import LibraryMissing
 from bucketsum.long_objects import openssl_digest
-from bucketsum.long_objects.openssl_digest import ALGORITHMS, LibraryMissing, library_for
+from bucketsum.long_objects.openssl_digest import ALGORITHMS, library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
 
 if TYPE_CHECKING:

@@ -18,17 +18,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, Literal
 
 from bucketsum.digest import SHA1
-from bucketsum.errors import BucketsumError
+from bucketsum.errors import LibraryMissing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
 _STRUCT_BYTES: Final = 1024  # far more than any of the structs has
 _SHARED_LIBRARY: Final = "libcrypto.so.3"
-
-
-class LibraryMissing(BucketsumError):
-    """No OpenSSL can be reached whose digests can be saved; the text names it."""
 
 
 @dataclass(frozen=True, slots=True)

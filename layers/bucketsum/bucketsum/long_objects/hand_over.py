@@ -1,0 +1,53 @@
+"""Begin the slices of a long object, or let them go on."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from bucketsum.errors import Deferred, ObjectSuperseded
+from bucketsum.long_objects.progress import progress_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bucketsum.archives.model import Mode
+    from bucketsum.long_objects.message import LongObjectsQueue
+    from bucketsum.long_objects.progress_table import ProgressTable
+    from bucketsum.notifications import ObjectCreated
+
+
+class HandOver:
+    """Hands objects over to the long-objects queue."""
+
+    def __init__(
+        self, table: ProgressTable, queue: LongObjectsQueue, clock: Callable[[], float] = time.time
+    ) -> None:
+        self._table = table
+        self._queue = queue
+        self._clock = clock
+
+    def begin(self, created: ObjectCreated, etag: str, archive_mode: Mode | None) -> None:
+        """Send the object's next slice: its first, or the one at which its chain was stopped.
+
+        If this is interrupted, the event comes again, and the message is sent then. A message too
+        many does no harm: its slice is hashed already when it comes.
+
+        Raises:
+            ObjectSuperseded: A newer object of this key is in progress.
+            Deferred: Its chain moved on meanwhile.
+            ClientError: DynamoDB or SQS refused.
+        """
+        wanted = progress_of(created, etag, archive_mode)
+        progress = self._table.begin(wanted)
+        if progress.etag != etag:
+            raise ObjectSuperseded("a newer object of this key is in progress")
+        if progress is not wanted:
+            restarted = self._table.restart(progress, created.sequencer, created.event_time)
+            if restarted is None:
+                raise Deferred(1)
+            progress = restarted
+            if progress.leased_until > self._clock():
+                return  # its worker sends the next slice
+        self._queue.send(progress)
+        self._table.mark_sent(progress)

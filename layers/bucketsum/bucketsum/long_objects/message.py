@@ -1,0 +1,105 @@
+"""Messages of the long-objects queue: an object and the offset of its next slice.
+
+A message is also an event in EventBridge's format, with unencoded keys, of the object. So it can be
+sent back to the arrivals queue from the dead-letter queue: the hasher then hands the object over
+again, and it continues at its last offset.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.digest_rows import NULL_VERSION, comparable_sequencer, row_key_of
+from bucketsum.errors import MalformedMessage
+from bucketsum.message_fields import json_object
+from bucketsum.notifications import created_objects_in
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+    from bucketsum.digest_rows import RowKey
+    from bucketsum.long_objects.progress import Progress
+    from bucketsum.notifications import ObjectCreated
+
+_SLICE: Final = "slice"
+
+
+@dataclass(frozen=True, slots=True)
+class SliceMessage:
+    """The next slice of an object.
+
+    Attributes:
+        created: The object's event.
+        offset: Offset at which the slice begins.
+        hop: Number of slices before it.
+    """
+
+    created: ObjectCreated
+    offset: int
+    hop: int
+
+    @property
+    def row_key(self) -> RowKey:
+        """The key of the object's row."""
+        return row_key_of(self.created)
+
+
+def slice_message_in(body: str) -> SliceMessage:
+    """The slice in one message of the long-objects queue.
+
+    Raises:
+        MalformedMessage: It is no such message; the text names the field.
+    """
+    objects = created_objects_in(body)
+    numbers = json_object(body).get(_SLICE)
+    if len(objects) != 1 or not isinstance(numbers, dict):
+        raise MalformedMessage(f"a message without {_SLICE}, which names the next slice")
+    return SliceMessage(objects[0], _number(numbers, "offset"), _number(numbers, "hop"))
+
+
+def _number(numbers: dict[str, Any], name: str) -> int:
+    value = numbers.get(name)
+    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
+        return value
+    raise MalformedMessage(f"{_SLICE}.{name} is {ascii(value)[:80]}, not a whole number")
+
+
+def body_of(progress: Progress) -> str:
+    """The message of the slice that *progress* is at."""
+    version = {} if progress.version == NULL_VERSION else {"version-id": progress.version}
+    return json.dumps(
+        {
+            "detail-type": "Object Created",
+            "source": "bucketsum.long-objects",
+            "time": progress.arrived_at,
+            "detail": {
+                "bucket": {"name": progress.bucket},
+                "object": {
+                    "key": progress.key,
+                    "size": progress.size_bytes,
+                    "etag": progress.etag,
+                    "sequencer": comparable_sequencer(progress.sequencer),
+                    **version,
+                },
+            },
+            _SLICE: {"offset": progress.offset, "hop": progress.hop},
+        }
+    )
+
+
+class LongObjectsQueue:
+    """The queue of slices."""
+
+    def __init__(self, sqs: SQSClient, url: str) -> None:
+        self._sqs = sqs
+        self._url = url
+
+    def send(self, progress: Progress) -> None:
+        """Send the message of the slice that *progress* is at.
+
+        Raises:
+            ClientError: SQS refused.
+        """
+        self._sqs.send_message(QueueUrl=self._url, MessageBody=body_of(progress))

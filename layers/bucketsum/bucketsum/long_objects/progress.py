@@ -1,0 +1,154 @@
+"""Progress of long objects, as values and as items of the digests table.
+
+The items have a partition of their own, whose name no object can have: an object's has a slash. So
+one query lists them all.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.archives.model import Mode
+from bucketsum.clock import now
+from bucketsum.digest_rows import NULL_VERSION, RowKey, comparable_sequencer
+from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, stored
+from bucketsum.notifications import ObjectCreated
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+PARTITION: Final = "long-objects"
+
+STATE_PREFIX: Final = "state_"
+FLOAT_FORMAT: Final = ".3f"
+
+
+class ChainStatus(StrEnum):
+    """Whether the slices of an object go on."""
+
+    RUNNING = "running"
+    STOPPED = "stopped"
+    """By a person, or because S3 refuses to send the object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """A long object that is being hashed.
+
+    Attributes:
+        bucket: Bucket name.
+        key: Object key.
+        version: Version id, or ``null``.
+        etag: Entity tag without quotes.
+        size_bytes: Size of the object.
+        sequencer: Of its event.
+        arrived_at: Time at which S3 created the object, ISO 8601 UTC.
+        started_at: When it was handed over, ISO 8601 UTC.
+        updated_at: When its last slice ended, ISO 8601 UTC.
+        offset: Bytes that are hashed; a multiple of the digests' block.
+        sent_offset: Offset of the last message that was sent; -1 if none was.
+        hop: Number of slices that have ended.
+        status: Whether it goes on.
+        leased_until: Time until which a worker is at it, in seconds since 1970; 0 if none is.
+        seconds: Time that its slices have taken.
+        mb_per_s: Speed of its last slice, in 10⁶ bytes per second; None before the first.
+        archive_mode: Mode in which its members would have been read; None if it is no archive.
+        reason: Why it was stopped.
+        states: Algorithms' names → states of the digests at *offset*.
+    """
+
+    bucket: str
+    key: str
+    version: str
+    etag: str
+    size_bytes: int
+    sequencer: str = field(metadata=stored(write=comparable_sequencer))
+    arrived_at: str
+    started_at: str
+    updated_at: str
+    offset: int = 0
+    sent_offset: int = -1
+    hop: int = 0
+    status: ChainStatus = field(
+        default=ChainStatus.RUNNING, metadata=stored(read=ChainStatus, write=str)
+    )
+    leased_until: int = 0
+    seconds: float = 0.0
+    mb_per_s: float | None = None
+    archive_mode: Mode | None = field(default=None, metadata=stored(read=Mode, write=str))
+    reason: str | None = None
+    states: Mapping[str, bytes] = field(default_factory=dict, metadata=NOT_STORED)
+
+    @property
+    def created(self) -> ObjectCreated:
+        """The event of the object."""
+        version_id = None if self.version == NULL_VERSION else self.version
+        return ObjectCreated(
+            bucket=self.bucket,
+            key=self.key,
+            version_id=version_id,
+            etag=self.etag,
+            size_bytes=self.size_bytes,
+            sequencer=self.sequencer,
+            event_time=self.arrived_at,
+        )
+
+    @property
+    def row_key(self) -> RowKey:
+        """The key of the row that it will have."""
+        return RowKey(self.bucket, self.key, self.version)
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Time that the rest takes at the speed of the last slice, if that is known."""
+        if not self.mb_per_s:
+            return None
+        return (self.size_bytes - self.offset) / (self.mb_per_s * 1_000_000)
+
+
+def progress_of(created: ObjectCreated, etag: str, archive_mode: Mode | None) -> Progress:
+    """The progress of *created*, which has this *etag*, before its first slice."""
+    moment = now()
+    return Progress(
+        bucket=created.bucket,
+        key=created.key,
+        version=created.version_id or NULL_VERSION,
+        etag=etag,
+        size_bytes=created.size_bytes,
+        sequencer=created.sequencer,
+        arrived_at=created.event_time,
+        started_at=moment,
+        updated_at=moment,
+        archive_mode=archive_mode,
+    )
+
+
+def item_key(row_key: RowKey) -> dict[str, Any]:
+    """The key of the item; its sort key is a digest, as an object's key may have 1,024 bytes."""
+    name = f"{row_key.bucket}/{row_key.key}\0{row_key.entry}"
+    return {
+        "object": {"S": PARTITION},
+        "entry": {"S": hashlib.sha256(name.encode()).hexdigest()},
+    }
+
+
+def item_of_progress(progress: Progress) -> dict[str, Any]:
+    """*progress* as an item."""
+    return {
+        **item_key(progress.row_key),
+        **encoded(progress, FLOAT_FORMAT),
+        **{f"{STATE_PREFIX}{name}": {"S": s.hex()} for name, s in progress.states.items()},
+    }
+
+
+def progress_in(item: Mapping[str, Any]) -> Progress:
+    """The progress that `item_of_progress` made an item of; its sequencer is padded."""
+    states = {
+        name.removeprefix(STATE_PREFIX): bytes.fromhex(value["S"])
+        for name, value in item.items()
+        if name.startswith(STATE_PREFIX)
+    }
+    return replace(Progress(**decoded(Progress, item)), states=states)

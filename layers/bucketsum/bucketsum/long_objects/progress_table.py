@@ -1,0 +1,172 @@
+"""Progress items in the digests table, moved by compare-and-swap."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.clock import now
+from bucketsum.digest_rows import comparable_sequencer
+from bucketsum.dynamodb_items import attribute_of
+from bucketsum.long_objects.progress import (
+    FLOAT_FORMAT,
+    PARTITION,
+    STATE_PREFIX,
+    ChainStatus,
+    item_key,
+    item_of_progress,
+    progress_in,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from bucketsum.digest_rows import RowKey
+    from bucketsum.long_objects.progress import Progress
+
+_SAME: Final = "#etag = :etag AND #offset = :offset"
+_NOT_OLDER: Final = "attribute_not_exists(#object) OR (#etag <> :etag AND #sequencer < :sequencer)"
+
+
+class ProgressTable:
+    """Progress items: every change names the offset and the etag that it is based on."""
+
+    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
+        self._dynamodb = dynamodb
+        self._table = table
+
+    def at(self, row_key: RowKey) -> Progress | None:
+        """The progress of this version now, or None."""
+        response = self._dynamodb.get_item(
+            TableName=self._table, Key=item_key(row_key), ConsistentRead=True
+        )
+        return progress_in(response["Item"]) if "Item" in response else None
+
+    def in_progress(self) -> Iterator[Progress]:
+        """Every long object in progress."""
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            KeyConditionExpression="#object = :partition",
+            ExpressionAttributeNames={"#object": "object"},
+            ExpressionAttributeValues={":partition": {"S": PARTITION}},
+        )
+        for page in pages:
+            yield from map(progress_in, page["Items"])
+
+    def begin(self, progress: Progress) -> Progress:
+        """Write *progress* unless there is one of the same object or of a newer; returns it."""
+        try:
+            self._dynamodb.put_item(
+                TableName=self._table,
+                Item=item_of_progress(progress),
+                ConditionExpression=_NOT_OLDER,
+                ExpressionAttributeNames={
+                    "#object": "object", "#etag": "etag", "#sequencer": "sequencer",
+                },
+                ExpressionAttributeValues={
+                    ":etag": {"S": progress.etag},
+                    ":sequencer": {"S": comparable_sequencer(progress.sequencer)},
+                },
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )  # fmt: skip
+        except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
+            item: Any = error.response.get("Item")
+            return progress_in(item) if item else progress
+        return progress
+
+    def lease(self, seen: Progress, until: int, at: int) -> bool:
+        """Keep others off the slice at *seen* until then, if nobody is at it *at* this time."""
+        condition = f"{_SAME} AND #status = :running AND #leased_until < :at"
+        values = {":running": ChainStatus.RUNNING.value, ":at": at}
+        return self._changed(seen, {"leased_until": until}, condition, values) is not None
+
+    def release(self, seen: Progress) -> None:
+        """End the lease on the slice at *seen*, which failed."""
+        self._changed(seen, {"leased_until": 0})
+
+    def advance(self, seen: Progress, new: Progress) -> Progress | None:
+        """Move from *seen* to the end of its slice, and end the lease; None if another did."""
+        return self._changed(
+            seen,
+            {
+                "offset": new.offset, "hop": new.hop, "seconds": new.seconds,
+                "mb_per_s": new.mb_per_s, "updated_at": now(), "leased_until": 0,
+                **{f"{STATE_PREFIX}{name}": state.hex() for name, state in new.states.items()},
+            },
+        )  # fmt: skip
+
+    def mark_sent(self, seen: Progress) -> None:
+        """Record that the message of *seen* was sent."""
+        condition = f"{_SAME} AND #sent_offset < :offset"
+        self._changed(seen, {"sent_offset": seen.offset}, condition)
+
+    def stop(self, seen: Progress, reason: str) -> Progress | None:
+        """End the chain; None if it has moved on or is over."""
+        return self._changed(seen, {"status": ChainStatus.STOPPED.value, "reason": reason})
+
+    def restart(self, seen: Progress, sequencer: str, arrived_at: str) -> Progress | None:
+        """Let the chain go on, for an event that may be newer; None if it has moved on."""
+        sequencer = max(seen.sequencer, comparable_sequencer(sequencer))
+        is_newer = sequencer > seen.sequencer
+        return self._changed(
+            seen,
+            {
+                "status": ChainStatus.RUNNING.value, "reason": None, "sequencer": sequencer,
+                "arrived_at": arrived_at if is_newer else seen.arrived_at,
+            },
+        )  # fmt: skip
+
+    def forget(self, seen: Progress) -> None:
+        """Remove the item, unless it is of another object or has moved on."""
+        try:
+            self._dynamodb.delete_item(
+                TableName=self._table,
+                Key=item_key(seen.row_key),
+                ConditionExpression=_SAME,
+                ExpressionAttributeNames={"#etag": "etag", "#offset": "offset"},
+                ExpressionAttributeValues=_values_of(seen),
+            )
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return
+
+    def _changed(
+        self,
+        seen: Progress,
+        changes: Mapping[str, object],
+        condition: str = _SAME,
+        values: Mapping[str, object] | None = None,
+    ) -> Progress | None:
+        """The item after *changes*; None if it is not as *seen* any more, or not by *condition*."""
+        kept = {name: value for name, value in changes.items() if value is not None}
+        removed = [f"#{name}" for name in changes if name not in kept]
+        expression = "SET " + ", ".join(f"#{name} = :new_{name}" for name in kept)
+        names = {*changes, "etag", "offset", "status", "leased_until", "sent_offset"}
+        try:
+            response = self._dynamodb.update_item(
+                TableName=self._table,
+                Key=item_key(seen.row_key),
+                UpdateExpression=expression + (f" REMOVE {', '.join(removed)}" if removed else ""),
+                ConditionExpression=condition,
+                ExpressionAttributeNames={
+                    f"#{name}": name for name in names
+                    if name in changes or f"#{name} " in condition
+                },
+                ExpressionAttributeValues={
+                    **_values_of(seen),
+                    **{f":new_{name}": _attribute(value) for name, value in kept.items()},
+                    **{name: _attribute(value) for name, value in (values or {}).items()},
+                },
+                ReturnValues="ALL_NEW",
+            )  # fmt: skip
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return None
+        return progress_in(response["Attributes"])
+
+
+def _attribute(value: object) -> dict[str, Any]:
+    return attribute_of(value, FLOAT_FORMAT)
+
+
+def _values_of(seen: Progress) -> dict[str, Any]:
+    return {":etag": {"S": seen.etag}, ":offset": {"N": str(seen.offset)}}

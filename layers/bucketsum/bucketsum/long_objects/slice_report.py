@@ -1,0 +1,51 @@
+"""Result of one message of the long-objects queue."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bucketsum.long_objects.message import SliceMessage
+    from bucketsum.long_objects.progress import Progress
+    from bucketsum.measure import Measurement
+
+
+class SliceOutcome(StrEnum):
+    """The outcome of one message."""
+
+    CONTINUED = "continued"
+    """The slice is saved, and the message of the next one is sent."""
+    RESENT = "resent"
+    """The slice was saved before, but the message of the next one perhaps not sent: it is now."""
+    SUPERFLUOUS = "superfluous"
+    """The slice was done before, or its object is not in progress any more."""
+    STOPPED = "stopped"
+    """A person stopped it."""
+    HASHED = "hashed"
+    UNCHANGED = "unchanged"
+    SUPERSEDED = "superseded"
+    GONE = "gone"
+    UNREADABLE = "unreadable"
+
+
+@dataclass(frozen=True, slots=True)
+class SliceReport:
+    """The result of one message.
+
+    Attributes:
+        outcome: Its outcome.
+        message: The message.
+        progress: The object's progress; None if it is not in progress.
+        measurement: Bytes and seconds of the slice, if one was read.
+        sha1: The object's digest, if it is hashed.
+        reason: Why it was not hashed.
+    """
+
+    outcome: SliceOutcome
+    message: SliceMessage
+    progress: Progress | None = None
+    measurement: Measurement | None = None
+    sha1: str | None = None
+    reason: str | None = None

@@ -1,0 +1,247 @@
+"""A message of the long-objects queue → one slice: lease, read, save, send the next."""
+
+from __future__ import annotations
+
+import time
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.archives.model import ArchiveStatus
+from bucketsum.clock import now
+from bucketsum.digest import SHA1
+from bucketsum.digest_rows import ArchiveRecord, ReadSetup, Row, Status, Timing
+from bucketsum.digests_table import WriteResult
+from bucketsum.errors import (
+    BadSettings,
+    Deferred,
+    NotHashed,
+    ObjectGone,
+    ObjectUnreadable,
+    TooManySlices,
+)
+from bucketsum.long_objects.openssl_digest import library_for
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
+from bucketsum.long_objects.progress import ChainStatus
+from bucketsum.long_objects.slice import hash_slice
+from bucketsum.long_objects.slice_report import SliceOutcome, SliceReport
+from bucketsum.measure import Measurement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bucketsum.deadline import Deadline
+    from bucketsum.digest import Digest
+    from bucketsum.digests_table import DigestsTable
+    from bucketsum.long_objects.message import LongObjectsQueue, SliceMessage
+    from bucketsum.long_objects.progress import Progress
+    from bucketsum.long_objects.progress_table import ProgressTable
+    from bucketsum.s3.source import OpenObject, SlicedSource
+    from bucketsum.settings import Settings
+
+END_BEFORE_SECONDS: Final = 30.0
+"""A slice ends this long before its invocation does, to save its state."""
+
+LEASE_MARGIN_SECONDS: Final = 30
+"""A lease lasts this much longer than the invocation; far less than the queue's time-out."""
+
+MINIMUM_SLICE_BYTES: Final = 64 * 1024 * 1024
+"""Slices of a healthy chain are larger than this: 75 kB/s would do. Only `SLICE_BYTES`, which is
+for tests, allows smaller ones."""
+
+MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
+
+
+def slice_bytes_in(env: Mapping[str, str]) -> int | None:
+    """Maximum size of a slice by the variable `SLICE_BYTES`; None if it is not set.
+
+    Raises:
+        BadSettings: It is no whole number, or less than a block.
+    """
+    text = env.get("SLICE_BYTES", "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and int(text) >= BLOCK_BYTES):
+        raise BadSettings(f"SLICE_BYTES is {text!r}, not a whole number from {BLOCK_BYTES} on")
+    return int(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Slicer:
+    """Hashes long objects, a slice for each message.
+
+    Attributes:
+        source: Reads the objects.
+        progress_table: Their progress.
+        digests_table: Their rows.
+        queue: The queue of the next slices.
+        settings: Settings of the function.
+        slice_bytes: Maximum size of a slice; None if only time ends it.
+        clock: Seconds since 1970.
+    """
+
+    source: SlicedSource
+    progress_table: ProgressTable
+    digests_table: DigestsTable
+    queue: LongObjectsQueue
+    settings: Settings
+    slice_bytes: int | None = None
+    clock: Callable[[], float] = time.time
+
+    def run(self, message: SliceMessage, deadline: Deadline) -> SliceReport:
+        """Hash the slice of *message*, unless that is done.
+
+        Raises:
+            Deferred: Another worker is at it.
+            Retryable: It could not be read this time.
+            TooManySlices: The chain is a loop.
+            ClientError: DynamoDB or SQS refused.
+        """
+        progress = self.progress_table.at(message.row_key)
+        if progress is None or progress.etag != message.created.etag:
+            return SliceReport(SliceOutcome.SUPERFLUOUS, message)
+        if progress.status is ChainStatus.STOPPED:
+            return SliceReport(SliceOutcome.STOPPED, message, progress, reason=progress.reason)
+        if progress.offset != message.offset:
+            return self._already_done(message, progress)
+        self._require_sense(progress)
+        self._lease(progress, deadline)
+        try:
+            return self._leased(message, progress, deadline)
+        except Exception:
+            self.progress_table.release(progress)
+            raise
+
+    def _already_done(self, message: SliceMessage, progress: Progress) -> SliceReport:
+        if progress.sent_offset >= progress.offset:
+            return SliceReport(SliceOutcome.SUPERFLUOUS, message, progress)
+        self._send(progress)
+        return SliceReport(SliceOutcome.RESENT, message, progress)
+
+    def _require_sense(self, progress: Progress) -> None:
+        smallest = min(self.slice_bytes or MINIMUM_SLICE_BYTES, MINIMUM_SLICE_BYTES)
+        if progress.hop > -(-progress.size_bytes // smallest):
+            raise TooManySlices(
+                f"{progress.hop} slices have read {progress.offset} of {progress.size_bytes} bytes"
+            )
+
+    def _lease(self, progress: Progress, deadline: Deadline) -> None:
+        at = int(self.clock())
+        until = at + int(deadline.seconds_left()) + LEASE_MARGIN_SECONDS
+        if not self.progress_table.lease(progress, until, at):
+            current = self.progress_table.at(progress.row_key)
+            raise Deferred(max(1, current.leased_until - at + 1) if current else 1)
+
+    def _leased(self, message: SliceMessage, progress: Progress, deadline: Deadline) -> SliceReport:
+        try:
+            return self._sliced(message, progress, deadline)
+        except ObjectUnreadable as error:
+            reason = str(error)
+            self.progress_table.release(progress)
+            self.progress_table.stop(progress, reason)
+            recorded = self.digests_table.record(self._row(progress, reason=reason))
+            outcome = _UNREADABLE[recorded]
+            return SliceReport(outcome, message, progress, reason=reason)
+        except NotHashed as error:
+            self.progress_table.forget(progress)
+            gone = isinstance(error, ObjectGone)
+            outcome = SliceOutcome.GONE if gone else SliceOutcome.SUPERSEDED
+            return SliceReport(outcome, message, progress, reason=str(error))
+
+    def _sliced(self, message: SliceMessage, progress: Progress, deadline: Deadline) -> SliceReport:
+        started = time.perf_counter()
+        digest = self._digest_at(progress)
+        opened = self.source.open(progress.created, progress.offset)
+        with closing(opened.chunks):
+            is_whole = hash_slice(
+                digest,
+                opened.chunks,
+                progress.size_bytes,
+                self.slice_bytes or progress.size_bytes,
+                lambda: deadline.seconds_left() < END_BEFORE_SECONDS,
+            )
+        size_bytes = digest.length - progress.offset
+        measurement = Measurement(size_bytes, time.perf_counter() - started)
+        moved = replace(
+            progress,
+            offset=digest.length,
+            hop=progress.hop + 1,
+            seconds=progress.seconds + measurement.seconds,
+            mb_per_s=measurement.mb_per_s,
+        )
+        if is_whole:
+            return self._finished(message, progress, moved, digest.digest(), opened, measurement)
+        saved = self.progress_table.advance(progress, replace(moved, states=digest.states()))
+        if saved is None:  # another worker was faster
+            return SliceReport(SliceOutcome.SUPERFLUOUS, message, progress, measurement)
+        if saved.status is ChainStatus.STOPPED:
+            return SliceReport(SliceOutcome.STOPPED, message, saved, measurement)
+        self._send(saved)
+        return SliceReport(SliceOutcome.CONTINUED, message, saved, measurement)
+
+    def _digest_at(self, progress: Progress) -> PortableDigest:
+        """The digest at the progress's offset, with the algorithms that it began with."""
+        if not progress.offset:
+            extra = self.settings.extra_algorithms
+            return PortableDigest(library_for(extra), extra)
+        extra = tuple(name for name in progress.states if name != SHA1)
+        return PortableDigest(library_for(extra), extra, progress.states)
+
+    def _finished(
+        self,
+        message: SliceMessage,
+        seen: Progress,
+        moved: Progress,
+        digest: Digest,
+        opened: OpenObject,
+        measurement: Measurement,
+    ) -> SliceReport:
+        recorded = self.digests_table.record(self._row(moved, digest, opened))
+        self.progress_table.forget(seen)
+        return SliceReport(_HASHED[recorded], message, moved, measurement, digest.sha1)
+
+    def _send(self, progress: Progress) -> None:
+        self.queue.send(progress)
+        self.progress_table.mark_sent(progress)
+
+    def _row(
+        self,
+        progress: Progress,
+        digest: Digest | None = None,
+        opened: OpenObject | None = None,
+        reason: str | None = None,
+    ) -> Row:
+        whole = Measurement(progress.size_bytes, progress.seconds)
+        mode = progress.archive_mode
+        archive = ArchiveRecord(
+            ArchiveStatus.OUT_OF_TIME, mode, 0, 0, 0, 0, 0.0, reason=MEMBERS_NOT_READ
+        ) if mode else None  # fmt: skip
+        return Row(
+            bucket=progress.bucket,
+            key=progress.key,
+            entry=progress.version,
+            status=Status.HASHED if digest else Status.UNREADABLE,
+            size_bytes=progress.size_bytes,
+            sequencer=progress.sequencer,
+            arrived_at=progress.arrived_at,
+            recorded_at=now(),
+            etag=progress.etag,
+            sha1=digest.sha1 if digest else None,
+            digests=digest.extra if digest else {},
+            reason=reason,
+            timing=Timing(whole.seconds * 1000, whole.mb_per_s) if digest else None,
+            setup=ReadSetup(
+                self.settings.chunk_bytes,
+                opened.streams if opened else 1,
+                self.settings.memory_mb,
+            ),
+            archive=archive if digest else None,
+        )
+
+
+_HASHED: Final = {
+    WriteResult.WRITTEN: SliceOutcome.HASHED,
+    WriteResult.DUPLICATE: SliceOutcome.UNCHANGED,
+    WriteResult.STALE: SliceOutcome.SUPERSEDED,
+}
+_UNREADABLE: Final = {**_HASHED, WriteResult.WRITTEN: SliceOutcome.UNREADABLE}

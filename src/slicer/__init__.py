@@ -1,0 +1,1 @@
+"""The slicer's Lambda function."""
