@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from matplotlib.patches import Patch
+
+from bucketsum_cli.tune.formatting import memory_text
 from bucketsum_cli.tune.report.plot import Plot, hint_of, new_figure
-from bucketsum_cli.tune.report.theme import FRONTIER, GRID, HIGHLIGHT, SCALE
+from bucketsum_cli.tune.report.theme import FRONTIER, GRID, HIGHLIGHT, INK, SCALE
+from bucketsum_cli.tune.report.variants import Variants
 from bucketsum_cli.tune.results import measured
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from matplotlib.axes import Axes
     from matplotlib.colors import Normalize
 
@@ -32,24 +38,32 @@ def both_sides(name: str, panel: Panel, results: Results, _scale: Normalize) -> 
         wall = [stats.p50_seconds] * 2
         axes.plot(wall, [place - 0.42, place + 0.42], color=HIGHLIGHT, linewidth=2.4, gid=gid)
         hints[gid] = f"{hint_of(cell, results.labels)}; {_text(cell, stats)}"
-    axes.barh([], [], color=_FETCHING, label="fetching")
-    axes.barh([], [], color=FRONTIER, label="working")
     axes.plot([], [], color=HIGHLIGHT, linewidth=2.4, label="wall time")
-    axes.plot([], [], "|", color=FRONTIER, markersize=10, label="models: max(D, P) and D + P")
-    labels = results.labels
-    axes.set_yticks(range(len(cells)), [labels.effective(cell.setting) for cell, _ in cells])
-    axes.tick_params(axis="y", labelsize=7)
+    axes.plot([], [], "|", color=INK, markersize=10, label="max(D, P) and D + P")
+    variants = Variants(panel.cells, len(panel.cells))
+    names = [
+        f"{memory_text(cell.setting.memory_mb)}, {variants.label_of(cell.setting)}"
+        for cell, _ in cells
+    ]
+    _finish(axes, names)
+    bars = [Patch(color=_FETCHING, label="fetching"), Patch(color=FRONTIER, label="working")]
+    handles = [*bars, *axes.get_legend_handles_labels()[0]]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    described = [
+        f"{name}: {_text(cell, stats)}." for name, (cell, stats) in zip(names, cells, strict=True)
+    ]
+    text = " ".join(described) or "No cell has a measurement."
+    return Plot(name, "Time of both sides", text, figure, hints)
+
+
+def _finish(axes: Axes, names: Sequence[str]) -> None:
+    axes.set_yticks(range(len(names)), names)
+    axes.tick_params(axis="y", labelsize=8)
     axes.invert_yaxis()
     axes.set_xlim(left=0)
     axes.set_xlabel("seconds")
     axes.grid(axis="x", color=GRID)
     axes.set_axisbelow(True)
-    figure.legend(loc="outside lower center", ncols=2, frameon=False, fontsize=9)
-    described = [
-        f"{labels.effective(cell.setting)}: {_text(cell, stats)}." for cell, stats in cells
-    ]
-    text = " ".join(described) or "No cell has a measurement."
-    return Plot(name, "Time of both sides", text, figure, hints)
 
 
 def _draw(axes: Axes, place: int, cell: CellRow) -> None:
@@ -61,7 +75,7 @@ def _draw(axes: Axes, place: int, cell: CellRow) -> None:
         axes.barh(place + _BAR_HEIGHT / 2, working, _BAR_HEIGHT, color=FRONTIER)
     models = [_seconds(cell, "max_ms"), _seconds(cell, "sum_ms")]
     marks = [seconds for seconds in models if seconds is not None]
-    axes.plot(marks, [place] * len(marks), "|", color=FRONTIER, markersize=10)
+    axes.plot(marks, [place] * len(marks), "|", color=INK, markersize=10)
 
 
 def _text(cell: CellRow, stats: CellStatistics) -> str:

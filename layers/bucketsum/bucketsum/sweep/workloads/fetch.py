@@ -37,7 +37,7 @@ SET_BYTES_MAX: Final = 9_000_000_000
 
 SCHEDULE: Final = Parameter("schedule", tuple(Schedule))
 WORK: Final = Parameter("work", tuple(Work))
-WORKERS: Final = Parameter("workers", range(1, 17), "{} workers")
+WORKERS: Final = Parameter("workers", range(1, 17), "workers {}")
 
 _MB_PER_VCPU_SECOND: Final = 150
 """As the workload unzip, streaming."""

@@ -1,0 +1,57 @@
+"""Sweeps of data sets that are fetched and processed: their columns and their plot."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tests.cli.tune.sweeps import a_cell, a_run, good_samples, results
+
+from bucketsum.sweep.parameters import Setting
+from bucketsum.sweep.workloads.fetch import SCHEDULE, WORK, WORKERS
+from bucketsum_cli.tune.report.page import page_of
+from bucketsum_cli.tune.table import columns_of, groups_of
+
+if TYPE_CHECKING:
+    from bucketsum.sweep.records import CellRow, Sample
+
+RUN = a_run(input={"workload": "fetch", "object_bytes": [100_000_000]})
+SIDES = {"fetch_ms": 1500, "fetch_idle_ms": 500, "work_ms": 800, "work_idle_ms": 1200}
+ON_DISK = {"items": 12, "cached_bytes": 75_000_000, "disk_peak_bytes": 100_000_000}
+
+
+def fetched(schedule: str, own: dict[str, int | float | str]) -> tuple[CellRow, list[Sample]]:
+    """A cell of this schedule, and its samples with *own* attributes."""
+    variant = ((SCHEDULE, schedule), (WORK, "unzip-sha1"), (WORKERS, 1))
+    cell = replace(
+        a_cell(512, 262_144), cell_id=schedule, setting=Setting(512, 262_144, 1, variant)
+    )
+    return cell, [replace(sample, own=own) for sample in good_samples(cell)]
+
+
+def test_the_table_has_the_times_of_both_sides() -> None:
+    """Nothing is shown for a schedule that has only one."""
+    disk, disk_samples = fetched("queue:1", {**SIDES, **ON_DISK})
+    stream, stream_samples = fetched("stream", {"items": 12, "work_ms": 800, "work_idle_ms": 1200})
+    run_results = results([disk, stream], [*disk_samples, *stream_samples], RUN)
+    columns = columns_of(run_results, in_report=True)
+    queued, streamed = (
+        dict(zip([column.title for column in columns], group.rows[0].texts(columns), strict=True))
+        for group in groups_of(run_results)
+    )
+    assert queued["fetching / idle s"] == "1.50 / 0.50"
+    assert queued["D + P / max s"] == "2.30 / 1.50"
+    assert (queued["in page cache"], queued["most on disk"]) == ("75%", "100 MB")
+    assert (streamed["fetching / idle s"], streamed["working / idle s"]) == ("–", "0.80 / 1.20")
+    assert (streamed["in page cache"], streamed["most on disk"]) == ("–", "–")
+
+
+def test_the_report_shows_both_sides_in_words_too() -> None:
+    """The plot's description has the numbers of each cell by what varies."""
+    disk, disk_samples = fetched("queue:1", {**SIDES, **ON_DISK})
+    stream, stream_samples = fetched("stream", {"items": 12, "work_ms": 800})
+    page = page_of(results([disk, stream], [*disk_samples, *stream_samples], RUN))
+    assert "Time of both sides" in page
+    assert "fetching 1.50 s, working 0.80 s. 512 MB, stream: " in page
+    empty = page_of(results([disk], [], RUN))
+    assert "No cell has a measurement." in empty
