@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 HASH: Final = WORKLOADS[WorkloadName.HASH]
 UNZIP: Final = WORKLOADS[WorkloadName.UNZIP]
+TRANSFER: Final = WORKLOADS[WorkloadName.TRANSFER]
 
 
 def unzip_variant(mode: str, inflate: str) -> Variant:

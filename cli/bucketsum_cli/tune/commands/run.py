@@ -39,15 +39,13 @@ def _own_options() -> Iterator[Any]:
     """An option for each parameter that a workload has of its own."""
     for name, workload in WORKLOADS.items():
         for parameter in workload.parameters:
-            allowed = parameter.allowed
-            is_range = isinstance(allowed, range)
-            values = f"{allowed[0]}..{allowed[-1]}" if is_range else ", ".join(map(str, allowed))
+            has_numbers = not isinstance(parameter.default_value, str)
             yield click.option(
                 f"--{parameter.name.replace('_', '-')}",
                 parameter.name,
-                type=_INTEGERS if is_range else _NAMES,
+                type=_INTEGERS if has_numbers else _NAMES,
                 metavar=f"{parameter.name.upper()},...",
-                help=f"For {name}: {values}.",
+                help=f"For {name}: {parameter.choices}.",
             )
 
 

@@ -9,6 +9,7 @@ from bucketsum_cli.tune.report.cost_frontier import cost_frontier
 from bucketsum_cli.tune.report.heat_map import heat_map
 from bucketsum_cli.tune.report.memory_curve import memory_curve
 from bucketsum_cli.tune.report.plot import PlotKind
+from bucketsum_cli.tune.report.transfer_plots import TRANSFER_PLOTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,5 +34,6 @@ PLOTS: Final[Mapping[str, PlotKind]] = {
     "memory": PlotKind(memory_curve, _MEMORY_CAPTION),
     "sides": PlotKind(both_sides, _SIDES_CAPTION),
     "cost": PlotKind(cost_frontier, _COST_CAPTION),
+    **TRANSFER_PLOTS,
 }
 """Plots by the names that `Workload.plots` has."""

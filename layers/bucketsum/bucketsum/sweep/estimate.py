@@ -23,7 +23,7 @@ _EVENTS_PER_VERSION: Final = 15
 _EVENTS_PER_ROUND: Final = 6
 _EVENTS_PER_SAMPLE: Final = 12
 
-_PROBE_SECONDS_MAX: Final = 900
+PROBE_SECONDS_MAX: Final = 900
 """The prober's time-out."""
 
 _NETWORK_MB_PER_S: Final = 78.1
@@ -39,7 +39,7 @@ def read_seconds(size_bytes: int, cpu_mb_per_s: float, *, in_turn: bool = False)
     """One invocation: the slower of network and CPU, or their sum if they work *in_turn*."""
     megabytes = size_bytes / BYTES_PER_MB
     network, cpu = megabytes / _NETWORK_MB_PER_S, megabytes / cpu_mb_per_s
-    return min(network + cpu if in_turn else max(network, cpu), _PROBE_SECONDS_MAX)
+    return min(network + cpu if in_turn else max(network, cpu), PROBE_SECONDS_MAX)
 
 
 def sweep_seconds(generated_bytes: int, versions: int, rounds: Iterable[float]) -> float:

@@ -43,6 +43,13 @@ class Parameter:
         """The value of a cell whose input gives none."""
         return self.allowed[0] if self.default is None else self.default
 
+    @property
+    def choices(self) -> str:
+        """The allowed values as a text."""
+        if isinstance(self.allowed, range):
+            return f"{self.allowed[0]}..{self.allowed[-1]}"
+        return ", ".join(map(str, self.allowed))
+
     def rank(self, value: Value) -> int:
         """The place of *value* in tables and plots."""
         return self.allowed.index(value)  # type: ignore[arg-type] # a value is of its type

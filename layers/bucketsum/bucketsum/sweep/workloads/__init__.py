@@ -13,6 +13,7 @@ from bucketsum.errors import BadSweep
 from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.workloads.fetch import FetchWorkload
 from bucketsum.sweep.workloads.hash import HashWorkload
+from bucketsum.sweep.workloads.transfer import TransferWorkload
 from bucketsum.sweep.workloads.unzip import UnzipWorkload
 
 if TYPE_CHECKING:
@@ -28,12 +29,14 @@ class WorkloadName(StrEnum):
     HASH = "hash"
     UNZIP = "unzip"
     FETCH = "fetch"
+    TRANSFER = "transfer"
 
 
 WORKLOADS: Final[Mapping[WorkloadName, Workload]] = {
     WorkloadName.HASH: HashWorkload(),
     WorkloadName.UNZIP: UnzipWorkload(),
     WorkloadName.FETCH: FetchWorkload(),
+    WorkloadName.TRANSFER: TransferWorkload(),
 }
 
 OWN_PARAMETERS: Final = {

@@ -1,0 +1,189 @@
+"""Plots of the workload ``transfer``: total times, spread of the files' times, time by size."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
+
+from bucketsum.measure import BYTES_PER_MB
+from bucketsum.sweep.records import SampleStatus
+from bucketsum.sweep.transfers.file_times import read
+from bucketsum_cli.tune.formatting import memory_text, seconds_text
+from bucketsum_cli.tune.report.plot import Plot, PlotKind, new_figure
+from bucketsum_cli.tune.report.theme import DOT, FRONTIER, GRID, HIGHLIGHT, SCALE
+from bucketsum_cli.tune.report.variants import Variants
+from bucketsum_cli.tune.results import measured
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
+    from matplotlib.figure import Figure
+
+    from bucketsum.sweep.records import CellRow, CellStatistics, Sample
+    from bucketsum.sweep.transfers.file_times import FileTime
+    from bucketsum_cli.tune.results import Panel, Results
+
+_ROW_INCHES: Final = 0.24
+_SCATTERS_MAX: Final = 6
+_SCATTER_COLUMNS: Final = 2
+_SCATTER_INCHES: Final = 1.75
+
+
+def total_times(name: str, panel: Panel, _results: Results, _scale: Normalize) -> Plot:
+    """A bar for each cell: the median of its totals; lines from the fastest to the slowest."""
+    points = measured(panel.cells)
+    labels = _labels(panel)
+    figure, axes = _rows(labels[cell.cell_id] for cell, _ in points)
+    hints = {}
+    for row, (cell, stats) in enumerate(points):
+        gid = f"total-{row}"
+        axes.barh([row], [stats.p50_seconds], height=0.62, color=SCALE[2], gid=gid)
+        axes.hlines([row], stats.min_seconds, stats.max_seconds, color=HIGHLIGHT, linewidth=1.6)
+        hints[gid] = f"{labels[cell.cell_id]}: {_totals_text(stats)}"
+    axes.set_xlim(left=0)
+    axes.set_xlabel("seconds for all files")
+    description = " ".join(f"{text}." for text in hints.values()) or "No cell has a measurement."
+    return Plot(name, "Total time", description, figure, hints)
+
+
+def file_spread(name: str, panel: Panel, _results: Results, _scale: Normalize) -> Plot:
+    """A line for each cell: its fastest and slowest file, the median and the 90th percentile."""
+    cells = [cell for cell in panel.cells if "file_p50_ms" in cell.own]
+    labels = _labels(panel)
+    figure, axes = _rows(labels[cell.cell_id] for cell in cells)
+    hints = {}
+    for row, cell in enumerate(cells):
+        low, middle, most, high = (
+            float(cell.own[f"file_{kind}_ms"]) for kind in ("min", "p50", "p90", "max")
+        )
+        gid = f"spread-{row}"
+        axes.hlines([row], low, high, color=DOT, linewidth=1.6)
+        axes.hlines([row], middle, most, color=FRONTIER, linewidth=5)
+        axes.plot([middle], [row], "o", color=HIGHLIGHT, markersize=5, gid=gid, zorder=3)
+        hints[gid] = (
+            f"{labels[cell.cell_id]}: median {middle:,.0f} ms, 90 % within {most:,.0f} ms, "
+            f"{low:,.0f} to {high:,.0f} ms"
+        )
+    if cells:
+        _milliseconds(axes, "x")
+    axes.set_xlabel("ms for a file")
+    description = " ".join(f"{text}." for text in hints.values()) or "No cell has a measurement."
+    return Plot(name, "Spread of the files' times", description, figure, hints)
+
+
+def time_by_size(name: str, panel: Panel, results: Results, _scale: Normalize) -> Plot:
+    """A field for each of the fastest variants: a dot for each file of its median run."""
+    variants = Variants(panel.cells, _SCATTERS_MAX)
+    fastest: dict[tuple[object, ...], tuple[CellRow, CellStatistics]] = {}
+    for cell, stats in measured(panel.cells):
+        combination = variants.combination_of(cell.setting)
+        if combination not in fastest or stats.p50_seconds < fastest[combination][1].p50_seconds:
+            fastest[combination] = cell, stats
+    shown = [
+        (cell, times)
+        for cell, stats in fastest.values()
+        if (times := _median_run(results.samples.get(cell.cell_id, ()), stats))
+    ]
+    rows = max(1, math.ceil(len(shown) / _SCATTER_COLUMNS))
+    figure = new_figure(0.5 + _SCATTER_INCHES * rows)
+    fields = figure.subplots(rows, _SCATTER_COLUMNS, sharex=True, sharey=True, squeeze=False)
+    flat = [axes for line in fields for axes in line]
+    for axes, (cell, times) in zip(flat, shown, strict=False):
+        axes.plot(
+            [time.size_bytes / BYTES_PER_MB for time in times],
+            [time.milliseconds for time in times],
+            ".", color=FRONTIER, markersize=3.5, alpha=0.7,
+        )  # fmt: skip
+        memory = memory_text(cell.setting.memory_mb)
+        axes.set_title(f"{memory}, {variants.label_of(cell.setting)}", fontsize=7.5)
+        axes.grid(color=GRID)
+    for axes in flat[len(shown) :]:
+        axes.set_visible(False)
+    if shown:
+        _milliseconds(flat[0], "y")
+    figure.supxlabel("MB of the file", fontsize=9)
+    figure.supylabel("ms", fontsize=9)
+    description = " ".join(
+        f"{variants.label_of(cell.setting)}: {len(times)} files, "
+        f"{min(time.milliseconds for time in times):,.0f} to "
+        f"{max(time.milliseconds for time in times):,.0f} ms."
+        for cell, times in shown
+    )
+    return Plot(name, "Time by size of the file", description or "No file has a time.", figure)
+
+
+def _median_run(samples: Sequence[Sample], stats: CellStatistics) -> Sequence[FileTime]:
+    """The files of the warm sample whose total is nearest to the median."""
+    good = [
+        (abs(sample.seconds - stats.p50_seconds), str(sample.own["file_times"]))
+        for sample in samples
+        if sample.status == SampleStatus.OK
+        and not sample.cold
+        and sample.seconds is not None
+        and "file_times" in sample.own
+    ]
+    return read(min(good)[1]) if good else ()
+
+
+def _labels(panel: Panel) -> Mapping[str, str]:
+    """The label of each cell: the parameters that vary, and memory if it does."""
+    variants = Variants(panel.cells, len(panel.cells))
+    has_memory = len({cell.setting.memory_mb for cell in panel.cells}) > 1
+    return {
+        cell.cell_id: ", ".join(
+            [memory_text(cell.setting.memory_mb)] * has_memory + [variants.label_of(cell.setting)]
+        )
+        for cell in panel.cells
+    }
+
+
+def _rows(given: Iterable[str]) -> tuple[Figure, Axes]:
+    """A figure with a row for each of the labels *given*, the first at the top."""
+    labels = [*given]
+    figure = new_figure(0.9 + _ROW_INCHES * max(len(labels), 2))
+    axes = figure.subplots()
+    axes.set_yticks(range(len(labels)), labels, fontsize=8)
+    axes.set_ylim(max(len(labels), 1) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=GRID)
+    axes.set_axisbelow(True)
+    return figure, axes
+
+
+def _milliseconds(axes: Axes, which: str) -> None:
+    """A logarithmic axis with plain numbers."""
+    axis = axes.xaxis if which == "x" else axes.yaxis
+    (axes.set_xscale if which == "x" else axes.set_yscale)("log")
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+    axis.set_major_formatter(FuncFormatter(lambda value, _index: f"{value:,g}"))
+    axis.set_minor_formatter(NullFormatter())
+
+
+def _totals_text(stats: CellStatistics) -> str:
+    return (
+        f"{seconds_text(stats.p50_seconds)} s, {seconds_text(stats.min_seconds)} to "
+        f"{seconds_text(stats.max_seconds)} s over {stats.n} warm samples"
+    )
+
+
+TRANSFER_PLOTS: Final[Mapping[str, PlotKind]] = {
+    "transfer-total": PlotKind(
+        total_times,
+        "Bars are medians of the warm runs. Lines extend from the fastest to the slowest warm run.",
+    ),
+    "transfer-spread": PlotKind(
+        file_spread,
+        "All files of all good runs: from the fastest to the slowest; the thick part begins at "
+        "the median, the dot, and ends at the 90th percentile.",
+    ),
+    "transfer-size": PlotKind(
+        time_by_size,
+        "A dot for each file in the run whose total is nearest to the median. If there are more "
+        "than six variants, only the fastest value of some parameters is shown.",
+    ),
+}
+"""By the names in the plots of the workload."""

@@ -1,0 +1,81 @@
+"""View of the workload ``transfer``: times of files, and a row for each file and run."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.measure import BYTES_PER_GB
+from bucketsum.sweep.transfers.file_times import P99_FROM, read
+from bucketsum_cli.tune.formatting import MISSING, seconds_text, usd_text
+from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView, statistic
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bucketsum.sweep.records import CellRow, Sample
+
+_FILES: Final = 1000
+
+
+def _slowest_text(cell: CellRow) -> str:
+    """The 99th percentile of many files, else the slowest file; each is called by its name."""
+    if "file_p99_ms" in cell.own:
+        return f"p99 {cell.own['file_p99_ms']:,.1f}"
+    return f"max {cell.own['file_max_ms']:,.1f}" if "file_max_ms" in cell.own else MISSING
+
+
+def _cpu_text(cell: CellRow) -> str:
+    return seconds_text(cell.stats.cpu_seconds if cell.stats else None)
+
+
+def _usd_text(cell: CellRow) -> str:
+    if cell.stats is None or "files" not in cell.own:
+        return MISSING
+    usd = cell.stats.usd_per_gb * cell.object_bytes / BYTES_PER_GB
+    return usd_text(usd / int(cell.own["files"]) * _FILES)
+
+
+class TransferView(WorkloadView):
+    """See the module."""
+
+    columns = (
+        OwnColumn("file_p50_ms", "file p50 ms", statistic("file_p50_ms", "{:,.1f}"),
+                  meaning="Median time of a file, over the files of all good samples. With random "
+                          "starts, from the intended start, so that waiting counts."),
+        OwnColumn("file_p90_ms", "file p90 ms", statistic("file_p90_ms", "{:,.1f}"),
+                  in_report=True),
+        OwnColumn("file_tail_ms", "slowest file ms", _slowest_text,
+                  meaning=f"The 99th percentile from {P99_FROM:,} times of files on; of fewer, the "
+                          "longest time (max)."),
+        OwnColumn("first_byte_p50_ms", "first byte ms", statistic("first_byte_p50_ms", "{:,.1f}"),
+                  in_report=True,
+                  meaning="Median time from the start of a file to its first byte. Programs do "
+                          "not tell it."),
+        OwnColumn("transfer_cpu_s", "CPU s", _cpu_text, in_report=True,
+                  meaning="Mean CPU time of a transfer of the whole data set, all threads and "
+                          "programs."),
+        OwnColumn("files_usd", "USD per 1,000 files", _usd_text, in_report=True),
+    )  # fmt: skip
+    row_names = (
+        "file", "file_bytes", "intended_ms", "started_ms", "first_byte_ms", "ended_ms", "took_ms",
+    )  # fmt: skip
+
+    def rows(self, sample: Sample) -> Iterator[Mapping[str, object]]:
+        """A row for each file, in the order of the data set's list."""
+        text = sample.own.get("file_times")
+        for number, time in enumerate(read(str(text)) if text else (), start=1):
+            instants = {
+                "intended_ms": time.intended,
+                "started_ms": time.started,
+                "first_byte_ms": time.first_byte,
+                "ended_ms": time.ended,
+            }
+            yield {
+                "file": number,
+                "file_bytes": time.size_bytes,
+                **{
+                    name: None if at is None else round(at * 1000, 3)
+                    for name, at in instants.items()
+                },
+                "took_ms": round(time.milliseconds, 3),
+            }

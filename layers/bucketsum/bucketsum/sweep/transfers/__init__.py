@@ -1,0 +1,1 @@
+"""Transfer data sets from S3: clients, patterns and destinations, with a time for each file."""

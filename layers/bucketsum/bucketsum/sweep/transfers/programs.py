@@ -1,0 +1,61 @@
+"""Programs that copy a file from S3: a process for each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.errors import SourceUnavailable
+from bucketsum.sweep.transfers.model import ClientName
+from bucketsum.sweep.transfers.sinks import FileSink
+
+if TYPE_CHECKING:
+    from bucketsum.sweep.transfers.sinks import Sink
+
+_SECONDS_MAX: Final = 800
+_SHOWN_CHARACTERS: Final = 300
+
+
+class ProgramClient:
+    """Runs a program for each file."""
+
+    def __init__(self, name: ClientName, bucket: str, region: str) -> None:
+        self._name = name
+        self._bucket = bucket
+        self._region = region
+        self._endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
+
+    def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:  # noqa: ARG002 - as `Client`
+        """Copy the object at *key* to the file of *sink*.
+
+        Raises:
+            SourceUnavailable: The program failed.
+        """
+        if not isinstance(sink, FileSink):
+            raise TypeError("a program copies to files")
+        done = subprocess.run(  # noqa: S603 - a fixed list; S3 keys stand behind s3://
+            self._command(key, str(sink.path)),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=_SECONDS_MAX,
+            check=False,
+        )
+        if done.returncode:
+            text = done.stderr.decode(errors="replace").strip()[-_SHOWN_CHARACTERS:]
+            raise SourceUnavailable(f"{self._name} ended with {done.returncode} for {key}: {text}")
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+    def _command(self, key: str, path: str) -> list[str]:
+        source = f"s3://{self._bucket}/{key}"
+        if self._name == ClientName.AWS_CLI:  # it reads AWS_ENDPOINT_URL itself
+            return ["aws", "s3", "cp", source, path, "--only-show-errors"]
+        if self._name == ClientName.S5CMD:
+            endpoint = ["--endpoint-url", self._endpoint] if self._endpoint else []
+            return ["s5cmd", *endpoint, "cp", source, path]
+        options = f"provider=AWS,env_auth=true,region={self._region}"
+        if self._endpoint:
+            options += f",force_path_style=true,endpoint='{self._endpoint}'"
+        return ["rclone", "copyto", f":s3,{options}:{self._bucket}/{key}", path]

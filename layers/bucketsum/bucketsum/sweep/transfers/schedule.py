@@ -1,0 +1,104 @@
+"""Schedules: the thread and the moment in which each of several jobs runs."""
+
+from __future__ import annotations
+
+import os
+import random
+import time
+from concurrent.futures import Future, ThreadPoolExecutor
+from threading import Thread
+from typing import TYPE_CHECKING, Final, TypeVar
+
+from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum.sweep.transfers.model import PatternName
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from bucketsum.sweep.transfers.model import Pattern
+
+T = TypeVar("T")
+
+STARTS_PER_SECOND: Final = 20
+"""Of ``staccato`` without a number."""
+
+_SEED: Final = 3
+
+
+def threads_of(pattern: Pattern, jobs: int, vcpus: int) -> int:
+    """Most threads that work at once."""
+    if pattern.name == PatternName.SERIAL:
+        return 1
+    if pattern.name == PatternName.LIMITED:
+        return min(pattern.number or vcpus, jobs)
+    return jobs
+
+
+def vcpus_of(memory_mb: int) -> int:
+    """The vCPUs of a function with this memory; of another machine, its own."""
+    if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+        return -(-memory_mb // MEMORY_MB_PER_CPU)
+    return os.cpu_count() or 1
+
+
+def run_all(
+    pattern: Pattern, threads: int, jobs: int, run: Callable[[int, float | None], T]
+) -> list[T]:
+    """The results of ``run(job, intended)`` for each job from 0 on.
+
+    *intended* is the `time.perf_counter` at which the pattern starts the job; None if it starts
+    when a thread is free. The first failure ends those that have not started, and is raised when
+    the others have ended.
+    """
+    if pattern.name == PatternName.SERIAL:
+        return [run(job, None) for job in range(jobs)]
+    if pattern.name in (PatternName.PARALLEL, PatternName.STACCATO):
+        return _in_own_threads(_starts(pattern, jobs), run)
+    with ThreadPoolExecutor(threads) as pool:
+        try:
+            return list(pool.map(lambda job: run(job, None), range(jobs)))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def span_seconds(pattern: Pattern, jobs: int) -> float:
+    """Seconds over which the starts are spread."""
+    if pattern.name != PatternName.STACCATO:
+        return 0.0
+    return jobs / (pattern.number or STARTS_PER_SECOND)
+
+
+def _starts(pattern: Pattern, jobs: int) -> list[float]:
+    """Seconds from the beginning to each start, the same in every sample."""
+    span = span_seconds(pattern, jobs)
+    generator = random.Random(_SEED)  # noqa: S311 - not a secret
+    return sorted(generator.uniform(0, span) for _ in range(jobs))
+
+
+def _in_own_threads(starts: Iterable[float], run: Callable[[int, float | None], T]) -> list[T]:
+    began = time.perf_counter()
+    results: list[Future[T]] = []
+    threads: list[Thread] = []
+    try:
+        for job, start in enumerate(starts):
+            time.sleep(max(0.0, began + start - time.perf_counter()))
+            if any(result.done() and result.exception() for result in results):
+                break
+            results.append(Future())
+            intended = began + start if start else None
+            threads.append(Thread(target=_fulfil, args=(results[-1], run, job, intended)))
+            threads[-1].start()
+    finally:
+        for thread in threads:
+            thread.join()
+    return [result.result() for result in results]
+
+
+def _fulfil(
+    result: Future[T], run: Callable[[int, float | None], T], job: int, intended: float | None
+) -> None:
+    try:
+        result.set_result(run(job, intended))
+    except BaseException as error:  # noqa: BLE001 - raised again where the result is taken
+        result.set_exception(error)

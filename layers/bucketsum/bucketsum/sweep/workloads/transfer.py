@@ -1,0 +1,221 @@
+"""Workload ``transfer``: a data set of files from S3 to memory, /tmp or nowhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.measure import BYTES_PER_MB
+from bucketsum.settings import BASE_MEMORY_BYTES, MEMORY_MB_PER_CPU
+from bucketsum.sweep.estimate import PROBE_SECONDS_MAX, read_seconds
+from bucketsum.sweep.transfers.model import (
+    CLIENT,
+    DESTINATION,
+    DRAIN_BYTES,
+    NETWORK,
+    PATTERN,
+    PROGRAMS,
+    START,
+    ClientName,
+    Destination,
+    Network,
+    Pattern,
+    PatternName,
+    Start,
+)
+from bucketsum.sweep.workloads.protocol import Workload
+
+# What only a probe or a data set needs is imported there.
+# ruff: noqa: PLC0415
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bucketsum.sweep.cells import PlannedObject
+    from bucketsum.sweep.generated_objects import DataFile, Generated
+    from bucketsum.sweep.parameters import Setting, Statistic
+    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum.sweep.records import Sample
+
+ARTICLE_BYTES: Final = 156_204_800
+"""The article's 100 files."""
+
+SET_BYTES_MIN: Final = 1_000_000
+SET_BYTES_MAX: Final = 1_562_048_000
+"""1,000 files."""
+
+FILES_AT_ONCE_MAX: Final = 256
+"""[A] A function has 1,024 threads and as many file descriptors; a file needs up to three."""
+
+_FILE_BYTES: Final = 1_562_048
+_MIB: Final = 1024 * 1024
+
+_LATENCY_SECONDS: Final = 0.035
+"""Time to the first byte of a small object; facts differ between 15 and 50 ms."""
+
+_CPU_SECONDS_PER_FILE: Final = {
+    ClientName.LIBCURL: 0.0005,
+    ClientName.BOTO3: 0.002,
+    ClientName.BOTO3_PER_FILE: 0.05,
+    ClientName.S3TRANSFER: 0.004,
+    ClientName.CRT: 0.002,
+    ClientName.AWS_CLI: 0.5,
+    ClientName.S5CMD: 0.05,
+    ClientName.RCLONE: 0.1,
+}
+"""Cautious estimates: a new client loads a model, a program starts, the AWS CLI with Python."""
+
+_MB_PER_VCPU_SECOND: Final = 300
+"""Of the slowest clients, with a destination that hashes."""
+
+_CHECKED_MB_PER_VCPU_SECOND: Final = 500
+
+
+class TransferWorkload(Workload):
+    """See the module. Everything is measured for comparison only."""
+
+    noun = "data set"
+    parameters = (PATTERN, CLIENT, DESTINATION, START, NETWORK)
+    chunk_bytes = 262_144
+    object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)
+    default_object_bytes = ARTICLE_BYTES
+    object_name = "objects/transfer-{size_bytes}.jsonl"
+    sample_names = ("files", "threads", "drained_bytes", "file_times")
+    statistic_names = (
+        "files", "threads", "file_min_ms", "file_p50_ms", "file_p90_ms", "file_p99_ms",
+        "file_max_ms", "file_mean_ms", "first_byte_p50_ms",
+    )  # fmt: skip
+    columns = (
+        "file_p50_ms", "file_p90_ms", "file_tail_ms", "first_byte_p50_ms", "transfer_cpu_s",
+        "files_usd",
+    )  # fmt: skip
+    plots = ("transfer-total", "transfer-spread", "transfer-size", "memory", "cost")
+    folded_first = "warm"
+    undeployable = "transfers are measured to compare, and no parameter deploys them"
+
+    def seconds(self, setting: Setting, size_bytes: int) -> float:
+        """The slower of network and CPU, the waits between, and the reads that are not measured."""
+        own, vcpus = setting.own, setting.memory_mb / MEMORY_MB_PER_CPU
+        pattern, files = Pattern.of(str(own["pattern"])), _files_in(size_bytes)
+        threads = pattern.number or max(1, round(vcpus))
+        if pattern.name == PatternName.SERIAL:
+            threads = 1
+        elif pattern.name != PatternName.LIMITED:
+            threads = files
+        waits = _LATENCY_SECONDS * files / threads
+        cpu = files * _CPU_SECONDS_PER_FILE[ClientName(str(own["client"]))] / vcpus
+        measured = read_seconds(size_bytes, _MB_PER_VCPU_SECOND * vcpus) + waits + cpu
+        if pattern.name == PatternName.STACCATO:
+            from bucketsum.sweep.transfers.schedule import span_seconds
+
+            measured = max(measured, span_seconds(pattern, files))
+        return min(measured + _unmeasured_seconds(setting, size_bytes, vcpus), PROBE_SECONDS_MAX)
+
+    def uses_disk(self, setting: Setting) -> bool:
+        """Only if it is the destination."""
+        return setting.own["destination"] == Destination.TMP
+
+    def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
+        """Files that do not fit, too many at once, and programs that are not here."""
+        refusals = (
+            _no_room(setting, planned.size_bytes, storage_mb),
+            _too_many(setting, _files_in(planned.size_bytes)),
+            _no_program(setting),
+        )
+        return next(filter(None, refusals), None)
+
+    def files(self, size_bytes: int) -> Iterable[DataFile]:
+        """Files with the sizes of the article's."""
+        from bucketsum.sweep.transfers.data_set import data_files
+
+        return data_files(size_bytes)
+
+    def generate(self, size_bytes: int) -> Generated:
+        """The list of the files, with their SHA-1."""
+        from bucketsum.sweep.generated_objects import Generated
+        from bucketsum.sweep.transfers.data_set import listed, written
+
+        content = written(listed(size_bytes))
+        return Generated(lambda: iter([content]))
+
+    def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
+        """Transfer the files, and check each."""
+        from bucketsum.sweep.transfers.trial import answer_to
+
+        return answer_to(event, context)
+
+    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
+        """Of the times of all files in all good samples."""
+        from bucketsum.sweep.transfers.file_times import file_statistics, read
+
+        own = [sample.own for sample in samples if "file_times" in sample.own]
+        if not own:
+            return {}
+        times = [time for values in own for time in read(str(values["file_times"]))]
+        return {
+            "files": own[0]["files"], "threads": own[0]["threads"], **file_statistics(times)
+        }  # fmt: skip
+
+    def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - as the protocol
+        """No parameter of the template deploys a transfer."""
+        return False
+
+
+def _files_in(size_bytes: int) -> int:
+    return max(1, round(size_bytes / _FILE_BYTES))
+
+
+def _unmeasured_seconds(setting: Setting, size_bytes: int, vcpus: float) -> float:
+    """Seconds of a sample before and after its clock."""
+    own, megabytes = setting.own, size_bytes / BYTES_PER_MB
+    seconds = megabytes / (_CHECKED_MB_PER_VCPU_SECOND * vcpus)
+    if own["destination"] == Destination.NULL:
+        seconds = read_seconds(size_bytes, _MB_PER_VCPU_SECOND * vcpus)
+    if own["network"] == Network.SUSTAINED:
+        seconds += read_seconds(DRAIN_BYTES + size_bytes, _MB_PER_VCPU_SECOND * vcpus)
+    return seconds
+
+
+def _no_room(setting: Setting, size_bytes: int, storage_mb: int) -> str | None:
+    destination = setting.own["destination"]
+    needed_mb = -(-size_bytes // _MIB)
+    if destination == Destination.TMP and needed_mb > storage_mb:
+        return (
+            f"destination is tmp; a data set of {size_bytes} bytes needs {needed_mb} MB of /tmp, "
+            f"the prober has {storage_mb}: deploy with EphemeralStorageSize={needed_mb} or more"
+        )
+    room = setting.memory_mb * _MIB - BASE_MEMORY_BYTES
+    if destination == Destination.MEMORY and size_bytes > room:
+        return (
+            f"destination is memory; a data set of {size_bytes} bytes does not fit into the {room} "
+            f"bytes that {setting.memory_mb} MB leave: raise memory_mb"
+        )
+    return None
+
+
+def _too_many(setting: Setting, files: int) -> str | None:
+    name = Pattern.of(str(setting.own["pattern"])).name
+    all_at_once = name in (PatternName.PARALLEL, PatternName.SATURATED, PatternName.STACCATO)
+    if not all_at_once or files <= FILES_AT_ONCE_MAX:
+        return None
+    return (
+        f"pattern is {name}; {files} files may be open at once, and a function has threads and "
+        f"file descriptors for {FILES_AT_ONCE_MAX}: take a smaller data set, or limited:N"
+    )
+
+
+def _no_program(setting: Setting) -> str | None:
+    own = setting.own
+    program = PROGRAMS.get(ClientName(str(own["client"])))
+    if program is None:
+        return None
+    if own["destination"] != Destination.TMP:
+        return f"client is {own['client']}, which writes files: destination must be tmp"
+    if own["warm"] == Start.WARM:
+        return f"client is {own['client']}, a process for each file: none of them can be warm"
+    if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+        return f"client is {own['client']}, a program that Lambda does not have"
+    if shutil.which(program) is None:
+        return f"client is {own['client']}; there is no program {program} on this machine"
+    return None

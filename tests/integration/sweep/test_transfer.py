@@ -1,0 +1,208 @@
+"""The workload transfer, with every client against a server of moto."""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+import pytest
+import s3transfer
+from moto.server import ThreadedMotoServer
+from tests.support.sweeps import TRANSFER
+
+from bucketsum.errors import BadSweep, BucketsumError
+from bucketsum.s3.source import CLIENT_CONFIG
+from bucketsum.sweep.generated_objects import GeneratedObjects, file_key
+from bucketsum.sweep.prober import Prober
+from bucketsum.sweep.transfers import file_times, trial
+from bucketsum.sweep.transfers.data_set import sha1_of
+from bucketsum.sweep.transfers.model import Destination
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.sweep.probe import KnownObject
+
+BUCKET: Final = "sweeps"
+SET_BYTES: Final = 6_248_192
+KEY: Final = f"objects/transfer-{SET_BYTES}.jsonl"
+LIBRARIES: Final = ("libcurl", "boto3", "boto3-per-file", "s3transfer", "crt")
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[str]:
+    """The address of a server with an S3 of its own."""
+    started = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
+    started.start()
+    host, port = started.get_host_and_port()
+    yield f"http://{host}:{port}"
+    started.stop()
+
+
+@pytest.fixture
+def s3(server: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> S3Client:
+    """A client of the hasher for that server; the process knows the server too, and a /tmp."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL", server)
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    client = boto3.client("s3", config=CLIENT_CONFIG)
+    client.create_bucket(Bucket=BUCKET)
+    return client
+
+
+@pytest.fixture
+def known(s3: S3Client) -> KnownObject:
+    """A data set of four files."""
+    return GeneratedObjects(s3, BUCKET).ensured(KEY, SET_BYTES, TRANSFER)
+
+
+def probed(s3: S3Client, known: KnownObject, **variant: str) -> dict[str, Any]:
+    """The answer to one probe; *variant* replaces the parameters' defaults."""
+    own = {parameter.name: parameter.default_value for parameter in TRANSFER.parameters}
+    event: Any = {
+        **known, "bucket": BUCKET, "workload": "transfer", "chunk_bytes": 65_536, "streams": 1,
+        "variant": own | variant,
+    }  # fmt: skip
+    return dict(Prober(s3).probe(event, 512))
+
+
+@pytest.mark.parametrize("destination", Destination)
+@pytest.mark.parametrize("client", LIBRARIES)
+def test_every_client_brings_every_file(
+    s3: S3Client, known: KnownObject, client: str, destination: str, tmp_path: Path
+) -> None:
+    """To each destination; the times of each file follow each other."""
+    answer = probed(s3, known, client=client, destination=destination, pattern="limited:2")
+    assert (answer["status"], answer["digest_ok"], answer["size_bytes"]) == ("ok", True, SET_BYTES)
+    assert (answer["files"], answer["threads"], answer["drained_bytes"]) == (4, 2, 0)
+    times = file_times.read(answer["file_times"])
+    assert sum(time.size_bytes for time in times) == SET_BYTES
+    for time in times:
+        assert 0 <= time.intended <= time.started < (time.first_byte or 0) <= time.ended
+        assert time.ended <= answer["seconds"] + 0.01
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("pattern", ["serial", "parallel", "saturated", "limited", "staccato:50"])
+def test_every_pattern_brings_every_file(s3: S3Client, known: KnownObject, pattern: str) -> None:
+    """The number of threads is in the answer."""
+    answer = probed(s3, known, pattern=pattern, warm="warm")
+    assert (answer["status"], answer["files"]) == ("ok", 4)
+    threads = {"serial": 1, "limited": min(4, os.cpu_count() or 1)}
+    assert answer["threads"] == threads.get(pattern, 4)
+
+
+@pytest.mark.parametrize("destination", Destination)
+def test_a_wrong_byte_fails_the_sample(
+    s3: S3Client, known: KnownObject, destination: str, tmp_path: Path
+) -> None:
+    """However fast it was; the cause names the file. Nothing stays in /tmp."""
+    key = file_key(KEY, "0003.bin")
+    body = s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
+    s3.put_object(Bucket=BUCKET, Key=key, Body=body[:-1] + bytes([body[-1] ^ 1]))
+    answer = probed(s3, known, destination=destination)
+    s3.put_object(Bucket=BUCKET, Key=key, Body=body)
+    assert (answer["status"], answer["error"]) == ("failed", "WrongDigest")
+    assert answer["cause"] == "1 of 4 files have other bytes: 0003.bin"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("pattern", ["serial", "parallel", "limited:2"])
+def test_a_missing_file_ends_the_transfer(
+    s3: S3Client, known: KnownObject, pattern: str, tmp_path: Path
+) -> None:
+    """With the error of the client, and nothing in /tmp."""
+    key = file_key(KEY, "0002.bin")
+    body = s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
+    s3.delete_object(Bucket=BUCKET, Key=key)
+    try:
+        with pytest.raises(BucketsumError):
+            probed(s3, known, pattern=pattern)
+    finally:
+        s3.put_object(Bucket=BUCKET, Key=key, Body=body)
+    assert not list(tmp_path.iterdir())
+
+
+def test_another_list_is_a_failed_sample(s3: S3Client, known: KnownObject) -> None:
+    """The list is checked before the files."""
+    other: KnownObject = {**known, "sha1": "0" * 40}
+    answer = probed(s3, other)
+    assert (answer["status"], answer["error"]) == ("failed", "WrongDigest")
+
+
+def test_the_burst_is_spent_first_if_that_is_asked(
+    s3: S3Client, known: KnownObject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By reads that are neither measured nor billed."""
+    monkeypatch.setattr(trial, "DRAIN_BYTES", 2 * SET_BYTES)
+    answer = probed(s3, known, network="sustained")
+    assert (answer["status"], answer["drained_bytes"]) == ("ok", 2 * SET_BYTES)
+    assert answer["excluded_ms"] > 0
+    assert len(file_times.read(answer["file_times"])) == 4
+
+
+def test_a_client_without_its_library_is_a_result(
+    s3: S3Client, known: KnownObject, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Lambda's runtime may have no awscrt."""
+    for name in [name for name in sys.modules if name.startswith(("s3transfer.crt", "awscrt"))]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "awscrt", None)
+    monkeypatch.delattr(s3transfer, "crt", raising=False)
+    answer = probed(s3, known, client="crt")
+    assert (answer["status"], answer["error"]) == ("failed", "NotTransferred")
+    assert "awscrt is not installed" in answer["cause"]
+
+
+@pytest.fixture
+def program(s3: S3Client, known: KnownObject, tmp_path_factory: Any, monkeypatch: Any) -> Path:  # noqa: ANN401 - of pytest
+    """An ``s5cmd`` that copies from a folder with the data set's files."""
+    folder: Path = tmp_path_factory.mktemp("programs")
+    for number in range(1, 5):
+        name = f"{number:04d}.bin"
+        body = s3.get_object(Bucket=BUCKET, Key=file_key(known["key"], name))["Body"].read()
+        (folder / name).write_bytes(body)
+    s5cmd = folder / "s5cmd"
+    s5cmd.write_text(
+        f'#!/bin/sh\n[ "$3" = cp ] && exec cp "{folder}/${{4##*/}}" "$5"\nexit 9\n', "utf-8"
+    )
+    s5cmd.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    return s5cmd
+
+
+def test_a_program_writes_every_file(
+    s3: S3Client, known: KnownObject, program: Path, tmp_path: Path
+) -> None:
+    """Its CPU time counts; it does not tell when the first byte came."""
+    assert program.exists()
+    answer = probed(s3, known, client="s5cmd", pattern="parallel")
+    assert (answer["status"], answer["size_bytes"]) == ("ok", SET_BYTES)
+    assert {time.first_byte for time in file_times.read(answer["file_times"])} == {None}
+    assert answer["cpu_seconds"] > 0
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_program_that_fails_ends_the_transfer(
+    s3: S3Client, known: KnownObject, program: Path, tmp_path: Path
+) -> None:
+    """With its own words."""
+    program.write_text("#!/bin/sh\necho no such thing >&2\nexit 3\n", "utf-8")
+    with pytest.raises(BucketsumError, match=r"s5cmd ended with 3 for .*: no such thing"):
+        probed(s3, known, client="s5cmd")
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_list_of_ones_own_is_read(s3: S3Client, known: KnownObject) -> None:
+    """A line that is not as it must be is named."""
+    line = b'{"name": "a"}\n'
+    s3.put_object(Bucket=BUCKET, Key="mine.jsonl", Body=line)
+    sha1 = sha1_of([line])
+    own: KnownObject = {**known, "key": "mine.jsonl", "sha1": sha1}
+    with pytest.raises(BadSweep, match=r"line 1 of 'mine\.jsonl'"):
+        probed(s3, own)
