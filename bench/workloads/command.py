@@ -77,10 +77,9 @@ def workloads(
 def _experiments(only: tuple[str, ...]) -> tuple[Experiment, ...]:
     if lacking := missing():
         raise refusal(lacking)
-    names = tuple(name for name in only if name not in LANGUAGES)
     for program in missing_programs():
         output.note(f"missing: {program}, which the schedule shell needs")
-    return () if only and not names else chosen(names)
+    return chosen(only, besides=(LANGUAGES,))
 
 
 def _measured(experiment: Experiment, runs: int, *, quick: bool) -> Measured:

@@ -73,16 +73,16 @@ EXPERIMENTS: Final = (
 """In the order of docs/experiments.md. Each workload's cells are those of a sweep's plan."""
 
 
-def chosen(names: tuple[str, ...]) -> tuple[Experiment, ...]:
+def chosen(names: tuple[str, ...], besides: tuple[str, ...] = ()) -> tuple[Experiment, ...]:
     """Experiments whose name contains one of *names*; all if there are no names.
 
     Raises:
-        ValueError: A name matches no experiment.
+        ValueError: A name matches no experiment, and none of the tables *besides* them.
     """
+    known = (*(experiment.name for experiment in EXPERIMENTS), *besides)
     for name in names:
-        if not any(name in experiment.name for experiment in EXPERIMENTS):
-            known = ", ".join(experiment.name for experiment in EXPERIMENTS)
-            raise ValueError(f"no experiment's name contains {name!r}; there are {known}")
+        if not any(name in each for each in known):
+            raise ValueError(f"no table's name contains {name!r}; there are {', '.join(known)}")
     return tuple(
         experiment
         for experiment in EXPERIMENTS

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any, Final
 
 import pytest
 from bench.box.objects import BUCKET
+from bench.workloads import harness
 from bench.workloads.data_sets import ensured
 from bench.workloads.experiments import EXPERIMENTS, Experiment, chosen
 from bench.workloads.languages import programs
 from bench.workloads.report import Measured
 from bench.workloads.runner import plan
+from tests.support.s3_server import hostile_s3
 from tests.support.sha1 import sha1_of
 
 from bucketsum.sweep.cells import PlannedObject
@@ -53,7 +58,8 @@ def test_experiments_are_chosen_by_a_part_of_their_names() -> None:
     """A part that fits none is refused with all names."""
     assert [each.name for each in chosen(("memory",))] == ["fetch-memory"]
     assert chosen(()) == EXPERIMENTS
-    with pytest.raises(ValueError, match="no experiment's name contains 'x9'; there are fetch"):
+    assert chosen(("language",), besides=("fetch-languages",)) == ()
+    with pytest.raises(ValueError, match="no table's name contains 'x9'; there are "):
         chosen(("x9",))
 
 
@@ -68,6 +74,28 @@ def test_a_data_set_is_made_once(tmp_path: Path) -> None:
     main.unlink()
     assert ensured(tmp_path, planned, workload) == known
     assert not main.exists()
+
+
+def test_the_harness_probes_as_lambda_does() -> None:
+    """A line for each job; an error has its name, and the next job is still answered."""
+    event = {
+        "cell_id": "c", "chunk_bytes": 65_536, "streams": 1, "concurrency": 1, "object": 0,
+        "bucket": BUCKET, "key": "one", "size_bytes": 5, "sha1": sha1_of(b"bytes"),
+        "contents": None, "workload": "hash",
+    }  # fmt: skip
+    jobs = [{}, *({"event": event | {"key": key}, "memory_mb": 512} for key in ("gone", "one"))]
+    with hostile_s3() as s3:
+        s3.put(f"{BUCKET}/one", b"bytes")
+        done = subprocess.run(
+            [sys.executable, "-m", harness.__name__],
+            input="".join(f"{json.dumps(job)}\n" for job in jobs),
+            env=os.environ | {"AWS_ENDPOINT_URL_S3": s3.endpoint_url}, cwd=ROOT,
+            check=True, capture_output=True, text=True,
+        )  # fmt: skip
+    ready, gone, good = map(json.loads, done.stdout.splitlines())
+    assert ready == {"ready": True}
+    assert (gone["status"], gone["error"]) == ("failed", "ObjectGone")
+    assert (good["status"], good["digest_ok"], good["size_bytes"]) == ("ok", True, 5)
 
 
 def sample(cell_id: str, run: int, **values: Any) -> Sample:  # noqa: ANN401 - of many types
