@@ -72,7 +72,8 @@ layer.sweep.workloads sweeps
 cli.tune.formats: cli layer
 cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sweep \
 layer.sweep.transfers layer.sweep.workloads
-cli.tune.workloads: cli.tune.formats layer layer.sweep layer.sweep.transfers layer.sweep.workloads
+cli.tune.workloads: cli.tune.formats layer layer.sweep layer.sweep.record_store \
+layer.sweep.transfers layer.sweep.workloads
 commands: cli cli.commands cli.local.commands cli.tune.commands layer
 hasher: hashing layer layer.archives layer.long_objects layer.s3
 hashing: layer layer.archives layer.s3
@@ -81,9 +82,10 @@ layer.long_objects: layer layer.s3
 layer.s3: layer
 layer.sweep: layer layer.s3
 layer.sweep.fetch_queue: layer layer.archives layer.s3 layer.sweep
+layer.sweep.record_store: layer layer.s3 layer.sweep
 layer.sweep.transfers: layer layer.archives layer.s3 layer.sweep
 layer.sweep.workloads: layer layer.archives layer.s3 layer.sweep layer.sweep.fetch_queue \
-layer.sweep.transfers
+layer.sweep.record_store layer.sweep.transfers
 planner: layer layer.sweep layer.sweep.workloads sweeps
 prober: layer.s3 layer.sweep sweeps
 publisher: layer layer.sweep sweeps

@@ -9,6 +9,7 @@ from bucketsum_cli.tune.report.cost_frontier import cost_frontier
 from bucketsum_cli.tune.report.heat_map import heat_map
 from bucketsum_cli.tune.report.memory_curve import memory_curve
 from bucketsum_cli.tune.report.plot import PlotKind
+from bucketsum_cli.tune.report.reads_curve import seconds_against_reads, usd_against_reads
 from bucketsum_cli.tune.report.transfer_plots import TRANSFER_PLOTS
 
 if TYPE_CHECKING:
@@ -28,6 +29,13 @@ _SIDES_CAPTION: Final = (
     "Bars are medians. If everything is fetched first, the wall time is the sum of both bars; if "
     "both sides overlap completely, it is the longer bar."
 )
+_READS_CAPTION: Final = (
+    "Small marks are medians of the warm runs: the time to build the layout, if that is the "
+    "reader's part, to load its index and to fetch all records. Filled diamonds are where the "
+    "lowest measured line changes, interpolated between measured points. Hollow diamonds are "
+    "arithmetic: the reads whose latencies, or prices, together reach those of the whole object, "
+    "from the latency and bandwidth measured in this run."
+)
 
 PLOTS: Final[Mapping[str, PlotKind]] = {
     "heat": PlotKind(heat_map, _HEAT_MAP_CAPTION),
@@ -35,5 +43,7 @@ PLOTS: Final[Mapping[str, PlotKind]] = {
     "sides": PlotKind(both_sides, _SIDES_CAPTION),
     "cost": PlotKind(cost_frontier, _COST_CAPTION),
     **TRANSFER_PLOTS,
+    "reads": PlotKind(seconds_against_reads, _READS_CAPTION),
+    "reads-cost": PlotKind(usd_against_reads, _READS_CAPTION),
 }
 """Plots by the names that `Workload.plots` has."""

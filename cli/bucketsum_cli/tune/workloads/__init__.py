@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.sweep.workloads import WorkloadName
 from bucketsum_cli.tune.workloads.fetch import FetchView
+from bucketsum_cli.tune.workloads.records import RecordsView
 from bucketsum_cli.tune.workloads.transfer import TransferView
 from bucketsum_cli.tune.workloads.unzip import UnzipView
 from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
 VIEWS: Final[Mapping[WorkloadName, WorkloadView]] = {
     **dict.fromkeys(WorkloadName, WorkloadView()),
     WorkloadName.UNZIP: UnzipView(),
+    WorkloadName.RECORDS: RecordsView(),
     WorkloadName.FETCH: FetchView(),
     WorkloadName.TRANSFER: TransferView(),
 }

@@ -96,6 +96,7 @@ class Connections:
         transfer = Transfer(handle)
         handle.setopt(pycurl.URL, url)
         handle.setopt(pycurl.PROXY, self._config.proxy_of(url))
+        handle.unsetopt(pycurl.HTTPHEADER)  # an empty list would leave those of an earlier request
         handle.setopt(pycurl.HTTPHEADER, list(headers))
         handle.setopt(pycurl.HEADERFUNCTION, transfer.lines.append)
         handle.setopt(pycurl.WRITEFUNCTION, transfer.pieces.append)

@@ -8,7 +8,7 @@ from typing import Final
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.fields import Fields, among, boolean, number, text, whole
-from bucketsum.sweep.parameters import SHARED_FIELDS, Setting, settings_in
+from bucketsum.sweep.parameters import SHARED_FIELDS, Setting, settings_in, variants_in
 from bucketsum.sweep.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
 
 FEW_SAMPLES_BELOW: Final = 5
@@ -130,7 +130,8 @@ def _settings(fields: Fields, workload: WorkloadName) -> tuple[Setting, ...]:
     for name, parameter in OWN_PARAMETERS.items():
         if name in fields and parameter not in parameters:
             raise BadSweep(f"{name} means nothing to the workload {workload}")
-    return settings_in(fields, parameters, chunk_bytes)
+    variants = dict.fromkeys(map(WORKLOADS[workload].effective, variants_in(fields, parameters)))
+    return settings_in(fields, variants, chunk_bytes)
 
 
 def _objects(fields: Fields, workload: WorkloadName) -> tuple[tuple[int, ...], tuple[str, ...]]:

@@ -117,19 +117,27 @@ _MEMORY_MB: Final = whole(MEMORY_MB_MIN, MEMORY_MB_MAX)
 _CHUNK_BYTES: Final = whole(CHUNK_BYTES_MIN, CHUNK_BYTES_MAX)
 
 
-def settings_in(
-    fields: Fields, parameters: Sequence[Parameter], chunk_bytes: int | None
-) -> tuple[Setting, ...]:
-    """Every combination in *fields*, each once.
+def variants_in(fields: Fields, parameters: Sequence[Parameter]) -> Iterable[Variant]:
+    """Every combination of *parameters* in *fields*.
 
-    *parameters* are the workload's own, and *chunk_bytes* is its default; None if it has none.
+    Raises:
+        BadSweep: A field is out of range.
+    """
+    return product(*(_choices(fields, parameter) for parameter in parameters))
+
+
+def settings_in(
+    fields: Fields, variants: Iterable[Variant], chunk_bytes: int | None
+) -> tuple[Setting, ...]:
+    """Every combination of *variants* with the shared parameters in *fields*, each once.
+
+    *chunk_bytes* is the workload's default; None if it has none.
 
     Raises:
         BadSweep: A field is missing or out of range.
     """
     default: Value = AUTO_STREAMS  # the hasher's own, so that applying a result changes no more
     streams = fields.many("streams", _streams, (default,))
-    variants = product(*(_choices(fields, parameter) for parameter in parameters))
     return tuple(
         Setting(*pair, count, variant)
         for pair, count, variant in product(_pairs(fields, chunk_bytes), streams, variants)

@@ -98,6 +98,22 @@ def created_object(event: ProbeEvent) -> ObjectCreated:
     )
 
 
+def measured_answer(measurement: Measurement, meter: Meter) -> ProbeAnswer:
+    """The *measurement* that *meter* ended with."""
+    answer: ProbeAnswer = {
+        "status": "ok",
+        "size_bytes": measurement.size_bytes,
+        "seconds": round(measurement.seconds, 6),
+        "mb_per_s": round(measurement.mb_per_s, 6),
+        "rss_of": "reading" if meter.peak_was_reset else "process",
+    }
+    if measurement.cpu_seconds is not None:
+        answer["cpu_seconds"] = round(measurement.cpu_seconds, 6)
+    if measurement.max_rss_bytes is not None:
+        answer["max_rss_bytes"] = measurement.max_rss_bytes
+    return answer
+
+
 def answer_of(event: ProbeEvent, digest: Digest, meter: Meter) -> ProbeAnswer:
     """Stop *meter* and compare *digest* with the known one; a wrong one is a failed sample."""
     return checked_answer(event, digest, meter.stop(digest.size_bytes), meter)
@@ -107,19 +123,9 @@ def checked_answer(
     event: ProbeEvent, digest: Digest, measurement: Measurement, meter: Meter
 ) -> ProbeAnswer:
     """The *measurement* that *meter* ended with, if *digest* is the known one."""
-    answer: ProbeAnswer = {
-        "status": "ok",
-        "size_bytes": measurement.size_bytes,
-        "seconds": round(measurement.seconds, 6),
-        "mb_per_s": round(measurement.mb_per_s, 6),
-        "rss_of": "reading" if meter.peak_was_reset else "process",
-        "digest_ok": digest.sha1 == event["sha1"],
-        "sha1": digest.sha1,
-    }
-    if measurement.cpu_seconds is not None:
-        answer["cpu_seconds"] = round(measurement.cpu_seconds, 6)
-    if measurement.max_rss_bytes is not None:
-        answer["max_rss_bytes"] = measurement.max_rss_bytes
+    answer = measured_answer(measurement, meter)
+    answer["digest_ok"] = digest.sha1 == event["sha1"]
+    answer["sha1"] = digest.sha1
     if digest.sha1 != event["sha1"]:
         answer.update(failed("WrongDigest", f"expected the SHA-1 {event['sha1']}"))
     return answer

@@ -13,6 +13,7 @@ from bucketsum.errors import BadSweep
 from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.workloads.fetch import FetchWorkload
 from bucketsum.sweep.workloads.hash import HashWorkload
+from bucketsum.sweep.workloads.records import RecordsWorkload
 from bucketsum.sweep.workloads.transfer import TransferWorkload
 from bucketsum.sweep.workloads.unzip import UnzipWorkload
 
@@ -30,6 +31,7 @@ class WorkloadName(StrEnum):
     UNZIP = "unzip"
     FETCH = "fetch"
     TRANSFER = "transfer"
+    RECORDS = "records"
 
 
 WORKLOADS: Final[Mapping[WorkloadName, Workload]] = {
@@ -37,6 +39,7 @@ WORKLOADS: Final[Mapping[WorkloadName, Workload]] = {
     WorkloadName.UNZIP: UnzipWorkload(),
     WorkloadName.FETCH: FetchWorkload(),
     WorkloadName.TRANSFER: TransferWorkload(),
+    WorkloadName.RECORDS: RecordsWorkload(),
 }
 
 OWN_PARAMETERS: Final = {

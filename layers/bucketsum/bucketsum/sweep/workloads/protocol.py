@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.cells import PlannedObject
     from bucketsum.sweep.generated_objects import DataFile, Generated
-    from bucketsum.sweep.parameters import Parameter, Setting, Statistic, Value
+    from bucketsum.sweep.parameters import Parameter, Setting, Statistic, Value, Variant
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.records import Sample
 
@@ -58,6 +58,10 @@ class Workload(ABC):
         Raises:
             BucketsumError: The object could not be read.
         """
+
+    def effective(self, variant: Variant) -> Variant:
+        """*variant* without the parameters that have no effect beside the others' values."""
+        return variant
 
     def files(self, size_bytes: int) -> Iterable[DataFile]:  # noqa: ARG002 - a default
         """The files of the data set of this size, which lie beside its main object."""

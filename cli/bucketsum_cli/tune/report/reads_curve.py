@@ -1,0 +1,145 @@
+"""Seconds and US dollars against the number of reads: a line per layout, with crossovers."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from itertools import cycle
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_cli.tune.formatting import count_text, memory_text, seconds_text, usd_text
+from bucketsum_cli.tune.report.plot import Plot, new_figure
+from bucketsum_cli.tune.report.theme import GRID, HIGHLIGHT, PAPER, SCALE
+from bucketsum_cli.tune.workloads.read_costs import (
+    equal_prices,
+    equal_times,
+    measured_crossovers,
+    read_cost,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Normalize
+
+    from bucketsum.sweep.records import CellRow
+    from bucketsum_cli.tune.results import Panel, Results
+    from bucketsum_cli.tune.workloads.read_costs import Crossover, Line, ReadCost
+
+_MARKERS: Final = "osD^vPX"
+_LINE_STYLES: Final = ("-", "--", ":", "-.")
+_LEGEND_LETTERS: Final = 44
+
+
+@dataclass(frozen=True, slots=True)
+class _Kind:
+    title: str
+    unit: str
+    text: Callable[[float], str]
+    value: Callable[[ReadCost], float]
+    by_arithmetic: Callable[[Sequence[CellRow]], list[Crossover]]
+
+
+_SECONDS: Final = _Kind(
+    "Seconds against reads", "seconds", seconds_text, lambda cost: cost.seconds, equal_times
+)
+_USD: Final = _Kind(
+    "US dollars against reads", "US dollars", usd_text, lambda cost: cost.usd, equal_prices
+)
+
+
+def seconds_against_reads(name: str, panel: Panel, _results: Results, _scale: Normalize) -> Plot:
+    """Build, index and fetch together."""
+    return _plot(name, panel, _SECONDS)
+
+
+def usd_against_reads(name: str, panel: Panel, _results: Results, _scale: Normalize) -> Plot:
+    """Lambda's time and requests."""
+    return _plot(name, panel, _USD)
+
+
+def _plot(name: str, panel: Panel, kind: _Kind) -> Plot:
+    lines = _lines(panel.cells, kind.value)
+    measured, arithmetic = measured_crossovers(lines), kind.by_arithmetic(panel.cells)
+    figure = new_figure(4.2)
+    axes = figure.subplots()
+    hints = {}
+    for number, ((label, points), marker, style) in enumerate(
+        zip(lines.items(), cycle(_MARKERS), cycle(_LINE_STYLES), strict=False)
+    ):
+        colour = SCALE[round((len(SCALE) - 1) * number / max(len(lines) - 1, 1))]
+        axes.plot(*zip(*points, strict=True), style, color=colour, linewidth=1.3)
+        for reads, value in points:
+            gid = f"point-{number}-{reads}"
+            axes.plot([reads], [value], marker, color=colour, markersize=5, gid=gid)
+            hints[gid] = f"{label}: {count_text(reads, 'read')}, {kind.text(value)} {kind.unit}"
+        axes.plot([], [], style, marker=marker, color=colour, markersize=5, label=label)
+    _mark(axes, measured, "measured crossover", filled=True)
+    _mark(axes, arithmetic, "crossover by arithmetic", filled=False)
+    _finish(axes, kind.unit)
+    if lines:
+        widest = max(map(len, lines))
+        columns = 2 if 2 * widest <= _LEGEND_LETTERS else 1
+        figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=8)
+    return Plot(name, kind.title, _description(measured, arithmetic, kind), figure, hints)
+
+
+def _lines(cells: Sequence[CellRow], value: Callable[[ReadCost], float]) -> Mapping[str, Line]:
+    """The measured points of each setting without its number of reads."""
+    has_memory = len({cell.setting.memory_mb for cell in cells}) > 1
+    lines = defaultdict[str, list[tuple[int, float]]](list)
+    for cell in cells:
+        if cost := read_cost(cell):
+            lines[_label(cell, has_memory=has_memory)].append((cost.reads, value(cost)))
+    return {label: tuple(sorted(points)) for label, points in lines.items()}
+
+
+def _label(cell: CellRow, *, has_memory: bool) -> str:
+    memory = [memory_text(cell.setting.memory_mb)] * has_memory
+    texts = (
+        parameter.label.format(value)
+        for parameter, value in cell.setting.variant
+        if parameter.name != "reads"
+    )
+    return ", ".join([*memory, *texts])
+
+
+def _mark(axes: Axes, crossovers: Sequence[Crossover], label: str, *, filled: bool) -> None:
+    for crossover in crossovers:
+        axes.plot(
+            [crossover.reads], [crossover.value], "D", markersize=8, zorder=4, linestyle="none",
+            markeredgecolor=HIGHLIGHT, markerfacecolor=HIGHLIGHT if filled else PAPER,
+        )  # fmt: skip
+        axes.annotate(
+            f"{crossover.reads:,.0f}", (crossover.reads, crossover.value),
+            xytext=(0, -14 if filled else 8), textcoords="offset points", ha="center", fontsize=8,
+            bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
+        )  # fmt: skip
+    if crossovers:
+        axes.plot(
+            [], [], "D", markersize=7, linestyle="none", label=label,
+            markeredgecolor=HIGHLIGHT, markerfacecolor=HIGHLIGHT if filled else PAPER,
+        )  # fmt: skip
+
+
+def _finish(axes: Axes, unit: str) -> None:
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.margins(0.08, 0.12)
+    axes.set_xlabel("reads")
+    axes.set_ylabel(unit)
+    axes.grid(color=GRID)
+    axes.set_axisbelow(True)
+
+
+def _description(
+    measured: Sequence[Crossover], arithmetic: Sequence[Crossover], kind: _Kind
+) -> str:
+    sentences = [
+        f"{source}: {crossover.before} below {count_text(round(crossover.reads), 'read')}, "
+        f"{crossover.after} above ({kind.text(crossover.value)} {kind.unit})."
+        for source, crossovers in (("Measured", measured), ("By arithmetic", arithmetic))
+        for crossover in crossovers
+    ]
+    return " ".join(sentences) or "No layout crosses another."

@@ -1,0 +1,89 @@
+"""Names of the layouts, and the sizes and prices that follow from them; imports nothing heavy."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Final
+
+KIB: Final = 1024
+MIB: Final = 1024 * KIB
+
+
+class Layout(StrEnum):
+    """Storage layout of the records, and the way to read them."""
+
+    RANGE = "range"
+    """One object: for each record, the blocks around it."""
+    COALESCED = "coalesced"
+    """One object: ranges over all records wanted, merged over short gaps."""
+    WHOLE = "whole"
+    """One object, read into memory."""
+    OBJECT_PER_RECORD = "object-per-record"
+    """An object for each record; a sample of them exists, and the rest is scaled."""
+    TMP_BLOCK = "tmp-block"
+    """A block file with its dictionary on /tmp, made from the object."""
+    SQLITE_TMP = "sqlite-tmp"
+    """An SQLite database on /tmp, made from the object."""
+    DYNAMODB = "dynamodb"
+    """Items of a DynamoDB table; a sample of them exists, and the rest is scaled."""
+
+
+ON_DISK: Final = (Layout.TMP_BLOCK, Layout.SQLITE_TMP)
+SAMPLED: Final = (Layout.OBJECT_PER_RECORD, Layout.DYNAMODB)
+WITH_BLOCKS: Final = (Layout.RANGE, Layout.TMP_BLOCK)
+"""Layouts for which the block size matters."""
+WITH_INDEX: Final = (Layout.RANGE, Layout.COALESCED, Layout.WHOLE)
+SINGLE_READS: Final = (Layout.RANGE, Layout.OBJECT_PER_RECORD)
+"""Layouts that wait for each record, or for each block."""
+WITHOUT_CONNECTIONS: Final = (Layout.WHOLE, *ON_DISK)
+"""Layouts that the workload's number of connections does not matter to."""
+
+SAMPLED_RECORDS: Final = 1_000
+"""Records that exist as objects, and as items."""
+
+MEASURED_GAP: Final = "measured"
+"""The gap of latency × bandwidth."""
+GAPS: Final = (MEASURED_GAP, 0, 64 * KIB, MIB)
+"""Gaps in bytes that are read rather than skipped."""
+
+IN_FLIGHT_BYTES: Final = 64 * MIB
+"""Most memory for merged ranges that are being read."""
+
+RECORDS_TABLE: Final = "RECORDS_TABLE"
+"""Environment variable with the name of the DynamoDB table of the records."""
+
+INDEX_NAME: Final = "index"
+"""Name of the index's file in a data set."""
+
+
+def record_name(record_id: int) -> str:
+    """Name of the file of a record in a data set."""
+    return f"record/{record_id:010d}"
+
+
+USD_PER_GET: Final = 0.40e-6
+_USD_PER_PUT: Final = 5.00e-6
+_USD_PER_READ_UNIT: Final = 0.125e-6
+_USD_PER_WRITE_UNIT: Final = 0.625e-6
+"""[A] S3 Standard, [T] DynamoDB on demand, both us-east-1, 2026-11."""
+
+_PART_BYTES: Final = 16 * MIB
+_READ_UNITS_PER_RECORD: Final = 0.5
+"""[A] An item of up to 4 KB, eventually consistent."""
+
+
+def read_usd(layout: Layout, requests: int, reads: int) -> float:
+    """The price of the requests of all *reads*; Lambda's time comes on top."""
+    if layout == Layout.DYNAMODB:
+        return reads * _READ_UNITS_PER_RECORD * _USD_PER_READ_UNIT
+    return requests * USD_PER_GET
+
+
+def build_usd(layout: Layout, records: int, size_bytes: int) -> float:
+    """The price of the requests that store all records once."""
+    if layout == Layout.DYNAMODB:
+        return records * _USD_PER_WRITE_UNIT
+    if layout == Layout.OBJECT_PER_RECORD:
+        return records * _USD_PER_PUT
+    multipart = 2  # begin and complete
+    return (-(-size_bytes // _PART_BYTES) + multipart) * _USD_PER_PUT

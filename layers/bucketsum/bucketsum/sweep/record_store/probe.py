@@ -1,0 +1,151 @@
+"""The probe of the workload ``records``: one layout, measured once."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+import time
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.errors import BadSettings
+from bucketsum.measure import BYTES_PER_MB, Meter
+from bucketsum.s3.curl_setup import SignedUrls, transport_config
+from bucketsum.sweep.generated_objects import file_key
+from bucketsum.sweep.parameters import read_policy
+from bucketsum.sweep.probe import created_object, failed, measured_answer
+from bucketsum.sweep.record_store.answer import own_attributes
+from bucketsum.sweep.record_store.concurrent_gets import ConcurrentGets
+from bucketsum.sweep.record_store.data_set import queries
+from bucketsum.sweep.record_store.layouts import MEASURED_GAP, SAMPLED, SAMPLED_RECORDS, Layout
+from bucketsum.sweep.record_store.link import measured_link
+from bucketsum.sweep.record_store.measurement import measured
+from bucketsum.sweep.record_store.prediction import Model
+from bucketsum.sweep.record_store.reader import ReadOptions, Store
+from bucketsum.sweep.record_store.s3_readers import (
+    CoalescedReader,
+    ObjectPerRecordReader,
+    RangeReader,
+    WholeReader,
+)
+from bucketsum.sweep.record_store.tmp_readers import BlockFileReader, SqliteReader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.sweep.parameters import Value
+    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum.sweep.record_store.answer import RecordsAnswer
+    from bucketsum.sweep.record_store.link import Link
+    from bucketsum.sweep.record_store.reader import RecordReader
+
+READERS: Final[Mapping[Layout, type[RecordReader]]] = {
+    Layout.RANGE: RangeReader,
+    Layout.COALESCED: CoalescedReader,
+    Layout.WHOLE: WholeReader,
+    Layout.OBJECT_PER_RECORD: ObjectPerRecordReader,
+    Layout.TMP_BLOCK: BlockFileReader,
+    Layout.SQLITE_TMP: SqliteReader,
+}
+
+_FOLDER_PREFIX: Final = "bucketsum-records-"
+
+
+def probe(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
+    """Measure latency and bandwidth, then one layout.
+
+    Raises:
+        WrongRecord: A record is wrong, or missing.
+        BucketsumError: S3 cannot be read.
+    """
+    own = event["variant"]
+    with tempfile.TemporaryDirectory(prefix=_FOLDER_PREFIX) as folder:
+        try:
+            store = _store(event, context)
+            started = time.perf_counter()
+            link = measured_link(store.gets, store.url, store.size_bytes)
+            excluded_seconds = time.perf_counter() - started
+            answer = _answer(own, store, link, _options(own, link, Path(folder)), context.memory_mb)
+        except BadSettings as error:  # this layer cannot; the next cell can
+            return failed("NoClient", str(error))
+        except (OSError, sqlite3.Error) as error:
+            return failed("NotStored", f"{own['layout']}: {error}")
+    answer["excluded_ms"] = int(excluded_seconds * 1000)
+    return answer
+
+
+def _answer(
+    own: Mapping[str, Value], store: Store, link: Link, options: ReadOptions, memory_mb: int
+) -> RecordsAnswer:
+    layout, reads = Layout(str(own["layout"])), int(own["reads"])
+    stored = min(SAMPLED_RECORDS, store.records - 2) if layout in SAMPLED else store.records
+    reader = READERS[layout](store, options)
+    meter = Meter()
+    reading = measured(reader, queries(min(reads, stored), stored))
+    answer: RecordsAnswer = {
+        **measured_answer(meter.stop(reader.bytes_read), meter),
+        **own_attributes(layout, reads, store, reader, reading),
+        "latency_ms": round(link.latency_seconds * 1000, 6),
+        "link_mb_per_s": round(link.bytes_per_second / BYTES_PER_MB, 3),
+    }
+    if layout == Layout.COALESCED:
+        answer["merged_gap_bytes"] = options.gap_bytes
+    model = Model(link, options.connections, memory_mb, store.size_bytes, store.records)
+    predicted = model.seconds(layout, reads, options.block_bytes, options.gap_bytes)
+    answer["predicted_seconds"] = round(predicted, 6)
+    return answer
+
+
+def _options(own: Mapping[str, Value], link: Link, folder: Path) -> ReadOptions:
+    connections = int(own.get("connections", 1))
+    gap = own.get("gap_bytes", MEASURED_GAP)
+    return ReadOptions(
+        connections,
+        block_bytes=int(own.get("block_bytes", 0)),
+        gap_bytes=link.break_even_gap(connections) if gap == MEASURED_GAP else int(gap),
+        folder=folder,
+    )
+
+
+def _store(event: ProbeEvent, context: ProbeContext) -> Store:
+    """The data set of *event*.
+
+    Raises:
+        BadSettings: There is no libcurl.
+    """
+    created = created_object(event)
+    policy = read_policy(event["streams"], event["chunk_bytes"], context.memory_mb)
+    gets = _concurrent_gets(context.s3)
+    urls = SignedUrls(context.s3)
+    contents = event["contents"] or {}
+    return Store(
+        url=urls.url_of(created),
+        sign_file=lambda name: urls.url_of(replace(created, key=file_key(created.key, name))),
+        size_bytes=created.size_bytes,
+        records=int(contents["records"]),
+        gets=gets,
+        download=lambda: context.source.open(created).chunks,
+        download_requests=policy.plan_for(created.size_bytes).requests(created.size_bytes),
+    )
+
+
+@cache
+def _concurrent_gets(s3: S3Client) -> ConcurrentGets:
+    """The client whose connections stay open for the next probe.
+
+    Raises:
+        BadSettings: The process has no libcurl, or must not use it.
+    """
+    try:
+        from bucketsum.s3.curl_connections import Connections  # noqa: PLC0415 - needs pycurl
+    except ImportError as error:
+        raise BadSettings(f"the layer has no pycurl: {error}") from error
+    config = transport_config(s3, os.environ)
+    if config is None:
+        raise BadSettings("the S3 client has a certificate of its own, which libcurl cannot use")
+    return ConcurrentGets(Connections(config))

@@ -1,0 +1,121 @@
+"""Readers of layouts in S3."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from bucketsum.errors import SourceUnavailable
+from bucketsum.sweep.record_store.concurrent_gets import Get
+from bucketsum.sweep.record_store.index import ENTRY_BYTES, Index, Span
+from bucketsum.sweep.record_store.layouts import IN_FLIGHT_BYTES, INDEX_NAME, MIB, record_name
+from bucketsum.sweep.record_store.reader import ReadRecord, RecordReader
+from bucketsum.sweep.record_store.spans import block_span, merged
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from bucketsum.sweep.record_store.concurrent_gets import Received
+
+_Wanted = tuple[int, Span]
+"""A record's id and its bytes in the object."""
+_InRange = tuple[int, bytes, float]
+"""A record's id, its bytes, and the time of its range."""
+
+
+class _S3Reader(RecordReader):
+    def _received(self, gets: Iterable[Get]) -> Iterator[Received]:
+        for received in self._store.gets.responses(gets, self._options.connections):
+            self.requests += 1
+            self.bytes_read += len(received.data)
+            yield received
+
+
+class ObjectPerRecordReader(_S3Reader):
+    """A GET for each record; there is no index, because the id is in the key."""
+
+    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch`."""
+        store = self._store
+        gets = (Get(store.sign_file(record_name(record_id))) for record_id in record_ids)
+        for received in self._received(gets):
+            yield ReadRecord(record_ids[received.number], received.data, received.seconds)
+
+
+class _IndexedReader(_S3Reader):
+    """A reader that finds records by the index in S3."""
+
+    _index: Index
+
+    def load(self) -> None:
+        """Read the index."""
+        get = Get(self._store.sign_file(INDEX_NAME))
+        (received,) = self._store.gets.responses([get], 1)
+        if len(received.data) != self._store.records * ENTRY_BYTES:
+            raise SourceUnavailable("the index in S3 belongs to another data set")
+        self._index = Index(received.data)
+        self.requests += 1
+        self.bytes_read += len(received.data)
+        self.stored_bytes += len(received.data)
+
+
+class WholeReader(_IndexedReader):
+    """The object in memory."""
+
+    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch`."""
+        content = bytearray(self._store.size_bytes)
+        offset = 0
+        for chunk in self._downloaded():
+            content[offset : offset + len(chunk)] = chunk
+            offset += len(chunk)
+        for record_id in record_ids:
+            span = self._index.span(record_id)
+            yield ReadRecord(record_id, bytes(content[span.offset : span.end]), None)
+
+
+class _RangesReader(_IndexedReader):
+    """A reader of ranges with one record or more each."""
+
+    def _read(self, wanted: Iterable[_Wanted], ranges: Iterable[Span]) -> Iterator[_InRange]:
+        """Request each of *ranges* once; the records in it, as it comes."""
+        wanted_in = defaultdict[Span, list[_Wanted]](list)
+        for record, span in zip(wanted, ranges, strict=True):
+            wanted_in[span].append(record)
+        store, spans = self._store, list(wanted_in)
+        gets = (Get(store.url, span, store.size_bytes) for span in spans)
+        for received in self._received(gets):
+            span = spans[received.number]
+            for record_id, (offset, end) in wanted_in[span]:
+                data = received.data[offset - span.offset : end - span.offset]
+                yield record_id, data, received.seconds
+
+    def _wanted(self, record_ids: Iterable[int]) -> list[_Wanted]:
+        return [(record_id, self._index.span(record_id)) for record_id in record_ids]
+
+
+class RangeReader(_RangesReader):
+    """The blocks around each record; blocks with several records are requested once."""
+
+    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch`."""
+        block_bytes, size_bytes = self._options.block_bytes, self._store.size_bytes
+        wanted = self._wanted(record_ids)
+        blocks = (block_span(span, block_bytes, size_bytes) for _, span in wanted)
+        for record in self._read(wanted, blocks):
+            yield ReadRecord(*record)
+
+
+class CoalescedReader(_RangesReader):
+    """Ranges over all records of the batch, merged over short gaps."""
+
+    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch`."""
+        wanted = self._wanted(record_ids)
+        longest = max(MIB, IN_FLIGHT_BYTES // self._options.connections)
+        spans = list(merged((span for _, span in wanted), self._options.gap_bytes, longest))
+        starts = [span.offset for span in spans]
+        ranges = (spans[bisect_right(starts, span.offset) - 1] for _, span in wanted)
+        for record_id, data, _ in self._read(wanted, ranges):
+            yield ReadRecord(record_id, data, None)

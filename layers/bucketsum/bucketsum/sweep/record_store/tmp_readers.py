@@ -1,0 +1,89 @@
+"""Readers of layouts that are built on /tmp from the data set in S3."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from contextlib import closing
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.sweep.record_store.block_file import (
+    BlockFile,
+    BlockLayout,
+    whole_records,
+    write_block_file,
+)
+from bucketsum.sweep.record_store.data_set import WrongRecord, id_in
+from bucketsum.sweep.record_store.reader import ReadRecord, RecordReader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+_INSERT: Final = "INSERT INTO records VALUES (?, ?)"
+_SELECT: Final = "SELECT record FROM records WHERE id = ?"
+
+
+class BlockFileReader(RecordReader):
+    """The article's block file: a block for each record, found by a dictionary."""
+
+    def build(self) -> None:
+        """Write the block file."""
+        layout = BlockLayout(self._options.block_bytes, self._store.records)
+        write_block_file(self._options.folder / "records.blocks", layout, self._downloaded())
+        self.stored_bytes = layout.size_bytes
+
+    def load(self) -> None:
+        """Load the dictionary."""
+        self._file = BlockFile(self._options.folder / "records.blocks")
+
+    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch`."""
+        with closing(self._file):
+            yield from _timed(self._file.record, record_ids)
+
+
+class SqliteReader(RecordReader):
+    """An SQLite database with the id as primary key."""
+
+    def build(self) -> None:
+        """Insert all records in one transaction, without a journal."""
+        with closing(self._connected()) as database:
+            database.execute("PRAGMA journal_mode = OFF")
+            database.execute("PRAGMA synchronous = OFF")
+            database.execute("CREATE TABLE records (id INTEGER PRIMARY KEY, record BLOB)")
+            for records in whole_records(self._downloaded()):
+                database.executemany(_INSERT, ((id_in(record), record) for record in records))
+            database.commit()
+        self.stored_bytes = self._path.stat().st_size
+
+    def load(self) -> None:
+        """Open the database, and read its schema."""
+        self._database = self._connected()
+        self._database.execute(_SELECT, (0,)).fetchone()
+
+    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch`."""
+        with closing(self._database):
+            yield from _timed(self._record, record_ids)
+
+    @property
+    def _path(self) -> Path:
+        return self._options.folder / "records.sqlite"
+
+    def _connected(self) -> sqlite3.Connection:
+        return sqlite3.connect(self._path)
+
+    def _record(self, record_id: int) -> bytes:
+        row = self._database.execute(_SELECT, (record_id,)).fetchone()
+        if row is None:
+            raise WrongRecord(f"the database has no record {record_id}")
+        record: bytes = row[0]
+        return record
+
+
+def _timed(read: Callable[[int], bytes], record_ids: Iterable[int]) -> Iterator[ReadRecord]:
+    for record_id in record_ids:
+        started = time.perf_counter()
+        data = read(record_id)
+        yield ReadRecord(record_id, data, time.perf_counter() - started)

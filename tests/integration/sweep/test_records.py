@@ -1,0 +1,224 @@
+"""The workload records over real connections: each layout, and everything that can go wrong."""
+
+from __future__ import annotations
+
+import sqlite3
+import tempfile
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.integration.hasher.reading import s3_client
+from tests.support.s3_faults import THROTTLED, Fault
+from tests.support.s3_server import HostileS3, hostile_s3
+
+from bucketsum.errors import SourceUnavailable
+from bucketsum.s3 import source
+from bucketsum.sweep.generated_objects import file_key
+from bucketsum.sweep.prober import Prober
+from bucketsum.sweep.record_store import tmp_readers
+from bucketsum.sweep.record_store.data_set import DataSet, WrongRecord
+from bucketsum.sweep.record_store.index import ENTRY_BYTES
+from bucketsum.sweep.record_store.layouts import INDEX_NAME, SAMPLED_RECORDS, Layout
+from bucketsum.sweep.record_store.probe import READERS
+from bucketsum.sweep.workloads.records import RecordsWorkload
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.sweep.probe import ProbeAnswer, ProbeEvent
+
+SIZE_BYTES: Final = 200_000
+DATA_SET: Final = DataSet(SIZE_BYTES)
+KEY: Final = RecordsWorkload.object_name.format(size_bytes=SIZE_BYTES)
+LATENCY_GETS: Final = 8
+"""Requests that measure latency and bandwidth."""
+
+
+@pytest.fixture
+def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileS3]:
+    """An S3 with the data set, without pauses between attempts."""
+    monkeypatch.setattr(source, "_LONGEST_PAUSE_SECONDS", 0)
+    workload = RecordsWorkload()
+    with hostile_s3() as server:
+        for file in workload.files(SIZE_BYTES):
+            server.put(f"bucket/{file_key(KEY, file.name)}", b"".join(file.generated.parts()))
+        server.put(f"bucket/{KEY}", b"".join(workload.generate(SIZE_BYTES).parts()))
+        yield server
+
+
+@pytest.fixture
+def s3(hostile: HostileS3) -> Iterator[S3Client]:
+    """A client of it."""
+    with s3_client(hostile.endpoint_url) as client:
+        yield client
+
+
+@pytest.fixture(autouse=True)
+def own_tmp(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The probe's /tmp, which is empty after each test."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    yield tmp_path
+    assert list(tmp_path.iterdir()) == []
+
+
+def probed(s3: S3Client, layout: Layout, **own: int | str) -> dict[str, Any]:
+    """The prober's answer to 100 reads, or as many as *own* says."""
+    event: ProbeEvent = {
+        "cell_id": "m00512", "chunk_bytes": 65_536, "streams": 1, "concurrency": 1, "object": 0,
+        "variant": {"layout": layout, "reads": 100, **own}, "bucket": "bucket", "key": KEY,
+        "size_bytes": SIZE_BYTES, "sha1": "", "workload": "records",
+        "contents": {"records": DATA_SET.records},
+    }  # fmt: skip
+    answer: ProbeAnswer = Prober(s3).probe(event, 512)
+    return dict(answer)
+
+
+OWN: Final[dict[Layout, dict[str, int | str]]] = {
+    Layout.RANGE: {"connections": 8, "block_bytes": 512},
+    Layout.COALESCED: {"connections": 4, "gap_bytes": "measured"},
+    Layout.WHOLE: {},
+    Layout.OBJECT_PER_RECORD: {"connections": 8},
+    Layout.TMP_BLOCK: {"block_bytes": 512},
+    Layout.SQLITE_TMP: {},
+}
+
+
+@pytest.mark.parametrize("layout", READERS)
+def test_each_layout_reads_and_verifies(s3: S3Client, layout: Layout) -> None:
+    """All records are right, the phases add up, and a prediction stands beside them."""
+    answer = probed(s3, layout, **OWN[layout])
+    assert (answer["status"], answer["records"]) == ("ok", DATA_SET.records)
+    assert answer["records_read"] == 100
+    phases = answer["build_seconds"] + answer["index_seconds"] + answer["fetch_seconds"]
+    assert answer["total_seconds"] == pytest.approx(phases, abs=1e-5)
+    assert 0 < answer["record_p50_ms"] <= answer["record_p90_ms"] <= answer["record_p99_ms"]
+    assert answer["predicted_seconds"] > 0
+    assert answer["excluded_ms"] >= 0
+    assert set(answer) >= set(RecordsWorkload.sample_names) - {"merged_gap_bytes"}
+
+
+@pytest.mark.parametrize(
+    ("layout", "requests", "bytes_read"),
+    [
+        (Layout.WHOLE, 2, SIZE_BYTES + ENTRY_BYTES * DATA_SET.records),
+        (Layout.TMP_BLOCK, 1, SIZE_BYTES),
+        (Layout.SQLITE_TMP, 1, SIZE_BYTES),
+    ],
+)
+def test_requests_and_bytes_of_all_are_counted(
+    s3: S3Client, hostile: HostileS3, layout: Layout, requests: int, bytes_read: int
+) -> None:
+    """As S3 saw them, without those that measure the link."""
+    answer = probed(s3, layout, **OWN[layout])
+    assert (answer["requests"], answer["bytes_read"]) == (requests, bytes_read)
+    assert len(hostile.requests) == requests + LATENCY_GETS
+
+
+def test_each_block_is_requested_once(s3: S3Client, hostile: HostileS3) -> None:
+    """Reads of the same block share a request; the answer counts those that S3 saw."""
+    answer = probed(s3, Layout.RANGE, reads=1_000, connections=8, block_bytes=4_096)
+    ranges = [request.headers.get("range") for request in hostile.requests[LATENCY_GETS:]]
+    assert answer["requests"] == len(ranges) == len(set(ranges))
+    assert len(ranges) <= 2 * (SIZE_BYTES // 4_096 + 1) + 1
+
+
+def test_a_gap_of_zero_reads_the_records_alone(s3: S3Client) -> None:
+    """Neighbours are still one range; a larger gap means fewer requests and more bytes."""
+    narrow = probed(s3, Layout.COALESCED, connections=4, gap_bytes=0)
+    wide = probed(s3, Layout.COALESCED, connections=4, gap_bytes=1_048_576)
+    assert narrow["merged_gap_bytes"] == 0
+    index_bytes = ENTRY_BYTES * DATA_SET.records
+    wanted = (narrow["bytes_read"] - index_bytes) / 100
+    assert 66 <= wanted <= 128
+    assert narrow["requests"] > wide["requests"] == 2
+    assert narrow["bytes_read"] < wide["bytes_read"]
+
+
+def test_a_sampled_layout_is_scaled(s3: S3Client) -> None:
+    """Objects exist for some records; time, requests and price are those of all reads."""
+    answer = probed(s3, Layout.OBJECT_PER_RECORD, reads=2_000, connections=8)
+    assert answer["records_read"] == SAMPLED_RECORDS
+    assert answer["requests"] == 2_000
+    assert answer["request_usd"] == pytest.approx(2_000 * 0.4e-6)
+    assert answer["fetch_seconds"] > answer["seconds"]
+
+
+def test_batches_are_amortised_and_say_so(s3: S3Client) -> None:
+    """A record of a batch has no time of its own."""
+    assert probed(s3, Layout.RANGE, **OWN[Layout.RANGE])["record_time"] == "each"
+    answer = probed(s3, Layout.WHOLE)
+    assert answer["record_time"] == "amortised"
+    assert answer["record_p50_ms"] == answer["record_p99_ms"]
+
+
+def test_padding_and_index_are_part_of_the_storage(s3: S3Client) -> None:
+    """The article: 128 bytes for 97; the objects have no padding."""
+    factors = {layout: probed(s3, layout, **OWN[layout])["storage_factor"] for layout in READERS}
+    assert factors[Layout.OBJECT_PER_RECORD] == 1
+    assert factors[Layout.WHOLE] == pytest.approx(1 + 9 / 97, abs=0.001)
+    assert factors[Layout.TMP_BLOCK] == pytest.approx(128 / 97 + 12 / 97, abs=0.02)
+
+
+@pytest.mark.parametrize("layout", READERS)
+def test_a_wrong_record_fails_the_sample(s3: S3Client, hostile: HostileS3, layout: Layout) -> None:
+    """However fast it was; and /tmp is empty."""
+    content = b"".join(DATA_SET.chunks())
+    hostile.put(f"bucket/{KEY}", content.replace(b"a", b"b"))
+    for record in DATA_SET.sample(SAMPLED_RECORDS):
+        key = file_key(KEY, f"record/{record[:10].decode()}")
+        hostile.put(f"bucket/{key}", record.replace(b"a", b"b"))
+    with pytest.raises(WrongRecord, match="the CRC of the record"):
+        probed(s3, layout, **OWN[layout])
+
+
+def test_a_throttled_request_is_repeated(s3: S3Client, hostile: HostileS3) -> None:
+    """As S3 asks its clients to do; the records come."""
+    hostile.script(THROTTLED, Fault(hang_up=True), Fault(cut_after=0))
+    assert probed(s3, Layout.RANGE, **OWN[Layout.RANGE])["status"] == "ok"
+
+
+def test_throttling_without_end_ends_the_sample(s3: S3Client, hostile: HostileS3) -> None:
+    """After four attempts."""
+    hostile.always = THROTTLED
+    with pytest.raises(SourceUnavailable, match="failed 4 times: HTTP status 503"):
+        probed(s3, Layout.RANGE, **OWN[Layout.RANGE])
+
+
+def test_a_refusal_is_not_repeated(s3: S3Client, hostile: HostileS3) -> None:
+    """A missing file of the data set has a named outcome."""
+    hostile.delete(f"bucket/{file_key(KEY, INDEX_NAME)}")
+    with pytest.raises(SourceUnavailable, match="refused a read: HTTP status 404"):
+        probed(s3, Layout.WHOLE)
+    assert len(hostile.requests) == LATENCY_GETS + 1
+
+
+def test_a_range_that_is_not_the_right_one_is_not_used(s3: S3Client, hostile: HostileS3) -> None:
+    """A server that ignores ranges would make every record wrong."""
+    hostile.always = Fault(ignore_range=True)
+    with pytest.raises(SourceUnavailable):
+        probed(s3, Layout.RANGE, **OWN[Layout.RANGE])
+
+
+@pytest.mark.parametrize(
+    ("layout", "error"),
+    [
+        (Layout.TMP_BLOCK, OSError(28, "No space left on device")),
+        (Layout.SQLITE_TMP, sqlite3.OperationalError("database or disk is full")),
+    ],
+)
+def test_a_full_disk_is_a_failed_sample(
+    s3: S3Client, monkeypatch: pytest.MonkeyPatch, layout: Layout, error: Exception
+) -> None:
+    """The next cell can still run, with all of /tmp: nothing is left in it."""
+
+    def fill(*_: object) -> None:
+        raise error
+
+    monkeypatch.setattr(tmp_readers, "write_block_file", fill)
+    monkeypatch.setattr(tmp_readers, "whole_records", fill)
+    answer = probed(s3, layout, **OWN[layout])
+    assert (answer["status"], answer["error"]) == ("failed", "NotStored")
+    assert "full" in answer["cause"] or "No space" in answer["cause"]

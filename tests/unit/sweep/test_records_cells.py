@@ -1,0 +1,180 @@
+"""The workload records in a plan: its axes, refusals, data set and statistics."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, get_type_hints
+
+import pytest
+from tests.support.sam_template import TEMPLATE
+
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.plan import plan_of
+from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.probe import ProbeAnswer
+from bucketsum.sweep.record_store.answer import RecordsAnswer
+from bucketsum.sweep.record_store.data_set import DataSet, verify
+from bucketsum.sweep.record_store.layouts import SAMPLED_RECORDS, Layout
+from bucketsum.sweep.records import Sample, SampleStatus
+from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
+from bucketsum.sweep.workloads.records import DEFAULT_SIZE_BYTES
+
+if TYPE_CHECKING:
+    from bucketsum.sweep.plan import Plan
+
+RECORDS = WORKLOADS[WorkloadName.RECORDS]
+LEAST: dict[str, Any] = {"workload": "records", "object_bytes": [1_000_000], "memory_mb": [1769]}
+
+
+def planned(storage_mb: int = 512, **change: object) -> Plan:
+    """The plan of the least input with *change*."""
+    return plan_of(SweepInput.from_json({**LEAST, **change}), (), storage_mb)
+
+
+def test_parameters_without_effect_make_no_cells() -> None:
+    """Block sizes, gaps and connections multiply only the layouts that they matter to."""
+    plan = planned(
+        layout=["range", "coalesced", "whole", "object-per-record", "tmp-block", "sqlite-tmp"],
+        connections=[1, 16],
+        block_bytes=[512, 4_096, 65_536],
+        gap_bytes=["measured", 0],
+    )
+    cells = [cell.setting.own["layout"] for cell in plan.cells]
+    counts = {layout: cells.count(layout) for layout in cells}
+    assert counts == {
+        "range": 6, "coalesced": 4, "whole": 1, "object-per-record": 2, "tmp-block": 3,
+        "sqlite-tmp": 1,
+    }  # fmt: skip
+    assert len({cell.cell_id for cell in plan.cells}) == len(plan.cells)
+    assert not [cell.refused for cell in plan.cells if cell.refused]
+
+
+def test_the_default_is_the_article() -> None:
+    """2.48 million records; only the memory has to be chosen."""
+    [cell] = plan_of(SweepInput.from_json({"workload": "records", "memory_mb": [1769]})).cells
+    assert cell.object.size_bytes == DEFAULT_SIZE_BYTES
+    assert cell.setting.own == {
+        "layout": "range", "reads": 1_000, "connections": 16, "block_bytes": 4_096,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("change", "refusal"),
+    [
+        ({"layout": ["heap"]}, r"layout\[0\] is 'heap'"),
+        ({"reads": [0]}, r"reads\[0\] is 0"),
+        ({"reads": ["all"]}, r"reads\[0\] is 'all'"),
+        ({"connections": [257]}, r"connections\[0\] is 257"),
+        ({"block_bytes": [511]}, r"block_bytes\[0\] is 511"),
+        ({"block_bytes": [1_048_577]}, r"block_bytes\[0\] is 1048577"),
+        ({"gap_bytes": [5]}, r"gap_bytes\[0\] is 5"),
+        ({"object_bytes": [99_999]}, r"object_bytes\[0\] is 99999"),
+        ({"mode": ["tmp"]}, "mode means nothing to the workload records"),
+    ],
+)
+def test_bad_input_is_refused_by_field_name(change: dict[str, Any], refusal: str) -> None:
+    """Nothing is started."""
+    with pytest.raises(BadSweep, match=refusal):
+        planned(**change)
+
+
+@pytest.mark.parametrize(
+    ("storage_mb", "change", "refusal"),
+    [
+        (512, {"reads": [20_000]}, "reads is 20000; a data set of 1000000 bytes has 10310 records"),
+        (
+            512,
+            {"layout": ["tmp-block"], "block_bytes": [4_097]},
+            "block_bytes is 4097; the block size of a block file is a multiple of 128",
+        ),
+        (
+            512,
+            {"layout": ["sqlite-tmp"], "object_bytes": [450_000_000]},
+            "needs 623 MB of /tmp, the prober has 512: deploy with EphemeralStorageSize=623",
+        ),
+        (
+            2_048,
+            {"layout": ["tmp-block"], "object_bytes": [240_560_000], "memory_mb": [512]},
+            "it needs some 678 MB of memory, there are 512",
+        ),
+        (
+            512,
+            {"layout": ["whole"], "object_bytes": [400_000_000], "memory_mb": [256]},
+            "layout is whole; it needs some",
+        ),
+        (512, {"layout": ["dynamodb"]}, "layout is dynamodb, and the environment variable"),
+    ],
+)
+def test_a_cell_that_cannot_run_says_why(
+    storage_mb: int, change: dict[str, Any], refusal: str
+) -> None:
+    """The other cells of the sweep are measured."""
+    [cell] = planned(storage_mb, **change).cells
+    assert refusal in (cell.refused or "")
+
+
+def test_disk_is_paid_for_by_the_layouts_that_use_it() -> None:
+    """The others cost the same with any /tmp."""
+    for cell in planned(10_240, layout=["range", "tmp-block", "sqlite-tmp"]).cells:
+        on_disk = cell.setting.own["layout"] in ("tmp-block", "sqlite-tmp")
+        assert cell.storage_mb == (10_240 if on_disk else 512)
+
+
+def test_the_included_sweep_costs_less_than_ten_cents() -> None:
+    """It can be run without a thought, on the disk of the default stack."""
+    raw = json.loads((TEMPLATE.parent / "events" / "sweep-records.json").read_text("utf-8"))
+    plan = plan_of(SweepInput.from_json(raw))
+    assert plan.estimated_usd(prices_in("us-east-1", "x86_64")) < 0.05  # requests cost as much
+    assert not [cell.refused for cell in plan.cells if cell.refused]
+
+
+def test_a_data_set_has_an_index_and_a_sample_of_objects() -> None:
+    """Their sizes are as declared, and each sampled record is whole."""
+    index, *records = RECORDS.files(200_000)
+    assert index.name == "index"
+    assert len(b"".join(index.generated.parts())) == index.size_bytes
+    assert len(records) == SAMPLED_RECORDS
+    for file in records[:5]:
+        [content] = file.generated.parts()
+        verify(content, int(file.name.rpartition("/")[2]))
+    generated = RECORDS.generate(200_000)
+    assert sum(map(len, generated.parts())) == 200_000
+    assert generated.metadata == {"records": str(DataSet(200_000).records)}
+
+
+@pytest.mark.parametrize("text", ["", "many", "0", "-1"])
+def test_an_object_of_ones_own_is_refused(text: str) -> None:
+    """Its records could not be verified."""
+    with pytest.raises(BadSweep, match="give object_bytes instead of keys"):
+        RECORDS.contents("mine.txt", {"records": text} if text else {})
+
+
+def test_statistics_are_medians() -> None:
+    """Of each number that the samples have."""
+    samples = [
+        Sample("cell", number, 1, SampleStatus.OK, "", own={
+            "fetch_seconds": seconds, "record_time": "each", "requests": 7,
+        })
+        for number, seconds in enumerate([0.5, 0.1, 0.3], start=1)
+    ]  # fmt: skip
+    assert RECORDS.statistics(samples) == {
+        "fetch_seconds": 0.3, "record_time": "each", "requests": 7,
+    }  # fmt: skip
+
+
+def test_an_answer_has_the_attributes_that_are_declared() -> None:
+    """The state machine writes each of them into the sample's item."""
+    assert set(get_type_hints(RecordsAnswer)) - set(get_type_hints(ProbeAnswer)) == set(
+        RECORDS.sample_names
+    )
+
+
+def test_each_layout_has_an_estimate() -> None:
+    """More reads take longer, and a full scan of ranges never less than one read."""
+    for layout in set(Layout):
+        few, many = (
+            planned(reads=[reads], layout=[layout], object_bytes=[24_000_000]).cells[0].seconds
+            for reads in (1, 100_000)
+        )
+        assert 0 < few < many or layout == Layout.WHOLE
