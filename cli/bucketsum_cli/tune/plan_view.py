@@ -70,7 +70,8 @@ def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:
     """
     try:
         sweep = SweepInput.from_json(fields)
-        plan = plan_of(sweep, sweeper.key_sizes(sweep.keys), sweeper.storage_mb())
+        key_sizes = sweeper.key_sizes(sweep.keys, WORKLOADS[sweep.workload])
+        plan = plan_of(sweep, key_sizes, sweeper.storage_mb())
         prices = sweeper.prices()
         check_limits(plan, prices)
     except BadSweep as error:
@@ -83,20 +84,23 @@ def print_plan(priced: Priced) -> None:
     plan = priced.plan
     cells, runs = count_text(len(plan.cells), "cell"), count_text(plan.sweep.repetitions, "run")
     output.note(f"{cells} × {runs}: {count_text(plan.samples, 'sample')}")
-    for name, text in _facts(priced):
-        output.note(f"  {name:<10}  {text}")
+    facts = [*_facts(priced)]
+    width = max(len(name) for name, _ in facts)
+    for name, text in facts:
+        output.note(f"  {name:<{width}}  {text}")
 
 
 def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
     plan, sweep = priced.plan, priced.plan.sweep
     yield "memory", ", ".join(map(memory_text, sorted(sweep.memory_mb)))
-    yield "chunk size", ", ".join(map(chunk_text, sorted({s.chunk_bytes for s in sweep.settings})))
+    workload, chunks = WORKLOADS[sweep.workload], {s.chunk_bytes for s in sweep.settings}
+    if chunks != {workload.chunk_bytes}:
+        yield "chunk size", ", ".join(map(chunk_text, sorted(chunks)))
     if has_notable_streams(sweep.settings):
         yield (
             "streams",
             _joined(setting.streams for setting in sweep.settings),
         )
-    workload = WORKLOADS[sweep.workload]
     for parameter in workload.parameters:
         yield parameter.name, _joined(setting.own[parameter.name] for setting in sweep.settings)
     yield (

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, Self
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from bucketsum.sweep.records import Run, RunStatus, SampleStatus
+from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.errors import INTERRUPTED
 from bucketsum_cli.output import note, notes, printable, size_text
 from bucketsum_cli.tune.formatting import speed_text
@@ -42,7 +43,8 @@ class ProgressBars:
             for cell in plan.cells
             if not cell.refused
         }
-        labels = SettingLabels(plan.sweep.settings)
+        has_chunks = WORKLOADS[plan.sweep.workload].chunk_bytes is None
+        labels = SettingLabels(plan.sweep.settings, has_chunks=has_chunks)
         self._names = {cell.cell_id: _name_of(cell, labels) for cell in plan.cells}
         self._bars = Progress(
             TextColumn("{task.description:<28}", markup=False),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
+from bucketsum.sweep.generated_objects import planned_bytes
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import FREE_STORAGE_MB
 from bucketsum_cli.errors import CannotDoError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
     from bucketsum.sweep.prices import Prices
+    from bucketsum.sweep.workloads.protocol import Workload
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
     from bucketsum_cli.tune.results import Results
@@ -98,17 +100,19 @@ class Sweeper:
         )
         return configuration.get("EphemeralStorage", {}).get("Size", FREE_STORAGE_MB)
 
-    def key_sizes(self, keys: Iterable[str]) -> list[int]:
-        """Sizes of the objects *keys* in the bucket for sweeps.
+    def key_sizes(self, keys: Iterable[str], workload: Workload) -> list[int]:
+        """Sizes of the objects *keys* in the bucket for sweeps, as *workload* counts them.
 
         Raises:
+            BadSweep: A data set does not name its size.
             CannotDoError: An object does not exist.
         """
         bucket, s3 = self._stack.outputs[_BUCKET], self._stack.client("s3")
         sizes = []
         for key in keys:
             try:
-                sizes.append(s3.head_object(Bucket=bucket, Key=key)["ContentLength"])
+                head = s3.head_object(Bucket=bucket, Key=key)
+                sizes.append(planned_bytes(key, head, workload))
             except ClientError as error:
                 if error.response["Error"]["Code"] not in _MISSING_OBJECT:
                     raise

@@ -31,6 +31,11 @@ _ROW_INCHES: Final = 0.24
 _SCATTERS_MAX: Final = 6
 _SCATTER_COLUMNS: Final = 2
 _SCATTER_INCHES: Final = 1.75
+_FOLDED: Final = ("network", "warm", "destination", "client")
+"""Left out of the fields in this order: what matters most is the pattern."""
+
+_CLOSE: Final = 100
+"""Above this ratio of the ends, an axis has no room for 2 and 5 between the powers of ten."""
 
 
 def total_times(name: str, panel: Panel, _results: Results, _scale: Normalize) -> Plot:
@@ -77,7 +82,7 @@ def file_spread(name: str, panel: Panel, _results: Results, _scale: Normalize) -
 
 def time_by_size(name: str, panel: Panel, results: Results, _scale: Normalize) -> Plot:
     """A field for each of the fastest variants: a dot for each file of its median run."""
-    variants = Variants(panel.cells, _SCATTERS_MAX)
+    variants = Variants(panel.cells, _SCATTERS_MAX, _FOLDED)
     fastest: dict[tuple[object, ...], tuple[CellRow, CellStatistics]] = {}
     for cell, stats in measured(panel.cells):
         combination = variants.combination_of(cell.setting)
@@ -98,8 +103,7 @@ def time_by_size(name: str, panel: Panel, results: Results, _scale: Normalize) -
             [time.milliseconds for time in times],
             ".", color=FRONTIER, markersize=3.5, alpha=0.7,
         )  # fmt: skip
-        memory = memory_text(cell.setting.memory_mb)
-        axes.set_title(f"{memory}, {variants.label_of(cell.setting)}", fontsize=7.5)
+        axes.set_title(_field_title(cell, variants), fontsize=7.5)
         axes.grid(color=GRID)
     for axes in flat[len(shown) :]:
         axes.set_visible(False)
@@ -108,12 +112,18 @@ def time_by_size(name: str, panel: Panel, results: Results, _scale: Normalize) -
     figure.supxlabel("MB of the file", fontsize=9)
     figure.supylabel("ms", fontsize=9)
     description = " ".join(
-        f"{variants.label_of(cell.setting)}: {len(times)} files, "
+        f"{_field_title(cell, variants)}: {len(times)} files, "
         f"{min(time.milliseconds for time in times):,.0f} to "
         f"{max(time.milliseconds for time in times):,.0f} ms."
         for cell, times in shown
     )
     return Plot(name, "Time by size of the file", description or "No file has a time.", figure)
+
+
+def _field_title(cell: CellRow, variants: Variants) -> str:
+    """Memory, and the values of the parameters that vary; the first matter most."""
+    label, folded = variants.label_of(cell.setting), variants.folded_label_of(cell.setting)
+    return ", ".join(filter(None, [label, folded, memory_text(cell.setting.memory_mb)]))
 
 
 def _median_run(samples: Sequence[Sample], stats: CellStatistics) -> Sequence[FileTime]:
@@ -158,7 +168,8 @@ def _milliseconds(axes: Axes, which: str) -> None:
     """A logarithmic axis with plain numbers."""
     axis = axes.xaxis if which == "x" else axes.yaxis
     (axes.set_xscale if which == "x" else axes.set_yscale)("log")
-    axis.set_major_locator(LogLocator(subs=(1, 2, 5), numticks=12))
+    low, high = axes.get_xlim() if which == "x" else axes.get_ylim()
+    axis.set_major_locator(LogLocator(subs=(1, 2, 5) if high < _CLOSE * low else (1,)))
     axis.set_major_formatter(FuncFormatter(lambda value, _index: f"{value:,g}"))
     axis.set_minor_formatter(NullFormatter())
 

@@ -114,10 +114,7 @@ class GeneratedObjects:
                 f"keys names {key!r}, which is empty or has no {SHA1_METADATA!r} in its metadata "
                 "to check samples against; copy it with --metadata sha1=ITS_SHA1"
             )
-        size_bytes = head["ContentLength"]
-        if workload.has_files:
-            size_bytes = _set_bytes(key, head["Metadata"])
-        return _known(key, size_bytes, head["Metadata"], workload)
+        return _known(key, planned_bytes(key, head, workload), head["Metadata"], workload)
 
     def ensured(self, key: str, size_bytes: int, workload: Workload) -> KnownObject:
         """The object of *size_bytes* at *key*, generated now unless a fresh one is there.
@@ -200,8 +197,15 @@ def _with_sha1(generated: Generated) -> dict[str, str]:
     return {SHA1_METADATA: sha1.hexdigest(), **generated.metadata}
 
 
-def _set_bytes(key: str, metadata: Mapping[str, str]) -> int:
-    text = metadata.get(SET_BYTES_METADATA, "")
+def planned_bytes(key: str, head: Mapping[str, Any], workload: Workload) -> int:
+    """The size of the object *key*, or of the data set whose main object it is, by its *head*.
+
+    Raises:
+        BadSweep: It is the main object of a data set and does not name the set's size.
+    """
+    if not workload.has_files:
+        return int(head["ContentLength"])
+    text = head["Metadata"].get(SET_BYTES_METADATA, "")
     if not (text.isascii() and text.isdigit() and int(text)):
         raise BadSweep(
             f"keys names {key!r}, which has {SET_BYTES_METADATA}={text!r} in its metadata, not the "
