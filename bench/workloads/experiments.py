@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
+from bench.box.profiles import BURST_BYTES
+
 LINK_MBIT_PER_S: Final = 625
 """[A] Sustained rate of a function's network."""
 
@@ -20,6 +22,7 @@ class Experiment:
         quick: Fields that `--quick` replaces.
         limits_cpu: Whether the CPU share is Lambda's; else all cores, and memory is the only limit.
         link_mbit_per_s: Rate of the link.
+        burst_bytes: Burst allowance of the link, which is full again before each sample.
     """
 
     name: str
@@ -28,6 +31,7 @@ class Experiment:
     quick: dict[str, Any] = field(default_factory=dict)
     limits_cpu: bool = True
     link_mbit_per_s: int = LINK_MBIT_PER_S
+    burst_bytes: int = 0
 
     def quickly(self) -> Experiment:
         """A check of the experiment, too short for a comparison."""
@@ -46,7 +50,26 @@ _FETCH: Final = {
 }
 _FETCH_QUICK: Final = {"object_bytes": [16_000_000], "schedule": ["all-first", "queue:1", "stream"]}
 
+_TRANSFER: Final = {"workload": "transfer", "memory_mb": [1769]}
+_TRANSFER_QUICK: Final = {"object_bytes": [10_000_000]}
+
 EXPERIMENTS: Final = (
+    Experiment(
+        "transfer-patterns",
+        "100 files of 156 MB, with one vCPU and the network's burst",
+        {**_TRANSFER, "client": ["libcurl", "boto3"],
+         "pattern": ["serial", "parallel", "saturated", "limited:4", "limited:16", "staccato"]},
+        _TRANSFER_QUICK | {"pattern": ["serial", "limited:4"]},
+        burst_bytes=BURST_BYTES,
+    ),
+    Experiment(
+        "transfer-clients",
+        "The same files in 16 threads, by client, cold and warm",
+        {**_TRANSFER, "pattern": ["limited:16"], "warm": ["cold", "warm"],
+         "client": ["libcurl", "boto3", "boto3-per-file", "s3transfer", "crt"]},
+        _TRANSFER_QUICK | {"client": ["libcurl", "boto3"]},
+        burst_bytes=BURST_BYTES,
+    ),
     Experiment(
         "fetch-memory",
         "480 MB in 12 archives, all cores, memory from a quarter of the data to twice as much",

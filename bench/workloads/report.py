@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.workloads.view import OwnColumn
 
 NOT_AWS: Final = "Measured in the box, not on AWS."
+_CPU: Final = "CPU s"
 _PRICES: Final = prices_in("us-east-1", "arm64")
 
 
@@ -44,11 +45,12 @@ class Measured:
 
     def table(self, origin: str) -> Table:
         """A row for each cell; its own parameters that do not vary have no column."""
-        cells, columns = self.cells, view_of(self.plan.sweep.workload).columns
-        names = _varying(cells)
+        cells, names = self.cells, _varying(self.cells)
+        views = view_of(self.plan.sweep.workload).columns
+        columns = [column for column in views if column.title != _CPU]
         headings = (
             *(Column(name.replace("_", " "), name) for name in names),
-            *numbers("seconds", "CPU s", decimals=2),
+            *numbers("seconds", _CPU, decimals=2),
             *(Column(column.title, column.name) for column in columns),
             Column("USD per TB", "usd_per_tb", "{:.3f}".format),
             Column("remarks", "cause"),
@@ -85,6 +87,7 @@ class Measured:
             "sweep": self.experiment.sweep,
             "lambda_cpu_share": self.experiment.limits_cpu,
             "link_mbit_per_s": self.experiment.link_mbit_per_s,
+            "burst_bytes": self.experiment.burst_bytes,
             "samples": [
                 {name: value for name, value in sample_values(sample).items() if value is not None}
                 for sample in self.samples

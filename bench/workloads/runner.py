@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
+import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -54,13 +55,18 @@ def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
     known = [ensured(objects, each, workload) for each in planned.objects]
     for memory_mb, rounds in planned.rounds.items():
         profile = Profile(
-            experiment.name, memory_mb, experiment.link_mbit_per_s, known[0]["size_bytes"]
+            experiment.name,
+            memory_mb,
+            experiment.link_mbit_per_s,
+            known[0]["size_bytes"],
+            experiment.burst_bytes,
         )
         with tempfile.TemporaryDirectory(prefix="box-", dir=FOLDER) as folder, Box(profile) as box:
             server = start_server(box, Path(folder), objects)
             prober = _BoxProber(box, server, Path(folder), limits_cpu=experiment.limits_cpu)
             for index, repetition in rounds:
                 cell = planned.cells[index]
+                time.sleep(profile.burst_bytes / profile.link_bytes_per_s)
                 answer = prober.probe(_event(cell, planned, known[cell.number]))
                 yield _sample(cell, repetition, answer)
             prober.end()
