@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 RUN = a_run(input={"workload": "fetch", "object_bytes": [100_000_000]})
 SIDES = {"fetch_ms": 1500, "fetch_idle_ms": 500, "work_ms": 800, "work_idle_ms": 1200}
-ON_DISK = {"items": 12, "cached_bytes": 75_000_000, "disk_peak_bytes": 100_000_000}
+ON_DISK = {
+    "items": 12, "cached_bytes": 75_000_000, "disk_peak_bytes": 100_000_000,
+    "disk_written_bytes": 60_000_000, "disk_read_bytes": 25_000_000,
+}  # fmt: skip
 
 
 def fetched(schedule: str, own: dict[str, int | float | str]) -> tuple[CellRow, list[Sample]]:
@@ -42,6 +45,7 @@ def test_the_table_has_the_times_of_both_sides() -> None:
     assert queued["fetching / idle s"] == "1.50 / 0.50"
     assert queued["D + P / max s"] == "2.30 / 1.50"
     assert (queued["in page cache"], queued["most on disk"]) == ("75%", "100 MB")
+    assert queued["disk written / read MB"] == "60 / 25"
     assert (streamed["fetching / idle s"], streamed["working / idle s"]) == ("–", "0.80 / 1.20")
     assert (streamed["in page cache"], streamed["most on disk"]) == ("–", "–")
 

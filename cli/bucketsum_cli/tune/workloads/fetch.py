@@ -36,6 +36,13 @@ def _disk_text(cell: CellRow) -> str:
     return f"{float(cell.own['disk_peak_bytes']) / 1e6:,.0f} MB"
 
 
+def _transfer_text(cell: CellRow) -> str:
+    names = ("disk_written_bytes", "disk_read_bytes")
+    if not set(names) <= set(cell.own):
+        return MISSING
+    return " / ".join(f"{float(cell.own[name]) / 1e6:,.0f}" for name in names)
+
+
 class FetchView(WorkloadView):
     """See the module."""
 
@@ -70,4 +77,12 @@ class FetchView(WorkloadView):
             "began; the rest was read from the disk again.",
         ),
         OwnColumn("disk_peak", "most on disk", _disk_text, in_report=True),
+        OwnColumn(
+            "disk_transfer",
+            "disk written / read MB",
+            _transfer_text,
+            in_report=True,
+            meaning="Bytes between the page cache and the disk. An archive that is removed before "
+            "its pages are written is never on the disk itself.",
+        ),
     )
