@@ -71,6 +71,14 @@ EXPERIMENTS: Final = (
         burst_bytes=BURST_BYTES,
     ),
     Experiment(
+        "transfer-programs",
+        "20 files of 31 MB, by programs that start for each file, and by the reader of the hasher",
+        {**_TRANSFER, "object_bytes": [31_240_960], "pattern": ["serial", "limited:4"],
+         "client": ["libcurl", "aws-cli", "s5cmd", "rclone"]},
+        _TRANSFER_QUICK | {"pattern": ["serial"]},
+        burst_bytes=BURST_BYTES,
+    ),
+    Experiment(
         "fetch-memory",
         "480 MB in 12 archives, all cores, memory from a quarter of the data to twice as much",
         {**_FETCH, "memory_mb": [128, 256, 512, 1024]},

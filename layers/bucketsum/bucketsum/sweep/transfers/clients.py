@@ -67,8 +67,14 @@ def new_client(name: ClientName, access: Access) -> Client:
         BadSettings: A library that it needs is not there.
     """
     if name in PROGRAMS:
-        return ProgramClient(name, access.bucket, access.region)
+        return ProgramClient(name, access.bucket, access.region, endpoint())
     return _CLIENTS[name](access)
+
+
+def endpoint() -> str:
+    """The URL of S3 if the environment names one, which boto3 and the AWS CLI read themselves."""
+    environ = os.environ
+    return environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or ""
 
 
 def object_at(bucket: str, key: str, size_bytes: int) -> ObjectCreated:
@@ -157,14 +163,13 @@ def _crt(access: Access) -> Client:
 
     session: Any = botocore.session.get_session()
     credentials: Any = crt.BotocoreCRTCredentialsWrapper(session.get_credentials())
-    endpoint = os.environ.get("AWS_ENDPOINT_URL")
     client = crt.create_s3_crt_client(
         access.region,
         credentials.to_crt_credentials_provider(),
-        use_ssl=not (endpoint or "").startswith("http:"),
+        use_ssl=not endpoint().startswith("http:"),
         verify=os.environ.get("AWS_CA_BUNDLE"),
     )
-    options: dict[str, Any] = {"region_name": access.region, "endpoint_url": endpoint}
+    options: dict[str, Any] = {"region_name": access.region, "endpoint_url": endpoint() or None}
     return _Managed(
         crt.CRTTransferManager(client, crt.BotocoreCRTRequestSerializer(session, options)),
         access.bucket,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from typing import TYPE_CHECKING, Final
 
@@ -20,11 +19,12 @@ _SHOWN_CHARACTERS: Final = 300
 class ProgramClient:
     """Runs a program for each file."""
 
-    def __init__(self, name: ClientName, bucket: str, region: str) -> None:
+    def __init__(self, name: ClientName, bucket: str, region: str, endpoint: str) -> None:
+        """Read *bucket* in *region*, at *endpoint* if that is not empty."""
         self._name = name
         self._bucket = bucket
         self._region = region
-        self._endpoint = os.environ.get("AWS_ENDPOINT_URL", "")
+        self._endpoint = endpoint
 
     def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:  # noqa: ARG002 - as `Client`
         """Copy the object at *key* to the file of *sink*.
@@ -50,7 +50,7 @@ class ProgramClient:
 
     def _command(self, key: str, path: str) -> list[str]:
         source = f"s3://{self._bucket}/{key}"
-        if self._name == ClientName.AWS_CLI:  # it reads AWS_ENDPOINT_URL itself
+        if self._name == ClientName.AWS_CLI:  # it reads the variables itself
             return ["aws", "s3", "cp", source, path, "--only-show-errors"]
         if self._name == ClientName.S5CMD:
             endpoint = ["--endpoint-url", self._endpoint] if self._endpoint else []
