@@ -17,7 +17,7 @@ from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.table import show
 from bench.workloads.experiments import EXPERIMENTS, chosen
-from bench.workloads.languages import programs
+from bench.workloads.languages import programs, records
 from bench.workloads.report import Measured
 from bench.workloads.runner import plan, samples_of
 from bucketsum.sweep.fetch_queue.shell import missing_programs
@@ -29,7 +29,8 @@ if TYPE_CHECKING:
 
 MEASURED: Final = Path("bench", "measured", "workloads.json")
 DOCUMENT: Final = Path("docs", "experiments.md")
-LANGUAGES: Final = "fetch-languages"
+LANGUAGES: Final = {"fetch-languages": programs.table, records.NAME: records.table}
+"""Tables of programs in other languages."""
 
 
 @click.command()
@@ -37,7 +38,7 @@ LANGUAGES: Final = "fetch-languages"
     "--only",
     multiple=True,
     help=f"Only experiments whose name contains this: {', '.join(e.name for e in EXPERIMENTS)}, "
-    f"{LANGUAGES}.",
+    f"{', '.join(LANGUAGES)}.",
 )
 @options.runs(3)
 @click.option("--quick", is_flag=True, help="One run with small data sets, as a check.")
@@ -61,8 +62,11 @@ def workloads(
             output.note(line)
         raise SystemExit(2) from None
     tables = [each.table(origin) for each in measured]
-    if not only or any(name in LANGUAGES for name in only):
-        tables.append(programs.table(1 if quick else runs, origin, quick=quick))
+    tables += [
+        table(1 if quick else runs, origin, quick=quick)
+        for language, table in LANGUAGES.items()
+        if not only or any(name in language for name in only)
+    ]
     show(tables, as_json=as_json, origin=origin)
     documents = {each.experiment.name: {"origin": origin, **each.as_json()} for each in measured}
     write_json(FOLDER / "workloads.json", documents)
@@ -79,7 +83,7 @@ def _experiments(only: tuple[str, ...]) -> tuple[Experiment, ...]:
         raise refusal(lacking)
     for program in missing_programs():
         output.note(f"missing: {program}, which the schedule shell needs")
-    return chosen(only, besides=(LANGUAGES,))
+    return chosen(only, besides=tuple(LANGUAGES))
 
 
 def _measured(experiment: Experiment, runs: int, *, quick: bool) -> Measured:

@@ -23,6 +23,7 @@ class Experiment:
         limits_cpu: Whether the CPU share is Lambda's; else all cores, and memory is the only limit.
         link_mbit_per_s: Rate of the link.
         burst_bytes: Burst allowance of the link, which is full again before each sample.
+        columns: Own columns of its table; all of the workload's if empty.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Experiment:
     limits_cpu: bool = True
     link_mbit_per_s: int = LINK_MBIT_PER_S
     burst_bytes: int = 0
+    columns: tuple[str, ...] = ()
 
     def quickly(self) -> Experiment:
         """A check of the experiment, too short for a comparison."""
@@ -52,6 +54,15 @@ _FETCH_QUICK: Final = {"object_bytes": [16_000_000], "schedule": ["all-first", "
 
 _TRANSFER: Final = {"workload": "transfer", "memory_mb": [1769]}
 _TRANSFER_QUICK: Final = {"object_bytes": [10_000_000]}
+_RECORDS: Final = {
+    "workload": "records",
+    "object_bytes": [240_560_000],
+    "memory_mb": [1769],
+    "connections": [16],
+    "block_bytes": [4_096, 65_536],
+}
+_RECORDS_QUICK: Final = {"object_bytes": [2_000_000], "reads": [10, 1_000]}
+_S3_LAYOUTS: Final = ["range", "coalesced", "whole", "object-per-record"]
 
 EXPERIMENTS: Final = (
     Experiment(
@@ -99,6 +110,27 @@ EXPERIMENTS: Final = (
          "schedule": ["all-first", "queue:2", "stream", "shell"]},
         _FETCH_QUICK | {"memory_mb": [512], "schedule": ["queue:1", "shell"]},
         limits_cpu=False,
+    ),
+    Experiment(
+        "records-s3",
+        "Random reads of 2.48 million records in S3, one vCPU",
+        {**_RECORDS, "layout": _S3_LAYOUTS, "reads": [100, 1_000, 10_000, 215_000]},
+        _RECORDS_QUICK,
+        columns=(
+            "records_read", "total_seconds", "predicted_seconds", "index_phase", "fetch_phase",
+            "record_ms", "record_requests", "read_factor", "usd_per_million_reads", "build_price",
+        ),
+    ),
+    Experiment(
+        "records-tmp",
+        "The same records in a block file and in SQLite on the disk, one vCPU",
+        {**_RECORDS, "layout": ["tmp-block", "sqlite-tmp"], "reads": [1_000, 215_000],
+         "block_bytes": [512, 4_096, 32_768]},
+        _RECORDS_QUICK,
+        columns=(
+            "total_seconds", "predicted_seconds", "build_phase", "index_phase", "fetch_phase",
+            "records_per_s", "record_ms", "storage_factor",
+        ),
     ),
 )  # fmt: skip
 """In the order of docs/experiments.md. Each workload's cells are those of a sweep's plan."""

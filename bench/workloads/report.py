@@ -98,7 +98,7 @@ class Measured:
 def _varying(cells: Sequence[CellRow]) -> list[str]:
     """Names of parameters with more than one value, memory always."""
     settings = [cell_values(cell) for cell in cells]
-    own = [parameter.name for cell in cells[:1] for parameter, _ in cell.setting.variant]
+    own = dict.fromkeys(parameter.name for cell in cells for parameter, _ in cell.setting.variant)
     names = ["memory_mb", "object_bytes", "chunk_bytes", "streams", *own]
     return [
         name

@@ -58,7 +58,7 @@ bench.unzip: bench.box bench.tables cli cli.local layer layer.archives
 bench.workloads: bench.box bench.tables bench.workloads.languages cli cli.tune.formats \
 cli.tune.workloads layer layer.s3 layer.sweep layer.sweep.fetch_queue layer.sweep.workloads sweeps
 bench.workloads.languages: bench.box bench.tables bench.unzip cli layer.sweep \
-layer.sweep.fetch_queue
+layer.sweep.fetch_queue layer.sweep.record_store
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
 cli: layer layer.archives layer.sweep sweeps

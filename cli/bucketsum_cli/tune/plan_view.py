@@ -102,7 +102,14 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
             _joined(setting.streams for setting in sweep.settings),
         )
     for parameter in workload.parameters:
-        yield parameter.name, _joined(setting.own[parameter.name] for setting in sweep.settings)
+        yield (
+            parameter.name,
+            _joined(
+                setting.own[parameter.name]
+                for setting in sweep.settings
+                if parameter.name in setting.own
+            ),
+        )
     yield (
         f"{workload.noun}s",
         ", ".join(_object_text(item.key, item.size_bytes, item.generated) for item in plan.objects),

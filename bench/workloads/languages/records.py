@@ -1,0 +1,110 @@
+"""The same block file read in Python and in C++."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from bench.box.requirements import tool
+from bench.box.server import FOLDER
+from bench.tables.spread import Spread
+from bench.tables.table import Column, Table, numbers
+from bench.workloads.languages import block_reader
+from bucketsum.sweep.record_store.block_file import BlockLayout, write_block_file
+from bucketsum.sweep.record_store.data_set import DataSet, queries
+from bucketsum_cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+NAME: Final = "records-languages"
+SIZE_BYTES: Final = 240_560_000
+READS: Final = 215_000
+"""As the article: 2.48 million records, of which so many are read."""
+BLOCK_BYTES: Final = (512, 4_096, 32_768)
+QUICK_SIZE_BYTES: Final = 2_000_000
+QUICK_READS: Final = 2_000
+MISSING: Final = "C++: g++ is not installed; apt-get install g++"
+
+_SOURCE: Final = Path(__file__).with_name("block_reader.cpp")
+_PARTS: Final = ("load_seconds", "load_cpu_seconds", "fetch_seconds", "fetch_cpu_seconds")
+
+Times = tuple[str, int, dict[str, float]]
+"""Program, block size, and the times of one run."""
+
+
+def readers(folder: Path) -> Mapping[str, Sequence[str]]:
+    """Command of each reader by its name; that in C++ is compiled into *folder*, if it can be."""
+    commands: dict[str, Sequence[str]] = {"Python": (sys.executable, "-m", block_reader.__name__)}
+    if compiler := tool("g++"):
+        binary = str(folder / "block_reader")
+        subprocess.run([compiler, "-O2", "-std=c++17", "-o", binary, str(_SOURCE)], check=True)  # noqa: S603 - the project's own source
+        commands["C++"] = (binary,)
+    return commands
+
+
+def table(turns: int, origin: str, *, quick: bool) -> Table:
+    """Each reader once per turn with each block size, on one core, the file in the page cache."""
+    size_bytes, reads = (QUICK_SIZE_BYTES, QUICK_READS) if quick else (SIZE_BYTES, READS)
+    data_set = DataSet(size_bytes)
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix="records-", dir=FOLDER) as scratch:
+        folder = Path(scratch)
+        commands = readers(folder)
+        if "C++" not in commands:
+            output.note(f"missing: {MISSING}")
+        ids = folder / "ids"
+        ids.write_text("\n".join(map(str, queries(reads, data_set.records))))
+        times = [
+            each
+            for block_bytes in BLOCK_BYTES
+            for each in _of_block_size(folder, commands, data_set, block_bytes, turns)
+        ]
+    headings = (Column("block", "block_bytes", "{:,} B".format), Column("reader", "reader"))
+    missing = "" if "C++" in commands else f" Missing: {MISSING}."
+    return Table(
+        NAME,
+        (
+            *headings,
+            *numbers("dictionary s", "CPU s", "fetch s", "CPU s ", decimals=3),
+            *numbers("records/s", decimals=0),
+        ),
+        tuple(_rows(times)),
+        f"{reads:,} of {data_set.records:,} records from a block file in the page cache, one core",
+        f"Measured on this machine, not on AWS. {origin}.{missing}",
+    )
+
+
+def _of_block_size(
+    folder: Path,
+    commands: Mapping[str, Sequence[str]],
+    data_set: DataSet,
+    block_bytes: int,
+    turns: int,
+) -> Iterator[Times]:
+    path = folder / "records.blocks"
+    write_block_file(path, BlockLayout(block_bytes, data_set.records), data_set.chunks())
+    core = sorted(os.sched_getaffinity(0))[-1:]
+    for _ in range(turns):
+        for name, command in commands.items():
+            done = subprocess.run(  # noqa: S603 - commands of this module
+                [*command, str(path), str(folder / "ids")], check=True, capture_output=True,
+                text=True, preexec_fn=lambda: os.sched_setaffinity(0, core),
+            )  # fmt: skip
+            yield name, block_bytes, json.loads(done.stdout)
+
+
+def _rows(times: Sequence[Times]) -> Iterator[tuple[object, ...]]:
+    for name, block_bytes in dict.fromkeys((name, block_bytes) for name, block_bytes, _ in times):
+        own = [each for *key, each in times if key == [name, block_bytes]]
+        yield (
+            block_bytes,
+            name,
+            *(Spread.of(each[part] for each in own) for part in _PARTS),
+            Spread.of(each["records"] / each["fetch_seconds"] for each in own),
+        )

@@ -1,0 +1,131 @@
+"""Costs and crossovers of random reads, and the plots that show them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from matplotlib.colors import Normalize
+
+from bucketsum.sweep.records import CellRow, CellStatistics, Run, RunStatus
+from bucketsum.sweep.workloads import setting_of
+from bucketsum_cli.tune.report.reads_curve import seconds_against_reads, usd_against_reads
+from bucketsum_cli.tune.results import Panel, assembled
+from bucketsum_cli.tune.workloads import VIEWS
+from bucketsum_cli.tune.workloads.read_costs import (
+    equal_prices,
+    equal_times,
+    measured_crossovers,
+    read_cost,
+)
+
+if TYPE_CHECKING:
+    from bucketsum.sweep.records import CellRow as Cell
+
+SETTING: dict[str, Any] = {"memory_mb": 1769, "chunk_bytes": 1_048_576, "streams": "auto"}
+STATS = CellStatistics(
+    n=3, min_seconds=1, p50_seconds=2, p90_seconds=3, max_seconds=3, mean_seconds=2,
+    stdev_seconds=1, mb_per_s=50, cpu_seconds=1, billed_ms=2000, usd_per_gb=0.001,
+    usd_per_tb=1, few_samples=True, best=True, p_value=1, indistinguishable_from_best=True,
+    pareto=True,
+)  # fmt: skip
+OWN: dict[str, Any] = {
+    "records": 1_000_000, "records_read": 100, "total_seconds": 4.0, "predicted_seconds": 3.0,
+    "build_seconds": 0.0, "build_cpu_seconds": 0.0, "fetch_seconds": 3.0,
+    "fetch_cpu_seconds": 1.0, "record_time": "each", "record_p50_ms": 20.0, "record_p90_ms": 30.0,
+    "record_p99_ms": 40.0, "requests": 1_000, "request_usd": 0.0004, "build_usd": 0.001,
+    "latency_ms": 25.0, "link_mb_per_s": 80.0,
+}  # fmt: skip
+
+
+def cell(layout: str, reads: int, seconds: float = 4.0, **own: object) -> Cell:
+    """A measured cell of 100 MB."""
+    parameters = {"layout": layout, "reads": reads}
+    if layout == "range":
+        parameters |= {"connections": 10, "block_bytes": 4_096}
+    setting = setting_of({**SETTING, **parameters})
+    values = {**OWN, "total_seconds": seconds, **own}
+    return CellRow(f"{layout}-{reads}", setting, 1, 100_000_000, "key", own=values, stats=STATS)
+
+
+def test_cost_is_lambdas_time_and_the_requests() -> None:
+    """Of all reads: the time of a sample of them is scaled, and so is Lambda's price."""
+    cost = read_cost(cell("range", 1_000))
+    assert cost is not None
+    per_second = 0.001 * 0.1 / 2  # 0.1 GB billed for two seconds
+    assert cost.lambda_usd_per_second == pytest.approx(per_second)
+    assert cost.usd == pytest.approx(4 * per_second + 0.0004)
+    assert cost.build_usd == 0.001
+    assert read_cost(replace(cell("range", 1_000), stats=None)) is None
+
+
+def test_a_measured_crossover_is_where_the_lowest_line_changes() -> None:
+    """Interpolated on logarithmic scales: 1 s for 10 reads and 100 s for 1,000, against 10 s."""
+    lines = {"range": ((10, 1.0), (1_000, 100.0)), "whole": ((10, 10.0), (1_000, 10.0))}
+    [crossover] = measured_crossovers(lines)
+    assert (crossover.before, crossover.after) == ("range", "whole")
+    assert crossover.reads == pytest.approx(100)
+    assert crossover.value == pytest.approx(10)
+
+
+def test_lines_that_never_cross_have_no_crossover() -> None:
+    """Nor has a single line, nor points that no two lines share."""
+    assert measured_crossovers({"a": ((1, 1.0), (10, 2.0)), "b": ((1, 2.0), (10, 3.0))}) == []
+    assert measured_crossovers({"a": ((1, 1.0), (10, 2.0))}) == []
+    assert measured_crossovers({"a": ((1, 1.0),), "b": ((10, 1.0),)}) == []
+    assert measured_crossovers({}) == []
+
+
+def test_arithmetic_has_the_reads_of_equal_time_and_price() -> None:
+    """100 MB at 80 MB/s take 1.275 s; so do 510 reads of 25 ms over 10 connections."""
+    cells = [cell("range", 10), cell("whole", 10)]
+    [time] = equal_times(cells)
+    assert time.value == pytest.approx(1.275)
+    assert time.reads == pytest.approx(510)
+    assert (time.before, time.after) == ("single reads over 10 connections", "the whole object")
+    [price] = equal_prices(cells)
+    assert price.reads == pytest.approx(1.275 * 5e-5 / (0.0025 * 5e-5 + 0.4e-6))
+    assert equal_times([cell("whole", 10)]) == []
+
+
+def test_plots_have_a_line_per_layout_and_say_which_crossover_is_which() -> None:
+    """In words too; a cell without a measurement is left out."""
+    cells = (
+        cell("range", 10, 0.1), cell("range", 1_000, 10.0), cell("whole", 10, 1.0),
+        cell("whole", 1_000, 1.0), replace(cell("tmp-block", 10), stats=None, own={}),
+    )  # fmt: skip
+    run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
+    results, panel = assembled(run, cells, []), Panel("100 MB", cells)
+    for draw in (seconds_against_reads, usd_against_reads):
+        plot = draw("p", panel, results, Normalize())
+        labels = [text.get_text() for text in plot.figure.legends[0].get_texts()]
+        assert "range, 10 connections, blocks of 4,096 B" in labels
+        assert {"whole", "measured crossover", "crossover by arithmetic"} <= set(labels)
+        assert "Measured: range" in plot.description
+        assert "By arithmetic: single reads over 10 connections below" in plot.description
+        assert len(plot.hints) == 4
+        assert plot.svg().tag.endswith("svg")
+
+
+def test_a_plot_without_a_measurement_is_empty() -> None:
+    """As of a sweep whose cells all failed."""
+    cells = (replace(cell("whole", 10), stats=None, own={}),)
+    run = Run("run", RunStatus.FAILED, "", input={"workload": "records"})
+    plot = seconds_against_reads("p", Panel("x", cells), assembled(run, cells, []), Normalize())
+    assert plot.description == "No layout crosses another."
+
+
+def test_texts_say_scaled_and_amortised() -> None:
+    """Neither is a measurement of the reads themselves."""
+    texts = {column.name: column.text for column in VIEWS["records"].columns}  # type: ignore[index] # a StrEnum's value
+    sampled = cell("object-per-record", 1_000)
+    assert texts["records_read"](sampled) == "100, scaled"
+    assert texts["records_read"](cell("range", 100)) == "100"
+    assert texts["record_ms"](sampled) == "20 / 30 / 40"
+    batch = cell("whole", 100, record_time="amortised")
+    assert texts["record_ms"](batch) == "20 amortised"
+    assert texts["usd_per_million_reads"](sampled) == "0.600"
+    assert texts["fetch_phase"](sampled) == "3.000 / 1.000"
+    failed = replace(sampled, stats=None, own={})
+    assert {text(failed) for text in texts.values()} == {"–"}

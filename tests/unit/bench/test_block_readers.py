@@ -1,0 +1,82 @@
+"""Readers of the block file in other languages: the same file, the same checks."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from bench.workloads.languages import records
+from bench.workloads.languages.records import readers
+
+from bucketsum.sweep.record_store.block_file import BlockLayout, write_block_file
+from bucketsum.sweep.record_store.data_set import DataSet, id_of, queries
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+DATA_SET = DataSet(50_000)
+
+
+def read(folder: Path, name: str, ids: list[int]) -> subprocess.CompletedProcess[str]:
+    """Run one reader on the block file in *folder*."""
+    (folder / "ids").write_text("\n".join(map(str, ids)))
+    commands = readers(folder)
+    if name not in commands:
+        pytest.skip("g++ is not installed")
+    command = [*commands[name], str(folder / "blocks"), str(folder / "ids")]
+    return subprocess.run(command, check=False, capture_output=True, text=True)
+
+
+def block_file(folder: Path, block_bytes: int = 1_024) -> Path:
+    """A block file."""
+    path = folder / "blocks"
+    write_block_file(path, BlockLayout(block_bytes, DATA_SET.records), DATA_SET.chunks())
+    return path
+
+
+@pytest.mark.parametrize("name", ["Python", "C++"])
+@pytest.mark.parametrize("block_bytes", [512, 640, 65_536])
+def test_each_language_reads_and_verifies(tmp_path: Path, name: str, block_bytes: int) -> None:
+    """The file that Python wrote is read by the layout alone: the byte order is fixed."""
+    block_file(tmp_path, block_bytes)
+    done = read(tmp_path, name, queries(DATA_SET.records, DATA_SET.records))
+    assert done.stderr == ""
+    times = json.loads(done.stdout)
+    assert times["records"] == DATA_SET.records
+    assert times["fetch_cpu_seconds"] > 0
+
+
+@pytest.mark.parametrize("name", ["Python", "C++"])
+def test_each_language_notices_a_damaged_record(tmp_path: Path, name: str) -> None:
+    """A changed byte in the text of the first record."""
+    path = block_file(tmp_path)
+    place = BlockLayout(1_024, DATA_SET.records).data_offset + 20
+    content = bytearray(path.read_bytes())
+    content[place] ^= 1
+    path.write_bytes(content)
+    done = read(tmp_path, name, [id_of(0)])
+    assert done.returncode != 0
+    assert f"the CRC of the record {id_of(0)} is wrong" in done.stderr
+
+
+def test_cpp_refuses_other_files_and_other_records(tmp_path: Path) -> None:
+    """A short file, another file, and an id that is not there."""
+    path = block_file(tmp_path)
+    assert "no record" in read(tmp_path, "C++", [id_of(DATA_SET.records)]).stderr
+    content = path.read_bytes()
+    path.write_bytes(content[:-1])
+    assert "not the size of its header" in read(tmp_path, "C++", []).stderr
+    path.write_bytes(b"X" + content[1:])
+    assert "not a block file of version 1" in read(tmp_path, "C++", []).stderr
+
+
+def test_a_missing_compiler_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The table says that the reader in C++ is missing."""
+    monkeypatch.setattr(records, "tool", lambda _: None)
+    assert set(readers(tmp_path)) == {"Python"}
+    monkeypatch.setattr(records, "FOLDER", tmp_path)
+    table = records.table(1, "a machine", quick=True)
+    assert "Missing: C++: g++ is not installed" in table.remark
+    assert {row[1] for row in table.rows} == {"Python"}
