@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import signal
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NoReturn
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,6 +14,7 @@ from bench.box.objects import make_object
 from bench.box.profiles import PROFILES, QUICK_OBJECT_BYTES
 from bench.box.requirements import CannotMakeBoxError, missing, refusal
 from bench.box.server import FOLDER, PROJECT, start_server
+from bench.box.signals import unwind_on_signals
 from bench.readers.registry import chosen
 from bench.readers.report import Measured, as_json, markdown, origin_of, warnings
 from bench.readers.rivals import install
@@ -61,8 +61,7 @@ def readers(
         runs, profiles = 1, [profile.with_object(QUICK_OBJECT_BYTES) for profile in profiles]
     if quick and write_docs:
         raise click.UsageError("--quick reads too little for --write-docs; leave one of them out")
-    signal.signal(signal.SIGTERM, _leave)
-    signal.signal(signal.SIGHUP, _leave)
+    unwind_on_signals()
     origin = origin_of()  # before anything is measured
     try:
         measured, rivals = _measure(profiles, chosen(only), runs)
@@ -80,11 +79,6 @@ def readers(
     samples = (sample for configuration in measured for sample in configuration.samples)
     if any(sample.outcome is Outcome.WRONG for sample in samples):
         raise SystemExit(1)
-
-
-def _leave(number: int, _: object) -> NoReturn:
-    """Unwind, so that the sandbox is removed."""
-    raise SystemExit(128 + number)
 
 
 def _measure(

@@ -12,6 +12,7 @@ import click
 
 from bench.box.requirements import CannotMakeBoxError, missing, refusal
 from bench.box.server import FOLDER
+from bench.box.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
@@ -54,6 +55,7 @@ def workloads(
     """
     if quick and write_docs:
         raise click.UsageError("--quick measures too little for --write-docs; leave one out")
+    unwind_on_signals()
     origin = f"{datetime.now(UTC).date()}, {machine()}; load before {os.getloadavg()[0]:.1f}"
     try:
         measured = [_measured(each, runs, quick=quick) for each in _experiments(only)]

@@ -48,9 +48,9 @@ _FETCH: Final = {
     "workload": "fetch",
     "object_bytes": [480_000_000],
     "chunk_bytes": [262_144],
-    "schedule": ["all-first", "queue:1", "queue:2", "queue:4", "queue:8", "stream"],
+    "schedule": ["all-first", "queue:1", "stream"],
 }
-_FETCH_QUICK: Final = {"object_bytes": [16_000_000], "schedule": ["all-first", "queue:1", "stream"]}
+_FETCH_QUICK: Final = {"object_bytes": [16_000_000]}
 
 _TRANSFER: Final = {"workload": "transfer", "memory_mb": [1769]}
 _TRANSFER_QUICK: Final = {"object_bytes": [10_000_000]}
@@ -99,9 +99,15 @@ EXPERIMENTS: Final = (
     Experiment(
         "fetch-lambda",
         "240 MB in 12 archives, with Lambda's CPU share",
-        {**_FETCH, "object_bytes": [240_000_000], "memory_mb": [512, 1769, 3538],
-         "schedule": ["all-first", "queue:1", "queue:4", "stream"]},
+        {**_FETCH, "object_bytes": [240_000_000], "memory_mb": [512, 1769, 3538]},
         _FETCH_QUICK | {"memory_mb": [1769]},
+    ),
+    Experiment(
+        "fetch-depth",
+        "240 MB in 12 archives, by the depth of the queue, on one vCPU",
+        {**_FETCH, "object_bytes": [240_000_000], "memory_mb": [1769],
+         "schedule": ["queue:1", "queue:2", "queue:4", "queue:8"]},
+        _FETCH_QUICK | {"schedule": ["queue:2"]},
     ),
     Experiment(
         "fetch-lines",
