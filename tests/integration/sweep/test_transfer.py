@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
+import subprocess
 import sys
 import tempfile
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -63,12 +67,16 @@ def known(s3: S3Client) -> KnownObject:
 
 def probed(s3: S3Client, known: KnownObject, **variant: str) -> dict[str, Any]:
     """The answer to one probe; *variant* replaces the parameters' defaults."""
+    return dict(Prober(s3).probe(event_of(known, **variant), 512))
+
+
+def event_of(known: KnownObject, **variant: str) -> Any:  # noqa: ANN401 - a probe's event
+    """The event of that probe."""
     own = {parameter.name: parameter.default_value for parameter in TRANSFER.parameters}
-    event: Any = {
+    return {
         **known, "bucket": BUCKET, "workload": "transfer", "chunk_bytes": 65_536, "streams": 1,
         "variant": own | variant,
     }  # fmt: skip
-    return dict(Prober(s3).probe(event, 512))
 
 
 @pytest.mark.parametrize("destination", Destination)
@@ -82,9 +90,9 @@ def test_every_client_brings_every_file(
     assert (answer["files"], answer["threads"], answer["drained_bytes"]) == (4, 2, 0)
     times = file_times.read(answer["file_times"])
     assert sum(time.size_bytes for time in times) == SET_BYTES
-    for time in times:
-        assert 0 <= time.intended <= time.started < (time.first_byte or 0) <= time.ended
-        assert time.ended <= answer["seconds"] + 0.01
+    for each in times:
+        assert 0 <= each.intended <= each.started < (each.first_byte or 0) <= each.ended
+        assert each.ended <= answer["seconds"] + 0.01
     assert not list(tmp_path.iterdir())
 
 
@@ -199,10 +207,60 @@ def test_a_program_that_fails_ends_the_transfer(
 
 
 def test_a_list_of_ones_own_is_read(s3: S3Client, known: KnownObject) -> None:
-    """A line that is not as it must be is named."""
-    line = b'{"name": "a"}\n'
-    s3.put_object(Bucket=BUCKET, Key="mine.jsonl", Body=line)
-    sha1 = sha1_of([line])
-    own: KnownObject = {**known, "key": "mine.jsonl", "sha1": sha1}
-    with pytest.raises(BadSweep, match=r"line 1 of 'mine\.jsonl'"):
+    """However its JSON is written."""
+    body = s3.get_object(Bucket=BUCKET, Key=KEY)["Body"].read()
+    files = [json.loads(line) for line in body.splitlines()]
+    key = f"{KEY.removesuffix('.jsonl')}.txt"  # beside the same files
+    lines = "\n".join(json.dumps(file, sort_keys=True, separators=(",", ":")) for file in files)
+    s3.put_object(Bucket=BUCKET, Key=key, Body=lines)
+    own: KnownObject = {**known, "key": key, "sha1": sha1_of([lines.encode()])}
+    answer = probed(s3, own, pattern="limited:2")
+    assert (answer["status"], answer["digest_ok"], answer["sha1"]) == ("ok", True, own["sha1"])
+
+
+@pytest.mark.parametrize(
+    ("line", "problem"),
+    [
+        ({"name": "a"}, r"line 1 of 'mine\.jsonl'"),
+        ({"name": "a", "size_bytes": 9, "sha1": "x"}, r"mine\.jsonl names 9 bytes of files, not 6"),
+    ],
+)
+def test_a_wrong_list_of_ones_own_is_refused(
+    s3: S3Client, known: KnownObject, line: dict[str, object], problem: str
+) -> None:
+    """Before a file is read."""
+    body = json.dumps(line).encode()
+    s3.put_object(Bucket=BUCKET, Key="mine.jsonl", Body=body)
+    own: KnownObject = {**known, "key": "mine.jsonl", "sha1": sha1_of([body])}
+    with pytest.raises(BadSweep, match=problem):
         probed(s3, own)
+
+
+_STOPPED: Final = """
+import json, sys, tempfile, boto3
+from bucketsum.s3.source import CLIENT_CONFIG
+from bucketsum.sweep.prober import Prober
+tempfile.tempdir = sys.argv[2]
+print("ready", flush=True)
+Prober(boto3.client("s3", config=CLIENT_CONFIG)).probe(json.loads(sys.argv[1]), 512)
+"""
+
+
+def test_a_transfer_that_is_stopped_leaves_nothing(
+    s3: S3Client, known: KnownObject, tmp_path: Path, server: str
+) -> None:
+    """Ctrl-C between two files ends it, and its folder is removed."""
+    assert s3.meta.endpoint_url == server
+    with subprocess.Popen(
+        [sys.executable, "-c", _STOPPED, json.dumps(event_of(known, pattern="staccato:1")),
+         str(tmp_path)],
+        stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as process:  # fmt: skip
+        deadline = time.monotonic() + 20
+        while not list(tmp_path.glob("*/0")) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert list(tmp_path.glob("*/0"))
+        process.send_signal(signal.SIGINT)
+        process.wait(timeout=20)
+    assert process.returncode == -signal.SIGINT
+    assert not list(tmp_path.iterdir())

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.generated_objects import DataFile, Generated
+from bucketsum.sweep.transfers.model import FILE_BYTES_MEAN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-FILE_BYTES_MEAN: Final = 1_562_048
 FILE_BYTES_MIN: Final = 112_336
 FILE_BYTES_MAX: Final = 10_924_380
 """As the article gives them for its 100 files."""

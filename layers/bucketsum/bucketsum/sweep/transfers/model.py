@@ -78,6 +78,9 @@ class Network(StrEnum):
     """Spent: `DRAIN_BYTES` are read and dropped first."""
 
 
+FILE_BYTES_MEAN: Final = 1_562_048
+"""Of the article's files, and about that of generated ones."""
+
 DRAIN_BYTES: Final = 400_000_000
 """More than the burst of an execution environment, some 300 MiB."""
 

@@ -6,20 +6,17 @@ import os
 import shutil
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.measure import BYTES_PER_MB
-from bucketsum.settings import BASE_MEMORY_BYTES, MEMORY_MB_PER_CPU
-from bucketsum.sweep.estimate import PROBE_SECONDS_MAX, read_seconds
+from bucketsum.settings import BASE_MEMORY_BYTES
+from bucketsum.sweep.transfers.duration import files_in, trial_seconds
 from bucketsum.sweep.transfers.model import (
     CLIENT,
     DESTINATION,
-    DRAIN_BYTES,
     NETWORK,
     PATTERN,
     PROGRAMS,
     START,
     ClientName,
     Destination,
-    Network,
     Pattern,
     PatternName,
     Start,
@@ -48,28 +45,7 @@ SET_BYTES_MAX: Final = 1_562_048_000
 FILES_AT_ONCE_MAX: Final = 256
 """[A] A function has 1,024 threads and as many file descriptors; a file needs up to three."""
 
-_FILE_BYTES: Final = 1_562_048
 _MIB: Final = 1024 * 1024
-
-_LATENCY_SECONDS: Final = 0.035
-"""Time to the first byte of a small object; facts differ between 15 and 50 ms."""
-
-_CPU_SECONDS_PER_FILE: Final = {
-    ClientName.LIBCURL: 0.0005,
-    ClientName.BOTO3: 0.002,
-    ClientName.BOTO3_PER_FILE: 0.05,
-    ClientName.S3TRANSFER: 0.004,
-    ClientName.CRT: 0.002,
-    ClientName.AWS_CLI: 0.5,
-    ClientName.S5CMD: 0.05,
-    ClientName.RCLONE: 0.1,
-}
-"""Cautious estimates: a new client loads a model, a program starts, the AWS CLI with Python."""
-
-_MB_PER_VCPU_SECOND: Final = 300
-"""Of the slowest clients, with a destination that hashes."""
-
-_CHECKED_MB_PER_VCPU_SECOND: Final = 500
 
 
 class TransferWorkload(Workload):
@@ -96,21 +72,7 @@ class TransferWorkload(Workload):
 
     def seconds(self, setting: Setting, size_bytes: int) -> float:
         """The slower of network and CPU, the waits between, and the reads that are not measured."""
-        own, vcpus = setting.own, setting.memory_mb / MEMORY_MB_PER_CPU
-        pattern, files = Pattern.of(str(own["pattern"])), _files_in(size_bytes)
-        threads = pattern.number or max(1, round(vcpus))
-        if pattern.name == PatternName.SERIAL:
-            threads = 1
-        elif pattern.name != PatternName.LIMITED:
-            threads = files
-        waits = _LATENCY_SECONDS * files / threads
-        cpu = files * _CPU_SECONDS_PER_FILE[ClientName(str(own["client"]))] / vcpus
-        measured = read_seconds(size_bytes, _MB_PER_VCPU_SECOND * vcpus) + waits + cpu
-        if pattern.name == PatternName.STACCATO:
-            from bucketsum.sweep.transfers.schedule import span_seconds
-
-            measured = max(measured, span_seconds(pattern, files))
-        return min(measured + _unmeasured_seconds(setting, size_bytes, vcpus), PROBE_SECONDS_MAX)
+        return trial_seconds(setting, size_bytes)
 
     def uses_disk(self, setting: Setting) -> bool:
         """Only if it is the destination."""
@@ -120,7 +82,7 @@ class TransferWorkload(Workload):
         """Files that do not fit, too many at once, and programs that are not here."""
         refusals = (
             _no_room(setting, planned.size_bytes, storage_mb),
-            _too_many(setting, _files_in(planned.size_bytes)),
+            _too_many(setting, files_in(planned.size_bytes)),
             _no_program(setting),
         )
         return next(filter(None, refusals), None)
@@ -141,7 +103,7 @@ class TransferWorkload(Workload):
 
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Transfer the files, and check each."""
-        from bucketsum.sweep.transfers.trial import answer_to
+        from bucketsum.sweep.transfers.answer import answer_to
 
         return answer_to(event, context)
 
@@ -160,21 +122,6 @@ class TransferWorkload(Workload):
     def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - as the protocol
         """No parameter of the template deploys a transfer."""
         return False
-
-
-def _files_in(size_bytes: int) -> int:
-    return max(1, round(size_bytes / _FILE_BYTES))
-
-
-def _unmeasured_seconds(setting: Setting, size_bytes: int, vcpus: float) -> float:
-    """Seconds of a sample before and after its clock."""
-    own, megabytes = setting.own, size_bytes / BYTES_PER_MB
-    seconds = megabytes / (_CHECKED_MB_PER_VCPU_SECOND * vcpus)
-    if own["destination"] == Destination.NULL:
-        seconds = read_seconds(size_bytes, _MB_PER_VCPU_SECOND * vcpus)
-    if own["network"] == Network.SUSTAINED:
-        seconds += read_seconds(DRAIN_BYTES + size_bytes, _MB_PER_VCPU_SECOND * vcpus)
-    return seconds
 
 
 def _no_room(setting: Setting, size_bytes: int, storage_mb: int) -> str | None:
