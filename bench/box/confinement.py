@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.box.network import is_abandoned
 from bench.box.requirements import CONTROL_GROUPS, refusal
-from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
+from bucketsum_cli.local.cgroups import cgroup_roots, forbid_swap, kills_of, remove_roots
 from bucketsum_cli.local.worker import Cgroup as Group
 
 
@@ -35,10 +35,7 @@ class Confinement:
 
     def forbid_swap(self, name: str) -> None:
         """Let group *name* run out of memory as on Lambda, even if the machine has swap space."""
-        folder = Path(self.roots["memory"], name)
-        for file in ("memory.swap.max", "memory.swappiness"):
-            if (folder / file).exists():
-                (folder / file).write_text("0")
+        forbid_swap(Path(self.roots["memory"], name))
 
     def empty(self, name: str) -> int:
         """End all processes in group *name*, and remove it; returns how often memory ran out."""
@@ -49,18 +46,6 @@ class Confinement:
     def remove(self) -> None:
         """End all processes in the groups, and remove the groups."""
         remove_roots(self.roots)
-
-
-def kills_of(group: Path) -> int:
-    """Processes of *group* that the kernel killed because memory ran out."""
-    files = (group / name for name in ("memory.oom_control", "memory.events"))
-    return sum(kills_in(file.read_text()) for file in files if file.exists())
-
-
-def kills_in(text: str) -> int:
-    """The count after ``oom_kill``, in cgroup version 1 and 2."""
-    words = text.split()
-    return int(words[words.index("oom_kill") + 1]) if "oom_kill" in words else 0
 
 
 def _remove_abandoned(parents: set[Path]) -> None:

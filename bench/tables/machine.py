@@ -4,16 +4,11 @@ from __future__ import annotations
 
 import os
 import platform
-from pathlib import Path
+
+from bucketsum_cli.hardware import cpu_model
 
 
 def machine() -> str:
     """CPU, cores and kernel in one line."""
     release = platform.release().partition("-")[0]
-    return f"{_cpu()}, {os.cpu_count()} cores, {platform.system()} {release}"
-
-
-def _cpu(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
-    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
-    return names[0] if names else platform.machine()
+    return f"{cpu_model()}, {os.cpu_count()} cores, {platform.system()} {release}"

@@ -12,10 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from bench.box.confinement import kills_of
 from bench.box.objects import content
 from bucketsum.digest_rows import RowKey
 from bucketsum_cli.files import files_under
+from bucketsum_cli.local.cgroups import kills_of
 from bucketsum_cli.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:

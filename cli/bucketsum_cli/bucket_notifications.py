@@ -134,7 +134,7 @@ def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter
     for other in notifications_in(configuration):
         if (other.target, other.events, other.keys) == (queue_arn, (CREATED,), keys):
             return dict(configuration)
-        if any(map(_is_created, other.events)) and other.keys.overlaps(keys):
+        if any(map(is_created, other.events)) and other.keys.overlaps(keys):
             raise CannotDoError(_conflict(other, queue_arn, keys))
     entry: dict[str, Any] = {
         "Id": f"bucketsum-{hashlib.sha256(repr((queue_arn, keys)).encode()).hexdigest()[:12]}",
@@ -152,7 +152,8 @@ def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter
     return {**configuration, "QueueConfigurations": entries}
 
 
-def _is_created(event: str) -> bool:
+def is_created(event: str) -> bool:
+    """Whether the type of an event is that of created objects."""
     return event.startswith("s3:ObjectCreated:")
 
 

@@ -57,6 +57,7 @@ class Target:
         profile: Profile with the credentials; None is the environment's.
         local: Whether it is on the local emulator, which has one stack.
         bucket: Bucket to work with; None is the stack's own.
+        is_named: Whether an option or the environment names the stack.
     """
 
     stack: str = DEFAULT_NAME
@@ -64,6 +65,7 @@ class Target:
     profile: str | None = None
     local: bool = False
     bucket: str | None = None
+    is_named: bool = False
 
     def find(self) -> Stack:
         """Find it; its bucket is the one that the options name.
@@ -130,7 +132,9 @@ def stack_options(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         if local:
             _refuse_with_local()
-        command(*args, target=Target(stack, region, profile, local), **options)
+        is_named = local or not _is_default("stack")
+        target = Target(stack, region, profile, local, is_named=is_named)
+        command(*args, target=target, **options)
 
     return with_target
 
@@ -162,6 +166,11 @@ def _not_empty(_: click.Context, __: click.Parameter, name: str | None) -> str |
     if name is not None and not name.strip():
         raise click.BadParameter("it must not be empty")
     return name
+
+
+def _is_default(option: str) -> bool:
+    source = click.get_current_context().get_parameter_source(option)
+    return source is ParameterSource.DEFAULT
 
 
 def _refuse_with_local() -> None:

@@ -60,7 +60,13 @@ def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
     cells = planned_rows(plan)
     for cell in cells:
         _MEASUREMENTS.record_cell(event["run_id"], cell)
-    run = planned_run(_begun(event), plan, prices)
+    run = replace(
+        planned_run(_begun(event), plan),
+        estimated_seconds=round(plan.estimated_seconds, 1),
+        estimated_usd=plan.estimated_usd(prices),
+        price_date=prices.date,
+        priced_as=prices.priced_as,
+    )
     _MEASUREMENTS.record_run(run)
     _close_if_ended(run, cells, prices)
     logger.info("planned", run_id=run.run_id, samples=run.samples, usd=run.estimated_usd)

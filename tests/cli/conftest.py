@@ -15,6 +15,8 @@ from tests.cli.deployed import deploy, prompt_table
 from bucketsum_cli import dead_letter_queue, emulator
 from bucketsum_cli.main import main
 from bucketsum_cli.stack import Stack, find_stack
+from bucketsum_cli.tune import recorded_runs
+from bucketsum_cli.tune.here import place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -45,9 +47,11 @@ class Ended:
 
 @pytest.fixture(autouse=True)
 def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let no test find the local emulator of the clone that the command is installed from."""
+    """Let no test find the emulator, or the runs, of the clone that the command is in."""
     monkeypatch.setattr(emulator, "_INSTALLED_FROM", tmp_path / "no-clone")
     monkeypatch.delenv(emulator.HOME_VARIABLE, raising=False)
+    for module in (recorded_runs, place):
+        monkeypatch.setattr(module, "runs_folder", lambda: tmp_path / "runs")
 
 
 @pytest.fixture

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.dynamodb_items import attribute_of
-from bucketsum.sweep.measurements_table import sample_item
-from bucketsum.sweep.record_values import item_values
+from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.records import CellStatistics
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum.sweep.workloads.unzip import INFLATE, MODE
@@ -51,8 +49,4 @@ def statistics(seconds: float, **changes: Any) -> CellStatistics:  # noqa: ANN40
 
 def put_sample(dynamodb: DynamoDBClient, table: str, run_id: str, sample: Sample) -> None:
     """Write *sample* as the state machine does."""
-    item = sample_item(sample.cell_id, sample.repetition, sample.invocation)
-    values = {"run_id": run_id, "item": item, **item_values(sample)}
-    dynamodb.put_item(
-        TableName=table, Item={name: attribute_of(value, ".9g") for name, value in values.items()}
-    )
+    MeasurementsTable(dynamodb, table).record_sample(run_id, sample)

@@ -38,6 +38,8 @@ ROLES: Final = {
     "bucketsum.hashing": "hashing",
     "bucketsum.batch": "hashing",
     "bucketsum_cli.tune.formatting": "cli.tune.formats",  # below the workloads' views
+    "bucketsum_cli.local.cgroups": "cli",  # not the emulator's alone
+    "bucketsum_cli.local.worker": "cli",  # as above; it imports the standard library alone
     "bucketsum_cli.main": "commands",
     "bucketsum_cli.root_command": "commands",
     "bench.__main__": "benchmarks",
@@ -46,7 +48,7 @@ ROLES: Final = {
 
 ARROWS: Final = """\
 analyst: layer layer.sweep sweeps
-bench.box: cli.local
+bench.box: cli
 bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.sweep
 bench.function: bench.box bench.tables cli cli.local
 bench.readers: bench.box bench.tables cli cli.local layer
@@ -54,7 +56,7 @@ bench.readers.ways: bench.readers layer layer.s3
 bench.scaling: bench.tables
 bench.tables: cli
 bench.targets: bench.box bench.tables cli cli.local layer
-bench.unzip: bench.box bench.tables cli cli.local layer layer.archives
+bench.unzip: bench.box bench.tables cli layer layer.archives
 bench.workloads: bench.box bench.tables bench.workloads.languages cli cli.tune.formats \
 cli.tune.workloads layer layer.s3 layer.sweep layer.sweep.fetch_queue layer.sweep.workloads sweeps
 bench.workloads.languages: bench.box bench.tables bench.unzip cli layer.sweep \
@@ -67,9 +69,10 @@ cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
 cli.selftest: cli cli.tune layer layer.archives layer.sweep
 cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.sweep layer.sweep.workloads sweeps
-cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.report layer layer.sweep \
+cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep \
 layer.sweep.workloads sweeps
 cli.tune.formats: cli layer
+cli.tune.here: cli cli.tune layer layer.s3 layer.sweep layer.sweep.workloads sweeps
 cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sweep \
 layer.sweep.transfers layer.sweep.workloads
 cli.tune.workloads: cli.tune.formats layer layer.sweep layer.sweep.record_store \

@@ -45,6 +45,25 @@ def remove_roots(roots: dict[str, str]) -> None:
         _remove(Path(root))
 
 
+def forbid_swap(group: Path) -> None:
+    """Let *group* run out of memory as on Lambda, even if the machine has swap space."""
+    for file in ("memory.swap.max", "memory.swappiness"):
+        if (group / file).exists():
+            (group / file).write_text("0")
+
+
+def kills_of(group: Path) -> int:
+    """Processes of *group* that the kernel killed because memory ran out."""
+    files = (group / name for name in ("memory.oom_control", "memory.events"))
+    return sum(kills_in(file.read_text()) for file in files if file.exists())
+
+
+def kills_in(text: str) -> int:
+    """The count after ``oom_kill``, in cgroup version 1 and 2."""
+    words = text.split()
+    return int(words[words.index("oom_kill") + 1]) if "oom_kill" in words else 0
+
+
 def _remove(group: Path) -> None:
     """Remove a control group; the kernel allows it only after the last process has ended."""
     deadline = time.monotonic() + _EMPTY_SECONDS

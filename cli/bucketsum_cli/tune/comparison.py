@@ -32,16 +32,20 @@ _SETTING: Final = (
     Column("chunk size", 10, right=True),
 )
 _STREAMS: Final = Column("streams", 7, right=True)
-_NUMBERS: Final = (
+_SPEED: Final = (
     Column("object"),
     Column("MB/s before", 11, right=True),
     Column("after", 7, right=True),
     Column("change", 9, right=True),
-    Column("USD/GB before", 13, right=True),
+)
+_COST: Final = (
     Column("after", 10, right=True),
     Column("change", 9, right=True),
     Column("difference", 15),
 )
+
+_WHOLE_MACHINE: Final = 0
+"""Stands for the memory of a setting whose memory no machine enforced."""
 
 _Identity: TypeAlias = "tuple[tuple[int, ...], tuple[str, ...], int, str, int]"
 
@@ -57,16 +61,23 @@ class Pair:
         before: The cell in the first run; None if that run does not have it.
         after: The cell in the second run; None if that run does not have it.
         p_value: Of the permutation test of their warm seconds; None without two sets of samples.
+        memory_mb: Memory of the setting; `_WHOLE_MACHINE` if it was not enforced in either run.
     """
 
     object: str
     before: CellRow | None
     after: CellRow | None
-    p_value: float | None = None
+    p_value: float | None
+    memory_mb: int
+
+    @property
+    def memory(self) -> str:
+        """The text of the memory."""
+        return "machine" if self.memory_mb == _WHOLE_MACHINE else memory_text(self.memory_mb)
 
     @property
     def setting(self) -> Setting:
-        """The setting, which is equal in both."""
+        """The setting, equal in both but for a memory that was not enforced."""
         cell = self.before or self.after
         assert cell is not None  # noqa: S101 - `pairs_of` makes no pair without a cell
         return cell.setting
@@ -90,8 +101,17 @@ class Pair:
 
 
 def pairs_of(before: Results, after: Results) -> list[Pair]:
-    """Every cell of the two runs, in the order of the table."""
-    cells = [{_identity(cell): cell for cell in results.cells} for results in (before, after)]
+    """Every cell of the two runs, in the order of the table.
+
+    A machine that did not enforce a memory is compared with every memory of the other run.
+    """
+    memories = {
+        cell.setting.memory_mb
+        for results in (before, after)
+        if results.has_memory_axis
+        for cell in results.cells
+    }
+    cells = [_by_identity(results, memories or {_WHOLE_MACHINE}) for results in (before, after)]
     texts = _object_texts([before, after])
     return [
         Pair(
@@ -99,6 +119,7 @@ def pairs_of(before: Results, after: Results) -> list[Pair]:
             cells[0].get(identity),
             cells[1].get(identity),
             _p_value(before, after, cells[0].get(identity), cells[1].get(identity)),
+            identity[0][0],
         )
         for identity in sorted({*cells[0], *cells[1]})
     ]
@@ -110,16 +131,29 @@ def differences(before: Results, after: Results) -> Iterator[str]:
         old, new = getattr(before.run, name), getattr(after.run, name)
         if old != new:
             yield f"{name.replace('_', ' ')}: {old} before, {new} after"
+    machines = [results.machine.name if results.machine else None for results in (before, after)]
+    if machines[0] != machines[1]:
+        yield f"machine: {machines[0] or 'Lambda'} before, {machines[1] or 'Lambda'} after"
     for name in ("boto3", "layer"):
         old_versions, new_versions = _versions_of(name, before), _versions_of(name, after)
         if old_versions != new_versions:
             yield f"{name}: {_joined(old_versions)} before, {_joined(new_versions)} after"
 
 
+def _by_identity(results: Results, memories: Iterable[int]) -> dict[_Identity, CellRow]:
+    return {
+        _identity(cell, memory_mb): cell
+        for cell in results.cells
+        for memory_mb in ([cell.setting.memory_mb] if results.has_memory_axis else memories)
+    }
+
+
 class ComparisonTable:
     """The table of pairs; streams and the workload's own parameters have columns if needed."""
 
-    def __init__(self, pairs: Sequence[Pair]) -> None:
+    def __init__(self, pairs: Sequence[Pair], *, per_tb: bool = False) -> None:
+        """Take all pairs; *per_tb* gives costs per TB, as machines are compared."""
+        self._unit, self._cost = ("TB", "usd_per_tb") if per_tb else ("GB", "usd_per_gb")
         settings = [pair.setting for pair in pairs]
         self._has_streams = has_notable_streams(settings)
         self._own = list(dict.fromkeys(name for setting in settings for name in setting.own))
@@ -128,29 +162,30 @@ class ComparisonTable:
     def columns(self) -> list[Column]:
         """The columns."""
         own = [Column(name, 7) for name in self._own]
-        return [*_SETTING, *[_STREAMS] * self._has_streams, *own, *_NUMBERS]
+        cost = Column(f"USD/{self._unit} before", 13, right=True)
+        return [*_SETTING, *[_STREAMS] * self._has_streams, *own, *_SPEED, cost, *_COST]
 
     def row(self, pair: Pair) -> list[str | Cell]:
         """The row of *pair*."""
         setting = pair.setting
         return [
-            memory_text(setting.memory_mb),
+            pair.memory,
             chunk_text(setting.chunk_bytes),
             *[str(setting.streams)] * self._has_streams,
             *(str(setting.own.get(name, MISSING)) for name in self._own),
-            *_numbers(pair),
+            *_numbers(pair, self._cost),
         ]
 
 
-def _numbers(pair: Pair) -> list[str | Cell]:
+def _numbers(pair: Pair, cost: str) -> list[str | Cell]:
     before, after = pair.before, pair.after
     return [
         pair.object,
         speed_text(_statistic(before, "mb_per_s")),
         speed_text(_statistic(after, "mb_per_s")),
         percent_text(pair.mb_per_s_change),
-        usd_text(_statistic(before, "usd_per_gb")),
-        usd_text(_statistic(after, "usd_per_gb")),
+        usd_text(_statistic(before, cost)),
+        usd_text(_statistic(after, cost)),
         percent_text(pair.usd_per_gb_change),
         Cell(pair.verdict, "bold" if pair.verdict == "different" else "dim"),
     ]
@@ -168,10 +203,11 @@ def pair_as_json(pair: Pair) -> dict[str, Any]:
     }
 
 
-def _identity(cell: CellRow) -> _Identity:
-    """The setting, the object and the concurrency; sorts in the order of the table."""
+def _identity(cell: CellRow, memory_mb: int) -> _Identity:
+    """The setting with this memory, the object and the concurrency, in the table's order."""
     setting = cell.setting
-    return setting.order, tuple(setting.own), cell.object_bytes, cell.key, cell.concurrency
+    order = (memory_mb, *setting.order[1:])
+    return order, tuple(setting.own), cell.object_bytes, cell.key, cell.concurrency
 
 
 def _object_texts(runs: Iterable[Results]) -> dict[tuple[int, str, int], str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.errors import BadSweep
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from bucketsum.sweep.prices import Prices
+    from bucketsum_cli.tune.machine import Machine
     from bucketsum_cli.tune.sweeper import Sweeper
 
 
@@ -81,17 +83,27 @@ def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:
 
 def print_plan(priced: Priced) -> None:
     """Print the plan on stderr: stdout is for the result."""
-    plan = priced.plan
+    _print(priced.plan, _facts(priced.plan, _time_text(priced), _cost_text(priced)))
+
+
+def print_machine_plan(plan: Plan, machine: Machine, seconds: float, usd: float | None) -> None:
+    """Print the plan for a machine, with its estimated duration and cost, on stderr."""
+    takes = f"about {duration_text(seconds)} with Lambda's network and CPU share"
+    costs = "unknown" if usd is None else f"about {usd_text(usd)} USD"
+    _print(plan, chain(_facts(plan, takes, costs), machine.facts()))
+
+
+def _print(plan: Plan, facts: Iterable[tuple[str, str]]) -> None:
     cells, runs = count_text(len(plan.cells), "cell"), count_text(plan.sweep.repetitions, "run")
     output.note(f"{cells} × {runs}: {count_text(plan.samples, 'sample')}")
-    facts = [*_facts(priced)]
-    width = max(len(name) for name, _ in facts)
-    for name, text in facts:
+    lines = [*facts]
+    width = max(len(name) for name, _ in lines)
+    for name, text in lines:
         output.note(f"  {name:<{width}}  {text}")
 
 
-def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
-    plan, sweep = priced.plan, priced.plan.sweep
+def _facts(plan: Plan, takes: str, costs: str) -> Iterator[tuple[str, str]]:
+    sweep = plan.sweep
     yield "memory", ", ".join(map(memory_text, sorted(sweep.memory_mb)))
     workload, chunks = WORKLOADS[sweep.workload], {s.chunk_bytes for s in sweep.settings}
     if chunks != {workload.chunk_bytes}:
@@ -117,8 +129,8 @@ def _facts(priced: Priced) -> Iterator[tuple[str, str]]:
     if sweep.concurrency != (1,):
         yield "at once", ", ".join(map(str, sweep.concurrency))
     yield "strategy", sweep.strategy.name
-    yield "takes", _time_text(priced)
-    yield "costs", _cost_text(priced)
+    yield "takes", takes
+    yield "costs", costs
     if sweep.few_samples:
         yield "weak", "fewer than 5 runs are too few to judge the spread"
     for reason in dict.fromkeys(cell.refused for cell in plan.cells if cell.refused):

@@ -4,23 +4,44 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from bucketsum.measure import mb_per_s
 from bucketsum.sweep.recommend import Recommendation
-from bucketsum.sweep.records import RunStatus, SampleStatus, plain_cause
+from bucketsum.sweep.records import RunLabel, RunStatus, SampleStatus, plain_cause
 from bucketsum.sweep.workloads import WorkloadName, workload_of
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.formatting import count_text, size_texts
 from bucketsum_cli.tune.labels import SettingLabels, chunk_has_effect, streams_text
+from bucketsum_cli.tune.machine import machine_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from bucketsum.sweep.measurements_table import MeasurementsTable
     from bucketsum.sweep.parameters import Setting
     from bucketsum.sweep.records import CellRow, CellStatistics, Run, Sample
     from bucketsum.sweep.workloads.protocol import Workload
+    from bucketsum_cli.tune.machine import Machine
+
+
+class RunReader(Protocol):
+    """Reads runs, for example from the measurements table."""
+
+    def runs(self) -> Iterator[Run]:
+        """Every run, the newest first."""
+        ...
+
+    def run(self, run_id: str) -> Run | None:
+        """The run, or None."""
+        ...
+
+    def cells(self, run_id: str) -> list[CellRow]:
+        """The cells of a run, ordered by id."""
+        ...
+
+    def samples(self, run_id: str) -> list[Sample]:
+        """The samples of a run, ordered by cell, repetition and invocation."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +74,17 @@ class Results:
     @property
     def is_local(self) -> bool:
         """Whether it was measured in the local emulator, so that its numbers are not AWS's."""
-        return self.run.label != "aws"
+        return self.run.label not in (RunLabel.AWS, RunLabel.HERE)
+
+    @property
+    def machine(self) -> Machine | None:
+        """The machine that measured it; None for Lambda."""
+        return machine_of(self.run)
+
+    @property
+    def has_memory_axis(self) -> bool:
+        """Whether each setting had the memory of its name."""
+        return self.machine is None or self.machine.has_memory_axis
 
     @property
     def input(self) -> Mapping[str, Any]:
@@ -119,7 +150,7 @@ class Results:
         return sorted(causes)
 
 
-def results_of(measurements: MeasurementsTable, run_id: str) -> Results:
+def results_of(measurements: RunReader, run_id: str) -> Results:
     """Everything that is recorded of *run_id*; ``last`` is the newest run.
 
     Raises:

@@ -14,7 +14,6 @@ from bucketsum.sweep.generated_objects import planned_bytes
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import FREE_STORAGE_MB
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.tune.results import results_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -23,9 +22,7 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.prices import Prices
     from bucketsum.sweep.workloads.protocol import Workload
-    from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
-    from bucketsum_cli.tune.results import Results
 
 _STATE_MACHINE: Final = "SweepStateMachineArn"
 _TABLE: Final = "MeasurementsTableName"
@@ -151,14 +148,3 @@ class Sweeper:
 def new_run_id() -> str:
     """A unique name that sorts by time."""
     return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
-
-
-def results_in(target: Target, run_id: str) -> Results:
-    """Everything that is recorded of *run_id* in the stack that *target* names.
-
-    Raises:
-        CannotDoError: There is no such stack, or no such run.
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
-    """
-    return results_of(Sweeper(target.find()).measurements, run_id)

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from bucketsum.sweep.records import Run
+    from bucketsum_cli.tune.machine import Machine
     from bucketsum_cli.tune.results import Results
     from bucketsum_cli.tune.table import TableColumn, TableGroup, TableRow
 
@@ -85,6 +86,8 @@ def print_results(results: Results, *, can_apply: bool = True) -> None:
     output.say(" · ".join(_facts(results)), "dim")
     if results.is_local:
         output.say(LOCAL_NOTE, "yellow")
+    if results.machine:
+        _print_machine(results.machine)
     output.say("")
     _print_table(columns_of(results, in_report=False), groups_of(results))
     output.say("")
@@ -103,8 +106,13 @@ def _facts(results: Results) -> Iterator[str]:
     if run.repetitions:
         runs = count_text(run.repetitions, "run")
         yield f"{runs} of each cell{' (weak)' if run.few_samples else ''}"
-    if run.price_date:
+    if run.price_date and not results.machine:
         yield prices_text(run.region, run.price_date, run.priced_as)
+
+
+def _print_machine(machine: Machine) -> None:
+    for name, text in machine.facts():
+        output.say(f"{name:<8}  {text}", "dim")
 
 
 def _print_table(columns: Sequence[TableColumn], groups: Sequence[TableGroup]) -> None:
@@ -158,6 +166,8 @@ def _legend(results: Results) -> str:
 
 
 def _print_recommendation(results: Results, *, can_apply: bool) -> None:
+    if results.machine:
+        return
     recommendation = results.recommendation
     output.say("")
     if recommendation is None or recommendation.best is None:

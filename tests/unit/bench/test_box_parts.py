@@ -8,7 +8,7 @@ import socket
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.box import confinement, requirements
+from bench.box import requirements
 from bench.box.calibration import plan, rate_in
 from bench.box.network import is_abandoned, is_our_link, shaping, wire_bytes_per_s
 from bench.box.objects import BUCKET, make_object
@@ -16,6 +16,8 @@ from bench.box.profiles import BURST_BYTES, PROFILES, Profile
 from bench.box.proxy import limit_rate
 from bench.box.requirements import missing, refusal
 from bench.box.server import listing
+
+from bucketsum_cli.local import cgroups
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -98,7 +100,7 @@ def test_a_tool_is_found_outside_of_the_path(
 )
 def test_kills_are_read_from_either_kind_of_control_group(text: str, kills: int) -> None:
     """Version 1 has them in `memory.oom_control`, version 2 in `memory.events`."""
-    assert confinement.kills_in(text) == kills
+    assert cgroups.kills_in(text) == kills
 
 
 @pytest.mark.parametrize("size_bytes", [0, 1, 1_000_000, 1_000_001])

@@ -68,7 +68,9 @@ def test_a_disk_makes_a_cell_dearer_and_its_archive_is_described() -> None:
     )
     assert summed.own == contents
     storage_usd = 2.0 * (10_240 - 512) / 1024 * PRICES.storage_gb_second
-    dearer = stats_of(without).usd_per_gb + storage_usd * 10
+    cheaper_usd = stats_of(without).usd_per_gb
+    assert cheaper_usd is not None
+    dearer = cheaper_usd + storage_usd * 10
     assert stats_of(summed).usd_per_gb == pytest.approx(dearer)
     assert row(cell_of(), samples(cell_of(), 1.0)).own == {}
 

@@ -14,8 +14,8 @@ from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.files import write_text
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, notes, print_json, printable
+from bucketsum_cli.tune.recorded_runs import results_in
 from bucketsum_cli.tune.samconfig import with_parameters
-from bucketsum_cli.tune.sweeper import results_in
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
 
 if TYPE_CHECKING:
@@ -57,6 +57,11 @@ def apply(
     Example: bucketsum tune apply last
     """
     results = results_in(target, run_id)
+    if results.machine:
+        raise CannotDoError(
+            f"{results.run.run_id} was measured on a machine ({results.machine.name}), not on "
+            "Lambda: there is nothing to deploy; run the same sweep without --here"
+        )
     parameters = _recommended_parameters(results)
     file = config_file or _file_in(project_folder())
     before = _text_of(file)

@@ -11,7 +11,7 @@ from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import print_json, print_table, say
 from bucketsum_cli.tune.comparison import ComparisonTable, differences, pair_as_json, pairs_of
 from bucketsum_cli.tune.export import run_as_json
-from bucketsum_cli.tune.sweeper import results_in
+from bucketsum_cli.tune.recorded_runs import results_in
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ def compare(
             "--after-stack cannot be used with --local: the local emulator has one stack"
         )
     before = results_in(target, before_id)
-    after = results_in(replace(target, stack=after_stack) if after_stack else target, after_id)
+    if after_stack:
+        target = replace(target, stack=after_stack, is_named=True)
+    after = results_in(target, after_id)
     if as_json:
         print_json(
             {
@@ -63,5 +65,5 @@ def _print(before: Results, after: Results) -> None:
     if before.is_local or after.is_local:
         say(LOCAL_NOTE, "yellow")
     pairs = pairs_of(before, after)
-    table = ComparisonTable(pairs)
+    table = ComparisonTable(pairs, per_tb=bool(before.machine or after.machine))
     print_table(table.columns, map(table.row, pairs))

@@ -12,7 +12,7 @@ from bucketsum_cli.files import write_text
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json, printable
 from bucketsum_cli.tune.export import json_text, results_as_csv, results_as_json, rows_as_csv
-from bucketsum_cli.tune.sweeper import results_in
+from bucketsum_cli.tune.recorded_runs import results_in
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -10,7 +10,7 @@ import click
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json
 from bucketsum_cli.tune.export import run_as_json
-from bucketsum_cli.tune.sweeper import Sweeper
+from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.table_view import print_runs
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT00
 
     Example: bucketsum tune list
     """
-    runs = list(islice(Sweeper(target.find()).measurements.runs(), limit))
+    runs = list(islice(RecordedRuns(target).runs(), limit))
     if as_json:
         print_json([run_as_json(run) for run in runs])
     elif runs:

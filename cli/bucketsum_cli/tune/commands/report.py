@@ -11,7 +11,7 @@ from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.files import write_text
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import print_json, say
-from bucketsum_cli.tune.sweeper import results_in
+from bucketsum_cli.tune.recorded_runs import results_in
 
 if TYPE_CHECKING:
     from bucketsum_cli.options import Target

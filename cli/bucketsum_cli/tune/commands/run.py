@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,9 +16,11 @@ from bucketsum_cli.errors import ANSWER_IS_NO, CANNOT_DO, CannotDoError
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, say
 from bucketsum_cli.tune.export import results_as_json
+from bucketsum_cli.tune.here.command import run_here
+from bucketsum_cli.tune.here.options import here_options
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
 from bucketsum_cli.tune.progress import ended_execution, settled_run, show_command
-from bucketsum_cli.tune.results import results_of
+from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.sweep_input import CommaSeparated, Size, Streams, sweep_fields, sweep_input
 from bucketsum_cli.tune.sweeper import Sweeper, new_run_id
 from bucketsum_cli.tune.table_view import print_results
@@ -25,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from bucketsum_cli.options import Target
+    from bucketsum_cli.tune.here.options import HereOptions
     from bucketsum_cli.tune.sweeper import Execution
 
 _EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStatus.PARTIAL: 1}
@@ -85,27 +90,54 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
     return command
 
 
+@dataclass(frozen=True, slots=True)
+class _Flow:
+    """The options that say how far the command goes, and what it prints."""
+
+    yes: bool
+    dry_run: bool
+    no_wait: bool
+    as_json: bool
+
+
+def _flow_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give *command* the options of `_Flow`, and pass it one as ``flow``."""
+
+    @yes_option
+    @click.option("--dry-run", is_flag=True, help="Show plan, price and time; start nothing.")
+    @click.option("--no-wait", is_flag=True, help="Start the sweep, print its name and return.")
+    @json_option
+    @wraps(command)
+    def with_flow(
+        *args: Any,  # noqa: ANN401 - the command's types
+        yes: bool,
+        dry_run: bool,
+        no_wait: bool,
+        as_json: bool,
+        **options: Any,  # noqa: ANN401 - the command's types
+    ) -> None:
+        command(*args, flow=_Flow(yes, dry_run, no_wait, as_json), **options)
+
+    return with_flow
+
+
 @click.command("run")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @sweep_options
-@yes_option
-@click.option("--dry-run", is_flag=True, help="Show plan, price and time; start nothing.")
-@click.option("--no-wait", is_flag=True, help="Start the sweep, print its name and return.")
-@json_option
+@here_options
+@_flow_options
 @stack_options
 def run(
     target: Target,
     file: Path | None,
-    yes: bool,  # noqa: FBT001 - click passes by name
-    dry_run: bool,  # noqa: FBT001 - click passes by name
-    no_wait: bool,  # noqa: FBT001 - click passes by name
-    as_json: bool,  # noqa: FBT001 - click passes by name
+    here: HereOptions | None,
+    flow: _Flow,
     **options: Any,  # noqa: ANN401 - of many types
 ) -> None:
     """Measure the settings in FILE; options replace its fields.
 
     Shows the plan, the time and the cost, asks for confirmation, and shows the progress of every
-    cell. Ctrl-C stops the sweep and cleans up.
+    cell. Ctrl-C stops the sweep and cleans up. With --here, this machine measures, not Lambda.
 
     Exits with 0 if everything was measured, with 1 if something is missing or the sweep was not
     confirmed, with 2 if the sweep failed.
@@ -113,26 +145,43 @@ def run(
     Example: bucketsum tune run events/sweep-quick.json --local
     """
     fields = sweep_input(file, sweep_fields(options))
+    if here:
+        _run_here(target, fields, here, flow)
+    else:
+        _run_on_lambda(target, fields, flow)
+
+
+def _run_here(target: Target, fields: Mapping[str, Any], options: HereOptions, flow: _Flow) -> None:
+    if flow.no_wait:
+        raise click.UsageError("--no-wait cannot be used with --here: the command itself measures")
+    ended = run_here(target, fields, options, yes=flow.yes, dry_run=flow.dry_run)
+    if isinstance(ended, Results):
+        _print_results(ended, as_json=flow.as_json)
+    elif flow.as_json:
+        print_json(ended.to_json())
+
+
+def _run_on_lambda(target: Target, fields: Mapping[str, Any], flow: _Flow) -> None:
     sweeper = Sweeper(target.find())
     priced = priced_plan(sweeper, fields)
     print_plan(priced)
-    if dry_run:
-        if as_json:
+    if flow.dry_run:
+        if flow.as_json:
             print_json(priced.to_json())
         return
     if not priced.plan.samples:
         raise CannotDoError("no cell of this sweep can run; the plan gives the reasons")
-    if not confirmed("Start it?", yes=yes):
+    if not confirmed("Start it?", yes=flow.yes):
         note("not started")
         raise SystemExit(ANSWER_IS_NO)
     run_id = new_run_id()
     arn = sweeper.start(run_id, fields)
-    if no_wait:
-        _print_name(sweeper, run_id, arn, as_json=as_json)
+    if flow.no_wait:
+        _print_name(sweeper, run_id, arn, as_json=flow.as_json)
         return
     note(f"started {run_id}")
     execution = ended_execution(sweeper, arn, run_id, priced.plan)
-    _print_results(sweeper, run_id, execution, as_json=as_json)
+    _print_results(_recorded_results(sweeper, run_id, execution), as_json=flow.as_json)
 
 
 def _print_name(sweeper: Sweeper, run_id: str, arn: str, *, as_json: bool) -> None:
@@ -143,15 +192,18 @@ def _print_name(sweeper: Sweeper, run_id: str, arn: str, *, as_json: bool) -> No
     note(f"started; {show_command(sweeper, run_id)} shows its progress")
 
 
-def _print_results(sweeper: Sweeper, run_id: str, execution: Execution, *, as_json: bool) -> None:
-    ended_run = settled_run(sweeper, run_id)
-    if ended_run is None:
+def _recorded_results(sweeper: Sweeper, run_id: str, execution: Execution) -> Results:
+    if settled_run(sweeper, run_id) is None:
         raise CannotDoError(
             f"the sweep ended before it recorded anything: {execution.status} {execution.cause}"
         )
-    results = results_of(sweeper.measurements, run_id)
+    return results_of(sweeper.measurements, run_id)
+
+
+def _print_results(results: Results, *, as_json: bool) -> None:
+    """Print the results, and exit with the run's status."""
     if as_json:
         print_json(results_as_json(results))
     else:
         print_results(results)
-    raise SystemExit(_EXIT_STATUSES.get(ended_run.status, CANNOT_DO))
+    raise SystemExit(_EXIT_STATUSES.get(results.run.status, CANNOT_DO))

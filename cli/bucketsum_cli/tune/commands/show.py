@@ -9,8 +9,8 @@ import click
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json
 from bucketsum_cli.tune.export import results_as_json
+from bucketsum_cli.tune.recorded_runs import results_in
 from bucketsum_cli.tune.results import is_running
-from bucketsum_cli.tune.sweeper import results_in
 from bucketsum_cli.tune.table_view import print_results
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ def cost_frontier(name: str, panel: Panel, results: Results, _scale: Normalize) 
         gid = f"point-{panel.cells.index(cell)}"
         colour = FRONTIER if stats.pareto else DOT
         axes.plot(
-            [stats.mb_per_s], [stats.usd_per_gb], "o", color=colour, markersize=6, gid=gid,
+            [stats.mb_per_s], [_usd(stats)], "o", color=colour, markersize=6, gid=gid,
             zorder=3, clip_on=False,
         )  # fmt: skip
         hints[gid] = hint_of(cell, results.labels)
@@ -68,13 +68,19 @@ def _speed(point: _Point) -> float:
 
 
 def _cost(point: _Point) -> float:
-    return point[1].usd_per_gb
+    return _usd(point[1])
+
+
+def _usd(stats: CellStatistics) -> float:
+    """USD per GB; the page leaves the plot out if they are not known."""
+    assert stats.usd_per_gb is not None  # noqa: S101 - see the docstring
+    return stats.usd_per_gb
 
 
 def _mark(axes: Axes, stats: CellStatistics) -> None:
     axes.plot(
         [stats.mb_per_s],
-        [stats.usd_per_gb],
+        [_usd(stats)],
         "*",
         color=HIGHLIGHT,
         markeredgecolor=PAPER,

@@ -45,7 +45,7 @@ def page_of(results: Results) -> str:
         ),
         element(
             "main",
-            _recommended(results),
+            *([] if results.machine else [_recommended(results)]),
             *panels,
             element("h2", "Every run"),
             results_table(results),
@@ -63,7 +63,7 @@ def _facts(results: Results) -> ET.Element:
     run, strategy = results.run, results.input.get("strategy", {})
     named = strategy.get("name") if isinstance(strategy, dict) else None
     facts = {
-        "measured on": "the local emulator" if results.is_local else "AWS",
+        "measured on": _place(results),
         "Region": run.region,
         "architecture": run.architecture,
         "runtime": run.runtime,
@@ -73,7 +73,7 @@ def _facts(results: Results) -> ET.Element:
         "samples": None if run.samples_ok is None else f"{run.samples_ok} good",
         "failed": run.samples_failed or None,
         "strategy": named,
-        "prices of": run.price_date,
+        **(dict(results.machine.facts()) if results.machine else {"prices of": run.price_date}),
         "priced as": run.priced_as and f"{run.priced_as}: prices of {run.region} are not known",
     }
     pairs = [
@@ -82,6 +82,12 @@ def _facts(results: Results) -> ET.Element:
         if value is not None
     ]
     return element("dl", *pairs, class_="facts")
+
+
+def _place(results: Results) -> str:
+    if results.machine:
+        return "a machine, without Lambda"
+    return "the local emulator" if results.is_local else "AWS"
 
 
 def _recommended(results: Results) -> ET.Element:
@@ -113,6 +119,10 @@ def _recommended(results: Results) -> ET.Element:
     )
 
 
+def _has_prices(results: Results) -> bool:
+    return all(stats.usd_per_gb is not None for _, stats in measured(results.cells))
+
+
 def _panels(results: Results) -> Iterator[ET.Element]:
     speeds = [stats.mb_per_s for _, stats in measured(results.cells)]
     low, high = min(speeds, default=0.0), max(speeds, default=1.0)
@@ -121,6 +131,7 @@ def _panels(results: Results) -> Iterator[ET.Element]:
         figures = [
             _figure(PLOTS[name].draw(f"p{number}-{name}", panel, results, scale), PLOTS[name])
             for name in results.workload.plots
+            if name != "cost" or _has_prices(results)
         ]
         yield element(
             "section",

@@ -43,9 +43,9 @@ class ReadCost:
 
 
 def read_cost(cell: CellRow) -> ReadCost | None:
-    """The cost of *cell*; None without a measurement."""
+    """The cost of *cell*; None without a measurement, or without a price."""
     stats = cell.stats
-    if stats is None or "total_seconds" not in cell.own:
+    if stats is None or stats.usd_per_gb is None or "total_seconds" not in cell.own:
         return None
     invocation_usd = stats.usd_per_gb * cell.object_bytes / BYTES_PER_GB
     return ReadCost(

@@ -29,7 +29,7 @@ def _cpu_text(cell: CellRow) -> str:
 
 
 def _usd_text(cell: CellRow) -> str:
-    if cell.stats is None or "files" not in cell.own:
+    if cell.stats is None or cell.stats.usd_per_gb is None or "files" not in cell.own:
         return MISSING
     usd = cell.stats.usd_per_gb * cell.object_bytes / BYTES_PER_GB
     return usd_text(usd / int(cell.own["files"]) * _FILES)

@@ -10,6 +10,7 @@ p ≥ 0.05 the cell is indistinguishable. Two samples against two always are: th
 from __future__ import annotations
 
 import math
+import operator
 import random
 import statistics
 from dataclasses import asdict, dataclass, replace
@@ -32,7 +33,7 @@ from bucketsum.sweep.records import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bucketsum.sweep.prices import Prices
+    from bucketsum.sweep.prices import MachinePrice, Prices
     from bucketsum.sweep.workloads.protocol import Workload
 
 SIGNIFICANCE: Final = 0.05
@@ -56,13 +57,21 @@ class _MeasuredCell:
 
     def beats(self, other: _MeasuredCell) -> bool:
         """At least as fast and as cheap, and better in one of them."""
-        mine = self.warm.p50_seconds, self.warm.usd_per_gb
-        its = other.warm.p50_seconds, other.warm.usd_per_gb
-        return mine != its and mine[0] <= its[0] and mine[1] <= its[1]
+        mine, its = self._figures, other._figures
+        return mine != its and all(map(operator.le, mine, its))
+
+    @property
+    def _figures(self) -> tuple[float, ...]:
+        """Seconds, and the cost if it is known."""
+        seconds, usd = self.warm.p50_seconds, self.warm.usd_per_gb
+        return (seconds,) if usd is None else (seconds, usd)
 
 
 def cell_rows(
-    cells: Iterable[CellRow], samples: Iterable[Sample], prices: Prices, workload: Workload
+    cells: Iterable[CellRow],
+    samples: Iterable[Sample],
+    prices: Prices | MachinePrice,
+    workload: Workload,
 ) -> list[CellRow]:
     """*cells* with the statistics of their samples, compared with each other."""
     by_cell: dict[str, list[Sample]] = {}
@@ -150,14 +159,16 @@ def _cold_statistics(cold: Sequence[Sample]) -> ColdStatistics | None:
     )
 
 
-def _warm_statistics(cell: CellRow, warm: Sequence[Sample], prices: Prices) -> WarmStatistics:
+def _warm_statistics(
+    cell: CellRow, warm: Sequence[Sample], prices: Prices | MachinePrice
+) -> WarmStatistics:
     seconds = _seconds(warm)
     p50_seconds = statistics.median(seconds)
     billed_ms = statistics.median(
         sample.billed_ms for sample in warm if sample.billed_ms is not None
     )
     usd = prices.invocation_usd(billed_ms, cell.setting.memory_mb, cell.storage_mb)
-    cost = usd_per_gb(usd, cell.object_bytes)
+    cost = None if usd is None else usd_per_gb(usd, cell.object_bytes)
     cpu_seconds = [sample.cpu_seconds for sample in warm if sample.cpu_seconds is not None]
     return WarmStatistics(
         n=len(seconds),
@@ -171,7 +182,7 @@ def _warm_statistics(cell: CellRow, warm: Sequence[Sample], prices: Prices) -> W
         cpu_seconds=statistics.fmean(cpu_seconds) if cpu_seconds else None,
         billed_ms=billed_ms,
         usd_per_gb=cost,
-        usd_per_tb=cost * _GB_PER_TB,
+        usd_per_tb=None if cost is None else cost * _GB_PER_TB,
         few_samples=len(seconds) < FEW_SAMPLES_BELOW,
     )
 

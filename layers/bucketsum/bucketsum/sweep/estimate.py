@@ -42,9 +42,14 @@ def read_seconds(size_bytes: int, cpu_mb_per_s: float, *, in_turn: bool = False)
     return min(network + cpu if in_turn else max(network, cpu), PROBE_SECONDS_MAX)
 
 
+def generating_seconds(generated_bytes: int) -> float:
+    """Duration of generating and sending objects."""
+    return generated_bytes / BYTES_PER_MB / _WRITE_MB_PER_S
+
+
 def sweep_seconds(generated_bytes: int, versions: int, rounds: Iterable[float]) -> float:
     """Wall time of a sweep whose rounds take *rounds*, one after the other."""
-    generating = generated_bytes / BYTES_PER_MB / _WRITE_MB_PER_S
+    generating = generating_seconds(generated_bytes)
     publishing = _SECONDS_PER_VERSION * versions
     probing = sum(seconds + _SECONDS_PER_ROUND for seconds in rounds)
     return _SECONDS_ONCE + generating + publishing + probing

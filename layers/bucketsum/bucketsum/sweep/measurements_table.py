@@ -87,6 +87,11 @@ class MeasurementsTable:
         """Write one cell."""
         self._put(run_id, f"{_CELL}{cell.cell_id}", cell)
 
+    def record_sample(self, run_id: str, sample: Sample) -> None:
+        """Write one sample, as the state machine does."""
+        item = sample_item(sample.cell_id, sample.repetition, sample.invocation)
+        self._put(run_id, item, sample)
+
     def refuse_cells(self, run_id: str, memory_mb: int, cause: str) -> None:
         """Write *cause* to the cells of one memory size."""
         for cell in self.cells(run_id):
@@ -94,7 +99,11 @@ class MeasurementsTable:
                 self.record_cell(run_id, replace(cell, cause=cause))
 
     def _put(
-        self, run_id: str, item: str, record: Run | CellRow, more: Mapping[str, Any] | None = None
+        self,
+        run_id: str,
+        item: str,
+        record: Run | CellRow | Sample,
+        more: Mapping[str, Any] | None = None,
     ) -> None:
         attributes = {
             name: attribute_of(value, _FLOAT_FORMAT) for name, value in item_values(record).items()

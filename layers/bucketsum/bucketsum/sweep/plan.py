@@ -17,7 +17,7 @@ from bucketsum.sweep.workloads import WORKLOADS
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bucketsum.sweep.input import SweepInput
+    from bucketsum.sweep.input import Limits, SweepInput
     from bucketsum.sweep.prices import Prices
     from bucketsum.sweep.probe import CellEvent
 
@@ -57,14 +57,28 @@ class Plan:
     def estimated_seconds(self) -> float:
         """Wall time without retries, by the baseline's speeds and AWS's limits."""
         return estimate.sweep_seconds(
-            sum(planned.size_bytes for planned in self.objects if planned.generated),
+            self._generated_bytes,
             len(self.rounds),
             [self.cells[cell].seconds for cell, _ in self._all_rounds()],
         )
 
+    @property
+    def generating_seconds(self) -> float:
+        """Estimated duration of generating its objects."""
+        return estimate.generating_seconds(self._generated_bytes)
+
+    @property
+    def probing_seconds(self) -> float:
+        """Sum of the estimated durations of all rounds."""
+        return sum(self.cells[cell].seconds for cell, _ in self._all_rounds())
+
     def estimated_usd(self, prices: Prices) -> float:
         """Lambda's charge for the probes; S3 and DynamoDB add little."""
         return sum(self.cells[cell].usd(prices) for cell, _ in self._all_rounds())
+
+    @property
+    def _generated_bytes(self) -> int:
+        return sum(planned.size_bytes for planned in self.objects if planned.generated)
 
     def to_json(self) -> dict[str, Any]:
         """The plan as the state machine reads it."""
@@ -86,7 +100,7 @@ class Plan:
 def plan_of(
     sweep: SweepInput, key_sizes: Sequence[int] = (), storage_mb: int = FREE_STORAGE_MB
 ) -> Plan:
-    """Plan *sweep*.
+    """Plan *sweep* for an execution of the state machine.
 
     Args:
         sweep: The input.
@@ -96,6 +110,13 @@ def plan_of(
     Raises:
         BadSweep: It is more than one execution can do; the text names the number to lower.
     """
+    plan = unlimited_plan(sweep, key_sizes, storage_mb)
+    _check_size(plan)
+    return plan
+
+
+def unlimited_plan(sweep: SweepInput, key_sizes: Sequence[int], storage_mb: int) -> Plan:
+    """Plan *sweep* as `plan_of`, without the limits of Step Functions."""
     objects = _objects(sweep, key_sizes)
     workload = WORKLOADS[sweep.workload]
     cells = tuple(
@@ -107,9 +128,7 @@ def plan_of(
         )
     )
     rounds = {memory_mb: _rounds(sweep, cells, memory_mb) for memory_mb in sweep.memory_mb}
-    plan = Plan(sweep, objects, cells, {memory: own for memory, own in rounds.items() if own})
-    _check_size(plan)
-    return plan
+    return Plan(sweep, objects, cells, {memory: own for memory, own in rounds.items() if own})
 
 
 def _usd(usd: float) -> str:
@@ -123,9 +142,17 @@ def check_limits(plan: Plan, prices: Prices) -> None:
     Raises:
         BadSweep: The estimate is above a limit.
     """
-    limits, usd, seconds = plan.sweep.limits, plan.estimated_usd(prices), plan.estimated_seconds
+    check_estimate(plan.sweep.limits, plan.estimated_usd(prices), plan.estimated_seconds)
+
+
+def check_estimate(limits: Limits, usd: float | None, seconds: float) -> None:
+    """Check an estimate against *limits*; an unknown cost is not limited.
+
+    Raises:
+        BadSweep: The estimate is above a limit.
+    """
     advice = "or lower runs, object_bytes or the number of cells"
-    if usd > limits.max_usd:
+    if usd is not None and usd > limits.max_usd:
         raise BadSweep(
             f"limits.max_usd is {_usd(limits.max_usd)}, the estimate {_usd(usd)}; raise it with "
             f'"limits": {{"max_usd": {ceil(usd)}}} in the input or --max-usd {ceil(usd)}, {advice}'

@@ -9,7 +9,6 @@ from bucketsum.sweep.records import CellRow, Run
 
 if TYPE_CHECKING:
     from bucketsum.sweep.plan import Plan
-    from bucketsum.sweep.prices import Prices
 
 
 def planned_rows(plan: Plan) -> list[CellRow]:
@@ -28,16 +27,12 @@ def planned_rows(plan: Plan) -> list[CellRow]:
     ]
 
 
-def planned_run(run: Run, plan: Plan, prices: Prices) -> Run:
-    """*run* with the numbers of *plan*, and its estimates at *prices*."""
+def planned_run(run: Run, plan: Plan) -> Run:
+    """*run* with the numbers of *plan*."""
     return replace(
         run,
         repetitions=plan.sweep.repetitions,
         few_samples=plan.sweep.few_samples,
         cells=len(plan.cells),
         samples=plan.samples,
-        estimated_seconds=round(plan.estimated_seconds, 1),
-        estimated_usd=plan.estimated_usd(prices),
-        price_date=prices.date,
-        priced_as=prices.priced_as,
     )

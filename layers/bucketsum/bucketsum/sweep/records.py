@@ -185,9 +185,10 @@ class WarmStatistics:
     """Mean CPU time."""
     billed_ms: float
     """Median."""
-    usd_per_gb: float
-    """Cost of an invocation of `billed_ms` / 10⁹ bytes of object."""
-    usd_per_tb: float
+    usd_per_gb: float | None
+    """Cost of an invocation of `billed_ms` / 10⁹ bytes of object; None if the price of the
+    machine is not known."""
+    usd_per_tb: float | None
     """1,000 × that."""
     few_samples: bool
     """Fewer than 5 samples."""

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.analysis import cell_rows
 from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.recommend import recommend
+from bucketsum.sweep.prices import MachinePrice
+from bucketsum.sweep.recommend import Recommendation, recommend
 from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus, plain_cause
 from bucketsum.sweep.workloads import WORKLOADS
 
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bucketsum.sweep.prices import Prices
+
+NOT_LAMBDA: Final = "it was measured on a machine, not on Lambda"
 
 _CAUSES_SHOWN: Final = 3
 
@@ -54,14 +57,22 @@ def summarize(
     run: Run,
     cells: Sequence[CellRow],
     samples: Sequence[Sample],
-    prices: Prices,
+    prices: Prices | MachinePrice,
     end: ExecutionEnd,
     ended_at: str,
 ) -> RunSummary:
-    """Judge *run* by its samples and the end of its execution."""
+    """Judge *run* by its samples and the end of its execution.
+
+    The price of a machine means that Lambda was not measured, so that nothing is recommended.
+    """
     sweep = SweepInput.from_json(run.input)
     workload = WORKLOADS[sweep.workload]
     rows = cell_rows(cells, samples, prices, workload)
+    recommendation = (
+        Recommendation(None, NOT_LAMBDA)
+        if isinstance(prices, MachinePrice)
+        else recommend(rows, sweep.strategy, prices, workload)
+    )
     counts = Counter(sample.status for sample in samples)
     ok, failed = counts[SampleStatus.OK], counts[SampleStatus.FAILED]
     planned = run.samples or 0  # none are planned if every cell is refused
@@ -76,7 +87,7 @@ def summarize(
         "cells": {"planned": len(rows), "without_a_warm_sample": len(unmeasured)},
         "weak": bool(run.few_samples),
         "strategy": sweep.strategy.name,
-        "recommendation": recommend(rows, sweep.strategy, prices, workload).to_json(),
+        "recommendation": recommendation.to_json(),
         **({"cause": cause} if cause else {}),
     }
     ended = replace(

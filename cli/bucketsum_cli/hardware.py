@@ -1,0 +1,66 @@
+"""Hardware of this machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+import tempfile
+from pathlib import Path
+from typing import Final
+
+_MIB: Final = 1024 * 1024
+
+
+def cpu_model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+    """The CPU's name, or its architecture if the system has no name."""
+    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
+    return names[0] if names else platform.machine()
+
+
+def memory_mb() -> int:
+    """The machine's memory in MiB."""
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
+
+
+def system() -> str:
+    """The kernel with its version."""
+    return f"{platform.system()} {platform.release()}"
+
+
+def free_mb() -> int:
+    """Free space for temporary files in MiB."""
+    status = os.statvfs(tempfile.gettempdir())
+    return status.f_bavail * status.f_frsize // _MIB
+
+
+def temporary_disk(
+    mounts: Path = Path("/proc/self/mounts"), devices: Path = Path("/sys/dev/block")
+) -> str:
+    """File system, device and model of the disk of temporary files, as far as they are known."""
+    folder = Path(tempfile.gettempdir()).resolve()
+    number = folder.stat().st_dev
+    lines = mounts.read_text().splitlines() if mounts.exists() else []
+    mounted = [line.split()[:3] for line in lines if _is_on(line.split()[1], number)]
+    device, kind = (mounted[-1][0], mounted[-1][2]) if mounted else ("unknown disk", "")
+    return " ".join(filter(None, [kind, device, _model(devices / _device_id(number))]))
+
+
+def _is_on(mount: str, number: int) -> bool:
+    try:
+        return Path(mount).stat().st_dev == number
+    except OSError:
+        return False
+
+
+def _device_id(number: int) -> str:
+    return f"{os.major(number)}:{os.minor(number)}"
+
+
+def _model(device: Path) -> str:
+    """The model of a disk, or of that of a partition; empty if it has none."""
+    for folder in (device.resolve(), device.resolve().parent):
+        model = folder / "device" / "model"
+        if model.exists():
+            return f"({model.read_text().strip()})"
+    return ""

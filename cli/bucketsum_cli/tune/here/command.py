@@ -1,0 +1,174 @@
+"""`bucketsum tune run --here`: plan a sweep, and measure it on this machine."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from contextlib import closing
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.clock import now
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.plan import Plan, check_estimate, unlimited_plan
+from bucketsum.sweep.prices import MachinePrice
+from bucketsum_cli import hardware
+from bucketsum_cli.errors import ANSWER_IS_NO, INTERRUPTED, CannotDoError
+from bucketsum_cli.output import confirmed, note
+from bucketsum_cli.tune.here.confinement import confined
+from bucketsum_cli.tune.here.instance import instance_type
+from bucketsum_cli.tune.here.place import Place, place_of
+from bucketsum_cli.tune.here.sweep import HereSweep
+from bucketsum_cli.tune.machine import Confinement, Machine
+from bucketsum_cli.tune.plan_view import print_machine_plan
+from bucketsum_cli.tune.progress import ProgressBars
+from bucketsum_cli.tune.results import Results, results_of
+from bucketsum_cli.tune.sweeper import new_run_id
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bucketsum_cli.options import Target
+    from bucketsum_cli.tune.here.options import HereOptions
+
+
+@dataclass(frozen=True, slots=True)
+class HerePlan:
+    """A plan for this machine, with its estimates.
+
+    Attributes:
+        plan: The plan.
+        machine: This machine.
+        price: Its price.
+    """
+
+    plan: Plan
+    machine: Machine
+    price: MachinePrice
+
+    @property
+    def estimated_seconds(self) -> float:
+        """Estimated duration, with Lambda's network and CPU share."""
+        return self.plan.generating_seconds + self.plan.probing_seconds
+
+    @property
+    def estimated_usd(self) -> float | None:
+        """Cost of the machine in that time; None if its price is not known."""
+        return self.price.invocation_usd(self.estimated_seconds * 1000, 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan's numbers, as the command prints them."""
+        plan = self.plan
+        return {
+            "cells": len(plan.cells),
+            "runs": plan.sweep.repetitions,
+            "samples": plan.samples,
+            "estimated_seconds": round(self.estimated_seconds, 1),
+            "estimated_usd": self.estimated_usd,
+            "weak": plan.sweep.few_samples,
+            "refused": {cell.cell_id: cell.refused for cell in plan.cells if cell.refused},
+            "machine": self.machine.to_json(),
+        }
+
+
+def run_here(
+    target: Target, fields: Mapping[str, Any], options: HereOptions, *, yes: bool, dry_run: bool
+) -> Results | HerePlan:
+    """Measure on this machine after a confirmation; with *dry_run*, only plan.
+
+    Ctrl-C stops the sweep, records its end, and ends the command.
+
+    Raises:
+        CannotDoError: The sweep cannot run; the message names the field or option to change.
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    place = place_of(target, options.bucket)
+    with confined(options.confine) as (confinement, roots):
+        here = _planned(fields, place, options, confinement)
+        print_machine_plan(here.plan, here.machine, here.estimated_seconds, here.estimated_usd)
+        if dry_run:
+            return here
+        if not here.plan.samples:
+            raise CannotDoError("no cell of this sweep can run; the plan gives the reasons")
+        if any(planned.generated for planned in here.plan.objects):
+            place.bucket.refuse_notifications()
+            note(place.bucket.expiry_note())
+        if not confirmed("Start it?", yes=yes):
+            note("not started")
+            raise SystemExit(ANSWER_IS_NO)
+        sweep = HereSweep(
+            run_id=new_run_id(),
+            fields=fields,
+            plan=here.plan,
+            machine=here.machine,
+            price=here.price,
+            place=place,
+            roots=roots,
+        )
+        _follow(sweep)
+    return results_of(place.store, sweep.run_id)
+
+
+def _follow(sweep: HereSweep) -> None:
+    note(f"started {sweep.run_id}")
+    samples = []
+    try:
+        with ProgressBars(sweep.plan) as bars, closing(sweep.samples()) as measured:
+            for sample in measured:
+                samples.append(sample)
+                bars.update(samples)
+    except KeyboardInterrupt:
+        note(f"stopped; `bucketsum tune show {sweep.run_id}` shows the samples until then")
+        raise SystemExit(INTERRUPTED) from None
+
+
+def _planned(
+    fields: Mapping[str, Any], place: Place, options: HereOptions, confinement: Confinement
+) -> HerePlan:
+    try:
+        sweep = _on_this_machine(SweepInput.from_json(fields), confinement)
+        sizes = [place.bucket.named(key, sweep.workload)["size_bytes"] for key in sweep.keys]
+        plan = unlimited_plan(sweep, sizes, hardware.free_mb())
+        here = HerePlan(plan, _machine(place, options, confinement), _price(options))
+        check_estimate(sweep.limits, here.estimated_usd, here.estimated_seconds)
+    except BadSweep as error:
+        raise CannotDoError(f"this sweep cannot run: {error}") from error
+    return here
+
+
+def _on_this_machine(sweep: SweepInput, confinement: Confinement) -> SweepInput:
+    """*sweep* with the machine's memory as the only one, unless it can be limited."""
+    memory_mb = hardware.memory_mb()
+    if confinement is Confinement.NONE:
+        settings = (replace(setting, memory_mb=memory_mb) for setting in sweep.settings)
+        return replace(sweep, settings=tuple(dict.fromkeys(settings)))
+    for wanted_mb in sweep.memory_mb:
+        if wanted_mb > memory_mb:
+            raise BadSweep(
+                f"memory_mb is {wanted_mb}, more than the {memory_mb} MB of this machine: lower "
+                "it, or measure without limits with --confine none"
+            )
+    return sweep
+
+
+def _machine(place: Place, options: HereOptions, confinement: Confinement) -> Machine:
+    return Machine(
+        cpu=hardware.cpu_model(),
+        cores=os.cpu_count() or 1,
+        ram_mb=hardware.memory_mb(),
+        kernel=hardware.system(),
+        disk=hardware.temporary_disk(),
+        reader="libcurl" if importlib.util.find_spec("pycurl") else "botocore",
+        confinement=confinement,
+        instance_type=instance_type(),
+        endpoint=place.bucket.endpoint(),
+        usd_per_hour=options.usd_per_hour,
+    )
+
+
+def _price(options: HereOptions) -> MachinePrice:
+    if options.usd_per_hour is None:
+        return MachinePrice()
+    return MachinePrice(options.usd_per_hour, now()[:10])

@@ -1,0 +1,187 @@
+"""Processes that probe, in place of Lambda's execution environments."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import select
+import signal
+import subprocess
+import sys
+import time
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final, Self
+
+from bucketsum.sweep.probe import failed
+from bucketsum_cli.local.cgroups import kills_of, remove_roots
+from bucketsum_cli.process import end_group, signals_held
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from bucketsum.sweep.probe import ProbeAnswer
+
+PROBE_SECONDS_MAX: Final = 900
+"""The prober's time-out on Lambda."""
+
+_PROGRAM: Final = "bucketsum_cli.tune.here.prober_program"
+_READ_BYTES: Final = 65_536
+_LOG: Final = "log"
+
+
+@dataclass(frozen=True, slots=True)
+class Configuration:
+    """A process to start.
+
+    Attributes:
+        memory_mb: Memory of the setting in MiB.
+        folder: Folder for its temporary files and its log; the process makes it.
+        environment: Variables by which it reaches S3.
+        roots: Folders for control groups; None for a process without limits.
+        limits_cpu: Whether it gets Lambda's CPU share.
+    """
+
+    memory_mb: int
+    folder: Path
+    environment: Mapping[str, str]
+    roots: Mapping[str, str] | None = None
+    limits_cpu: bool = False
+
+    @property
+    def name(self) -> str:
+        """Name of the folder and of the control group."""
+        return self.folder.name
+
+    @property
+    def program_argument(self) -> str:
+        """The values that the program needs, as JSON."""
+        values = {"memory_mb": self.memory_mb, "name": self.name, "limits_cpu": self.limits_cpu}
+        return json.dumps(values | {"roots": self.roots and dict(self.roots)})
+
+
+class _Process:
+    """A process that answers events one after the other."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        self._configuration = configuration
+        folder = configuration.folder
+        folder.mkdir(parents=True)
+        command = [sys.executable, "-P", "-m", _PROGRAM, configuration.program_argument]
+        variables = {**os.environ, **configuration.environment, "TMPDIR": str(folder)}
+        with (folder / _LOG).open("wb") as log, signals_held():
+            self._child = subprocess.Popen(  # noqa: S603 - ourselves
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=log,
+                env=variables,
+                start_new_session=True,  # Ctrl-C is for the command, which then ends this process
+            )
+
+    @property
+    def has_ended(self) -> bool:
+        return self._child.poll() is not None
+
+    def send(self, event: Mapping[str, Any]) -> None:
+        assert self._child.stdin  # noqa: S101 - a pipe
+        try:
+            self._child.stdin.write(f"{json.dumps(event)}\n".encode())
+            self._child.stdin.flush()
+        except BrokenPipeError:
+            return  # it has ended, as its answer will say
+
+    def answer(self, deadline: float) -> ProbeAnswer:
+        """The answer to the event; a process without one is ended."""
+        line = b""
+        while not line.endswith(b"\n"):
+            part = self._read(deadline)
+            if not part:
+                return self._failure(is_late=part is None)
+            line += part
+        answer: ProbeAnswer = json.loads(line)
+        return {**answer, "log_stream": str(self._child.pid)}
+
+    def _read(self, deadline: float) -> bytes | None:
+        """Read a part of the answer; empty at its end, None after *deadline*."""
+        assert self._child.stdout  # noqa: S101 - a pipe
+        handle = self._child.stdout.fileno()
+        ready, _, _ = select.select([handle], [], [], max(deadline - time.monotonic(), 0))
+        return os.read(handle, _READ_BYTES) if ready else None
+
+    def _failure(self, *, is_late: bool) -> ProbeAnswer:
+        if is_late:
+            self.end()
+            return failed("TimedOut", f"no answer within {PROBE_SECONDS_MAX} seconds")
+        status = self._child.wait()
+        memory_mb, roots = self._configuration.memory_mb, self._configuration.roots
+        if roots and kills_of(Path(roots["memory"], self._configuration.name)):
+            return failed("OutOfMemory", f"the process needed more than {memory_mb} MB")
+        ending = signal.Signals(-status).name if status < 0 else f"exit status {status}"
+        return failed("ProcessEnded", ": ".join(filter(None, [ending, self._last_words()])))
+
+    def _last_words(self) -> str:
+        text = (self._configuration.folder / _LOG).read_text("utf-8", "replace")
+        return next(filter(None, reversed(text.splitlines())), "")
+
+    def end(self) -> None:
+        """End it with everything that it started, and remove its control group."""
+        end_group(self._child.pid)
+        self._child.communicate()
+        roots = self._configuration.roots
+        if roots:
+            remove_roots({kind: str(Path(root, self.name)) for kind, root in roots.items()})
+
+    @property
+    def name(self) -> str:
+        return self._configuration.name
+
+
+class Processes:
+    """The processes of one memory size; all end with the block."""
+
+    def __init__(self, configuration: Configuration) -> None:
+        """Name their folders after that of *configuration*."""
+        self._configuration = configuration
+        self._running: list[_Process] = []
+        self._numbers = self._names()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        while self._running:
+            self._running[-1].end()
+            self._running.pop()
+
+    def probe(self, event: Mapping[str, Any], concurrency: int) -> list[ProbeAnswer]:
+        """Send *event* to as many processes at once; the price of the machine is shared.
+
+        As on Lambda, a process is kept for later events, and starts only if there are too few.
+        """
+        while len(self._running) < concurrency:
+            folder = self._configuration.folder.with_name(next(self._numbers))
+            self._running.append(_Process(replace(self._configuration, folder=folder)))
+        processes = self._running[:concurrency]
+        for process in processes:
+            process.send(event)
+        deadline = time.monotonic() + PROBE_SECONDS_MAX
+        answers = [process.answer(deadline) for process in processes]
+        for process in [process for process in processes if process.has_ended]:
+            process.end()
+            self._running.remove(process)
+        return [_shared(answer, concurrency) for answer in answers]
+
+    def _names(self) -> Iterator[str]:
+        number = 0
+        while True:
+            number += 1
+            yield f"{self._configuration.name}-{number}"
+
+
+def _shared(answer: ProbeAnswer, concurrency: int) -> ProbeAnswer:
+    """*answer* with its share of the machine's time."""
+    if "billed_ms" in answer:
+        answer["billed_ms"] = math.ceil(answer["billed_ms"] / concurrency)
+    return answer

@@ -1,0 +1,135 @@
+"""A sweep on this machine: what the state machine and its functions do with Lambda."""
+
+from __future__ import annotations
+
+import platform
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.clock import now
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.planned_records import planned_rows, planned_run
+from bucketsum.sweep.record_values import sample_of
+from bucketsum.sweep.records import Run, RunLabel, RunStatus
+from bucketsum.sweep.summary import ExecutionEnd, summarize
+from bucketsum_cli.aws_errors import AWS_ERRORS, explained
+from bucketsum_cli.errors import sentence_of
+from bucketsum_cli.tune.here.process import Configuration, Processes
+from bucketsum_cli.tune.machine import Confinement
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator, Mapping
+
+    from bucketsum.sweep.plan import Plan
+    from bucketsum.sweep.prices import MachinePrice
+    from bucketsum.sweep.probe import ProbeAnswer
+    from bucketsum.sweep.records import Sample
+    from bucketsum_cli.tune.here.place import Place
+    from bucketsum_cli.tune.machine import Machine
+
+_PREFIX = "bucketsum-here-"
+
+
+@dataclass(frozen=True, slots=True)
+class HereSweep:
+    """A planned sweep, and everything that it needs.
+
+    Attributes:
+        run_id: Name of the run.
+        fields: The input, as its sender wrote it.
+        plan: Its plan.
+        machine: This machine.
+        price: Its price.
+        place: The bucket with the objects, and the place to record to.
+        roots: Folders for control groups; None without limits.
+    """
+
+    run_id: str
+    fields: Mapping[str, Any]
+    plan: Plan
+    machine: Machine
+    price: MachinePrice
+    place: Place
+    roots: Mapping[str, str] | None
+
+    def samples(self) -> Generator[Sample]:
+        """Measure; yields each sample as it is recorded, and records the end of the run.
+
+        A sweep that is broken off, by an error or with Ctrl-C, has its end recorded too.
+        """
+        cells = planned_rows(self.plan)
+        samples: list[Sample] = []
+        for cell in cells:
+            self.place.store.record_cell(self.run_id, cell)
+        run = planned_run(self._begun(), self.plan)
+        self.place.store.record_run(run)
+        end = ExecutionEnd(RunStatus.STOPPED, "stopped")
+        try:
+            for sample in self._measured():
+                self.place.store.record_sample(self.run_id, sample)
+                samples.append(sample)
+                yield sample
+            end = ExecutionEnd()
+        except BadSweep as error:
+            end = ExecutionEnd(RunStatus.FAILED, str(error))
+        except AWS_ERRORS as error:
+            end = ExecutionEnd(RunStatus.FAILED, explained(error).message)
+        except OSError as error:
+            end = ExecutionEnd(RunStatus.FAILED, sentence_of(error))
+        finally:
+            summary = summarize(run, cells, samples, self.price, end, now())
+            for row in summary.cells:
+                self.place.store.record_cell(self.run_id, row)
+            self.place.store.record_run(summary.run)
+
+    def _begun(self) -> Run:
+        major, minor, _ = platform.python_version_tuple()
+        return Run(
+            run_id=self.run_id,
+            status=RunStatus.RUNNING,
+            started_at=now(),
+            region=self.place.region,
+            architecture={"aarch64": "arm64"}.get(platform.machine(), platform.machine()),
+            runtime=f"python{major}.{minor}",
+            label=RunLabel.HERE,
+            machine=self.machine.to_json(),
+            input=self.fields,
+            price_date=self.price.date,
+        )
+
+    def _measured(self) -> Iterator[Sample]:
+        """Make the objects, then measure in the order of the state machine."""
+        plan, bucket = self.plan.to_json(), self.place.bucket
+        objects = [bucket.known(plan["workload"], planned) for planned in plan["objects"]]
+        with tempfile.TemporaryDirectory(prefix=_PREFIX, ignore_cleanup_errors=True) as folder:
+            for version in plan["versions"]:
+                configuration = self._configuration(version["memory_mb"], Path(folder))
+                with Processes(configuration) as processes:
+                    for index, repetition in version["rounds"]:
+                        cell = version["cells"][index]
+                        event = {
+                            **cell,
+                            **objects[cell["object"]],
+                            "bucket": bucket.name,
+                            "workload": plan["workload"],
+                        }
+                        answers = processes.probe(event, cell["concurrency"])
+                        for invocation, answer in enumerate(answers, start=1):
+                            yield _sample(answer, cell["cell_id"], repetition, invocation)
+
+    def _configuration(self, memory_mb: int, folder: Path) -> Configuration:
+        return Configuration(
+            memory_mb=memory_mb,
+            folder=folder / str(memory_mb),
+            environment=self.place.environment,
+            roots=self.roots,
+            limits_cpu=self.machine.confinement is Confinement.LAMBDA,
+        )
+
+
+def _sample(answer: ProbeAnswer, cell_id: str, repetition: int, invocation: int) -> Sample:
+    """The sample that the state machine records for this answer."""
+    place = {"cell_id": cell_id, "run": repetition, "invocation": invocation, "at": now()}
+    return sample_of({**answer, **place})

@@ -1,0 +1,101 @@
+"""Recorded runs, wherever they are: in files, or in the table of a stack."""
+
+from __future__ import annotations
+
+import heapq
+from functools import cached_property
+from itertools import chain
+from typing import TYPE_CHECKING, Protocol
+
+from bucketsum_cli.aws_errors import AWS_ERRORS, explained
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.output import note
+from bucketsum_cli.tune.results import results_of
+from bucketsum_cli.tune.run_files import RunFiles, runs_folder
+from bucketsum_cli.tune.sweeper import Sweeper
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bucketsum.sweep.records import CellRow, Run, Sample
+    from bucketsum_cli.options import Target
+    from bucketsum_cli.tune.results import Results, RunReader
+
+
+class RunRecorder(Protocol):
+    """Writes runs: `MeasurementsTable` or `RunFiles`."""
+
+    def record_run(self, run: Run) -> None:
+        """Write a run as it stands."""
+        ...
+
+    def record_cell(self, run_id: str, cell: CellRow) -> None:
+        """Write one cell."""
+        ...
+
+    def record_sample(self, run_id: str, sample: Sample) -> None:
+        """Write one sample."""
+        ...
+
+
+class RecordedRuns:
+    """The runs in files and those of a stack; a run that is in both is the file's.
+
+    Raises:
+        CannotDoError: There is no such stack, or a file cannot be read.
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+        self._files = RunFiles(runs_folder())
+
+    @cached_property
+    def _table(self) -> RunReader:
+        return Sweeper(self._target.find()).measurements
+
+    def runs(self) -> Iterator[Run]:
+        """Every run, the newest first."""
+        return heapq.merge(
+            self._files.runs(), self._runs_in_table(), key=lambda run: run.started_at, reverse=True
+        )
+
+    def run(self, run_id: str) -> Run | None:
+        """The run, or None."""
+        return self._files.run(run_id) or self._table.run(run_id)
+
+    def cells(self, run_id: str) -> list[CellRow]:
+        """The cells of a run, ordered by id."""
+        return self._reader_of(run_id).cells(run_id)
+
+    def samples(self, run_id: str) -> list[Sample]:
+        """The samples of a run, ordered by cell, repetition and invocation."""
+        return self._reader_of(run_id).samples(run_id)
+
+    def _reader_of(self, run_id: str) -> RunReader:
+        return self._files if self._files.run(run_id) else self._table
+
+    def _runs_in_table(self) -> Iterator[Run]:
+        """None if there are runs in files, and the stack, which no option names, has none."""
+        try:
+            runs = self._table.runs()
+            first = next(runs, None)
+        except (CannotDoError, *AWS_ERRORS) as error:
+            if self._target.is_named or next(self._files.runs(), None) is None:
+                raise
+            reason = error if isinstance(error, CannotDoError) else explained(error)
+            note(f"only the runs in {runs_folder()} are read: {reason.message}")
+            return iter(())
+        return iter(()) if first is None else chain([first], runs)
+
+
+def results_in(target: Target, run_id: str) -> Results:
+    """Everything that is recorded of *run_id*, in a file or in the stack that *target* names.
+
+    Raises:
+        CannotDoError: There is no such stack, or no such run.
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    return results_of(RecordedRuns(target), run_id)

@@ -1,0 +1,139 @@
+"""Runs in files: one JSON file for each run, in a folder, for machines without a stack."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.sweep.measurements_table import sample_item
+from bucketsum.sweep.record_values import cell_of, item_values, run_of, sample_of
+from bucketsum_cli import emulator
+from bucketsum_cli.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bucketsum.sweep.records import CellRow, Run, Sample
+
+_FOLDER: Final = "runs"
+_RUN_ID: Final = re.compile(r"[\w-]+")
+_WRITE_SECONDS: Final = 2.0
+"""Samples are written together: each write is of the whole file."""
+
+
+def runs_folder() -> Path:
+    """The folder of runs: in that of the local emulator, else in the current folder."""
+    home = os.environ.get(emulator.HOME_VARIABLE)
+    if home:
+        return Path(home) / _FOLDER
+    try:
+        project = emulator.project_folder()
+    except CannotDoError:
+        project = Path.cwd()
+    return project / emulator.FOLDER / _FOLDER
+
+
+class RunFiles:
+    """The runs in a folder, with the methods of `MeasurementsTable`.
+
+    A file has the items that the table would have.
+
+    Raises:
+        CannotDoError: A file cannot be read or written.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+        self._open: dict[str, _Content] = {}
+
+    def runs(self) -> Iterator[Run]:
+        """Every run, the newest first."""
+        for file in sorted(self._folder.glob("*.json"), reverse=True):
+            yield run_of(_read(file)["run"])
+
+    def run(self, run_id: str) -> Run | None:
+        """The run, or None."""
+        content = self._content(run_id)
+        return run_of(content["run"]) if content else None
+
+    def cells(self, run_id: str) -> list[CellRow]:
+        """The cells of a run, ordered by id."""
+        return [cell_of(values) for values in _ordered(self._content(run_id), "cells")]
+
+    def samples(self, run_id: str) -> list[Sample]:
+        """The samples of a run, ordered by cell, repetition and invocation."""
+        return [sample_of(values) for values in _ordered(self._content(run_id), "samples")]
+
+    def record_run(self, run: Run) -> None:
+        """Write a run as it stands."""
+        content = self._open.setdefault(run.run_id, _Content())
+        content.run = item_values(run)
+        self._write(run.run_id, content)
+
+    def record_cell(self, run_id: str, cell: CellRow) -> None:
+        """Keep one cell until the next write."""
+        self._open.setdefault(run_id, _Content()).cells[cell.cell_id] = item_values(cell)
+
+    def record_sample(self, run_id: str, sample: Sample) -> None:
+        """Keep one sample; write it at the latest with the first that comes 2 s later."""
+        content = self._open.setdefault(run_id, _Content())
+        item = sample_item(sample.cell_id, sample.repetition, sample.invocation)
+        content.samples[item] = item_values(sample)
+        if time.monotonic() - content.written_at >= _WRITE_SECONDS:
+            self._write(run_id, content)
+
+    def _content(self, run_id: str) -> dict[str, Any] | None:
+        if run_id in self._open:
+            return self._open[run_id].to_json()
+        file = self._folder / f"{run_id}.json"
+        return _read(file) if _RUN_ID.fullmatch(run_id) and file.exists() else None
+
+    def _write(self, run_id: str, content: _Content) -> None:
+        """Replace the file at once, so that nobody reads half of it."""
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            handle, temporary = tempfile.mkstemp(dir=self._folder, suffix=".tmp")
+            try:
+                with os.fdopen(handle, "w", encoding="utf-8") as file:
+                    json.dump(content.to_json(), file, indent=1)
+                os.replace(temporary, self._folder / f"{run_id}.json")  # noqa: PTH105 - a text
+            except BaseException:
+                Path(temporary).unlink(missing_ok=True)
+                raise
+        except OSError as error:
+            raise CannotDoError(
+                f"the run cannot be written to {self._folder}: {error.strerror or error}"
+            ) from error
+        content.written_at = time.monotonic()
+
+
+class _Content:
+    """The content of the file of a run that is being measured."""
+
+    def __init__(self) -> None:
+        self.run: dict[str, Any] = {}
+        self.cells: dict[str, dict[str, Any]] = {}
+        self.samples: dict[str, dict[str, Any]] = {}
+        self.written_at = -_WRITE_SECONDS
+
+    def to_json(self) -> dict[str, Any]:
+        return {"run": self.run, "cells": self.cells, "samples": self.samples}
+
+
+def _ordered(content: dict[str, Any] | None, name: str) -> Iterator[dict[str, Any]]:
+    return (values for _, values in sorted(content[name].items())) if content else iter(())
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        content: Any = json.loads(file.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise CannotDoError(f"{file} cannot be read as a run: {error}") from error
+    if not isinstance(content, dict) or content.keys() != {"run", "cells", "samples"}:
+        raise CannotDoError(f"{file} is not a run; move it to another folder")
+    return dict(content)
