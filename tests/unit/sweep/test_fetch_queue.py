@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 import time
 from dataclasses import dataclass, field, replace
@@ -138,6 +140,23 @@ def test_a_wrong_result_ends_everything(
     assert error.value.error == "WrongItem"
     assert list(tmp_path.iterdir()) == []
     assert threads_of_runs() == []
+
+
+@pytest.mark.parametrize("schedule", [Schedule.ALL_FIRST, Schedule.QUEUE_2])
+def test_a_full_disk_is_a_failed_sample(
+    schedule: Schedule, items: tuple[Item, ...], tmp_path: Path
+) -> None:
+    """With the system's own words, and an empty disk."""
+
+    class Full(FakeSource):
+        def _chunks(self, item: Item) -> Generator[bytes]:
+            yield content_of(item.size_bytes)[:CHUNK_BYTES]
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(ItemFailed, match="No space left on device") as error:
+        Run(schedule, Work.UNZIP_SHA1, 1, tmp_path).measured(Full(), items)
+    assert error.value.error == "NotFetched"
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("work", list(Work))

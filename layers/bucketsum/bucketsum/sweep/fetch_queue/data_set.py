@@ -11,6 +11,7 @@ import json
 import random
 import re
 from dataclasses import asdict
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import BadSweep
@@ -40,9 +41,15 @@ def archives_of(total_bytes: int) -> Iterator[tuple[str, int]]:
         yield f"{number:02}.zip", size_bytes
 
 
+@lru_cache(maxsize=ITEMS)
+def archive_of(size_bytes: int) -> GeneratedArchive:
+    """The archive, planned once for itself and for the manifest."""
+    return GeneratedArchive(size_bytes)
+
+
 def item_of(name: str, size_bytes: int) -> Item:
     """The archive's known results."""
-    archive = GeneratedArchive(size_bytes)
+    archive = archive_of(size_bytes)
     sha1 = hashlib.sha1(usedforsecurity=False)
     for chunk in archive.chunks():
         sha1.update(chunk)

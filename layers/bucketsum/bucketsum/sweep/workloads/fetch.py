@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 SET_BYTES_MIN: Final = 16_000_000
 """The smallest of its archives then has 300 kB, in which 165 files find room."""
-SET_BYTES_MAX: Final = 9_000_000_000
-"""[A] What is all on the disk at once must fit into Lambda's /tmp of 10,240 MB."""
+SET_BYTES_MAX: Final = 2_000_000_000
+"""As an archive of the workload unzip: the planner has 900 s to generate them."""
 
 SCHEDULE: Final = Parameter("schedule", tuple(Schedule))
 WORK: Final = Parameter("work", tuple(Work))
@@ -95,20 +95,14 @@ class FetchWorkload(Workload):
         return setting.own["schedule"] != Schedule.STREAM
 
     def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
-        """Whether the archives that are on the disk at once find room."""
-        from bucketsum.sweep.fetch_queue.data_set import sizes_of
-
-        if not self.uses_disk(setting):
-            return None
-        schedule, needed_bytes = setting.own["schedule"], planned.size_bytes
-        if schedule not in _IN_TURN:  # others wait for room
-            needed_bytes = max(sizes_of(needed_bytes)) if planned.generated else 0
-        needed_mb = -(-needed_bytes // _MIB)
-        if needed_mb <= storage_mb:
+        """Whether all archives find room if they are on the disk at once; a queue waits for it."""
+        schedule = setting.own["schedule"]
+        needed_mb = -(-planned.size_bytes // _MIB)
+        if schedule not in _IN_TURN or needed_mb <= storage_mb:
             return None
         return (
-            f"schedule is {schedule}; {needed_mb} MB of /tmp are needed at once, the prober has "
-            f"{storage_mb}: deploy with EphemeralStorageSize={needed_mb} or more, or stream"
+            f"schedule is {schedule}; the archives need {needed_mb} MB of /tmp, the prober has "
+            f"{storage_mb}: deploy with EphemeralStorageSize={needed_mb} or more, or use a queue"
         )
 
     def generate(self, size_bytes: int) -> Generated:
@@ -121,13 +115,12 @@ class FetchWorkload(Workload):
 
     def files(self, size_bytes: int) -> Iterator[DataFile]:
         """The archives."""
-        from bucketsum.sweep.fetch_queue.data_set import archives_of
-        from bucketsum.sweep.generated_archive import GeneratedArchive
+        from bucketsum.sweep.fetch_queue.data_set import archive_of, archives_of
         from bucketsum.sweep.generated_objects import DataFile, Generated
 
         for name, archive_bytes in archives_of(size_bytes):
-            archive = GeneratedArchive(archive_bytes)
-            yield DataFile(name, Generated(partial(_parts_of, archive)), archive_bytes)
+            generated = Generated(partial(_parts_of, archive_of(archive_bytes)))
+            yield DataFile(name, generated, archive_bytes)
 
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read the manifest, then fetch and process its archives, and check every result."""
