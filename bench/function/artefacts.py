@@ -26,6 +26,7 @@ VARIABLES: Final = {
     "ARRIVALS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/arrivals",
     "DEAD_LETTER_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters",
     "MAX_RECEIVES": "5",
+    "DELETED_ROW_DAYS": "0",
     "CHUNK_BYTES": "1048576",
     "STREAMS": "auto",
     "POWERTOOLS_SERVICE_NAME": "benchmark",

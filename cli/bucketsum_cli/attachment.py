@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.bucket_notifications import KeyFilter, Via, notifications_in
+from bucketsum_cli.bucket_notifications import KeyFilter, Via
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.queue_notification import missing_events
 from bucketsum_cli.served_buckets import ServedBuckets
 
 if TYPE_CHECKING:
@@ -97,9 +98,12 @@ def log_loop_warning(s3: S3Client, bucket: str, via: Via, keys: KeyFilter) -> st
     )
 
 
-def served_via_queue(configuration: Mapping[str, Any], queue_arn: str) -> bool:
-    """Whether *configuration* notifies the queue of created objects."""
-    return any(
-        notification.target == queue_arn and "s3:ObjectCreated:*" in notification.events
-        for notification in notifications_in(configuration)
+def left_out_warning(configuration: Mapping[str, Any], queue_arn: str) -> str | None:
+    """Warn if *configuration*, to be written, notifies the queue of created objects only."""
+    missing = missing_events(configuration, queue_arn)
+    if not missing:
+        return None
+    return (
+        f"{', '.join(missing)} are left out, because other notifications have them for overlapping "
+        "keys: these deletions and restores are not recorded. --via eventbridge takes all events"
     )

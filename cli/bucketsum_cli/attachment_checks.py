@@ -6,7 +6,8 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bucketsum_cli.attachment import partition_of, queue_arn_of, served_via_queue
+from bucketsum.notifications import DETAIL_TYPES
+from bucketsum_cli.attachment import partition_of, queue_arn_of
 from bucketsum_cli.bucket_contents import exists
 from bucketsum_cli.bucket_notifications import (
     Via,
@@ -14,6 +15,7 @@ from bucketsum_cli.bucket_notifications import (
     notifications_in,
     sends_to_eventbridge,
 )
+from bucketsum_cli.queue_notification import CREATED, missing_events
 from bucketsum_cli.served_buckets import ServedBuckets, bucket_arn
 from bucketsum_cli.stack import physical_ids
 
@@ -49,12 +51,14 @@ class Permissions:
         role: Statements of the policies of the hasher's role.
         rule_arn: The rule for EventBridge; None if there is none, or it is disabled.
         rule_buckets: ARNs of the buckets in its pattern.
+        rule_events: EventBridge's names of the events in its pattern.
     """
 
     queue: Sequence[Mapping[str, Any]]
     role: Sequence[Mapping[str, Any]]
     rule_arn: str | None
     rule_buckets: Sequence[str]
+    rule_events: Sequence[str]
 
     @classmethod
     def of(cls, stack: Stack) -> Permissions:
@@ -70,11 +74,13 @@ class Permissions:
         policy = attributes.get("Attributes", {}).get("Policy")
         resources = physical_ids(stack.connection, stack.name)
         rule = _rule(stack, resources.get("ObjectCreatedRule"))
+        pattern = json.loads(rule["EventPattern"]) if rule else {}
         return cls(
             queue=_statements(json.loads(policy)) if policy else (),
             role=tuple(_role_statements(stack, resources.get("HasherRole"))),
             rule_arn=rule["Arn"] if rule else None,
-            rule_buckets=json.loads(rule["EventPattern"])["resources"] if rule else (),
+            rule_buckets=pattern.get("resources", ()),
+            rule_events=pattern.get("detail-type", ()),
         )
 
     def admits(self, service: str, source_arn: str) -> bool:
@@ -121,8 +127,11 @@ def _attachment(stack: Stack, bucket: str, via: Via, permissions: Permissions) -
             for notification in notifications_in(configuration)
             if notification.target == queue_arn
         )
+        missing = missing_events(configuration, queue_arn)
+        lost = f"no notification of {', '.join(missing)}: {_remedy(stack, bucket)}"
         parts = {
-            "no notification of created objects": served_via_queue(configuration, queue_arn),
+            "no notification of created objects": CREATED not in missing,
+            lost: not missing or CREATED in missing,
             "the queue does not admit it": permissions.admits("s3.amazonaws.com", arn),
         }
     else:
@@ -131,12 +140,21 @@ def _attachment(stack: Stack, bucket: str, via: Via, permissions: Permissions) -
         parts = {
             "EventBridge is off": sends_to_eventbridge(configuration),
             "no rule that is on has it": arn in permissions.rule_buckets,
+            "the rule has no deletions and restores: deploy the stack again": (
+                set(DETAIL_TYPES) <= set(permissions.rule_events) or not permissions.rule_events
+            ),
             "the queue does not admit the rule": rule is not None
             and permissions.admits("events.amazonaws.com", rule),
         }
     parts["the hasher may not read it"] = permissions.may_read(arn)
     problems = tuple(problem for problem, is_there in parts.items() if not is_there)
     return Attachment(bucket, via, keys, problems)
+
+
+def _remedy(stack: Stack, bucket: str) -> str:
+    """Return the way to notify the queue of deletions and restores in *bucket* too."""
+    is_own = bucket == stack.bucket and not ServedBuckets.of(stack.parameters).existing
+    return "deploy the stack again" if is_own else "attach it again"
 
 
 def _rule(stack: Stack, name: str | None) -> dict[str, Any] | None:

@@ -1,4 +1,4 @@
-"""A bucket's notification configuration, with the entries of a stack's queue added or removed.
+"""A bucket's notification configuration: its entries, and changes by others at the same time.
 
 S3 replaces the whole configuration on each write and has no conditional write. So it is read
 immediately before each write and read back after it; a change by somebody else in between leads
@@ -7,13 +7,12 @@ to another attempt on the new configuration.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
-from urllib.parse import quote_plus, unquote_plus
+from urllib.parse import unquote_plus
 
 from botocore.exceptions import ClientError
 
@@ -23,8 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
     from mypy_boto3_s3 import S3Client
-
-CREATED: Final = "s3:ObjectCreated:*"
 
 _EVENTBRIDGE: Final = "EventBridgeConfiguration"
 _TARGETS: Final[Mapping[str, tuple[str, str]]] = {
@@ -112,11 +109,15 @@ def notifications_in(configuration: Mapping[str, Any]) -> Iterator[Notification]
     """Yield the entries of *configuration*; EventBridge is none of them."""
     for field, (kind, target) in _TARGETS.items():
         for entry in configuration.get(field, ()):
-            rules = entry.get("Filter", {}).get("Key", {}).get("FilterRules", ())
-            values = {rule["Name"].lower(): unquote_plus(rule["Value"]) for rule in rules}
-            keys = KeyFilter(values.get("prefix", ""), values.get("suffix", ""))
             events = tuple(sorted(entry["Events"]))
-            yield Notification(kind, entry[target], events, keys, entry.get("Id", ""))
+            yield Notification(kind, entry[target], events, keys_of(entry), entry.get("Id", ""))
+
+
+def keys_of(entry: Mapping[str, Any]) -> KeyFilter:
+    """Return the keys that *entry* of a configuration is limited to."""
+    rules = entry.get("Filter", {}).get("Key", {}).get("FilterRules", ())
+    values = {rule["Name"].lower(): unquote_plus(rule["Value"]) for rule in rules}
+    return KeyFilter(values.get("prefix", ""), values.get("suffix", ""))
 
 
 def sends_to_eventbridge(configuration: Mapping[str, Any]) -> bool:
@@ -124,60 +125,9 @@ def sends_to_eventbridge(configuration: Mapping[str, Any]) -> bool:
     return _EVENTBRIDGE in configuration
 
 
-def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter) -> dict[str, Any]:
-    """Return *configuration* with a notification of created objects to the queue.
-
-    Raises:
-        CannotDoError: S3 would refuse it, because another notification has the same events for
-            overlapping keys.
-    """
-    for other in notifications_in(configuration):
-        if (other.target, other.events, other.keys) == (queue_arn, (CREATED,), keys):
-            return dict(configuration)
-        if any(map(is_created, other.events)) and other.keys.overlaps(keys):
-            raise CannotDoError(_conflict(other, queue_arn, keys))
-    entry: dict[str, Any] = {
-        "Id": f"bucketsum-{hashlib.sha256(repr((queue_arn, keys)).encode()).hexdigest()[:12]}",
-        "QueueArn": queue_arn,
-        "Events": [CREATED],
-    }
-    rules = [
-        {"Name": name, "Value": quote_plus(value, safe="/")}  # S3 compares with encoded keys
-        for name, value in (("prefix", keys.prefix), ("suffix", keys.suffix))
-        if value
-    ]
-    if rules:
-        entry["Filter"] = {"Key": {"FilterRules": rules}}
-    entries = [*configuration.get("QueueConfigurations", ()), entry]
-    return {**configuration, "QueueConfigurations": entries}
-
-
 def is_created(event: str) -> bool:
     """Whether the type of an event is that of created objects."""
     return event.startswith("s3:ObjectCreated:")
-
-
-def _conflict(other: Notification, queue_arn: str, keys: KeyFilter) -> str:
-    if other.target == queue_arn:
-        return (
-            f"the queue already receives {', '.join(other.events)} for {other.keys}, which "
-            f"overlaps with {keys}; run `bucketsum detach` first"
-        )
-    return (
-        f"S3 allows no second notification of {CREATED} for {keys}: it overlaps with that of the "
-        f"{other.kind} {other.target} ({', '.join(other.events)}, {other.keys}); use "
-        "--via eventbridge, or keys that do not overlap with --prefix and --suffix"
-    )
-
-
-def without_queue(configuration: Mapping[str, Any], queue_arn: str) -> dict[str, Any]:
-    """Return *configuration* without the notifications to the queue."""
-    entries = configuration.get("QueueConfigurations", ())
-    kept = [entry for entry in entries if entry["QueueArn"] != queue_arn]
-    rest = {
-        field: value for field, value in configuration.items() if field != "QueueConfigurations"
-    }
-    return {**rest, "QueueConfigurations": kept} if kept else rest
 
 
 def with_eventbridge(configuration: Mapping[str, Any]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.errors import MalformedMessage
-from bucketsum.notifications import created_objects_in
+from bucketsum.notifications import ObjectCreated, events_in
 from bucketsum_cli.rows import iso_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.notifications import ObjectEvent
     from bucketsum_cli.stack import Stack
 
 _BATCH_MESSAGES: Final = 10  # SQS's own limit
@@ -115,10 +115,10 @@ def hidden_count(stack: Stack) -> int:
     return int(attributes["Attributes"][name])
 
 
-def objects_of(message: DeadLetter) -> list[ObjectCreated]:
-    """Return the objects that *message* names; none if it is malformed."""
+def events_of(message: DeadLetter) -> list[ObjectEvent]:
+    """Return the events in *message*; none if it is malformed."""
     try:
-        return created_objects_in(message.body)
+        return events_in(message.body)
     except MalformedMessage:
         return []
 
@@ -134,16 +134,18 @@ def why(message: DeadLetter, stack: Stack) -> str:
 def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
     """Return key, version id and entity tag → reason, of the oldest messages in the queue.
 
+    Only objects that could not be hashed are returned, not deletions.
+
     Raises:
         BotoCoreError: AWS cannot be reached.
         ClientError: AWS refused.
     """
     with received(stack, _CHECKED_MESSAGES, _CHECK_SECONDS) as messages:
         return {
-            (created.key, created.version_id or NULL_VERSION, created.etag): why(message, stack)
+            (event.key, event.version_id or NULL_VERSION, event.etag): why(message, stack)
             for message in messages
-            for created in objects_of(message)
-            if created.bucket == stack.bucket
+            for event in events_of(message)
+            if isinstance(event, ObjectCreated) and event.bucket == stack.bucket
         }
 
 

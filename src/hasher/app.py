@@ -18,6 +18,7 @@ from bucketsum.digests_table import DigestsTable
 from bucketsum.failed_messages import FailedMessages, message_of
 from bucketsum.hashing import HashResult, ObjectHasher, Outcome
 from bucketsum.layer_manifest import layer_manifest
+from bucketsum.notifications import ObjectCreated, ObjectDeleted, ObjectEvent
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
     from bucketsum.archives.model import Mode
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.deletions import Deletions
     from bucketsum.settings import ArchiveSettings
 
 SETTINGS: Final = Settings.from_env(os.environ)
@@ -97,14 +98,35 @@ class _LongObjects:
         HandOver(table, queue).begin(created, etag, archive_mode)
 
 
+_TABLE: Final = DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)
 _HASHER: Final = ObjectHasher(
     source=reader(_S3, SETTINGS.chunk_bytes, SETTINGS.read_policy.plan_for, os.environ),
-    table=DigestsTable(_DYNAMODB, SETTINGS.digests_table),
+    table=_TABLE,
     settings=SETTINGS,
     archives=_archive_hasher(SETTINGS.archives),
     long_objects=_LongObjects() if SETTINGS.long_objects_queue_url else None,
 )
-_BATCH: Final = BatchHasher(_HASHER.hash, SETTINGS)
+
+
+@functools.cache
+def _deletions() -> Deletions:
+    """Created when the first deletion arrives; a cold start must not load what records it."""
+    from bucketsum.deletions import Deletions  # noqa: PLC0415 - as said
+
+    return Deletions(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)
+
+
+def _handled(event: ObjectEvent, deadline: Deadline) -> HashResult:
+    if isinstance(event, ObjectCreated):
+        return _HASHER.hash(event, deadline)
+    if isinstance(event, ObjectDeleted):
+        return _deletions().record(event, deadline)
+    from bucketsum.restores import hash_restored  # noqa: PLC0415 - rare, as deletions
+
+    return hash_restored(event, _TABLE, _HASHER, deadline)
+
+
+_BATCH: Final = BatchHasher(_handled, SETTINGS)
 
 
 @functools.cache
@@ -116,16 +138,17 @@ _FAILED: Final = FailedMessages(_dead_letters, logger, metrics)
 
 
 def _publish(report: HashResult) -> None:
-    """Write the log line and the metrics of one object."""
-    measurement = report.measurement
+    """Write the log line and the metrics of one event."""
+    event, measurement = report.event, report.measurement
+    event_bytes = None if isinstance(event, ObjectDeleted) else event.size_bytes
     logger.info(
         "object",
-        bucket=report.created.bucket,
-        key=report.created.key,
-        version_id=report.created.version_id,
+        bucket=event.bucket,
+        key=event.key,
+        version_id=event.version_id,
         outcome=report.outcome,
         sha1=report.sha1,
-        size_bytes=measurement.size_bytes if measurement else report.created.size_bytes,
+        size_bytes=measurement.size_bytes if measurement else event_bytes,
         seconds=round(measurement.seconds, 6) if measurement else None,
         mb_per_s=round(measurement.mb_per_s, 3) if measurement else None,
         reason=report.reason,

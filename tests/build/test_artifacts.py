@@ -35,6 +35,7 @@ _ENVIRONMENT: Final = {
     "ARRIVALS_QUEUE_URL": "https://queue",
     "DEAD_LETTER_QUEUE_URL": "https://queue",
     "MAX_RECEIVES": "5",
+    "DELETED_ROW_DAYS": "0",
     "CHUNK_BYTES": "1048576",
     "STREAMS": "auto",
     # and the sweep's:

@@ -18,8 +18,9 @@ from events.generate import write_events
 if TYPE_CHECKING:
     from tests.build.local_aws import LocalAws
 
+from tests.support.events import created_in
+
 from bucketsum.errors import MalformedMessage
-from bucketsum.notifications import created_objects_in
 
 EVENTS: Final = Path(objects.__file__).parent
 NAMES: Final = sorted(path.name for path in EVENTS.glob("sqs-*.json"))
@@ -67,7 +68,7 @@ def test_events_tell_the_objects_as_they_are() -> None:
         try:
             parsed |= {
                 (created.bucket, created.key, created.size_bytes, created.etag, created.version_id)
-                for created in created_objects_in(message["body"])
+                for created in created_in(message["body"])
             }
         except MalformedMessage:
             assert message == messages_of("sqs-malformed.json")[0]
@@ -116,7 +117,7 @@ def test_events_can_be_made_for_any_bucket(local_aws: LocalAws, tmp_path: Path) 
         with contextlib.suppress(MalformedMessage):
             parsed |= {
                 (created.key, created.version_id, created.etag, created.size_bytes)
-                for created in created_objects_in(message["body"])
+                for created in created_in(message["body"])
                 if created.bucket == "mine"
             }
     assert parsed == stored

@@ -32,6 +32,8 @@ backwards. XML, and so moto's listing, takes no other control characters."""
 
 HOSTILE_SHOWN: Final = r"a [red]b[/red] +%20 é\x9b31m\u202egpj.exe"
 
+_NOT_OF_CREATE_TABLE: Final = ("PointInTimeRecoverySpecification", "TimeToLiveSpecification")
+
 
 def deploy(endpoint: str | None = None) -> None:
     """Make the bucket, the queues, the table, and the stack whose outputs name them."""
@@ -41,7 +43,7 @@ def deploy(endpoint: str | None = None) -> None:
     table = _TEMPLATE["Resources"]["DigestsTable"]["Properties"]
     boto3.client("dynamodb", endpoint_url=endpoint).create_table(
         TableName="digests",
-        **{name: table[name] for name in table if name != "PointInTimeRecoverySpecification"},
+        **{name: table[name] for name in table if name not in _NOT_OF_CREATE_TABLE},
     )
     sqs = boto3.client("sqs", endpoint_url=endpoint)
     outputs = {
@@ -59,7 +61,7 @@ def deploy_measurements() -> None:
     table = _TEMPLATE["Resources"]["MeasurementsTable"]["Properties"]
     boto3.client("dynamodb").create_table(
         TableName="MeasurementsTableName",
-        **{name: table[name] for name in table if name != "PointInTimeRecoverySpecification"},
+        **{name: table[name] for name in table if name not in _NOT_OF_CREATE_TABLE},
     )
 
 

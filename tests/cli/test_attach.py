@@ -13,6 +13,7 @@ from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameter
 
 from bucketsum_cli import bucket_notifications, stack_update, teardown
 from bucketsum_cli.bucket_notifications import KeyFilter
+from bucketsum_cli.queue_notification import EVENTS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -105,7 +106,8 @@ def test_detaching_restores_all_notifications_of_others(run: Run, s3: S3Client) 
     during = json.loads(configuration(s3))
     [ours] = [q for q in during["QueueConfigurations"] if q["Id"].startswith("bucketsum-")]
     assert ours["QueueArn"].endswith("ArrivalsQueue") or "Arrivals" in ours["QueueArn"]
-    assert ours["Events"] == ["s3:ObjectCreated:*"]
+    assert ours["Events"] == [event for event in EVENTS if event != "s3:ObjectRemoved:*"]
+    assert "s3:ObjectRemoved:* are left out" in attached.document["warnings"][0]
     during["QueueConfigurations"].remove(ours)
     assert json.dumps(during, sort_keys=True) == before
     assert attached.document["changed"] is attached.document["stack_updated"] is True
@@ -114,6 +116,43 @@ def test_detaching_restores_all_notifications_of_others(run: Run, s3: S3Client) 
     assert detached.status == 0, detached.err
     assert configuration(s3) == before
     assert parameters()["AttachedBucketArns"] == ""
+
+
+def test_an_attachment_of_created_objects_alone_is_completed(run: Run, s3: S3Client) -> None:
+    """An older version of the command subscribed to fewer events; attaching again replaces it."""
+    assert run("attach", PHOTOS, "--prefix", "scans/", "--deploy").status == 0
+    complete = configuration(s3)
+    older: Any = json.loads(complete)
+    older["QueueConfigurations"][0]["Events"] = ["s3:ObjectCreated:*"]
+    s3.put_bucket_notification_configuration(Bucket=PHOTOS, NotificationConfiguration=older)
+    again = run("attach", PHOTOS, "--prefix", "scans/", "--json")
+    assert (again.status, again.document["changed"]) == (0, True)
+    assert configuration(s3) == complete
+
+
+@pytest.mark.parametrize(
+    ("theirs", "left_out"),
+    [
+        ("s3:ObjectRemoved:Delete", ["s3:ObjectRemoved:*"]),
+        ("s3:ObjectRestore:*", ["s3:ObjectRestore:Completed"]),
+        ("s3:ObjectRestore:Completed", ["s3:ObjectRestore:Completed"]),
+        ("s3:ObjectRestore:Post", []),
+        ("s3:ObjectTagging:*", []),
+    ],
+)
+def test_events_of_others_are_left_out(
+    run: Run, s3: S3Client, theirs: str, left_out: list[str]
+) -> None:
+    """S3 would refuse the whole configuration for an event type that another one has."""
+    topic: Any = FOREIGN["TopicConfigurations"][0] | {"Events": [theirs]}
+    s3.put_bucket_notification_configuration(
+        Bucket=PHOTOS, NotificationConfiguration={"TopicConfigurations": [topic]}
+    )
+    attached = run("attach", PHOTOS, "--deploy", "--yes", "--json")
+    assert attached.status == 0, attached.err
+    [entry] = json.loads(configuration(s3))["QueueConfigurations"]
+    assert entry["Events"] == [event for event in EVENTS if event not in left_out]
+    assert bool(attached.document["warnings"]) == bool(left_out)
 
 
 def test_filters_are_encoded_as_s3_compares_them(run: Run, s3: S3Client) -> None:

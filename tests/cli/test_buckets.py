@@ -14,6 +14,7 @@ from tests.support.sam_template import load_template
 
 from bucketsum.digest_rows import RowKey
 from bucketsum_cli import bucket_notifications, stack_update
+from bucketsum_cli.queue_notification import EVENTS
 from bucketsum_cli.stack import find_stack, physical_ids
 
 if TYPE_CHECKING:
@@ -46,8 +47,8 @@ def serving(monkeypatch: pytest.MonkeyPatch, run: Run) -> Iterator[Stack]:
 
 
 def notify(stack: Stack, bucket: str) -> None:
-    """Notify the queue of created objects: moto ignores this property of a bucket."""
-    entry: Any = {"QueueArn": stack.outputs["ArrivalsQueueArn"], "Events": ["s3:ObjectCreated:*"]}
+    """Notify the queue of all events: moto ignores this property of a bucket."""
+    entry: Any = {"QueueArn": stack.outputs["ArrivalsQueueArn"], "Events": EVENTS}
     stack.client("s3").put_bucket_notification_configuration(
         Bucket=bucket, NotificationConfiguration={"QueueConfigurations": [entry]}
     )
@@ -112,6 +113,23 @@ def test_a_lost_notification_is_a_problem(run: Run, serving: Stack) -> None:
     assert problems(run) == {INBOX: [], PHOTOS: ["no notification of created objects"]}
 
 
+def test_an_attachment_of_created_objects_alone_is_incomplete(run: Run, serving: Stack) -> None:
+    """An older version of `attach`, or of the template, subscribed to fewer events."""
+    entry: Any = {
+        "QueueArn": serving.outputs["ArrivalsQueueArn"],
+        "Events": ["s3:ObjectCreated:*", "s3:ObjectRestore:Completed"],
+    }
+    for bucket in (INBOX, PHOTOS):
+        serving.client("s3").put_bucket_notification_configuration(
+            Bucket=bucket, NotificationConfiguration={"QueueConfigurations": [entry]}
+        )
+    lost = "no notification of s3:ObjectRemoved:*, s3:LifecycleExpiration:*"
+    assert problems(run) == {
+        INBOX: [f"{lost}: deploy the stack again"],
+        PHOTOS: [f"{lost}: attach it again"],
+    }
+
+
 def test_a_lost_queue_policy_is_a_problem(run: Run, serving: Stack) -> None:
     """The queue does not admit the attached bucket."""
     admit(serving, INBOX_ARN)
@@ -139,6 +157,9 @@ def test_each_part_of_the_path_through_eventbridge_is_checked(run: Run, serving:
     assert problems(run)[PHOTOS] == ["EventBridge is off", "the queue does not admit the rule"]
     events = boto3.client("events")
     [rule] = events.list_rules()["Rules"]
+    older = json.loads(rule["EventPattern"]) | {"detail-type": ["Object Created"]}
+    events.put_rule(Name=rule["Name"], EventPattern=json.dumps(older))
+    assert "the rule has no deletions and restores: deploy the stack again" in problems(run)[PHOTOS]
     events.disable_rule(Name=rule["Name"])
     assert "no rule that is on has it" in problems(run)[PHOTOS]
 

@@ -12,7 +12,7 @@ from tests.cli.deployed import BUCKET, HOSTILE, bodies_in, hashed, set_aside, un
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.digest_rows import RowKey
 from bucketsum.digests_table import WriteResult
-from bucketsum.notifications import ObjectCreated, created_objects_in
+from bucketsum.notifications import ObjectCreated, events_in
 from bucketsum_cli import dead_letter_queue
 from bucketsum_cli.dead_letter_queue import received, send_back
 
@@ -215,7 +215,7 @@ def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack:
         "not_unreadable": [],
     }
     (body,) = sent_back(stack)
-    (arrival,) = created_objects_in(body)
+    (arrival,) = events_in(body)
     assert arrival == ObjectCreated(
         bucket=BUCKET,
         key=HOSTILE,
@@ -234,7 +234,7 @@ def test_object_without_versions_is_queued_without_one(run: Run, stack: Stack) -
     stack.digests_table().record(unreadable(RowKey(BUCKET, "key", "null"), b"", "access denied"))
     ended = run("redrive", "--key", "key")
     assert ended.out == "queued  key  version null\n"
-    (arrival,) = created_objects_in(sent_back(stack)[0])
+    (arrival,) = events_in(sent_back(stack)[0])
     assert arrival.version_id is None
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from tests.simulation.sqs_model import ARRIVALS, DEAD_LETTERS
 
 from bucketsum.errors import MalformedMessage
-from bucketsum.notifications import created_objects_in
+from bucketsum.notifications import ObjectCreated, events_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -76,10 +76,12 @@ class Invariants:
     def _dead_versions(self, sqs: Sqs) -> Iterator[Version]:
         for message in sqs.queues[DEAD_LETTERS].values():
             try:
-                created = created_objects_in(message.body)
+                events = events_in(message.body)
             except MalformedMessage:
                 continue
-            for each in created:
+            for each in events:
+                if not isinstance(each, ObjectCreated):
+                    continue
                 key = each.key, each.version_id or "null", each.sequencer.rstrip("0")
                 if version := self._s3.history.get(key):
                     yield version

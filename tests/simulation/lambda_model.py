@@ -62,6 +62,7 @@ _ENVIRONMENT: Final = {
     "CHUNK_BYTES": "65536",
     "STREAMS": "auto",
     "EXTRA_ALGORITHMS": "",
+    "DELETED_ROW_DAYS": "0",
     "POWERTOOLS_SERVICE_NAME": "simulated-hasher",
     "POWERTOOLS_METRICS_NAMESPACE": "bucketsum",
     "POWERTOOLS_TRACE_DISABLED": "1",
@@ -146,15 +147,19 @@ class Lambda:
         self._running: set[str] = set()
         module = handler_module()
         settings = replace(_SETTINGS, threads=schedule.random.choice((1, 4)))
+        table = DigestsTable(dynamodb, SETTINGS.digests_table)  # type: ignore[arg-type] # a model
         hasher = ObjectHasher(
             source=BotocoreReader(s3, CHUNK_BYTES, pause=schedule.pause),  # type: ignore[arg-type] # a model
-            table=DigestsTable(dynamodb, SETTINGS.digests_table),  # type: ignore[arg-type] # a model
+            table=table,
             settings=settings,
             clock=lambda: schedule.now,
         )
         dead_letters = DeadLetters(sqs, settings, schedule.random.random)  # type: ignore[arg-type] # a model
         vars(module).update(
-            _BATCH=BatchHasher(hasher.hash, settings), _dead_letters=lambda: dead_letters
+            _HASHER=hasher,
+            _TABLE=table,
+            _BATCH=BatchHasher(vars(module)["_handled"], settings),
+            _dead_letters=lambda: dead_letters,
         )
         self._handler = inspect.unwrap(module.lambda_handler)
         sqs.on_visible = self.poll

@@ -16,7 +16,7 @@ from tests.simulation.scenario import simulate
 from bucketsum import batch, dead_letters, deadline, digest_rows, digests_table, hashing
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import Deferred, ObjectGone, ObjectUnreadable, OutOfTime
-from bucketsum.notifications import created_objects_in
+from bucketsum.notifications import events_in
 from bucketsum.s3 import botocore_reader, get_object
 from bucketsum_cli import dead_letter_queue
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.simulation.scenario import Outcome
 
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.notifications import ObjectEvent
 
 SCHEDULES_MAX: Final = 5_000
 """A planted bug that needs more schedules counts as not found."""
@@ -97,8 +97,8 @@ def _record_without_error(table: DigestsTable, row: digest_rows.Row) -> WriteRes
         return WriteResult.WRITTEN
 
 
-def _first_object(body: str) -> list[ObjectCreated]:
-    return created_objects_in(body)[:1]
+def _first_object(body: str) -> list[ObjectEvent]:
+    return events_in(body)[:1]
 
 
 def _first_body(reader: Any, _: object, response: Any, *__: object) -> Iterator[bytes]:  # noqa: ANN401 - as the product's
@@ -167,7 +167,7 @@ _TABLE: Final = (
      _unreadable_is_forgotten),
     ("messages are deleted before their rows are written", batch.BatchHasher, "handle",
      _delete_first),
-    ("only the first object of a message is hashed", batch, "created_objects_in", _first_object),
+    ("only the first object of a message is hashed", batch, "events_in", _first_object),
     ("a failed message is reported as done", batch.MessageResult, "failure",
      property(lambda _: None)),
     ("a deferred message is reported as done", dead_letters.DeadLetters, "retry_or_dead_letter",

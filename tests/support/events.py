@@ -6,7 +6,10 @@ import json
 from typing import Any, Final
 from urllib.parse import quote_plus
 
-from bucketsum.notifications import ObjectCreated
+from bucketsum.notifications import (
+    ObjectCreated,
+    events_in,
+)
 
 BUCKET: Final = "inbox"
 
@@ -57,6 +60,14 @@ def _record_of(created: ObjectCreated) -> dict[str, Any]:
             },
         },
     }
+
+
+def created_in(body: str) -> list[ObjectCreated]:
+    """The events of a message that has created objects alone."""
+    events = events_in(body)
+    created = [event for event in events if isinstance(event, ObjectCreated)]
+    assert created == events
+    return created
 
 
 def eventbridge() -> dict[str, Any]:

@@ -37,6 +37,8 @@ ROLES: Final = {
     **{f"bucketsum.sweep.{name}": "sweeps" for name in SWEEPS},
     "bucketsum.hashing": "hashing",
     "bucketsum.batch": "hashing",
+    "bucketsum.deletions": "hashing",
+    "bucketsum.restores": "hashing",
     "bucketsum_cli.tune.formatting": "cli.tune.formats",  # below the workloads' views
     "bucketsum_cli.local.cgroups": "cli",  # not the emulator's alone
     "bucketsum_cli.local.worker": "cli",  # as above; it imports the standard library alone

@@ -8,7 +8,11 @@ from typing import Any, Final
 import pytest
 from tests.support.sam_template import TEMPLATE, load_template
 
+from bucketsum.digest_rows import Deletion
 from bucketsum.digests_table import BY_SHA1_INDEX
+from bucketsum.dynamodb_items import encoded
+from bucketsum.notifications import DeletedBy
+from bucketsum_cli.queue_notification import EVENTS
 
 RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]
 OUTPUTS: Final[dict[str, dict[str, Any]]] = load_template()["Outputs"]
@@ -61,12 +65,11 @@ def test_bucket_cleans_up() -> None:
 
 
 def test_bucket_tells_the_queue_of_every_object() -> None:
-    """Each way of creating an object sends a message, and nothing else does."""
+    """Each way of creating, deleting and restoring an object sends a message, and nothing else."""
     bucket = properties("InboxBucket")
+    queue = {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}
     assert bucket["NotificationConfiguration"] == {
-        "QueueConfigurations": [
-            {"Event": "s3:ObjectCreated:*", "Queue": {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}}
-        ]
+        "QueueConfigurations": [{"Event": event, "Queue": queue} for event in EVENTS]
     }
     assert bucket["VersioningConfiguration"] == {"Status": "Enabled"}
 
@@ -136,6 +139,14 @@ def test_table_outlives_the_stack() -> None:
     recovery = table["Properties"]["PointInTimeRecoverySpecification"]
     assert recovery == {"PointInTimeRecoveryEnabled": True}
     assert "TableName" not in table["Properties"]  # or the stack could not be made a second time
+
+
+def test_table_removes_expired_items() -> None:
+    """DynamoDB reads the time in the attribute that deletions write, or nothing would expire."""
+    table = properties("DigestsTable")
+    attribute = table["TimeToLiveSpecification"]["AttributeName"]
+    assert table["TimeToLiveSpecification"]["Enabled"] is True
+    assert attribute in encoded(Deletion("", DeletedBy.REQUEST, "", expires_at=1), "")
 
 
 def test_table_defines_the_attributes_it_uses() -> None:

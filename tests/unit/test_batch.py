@@ -27,6 +27,7 @@ from bucketsum.settings import ArchiveSettings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bucketsum.notifications import ObjectEvent
     from bucketsum.settings import Settings
 
 PLENTY: Final = 900.0
@@ -65,7 +66,7 @@ class Hasher:
     threads: set[int] = field(default_factory=set)
     _now: list[str] = field(default_factory=list)
 
-    def hash(self, arrival: ObjectCreated, deadline: Deadline) -> HashResult:
+    def hash(self, arrival: ObjectEvent, deadline: Deadline) -> HashResult:
         """See `ObjectHasher.hash`."""
         deadline.require(1, "the batch passes its own deadline on")
         self.hashed_keys.append(arrival.key)
@@ -117,7 +118,7 @@ def test_objects_of_one_message_are_too() -> None:
     together = threading.Barrier(3, timeout=WAIT_SECONDS)
     hasher = Hasher(meanwhile=lambda _: together.wait())
     works = handled(hasher, delivery(*map(arrival, "abc")))
-    assert [report.created.key for report in works["a"].reports] == ["a", "b", "c"]
+    assert [report.event.key for report in works["a"].reports] == ["a", "b", "c"]
 
 
 def test_there_are_no_more_threads_than_set() -> None:
@@ -180,7 +181,7 @@ def test_a_failure_is_its_messages_alone() -> None:
     group = works["d"].failure
     assert isinstance(group, ExceptionGroup)
     assert [str(error) for error in group.exceptions] == ["d", "e"]
-    assert [report.created.key for report in works["d"].reports] == ["f"]
+    assert [report.event.key for report in works["d"].reports] == ["f"]
 
 
 def test_a_malformed_message_keeps_no_other_from_its_turn() -> None:
@@ -297,10 +298,10 @@ def test_every_message_is_accounted_for(
     assert set(works) == {message.message_id for message in batch}
     assert len(hasher.hashed_keys) == len(set(hasher.hashed_keys))
     for work in works.values():
-        keys = {created.key for created in work.objects}
+        keys = {created.key for created in work.events}
         if isinstance(work.failure, Deferred):
             assert keys.isdisjoint(hasher.hashed_keys)
         else:
             assert keys <= set(hasher.hashed_keys)
-            assert {result.created.key for result in work.reports} == keys - hasher.fails
+            assert {result.event.key for result in work.reports} == keys - hasher.fails
             assert bool(work.failure) == bool(keys & hasher.fails)

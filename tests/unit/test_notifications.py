@@ -9,11 +9,19 @@ from urllib.parse import quote_plus
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.support.events import LANDED, TEST_EVENT, eventbridge, from_sns, notification, with_field
+from tests.support.events import (
+    LANDED,
+    TEST_EVENT,
+    created_in,
+    eventbridge,
+    from_sns,
+    notification,
+    with_field,
+)
 
 from bucketsum.errors import MalformedMessage
 from bucketsum.message_fields import KEY_MAX_BYTES
-from bucketsum.notifications import created_objects_in
+from bucketsum.notifications import events_in
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda key: len(key.encode()) <= KEY_MAX_BYTES
@@ -31,13 +39,13 @@ KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
 )
 def test_every_envelope_names_the_same_object(envelope: dict[str, Any]) -> None:
     """However an event travels, the arrival is the same."""
-    assert created_objects_in(json.dumps(envelope)) == [LANDED]
+    assert events_in(json.dumps(envelope)) == [LANDED]
 
 
 @pytest.mark.parametrize("envelope", [TEST_EVENT, from_sns(TEST_EVENT)], ids=["s3", "sns"])
 def test_test_event_names_nothing(envelope: dict[str, Any]) -> None:
     """The test event that S3 sends on set-up names no objects."""
-    assert created_objects_in(json.dumps(envelope)) == []
+    assert events_in(json.dumps(envelope)) == []
 
 
 def test_several_records_keep_their_order() -> None:
@@ -46,7 +54,7 @@ def test_several_records_keep_their_order() -> None:
     for number, record in enumerate(records):
         record["s3"]["object"]["key"] = f"key-{number}"
     body = json.dumps({"Records": records})
-    assert [created.key for created in created_objects_in(body)] == ["key-0", "key-1", "key-2"]
+    assert [created.key for created in events_in(body)] == ["key-0", "key-1", "key-2"]
 
 
 @pytest.mark.parametrize(
@@ -64,13 +72,13 @@ def test_several_records_keep_their_order() -> None:
 def test_native_keys_are_form_decoded_once(sent: str, key: str) -> None:
     """S3 form-encodes the keys in its own notifications."""
     body = with_field(notification(), "Records.0.s3.object.key", sent)
-    assert created_objects_in(body)[0].key == key
+    assert events_in(body)[0].key == key
 
 
 @pytest.mark.parametrize("key", ["1+1.txt", "100%25.txt", "a%2Fb", "red flower.jpg"])
 def test_eventbridge_keys_are_taken_as_they_are(key: str) -> None:
     """EventBridge does not encode keys, so decoding would name another object."""
-    assert created_objects_in(with_field(eventbridge(), "detail.object.key", key))[0].key == key
+    assert events_in(with_field(eventbridge(), "detail.object.key", key))[0].key == key
 
 
 @given(KEYS)
@@ -78,9 +86,9 @@ def test_any_key_survives_the_journey(key: str) -> None:
     """Every key that S3 accepts survives every envelope."""
     encoded = quote_plus(key, safe="/")
     native = with_field(notification(), "Records.0.s3.object.key", encoded)
-    assert created_objects_in(native)[0].key == key
-    assert created_objects_in(json.dumps(from_sns(json.loads(native))))[0].key == key
-    assert created_objects_in(with_field(eventbridge(), "detail.object.key", key))[0].key == key
+    assert events_in(native)[0].key == key
+    assert events_in(json.dumps(from_sns(json.loads(native))))[0].key == key
+    assert events_in(with_field(eventbridge(), "detail.object.key", key))[0].key == key
 
 
 @pytest.mark.parametrize("character", ["k", "é", "文", "🙂"])
@@ -89,18 +97,16 @@ def test_key_may_have_1024_bytes_and_no_more(character: str) -> None:
     longest = character * (KEY_MAX_BYTES // len(character.encode()))
     longest += "k" * (KEY_MAX_BYTES - len(longest.encode()))
     path = "detail.object.key"
-    assert created_objects_in(with_field(eventbridge(), path, longest))[0].key == longest
+    assert events_in(with_field(eventbridge(), path, longest))[0].key == longest
     with pytest.raises(MalformedMessage, match="1025 bytes, S3 allows 1024"):
-        created_objects_in(with_field(eventbridge(), path, longest + "k"))
+        events_in(with_field(eventbridge(), path, longest + "k"))
 
 
 @pytest.mark.parametrize("absent", [..., None, ""])
 @pytest.mark.parametrize("name", ["versionId", "eTag"])
 def test_version_and_etag_may_be_absent(name: str, absent: object) -> None:
     """A bucket without versions sends no version, and some events send no entity tag."""
-    arrival = created_objects_in(with_field(notification(), f"Records.0.s3.object.{name}", absent))[
-        0
-    ]
+    arrival = created_in(with_field(notification(), f"Records.0.s3.object.{name}", absent))[0]
     assert (arrival.version_id if name == "versionId" else arrival.etag) is None
 
 
@@ -108,10 +114,10 @@ def test_newer_minor_event_versions_are_read() -> None:
     """AWS raises the minor number for what does not break readers, and adds fields freely."""
     record = notification()["Records"][0] | {"eventVersion": "2.9", "new": {"field": [1]}}
     record["eventName"] = "s3:ObjectCreated:CompleteMultipartUpload"
-    assert created_objects_in(json.dumps({"Records": [record]})) == [LANDED]
+    assert events_in(json.dumps({"Records": [record]})) == [LANDED]
 
 
 def test_sequencer_is_upper_case() -> None:
     """One way to write a number, so that comparing texts compares events."""
     body = with_field(notification(), "Records.0.s3.object.sequencer", "00aBcDeF")
-    assert created_objects_in(body)[0].sequencer == "00ABCDEF"
+    assert created_in(body)[0].sequencer == "00ABCDEF"

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tests.support.events import eventbridge, from_sns, notification, with_field
 
 from bucketsum.errors import MalformedMessage
-from bucketsum.notifications import ObjectCreated, created_objects_in
+from bucketsum.notifications import ObjectCreated, events_in
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 JSON = st.recursive(
@@ -34,7 +34,7 @@ def _bad(path: str, values: list[Any]) -> list[Any]:
     ("path", "value"),
     [
         *_bad("eventVersion", [*NOT_A_TEXT, "1.0", "3.0", "20.0"]),
-        *_bad("eventName", [*NOT_A_TEXT, "ObjectRemoved:Delete", "s3:ObjectRestore:Post"]),
+        *_bad("eventName", [*NOT_A_TEXT, "ObjectTagging:Put", "s3:ObjectRestore:Post"]),
         *_bad("eventTime", [*NOT_A_TEXT, *NOT_A_MOMENT]),
         *_bad("s3", [..., None, 1, "text", []]),
         *_bad("s3.bucket", [..., None, "inbox", []]),
@@ -50,7 +50,7 @@ def _bad(path: str, values: list[Any]) -> list[Any]:
 def test_native_field_out_of_range_is_named(path: str, value: object) -> None:
     """A field that is missing, of the wrong type or out of range keeps the message aside."""
     with pytest.raises(MalformedMessage) as caught:
-        created_objects_in(with_field(notification(), f"Records.0.{path}", value))
+        events_in(with_field(notification(), f"Records.0.{path}", value))
     name = path.rpartition(".")[2]
     assert name.lower() in str(caught.value).lower()
     str(caught.value).encode()  # a reason that cannot be sent on would lose the message
@@ -72,7 +72,7 @@ def test_native_field_out_of_range_is_named(path: str, value: object) -> None:
 def test_eventbridge_field_out_of_range_is_refused(path: str, value: object) -> None:
     """An EventBridge event is held to the same rules."""
     with pytest.raises(MalformedMessage):
-        created_objects_in(with_field(eventbridge(), path, value))
+        events_in(with_field(eventbridge(), path, value))
 
 
 @pytest.mark.parametrize(
@@ -91,7 +91,9 @@ def test_eventbridge_field_out_of_range_is_refused(path: str, value: object) -> 
         pytest.param('{"Records": {"s3": 1}}', "unknown envelope", id="records-an-object"),
         pytest.param('{"Records": 7}', "unknown envelope", id="records-a-number"),
         pytest.param('{"Records": [[]]}', "a record is a JSON list", id="record-a-list"),
-        pytest.param('{"detail-type": "Object Deleted"}', "unknown envelope", id="deleted"),
+        pytest.param('{"detail-type": "Object Deleted"}', "deletion-type is None", id="deleted"),
+        pytest.param('{"detail-type": "Object Tags Added"}', "unknown envelope", id="tagged"),
+        pytest.param('{"detail-type": []}', "unknown envelope", id="detail-type-a-list"),
         pytest.param('{"Type": "SubscriptionConfirmation", "TopicArn": "x"}', "unknown", id="sns"),
         pytest.param('{"Type": "Notification", "TopicArn": "x"}', "Message is None", id="no-sns"),
         pytest.param(json.dumps(from_sns("text")), "a JSON str", id="sns-text"),
@@ -101,13 +103,13 @@ def test_eventbridge_field_out_of_range_is_refused(path: str, value: object) -> 
 def test_other_messages_are_refused_with_a_reason(body: str, reason: str) -> None:
     """The error for an unknown envelope describes it."""
     with pytest.raises(MalformedMessage, match=reason):
-        created_objects_in(body)
+        events_in(body)
 
 
 def _parsed_or_refused(body: str) -> None:
     """Anything but a list of arrivals or a `MalformedMessage` fails the test."""
     try:
-        arrivals = created_objects_in(body)
+        arrivals = events_in(body)
     except MalformedMessage:
         return
     assert all(isinstance(created, ObjectCreated) for created in arrivals)

@@ -12,6 +12,7 @@ from bucketsum_cli.attachment import (
     changed_parameters,
     check_bucket,
     deploy_command,
+    left_out_warning,
     log_loop_warning,
     queue_arn_of,
 )
@@ -25,13 +26,12 @@ from bucketsum_cli.bucket_notifications import (
     difference,
     sends_to_eventbridge,
     with_eventbridge,
-    with_queue,
     without_eventbridge,
-    without_queue,
 )
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, progress, say
+from bucketsum_cli.queue_notification import with_queue, without_queue
 from bucketsum_cli.served_buckets import ServedBuckets
 from bucketsum_cli.stack_update import updated_stack
 
@@ -103,7 +103,7 @@ def attach(
     via: str,
     write: WriteOptions,
 ) -> None:
-    """Hash all objects uploaded to BUCKET from now on.
+    """Hash all objects uploaded to BUCKET from now on, and record their deletions.
 
     Adds a notification to the bucket. If it has others, which all stay, asks for confirmation
     first. If another notification has the same events for overlapping keys, S3 allows no second
@@ -124,15 +124,14 @@ def attach(
     check_bucket(stack, bucket)
     change = partial(_attached, queue_arn=queue_arn_of(stack), via=way, keys=keys)
     before = configuration_of(s3, bucket)
-    plan = difference(before, change(before))
+    after = change(before)
+    plan = difference(before, after)
     served = ServedBuckets.of(stack.parameters)
     values = changed_parameters(stack, served.with_bucket(bucket, way))
-    warning = log_loop_warning(s3, bucket, way, keys)
-    document = _document(stack, bucket, plan, values) | {
-        "via": way.value,
-        "warnings": [warning] if warning else [],
-    }
-    if warning:
+    left_out = left_out_warning(after, queue_arn_of(stack)) if way is Via.S3 else None
+    warnings = [text for text in (log_loop_warning(s3, bucket, way, keys), left_out) if text]
+    document = _document(stack, bucket, plan, values) | {"via": way.value, "warnings": warnings}
+    for warning in warnings:
         note(f"warning: {warning}")
     if not write.dry_run:
         _require_admission(stack, bucket, values, deploy=write.deploy, known=served.has_parameters)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bucketsum.digest_rows import NULL_VERSION
-from bucketsum_cli.dead_letter_queue import hidden_count, objects_of, received, why
+from bucketsum_cli.dead_letter_queue import events_of, hidden_count, received, why
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import moment_text, note, print_json, say
 
@@ -71,9 +71,9 @@ def _summary(count: int, hidden: int) -> str:
 
 def headline(message: DeadLetter) -> str:
     """Return the objects of *message*; if it names none, its beginning."""
-    objects = objects_of(message)
-    if objects:
-        return ", ".join(f"{created.bucket}/{created.key}" for created in objects)
+    events = events_of(message)
+    if events:
+        return ", ".join(f"{event.bucket}/{event.key}" for event in events)
     beginning = message.body[:_SHOWN_CHARACTERS]
     return f"{beginning}…" if len(message.body) > _SHOWN_CHARACTERS else beginning
 
@@ -94,11 +94,11 @@ def document_of(message: DeadLetter) -> dict[str, Any]:
         "reason": message.reason,
         "objects": [
             {
-                "bucket": created.bucket,
-                "key": created.key,
-                "version": created.version_id or NULL_VERSION,
+                "bucket": event.bucket,
+                "key": event.key,
+                "version": event.version_id or NULL_VERSION,
             }
-            for created in objects_of(message)
+            for event in events_of(message)
         ],
         "body": message.body,
     }

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import Deferred, MalformedMessage
 from bucketsum.hashing import HashResult, is_long
-from bucketsum.notifications import created_objects_in
+from bucketsum.notifications import ObjectDeleted, events_in
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.tracing import carried
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bucketsum.dead_letters import ReceivedMessage
     from bucketsum.deadline import Deadline
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.notifications import ObjectCreated, ObjectEvent, ObjectRestored
     from bucketsum.settings import Settings
 
     Result = HashResult | Exception
@@ -31,33 +31,33 @@ LARGE_BYTES: Final = 256 * 1024 * 1024
 
 @dataclass(slots=True, eq=False)
 class MessageResult:
-    """One message, and the results of its objects.
+    """One message, and the results of its events.
 
     Attributes:
         received: The message.
-        objects: The created objects that it names.
-        large: Those of them that are read one after the other.
-        results: A result or an error for each handled object, and the message's own error.
+        events: The events in it.
+        large: Those of them whose objects are read one after the other.
+        results: A result or an error for each handled event, and the message's own error.
     """
 
     received: ReceivedMessage
-    objects: Sequence[ObjectCreated] = ()
-    large: Sequence[ObjectCreated] = ()
+    events: Sequence[ObjectEvent] = ()
+    large: Sequence[ObjectCreated | ObjectRestored] = ()
     results: list[Result] = field(default_factory=list)
 
     @property
-    def quick(self) -> list[ObjectCreated]:
-        """Its other objects, which are handled in parallel."""
-        return [created for created in self.objects if created not in self.large]
+    def quick(self) -> list[ObjectEvent]:
+        """Its other events, which are handled in parallel."""
+        return [event for event in self.events if event not in self.large]
 
     @property
     def large_bytes(self) -> int:
         """Total size of its large objects."""
-        return sum(created.size_bytes for created in self.large)
+        return sum(event.size_bytes for event in self.large)
 
     @property
     def reports(self) -> list[HashResult]:
-        """Results of the objects without an error."""
+        """Results of the events without an error."""
         return [result for result in self.results if isinstance(result, HashResult)]
 
     @property
@@ -76,15 +76,15 @@ class BatchHasher:
     """
 
     def __init__(
-        self, hash_object: Callable[[ObjectCreated, Deadline], HashResult], settings: Settings
+        self, handle_event: Callable[[ObjectEvent, Deadline], HashResult], settings: Settings
     ) -> None:
-        self._hash_object = hash_object
+        self._handle_event = handle_event
         self._settings = settings
 
     def handle(
         self, messages: Iterable[ReceivedMessage], deadline: Deadline
     ) -> Iterator[MessageResult]:
-        """Hash every object of every message; a failure does not stop the others.
+        """Handle every event of every message; a failure does not stop the others.
 
         Yields each message once, when it is done: first the deferred ones, whose failure is
         `Deferred`, then those without large objects, then the others.
@@ -94,20 +94,24 @@ class BatchHasher:
             deadline: The end of this invocation; all threads share it.
         """
 
-        def hashed(created: ObjectCreated) -> Result:
+        def handled(event: ObjectEvent) -> Result:
             try:
-                return self._hash_object(created, deadline)
+                return self._handle_event(event, deadline)
             except Exception as error:  # noqa: BLE001 - the next object has its turn after any error
                 _forget_frames(error)
                 return error
 
         pending = [_parsed(message) for message in messages]
         for message in pending:
-            message.large = [o for o in message.objects if not self._is_quick(o, deadline)]
+            message.large = [
+                event
+                for event in message.events
+                if not (isinstance(event, ObjectDeleted) or self._is_quick(event, deadline))
+            ]
         deferred, kept = self._spread(pending)
         yield from deferred
-        yield from self._in_parallel(kept, hashed)
-        yield from self._in_turn([message for message in kept if message.large], hashed, deadline)
+        yield from self._in_parallel(kept, handled)
+        yield from self._in_turn([message for message in kept if message.large], handled, deadline)
 
     def _spread(
         self, messages: list[MessageResult]
@@ -123,11 +127,11 @@ class BatchHasher:
         return deferred, [message for message in messages if message not in deferred]
 
     def _in_parallel(
-        self, messages: list[MessageResult], hashed: Callable[[ObjectCreated], Result]
+        self, messages: list[MessageResult], handled: Callable[[ObjectEvent], Result]
     ) -> Iterator[MessageResult]:
-        quick = [created for message in messages for created in message.quick]
+        quick = [event for message in messages for event in message.quick]
         with _threads(min(self._settings.threads, len(quick))) as pool:
-            results = pool.map(carried(hashed), quick) if pool else map(hashed, quick)
+            results = pool.map(carried(handled), quick) if pool else map(handled, quick)
             for message in messages:
                 message.results += [next(results) for _ in message.quick]
                 if not message.large:
@@ -136,7 +140,7 @@ class BatchHasher:
     def _in_turn(
         self,
         messages: list[MessageResult],
-        hashed: Callable[[ObjectCreated], Result],
+        handled: Callable[[ObjectEvent], Result],
         deadline: Deadline,
     ) -> Iterator[MessageResult]:
         deferrals = 0
@@ -147,21 +151,21 @@ class BatchHasher:
                 message.results.append(Deferred(deferrals))
                 deferrals += 1
             else:
-                message.results += map(hashed, message.large)
+                message.results += map(handled, message.large)
             yield message
 
-    def _is_quick(self, created: ObjectCreated, deadline: Deadline) -> bool:
-        """Whether it is small, or so large that it is only handed over."""
-        if is_long(created, self._settings, deadline):
+    def _is_quick(self, event: ObjectCreated | ObjectRestored, deadline: Deadline) -> bool:
+        """Whether its object is small, or so large that it is only handed over."""
+        if is_long(event, self._settings, deadline):
             return True
-        if (archives := self._settings.archives) and archives.takes(created.key):
+        if (archives := self._settings.archives) and archives.takes(event.key):
             return False  # its members may take far longer than its own size suggests
-        return created.size_bytes < SPLIT_FROM_BYTES
+        return event.size_bytes < SPLIT_FROM_BYTES
 
 
 def _parsed(message: ReceivedMessage) -> MessageResult:
     try:
-        return MessageResult(message, created_objects_in(message.body))
+        return MessageResult(message, events_in(message.body))
     except MalformedMessage as error:
         return MessageResult(message, results=[error])
 

@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.archives.model import ArchiveStatus, Mode
 from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, nested, stored
+from bucketsum.notifications import DeletedBy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.notifications import ObjectEvent
 
 NULL_VERSION: Final = "null"
 """S3's version id of an object in a bucket that keeps no versions."""
@@ -35,6 +36,10 @@ class Status(StrEnum):
 
     HASHED = "hashed"
     UNREADABLE = "unreadable"
+
+
+NOT_HASHED: Final = "not_hashed"
+"""Status of a tombstone: an item that has only a deletion, and is no `Row`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +112,28 @@ class ArchiveRecord:
     ratio: float
 
 
+def comparable_sequencer(sequencer: str) -> str:
+    """Pad on the right, as S3 prescribes, so that comparing texts compares events of one key."""
+    return sequencer.upper().ljust(_SEQUENCER_WIDTH, "0")
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """Deletion of a version.
+
+    Attributes:
+        at: Time at which S3 deleted it, ISO 8601 UTC.
+        by: Cause of the deletion.
+        sequencer: Orders it among the events of the key; see `comparable_sequencer`.
+        expires_at: Time at which DynamoDB removes the item, in epoch seconds; None if never.
+    """
+
+    at: str = field(metadata=stored("deleted_at"))
+    by: DeletedBy = field(metadata=stored("deleted_by", read=DeletedBy))
+    sequencer: str = field(metadata=stored("deletion_sequencer", write=comparable_sequencer))
+    expires_at: int | None = None
+
+
 _SEPARATOR: Final = ", "
 
 
@@ -116,11 +143,6 @@ def _remarks_of(text: str) -> tuple[str, ...]:
 
 def _remarks_text(remarks: tuple[str, ...]) -> str | None:
     return _SEPARATOR.join(remarks) or None
-
-
-def comparable_sequencer(sequencer: str) -> str:
-    """Pad on the right, as S3 prescribes, so that comparing texts compares events of one key."""
-    return sequencer.upper().ljust(_SEQUENCER_WIDTH, "0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +167,7 @@ class Row:
         member: The central directory's description of a member; None for objects.
         remarks: Oddities of a member's name or of an archive, such as ``duplicate``.
         archive: Result for its members; None if it was not read as an archive.
+        deletion: Its deletion; None if it exists. That of a member is in its archive's row.
     """
 
     bucket: str = field(metadata=NOT_STORED)
@@ -166,6 +189,7 @@ class Row:
         default=(), metadata=stored(read=_remarks_of, write=_remarks_text)
     )
     archive: ArchiveRecord | None = field(default=None, metadata=nested(ArchiveRecord))
+    deletion: Deletion | None = field(default=None, metadata=nested(Deletion))
 
     @property
     def mb_per_s(self) -> float | None:
@@ -182,9 +206,9 @@ class RowKey:
     entry: str
 
 
-def row_key_of(created: ObjectCreated) -> RowKey:
-    """The key of the row of *created*."""
-    return RowKey(created.bucket, created.key, created.version_id or NULL_VERSION)
+def row_key_of(event: ObjectEvent) -> RowKey:
+    """The key of the row of the object in *event*."""
+    return RowKey(event.bucket, event.key, event.version_id or NULL_VERSION)
 
 
 def key_of(row_key: RowKey) -> dict[str, Any]:
@@ -227,3 +251,13 @@ def row_of(item: Mapping[str, Any]) -> Row:
     }
     values = decoded(Row, item)
     return Row(row_key.bucket, row_key.key, row_key.entry, digests=digests, **values)
+
+
+def rows_of(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """The rows among *items*; tombstones are left out."""
+    return (row_of(item) for item in items if item["status"]["S"] != NOT_HASHED)
+
+
+def deletion_of(item: Mapping[str, Any]) -> Deletion | None:
+    """The deletion in *item*, a row's or a tombstone; its sequencer is padded."""
+    return Deletion(**decoded(Deletion, item)) if "deleted_at" in item else None

@@ -4,23 +4,27 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.digest_rows import (
+    NULL_VERSION,
     SHA1_SHARDS,
+    Deletion,
     Row,
     RowKey,
     Status,
     comparable_sequencer,
+    deletion_of,
     item_of,
     key_of,
     row_key_in,
-    row_of,
+    rows_of,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from botocore.exceptions import ClientError
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -32,9 +36,17 @@ _BATCH_GET_LIMIT: Final = 100
 _THROTTLED_PAUSE_SECONDS: Final = 0.05
 
 _IF_NEWER: Final = (
-    "attribute_not_exists(#object) OR sequencer < :sequencer"
-    " OR (sequencer = :sequencer AND #status <> :hashed)"
+    "(attribute_not_exists(sequencer) OR sequencer < :sequencer"
+    " OR (sequencer = :sequencer AND #status <> :hashed))"
 )
+_IF_NOT_DELETED: Final = " AND attribute_not_exists(deletion_sequencer)"
+_IF_NOT_DELETED_SINCE: Final = (
+    " AND (attribute_not_exists(deletion_sequencer) OR deletion_sequencer < :sequencer)"
+)
+"""Without versions, a newer object at the key ends the deletion of the older one."""
+_IF_STILL_SO_DELETED: Final = " AND deletion_sequencer = :deletion"
+
+_DAY_SECONDS: Final = 24 * 3600
 
 
 class WriteResult(StrEnum):
@@ -48,39 +60,62 @@ class WriteResult(StrEnum):
 
 
 class DigestsTable:
-    """The digests table."""
+    """The digests table.
 
-    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
+    Rows of deleted objects expire *deleted_row_days* after their deletion was recorded; never if
+    it is 0.
+    """
+
+    def __init__(self, dynamodb: DynamoDBClient, table: str, deleted_row_days: int = 0) -> None:
         self._dynamodb = dynamodb
         self._table = table
+        self._deleted_row_days = deleted_row_days
 
     def record(self, row: Row) -> WriteResult:
         """Write *row* unless the table already holds this event or a newer one of its key.
 
         A hashed row is never overwritten by an event that is not newer; an unreadable one is
-        overwritten by the same event once it can be read.
+        overwritten by the same event once it can be read. A deletion that was recorded before
+        stays in the row, unless it is of an older object at the same key.
         """
-        try:
-            self._dynamodb.put_item(
-                TableName=self._table,
-                Item=item_of(row),
-                ConditionExpression=_IF_NEWER,
-                ExpressionAttributeNames={"#object": "object", "#status": "status"},
-                ExpressionAttributeValues={
-                    ":sequencer": {"S": comparable_sequencer(row.sequencer)},
-                    ":hashed": {"S": Status.HASHED},
-                },
-                ReturnValuesOnConditionCheckFailure="ALL_OLD",
-            )
-        except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
-            same = _recorded_sequencer(error) == comparable_sequencer(row.sequencer)
-            return WriteResult.DUPLICATE if same else WriteResult.STALE
-        return WriteResult.WRITTEN
+        while True:
+            try:
+                self._put(row)
+            except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
+                item = item_found(error)
+                if refusal := _refusal(item, row):
+                    return refusal
+                row = replace(row, deletion=self._kept(deletion_of(item)))
+            else:
+                return WriteResult.WRITTEN
+
+    def _put(self, row: Row) -> None:
+        values: dict[str, Any] = {
+            ":sequencer": {"S": comparable_sequencer(row.sequencer)},
+            ":hashed": {"S": Status.HASHED},
+        }
+        if row.deletion:
+            condition = _IF_STILL_SO_DELETED
+            values[":deletion"] = {"S": comparable_sequencer(row.deletion.sequencer)}
+        else:
+            condition = _IF_NOT_DELETED_SINCE if row.entry == NULL_VERSION else _IF_NOT_DELETED
+        self._dynamodb.put_item(
+            TableName=self._table,
+            Item=item_of(row),
+            ConditionExpression=_IF_NEWER + condition,
+            ExpressionAttributeNames={"#status": "status"},
+            ExpressionAttributeValues=values,
+            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+        )
+
+    def _kept(self, deletion: Deletion | None) -> Deletion | None:
+        """*deletion* of a tombstone, as a row has it: tombstones expire earlier."""
+        return deletion and replace(deletion, expires_at=expiry(self._deleted_row_days))
 
     def row_at(self, row_key: RowKey) -> Row | None:
         """The row with *row_key*, or None; eventually consistent."""
         response = self._dynamodb.get_item(TableName=self._table, Key=key_of(row_key))
-        return row_of(response["Item"]) if "Item" in response else None
+        return next(rows_of([response["Item"]] if "Item" in response else []), None)
 
     def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
         """The rows with *row_keys*; keys without a row are left out."""
@@ -89,7 +124,7 @@ class DigestsTable:
         while waiting:
             batch, waiting = waiting[:_BATCH_GET_LIMIT], waiting[_BATCH_GET_LIMIT:]
             response = self._dynamodb.batch_get_item(RequestItems={self._table: {"Keys": batch}})
-            batch_rows = map(row_of, response["Responses"].get(self._table, ()))
+            batch_rows = rows_of(response["Responses"].get(self._table, ()))
             rows |= {RowKey(row.bucket, row.key, row.entry): row for row in batch_rows}
             unprocessed = response.get("UnprocessedKeys", {}).get(self._table)
             if unprocessed:  # the table is throttled
@@ -106,7 +141,7 @@ class DigestsTable:
             ExpressionAttributeNames={"#object": "object", "#member": "member"},
             ExpressionAttributeValues={":object": {"S": f"{bucket}/{key}"}},
         )
-        rows = [row_of(item) for page in pages for item in page["Items"]]
+        rows = [row for page in pages for row in rows_of(page["Items"])]
         return sorted(rows, key=lambda row: row.sequencer, reverse=True)
 
     def with_sha1(self, sha1: str) -> list[Row]:
@@ -130,7 +165,23 @@ class DigestsTable:
         return [row_key_in(item) for page in pages for item in page["Items"]]
 
 
-def _recorded_sequencer(error: ClientError) -> str | None:
-    item: Any = error.response.get("Item") or {}
-    sequencer: str | None = item.get("sequencer", {}).get("S")
-    return sequencer
+def item_found(error: ClientError) -> Mapping[str, Any]:
+    """The item that a condition failed on; empty if there is none."""
+    item: Any = error.response.get("Item")
+    return item or {}
+
+
+def expiry(days: int) -> int | None:
+    """Epoch seconds in *days* from now; None for 0."""
+    return round(time.time()) + days * _DAY_SECONDS if days else None
+
+
+def _refusal(item: Mapping[str, Any], row: Row) -> WriteResult | None:
+    """Why *item* is better than *row*; None if only a deletion was in the way."""
+    recorded = item.get("sequencer", {}).get("S", "")
+    sequencer = comparable_sequencer(row.sequencer)
+    if recorded > sequencer:
+        return WriteResult.STALE
+    if recorded == sequencer and item["status"]["S"] == Status.HASHED:
+        return WriteResult.DUPLICATE
+    return None

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.archive_hasher import ArchiveHasher
     from bucketsum.archives.model import ArchiveSummary, Mode
     from bucketsum.deadline import Deadline
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.notifications import ObjectCreated, ObjectEvent, ObjectRestored
     from bucketsum.s3.source import OpenObject, Source
     from bucketsum.settings import Settings
 
@@ -35,8 +35,10 @@ this size a needless second read costs about as much as the look-ups that would 
 """
 
 
-def is_long(created: ObjectCreated, settings: Settings, deadline: Deadline) -> bool:
-    """Whether *created* is hashed in slices from the beginning.
+def is_long(
+    created: ObjectCreated | ObjectRestored, settings: Settings, deadline: Deadline
+) -> bool:
+    """Whether the object of *created* is hashed in slices from the beginning.
 
     Smaller objects are sure to be read in one invocation, however slow its network is.
     """
@@ -48,11 +50,11 @@ def is_long(created: ObjectCreated, settings: Settings, deadline: Deadline) -> b
 
 
 class Outcome(StrEnum):
-    """The outcome of an object-created event. Each of these is success for the queue."""
+    """The outcome of an event. Each of these is success for the queue."""
 
     HASHED = "hashed"
     UNCHANGED = "unchanged"
-    """This event was recorded before."""
+    """This event was recorded before, or a restored object has no unreadable row."""
     SUPERSEDED = "superseded"
     """A newer object has replaced it; that object has an event of its own."""
     GONE = "gone"
@@ -61,14 +63,18 @@ class Outcome(StrEnum):
     """It exists, but the function may not read it; a row says why and what to do."""
     LONG = "long"
     """It is too large for one invocation, and is hashed in slices by another function."""
+    DELETED = "deleted"
+    """Its deletion is recorded."""
+    HIDDEN = "hidden"
+    """A delete marker hides the key; all its versions still exist."""
 
 
 @dataclass(frozen=True, slots=True)
 class HashResult:
-    """The result of one object-created event.
+    """The result of one event.
 
     Attributes:
-        created: The event.
+        event: The event; of a restored object that is hashed, that of its creation.
         outcome: Its outcome.
         sha1: The object's digest, if hashed.
         measurement: Bytes and seconds of the reading, if it was read.
@@ -76,7 +82,7 @@ class HashResult:
         summary: Its members, if it was read as an archive.
     """
 
-    created: ObjectCreated
+    event: ObjectEvent
     outcome: Outcome
     sha1: str | None = None
     measurement: Measurement | None = None

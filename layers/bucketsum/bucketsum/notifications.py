@@ -1,14 +1,16 @@
-"""Parse queue messages: S3's notifications of created objects.
+"""Parse queue messages: S3's notifications of created, deleted and restored objects.
 
-Supported: a native S3 notification, an EventBridge *Object Created* event, either of them
-inside an SNS envelope, and the ``s3:TestEvent`` that S3 sends on set-up.
+Supported: native S3 notifications, EventBridge's *Object Created*, *Object Deleted* and *Object
+Restore Completed* events, either of them inside an SNS envelope, and the ``s3:TestEvent`` that S3
+sends on set-up.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
 from bucketsum.errors import MalformedMessage
@@ -27,7 +29,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 _SEQUENCER: Final = re.compile(r"[0-9A-Fa-f]{1,32}")
-_CREATED: Final = re.compile(r"(s3:)?ObjectCreated:\w+")
+
+DETAIL_TYPES: Final = ("Object Created", "Object Deleted", "Object Restore Completed")
+"""EventBridge events that are supported."""
+
+
+class DeletedBy(StrEnum):
+    """Cause of a deletion."""
+
+    REQUEST = "request"
+    LIFECYCLE = "lifecycle"
+    """An expiration rule of the bucket."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +65,55 @@ class ObjectCreated:
     event_time: str
 
 
-def created_objects_in(body: str) -> list[ObjectCreated]:
-    """The created objects in one queue message; none in ``s3:TestEvent``.
+@dataclass(frozen=True, slots=True)
+class ObjectDeleted:
+    """A deleted version, or a new delete marker, as its event describes it.
+
+    Attributes:
+        bucket: Bucket name; never an ARN.
+        key: Object key, decoded.
+        version_id: The deleted version, or the marker; None if the bucket keeps no versions.
+        is_marker: Whether a delete marker was created, which hides the key's versions.
+        deleted_by: Cause of the deletion.
+        sequencer: Upper-case hexadecimal; orders the events of one key.
+        event_time: Time of the deletion, ISO 8601 in UTC.
+    """
+
+    bucket: str
+    key: str
+    version_id: str | None
+    is_marker: bool
+    deleted_by: DeletedBy
+    sequencer: str
+    event_time: str
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectRestored:
+    """An archived object that can be read for some days, as its event describes it.
+
+    EventBridge's event has no sequencer, and that of a native one is the object's own.
+
+    Attributes:
+        bucket: Bucket name; never an ARN.
+        key: Object key, decoded.
+        version_id: Version of the object, or None if the bucket keeps no versions.
+        etag: Entity tag without quotes, or None if the event has none.
+        size_bytes: Size of the object.
+    """
+
+    bucket: str
+    key: str
+    version_id: str | None
+    etag: str | None
+    size_bytes: int
+
+
+ObjectEvent = ObjectCreated | ObjectDeleted | ObjectRestored
+
+
+def events_in(body: str) -> list[ObjectEvent]:
+    """The events in one queue message; none in ``s3:TestEvent``.
 
     Raises:
         MalformedMessage: *body* is none of the envelopes above, or one of its fields is missing,
@@ -65,50 +124,134 @@ def created_objects_in(body: str) -> list[ObjectCreated]:
         envelope = json_object(text_at(envelope, "Message"))
     if envelope.get("Event") == "s3:TestEvent":
         return []
-    if envelope.get("detail-type") == "Object Created":
+    if envelope.get("detail-type") in DETAIL_TYPES:
         return [_from_eventbridge(envelope)]
     records = envelope.get("Records")
     if isinstance(records, list) and records:
         return [_from_notification(record) for record in records]
     raise MalformedMessage(
         f"unknown envelope with the fields {sorted(envelope)[:10]}; expected an S3 notification "
-        "(Records), an EventBridge 'Object Created' event, or one of them from SNS"
+        "(Records), an EventBridge event of a created, deleted or restored object, or one of them "
+        "from SNS"
     )
 
 
-def _from_notification(record: object) -> ObjectCreated:
+class _Paths(NamedTuple):
+    """Places of an event's fields; keys are encoded in native notifications only."""
+
+    bucket: str
+    key: str
+    version_id: str
+    etag: str
+    size: str
+    sequencer: str
+    time: str
+    key_is_encoded: bool
+
+
+_NATIVE: Final = _Paths(
+    bucket="s3.bucket.name",
+    key="s3.object.key",
+    version_id="s3.object.versionId",
+    etag="s3.object.eTag",
+    size="s3.object.size",
+    sequencer="s3.object.sequencer",
+    time="eventTime",
+    key_is_encoded=True,
+)
+_EVENTBRIDGE: Final = _Paths(
+    bucket="detail.bucket.name",
+    key="detail.object.key",
+    version_id="detail.object.version-id",
+    etag="detail.object.etag",
+    size="detail.object.size",
+    sequencer="detail.object.sequencer",
+    time="time",
+    key_is_encoded=False,
+)
+_NATIVE_DELETIONS: Final = {
+    "ObjectRemoved": DeletedBy.REQUEST,
+    "LifecycleExpiration": DeletedBy.LIFECYCLE,
+}
+_NATIVE_MARKERS: Final = {"Delete": False, "DeleteMarkerCreated": True}
+_DELETION_TYPES: Final = {"Permanently Deleted": False, "Delete Marker Created": True}
+
+
+def _from_notification(record: object) -> ObjectEvent:
     if not isinstance(record, dict):
         raise MalformedMessage(f"a record is a JSON {type(record).__name__}, not an object")
     version = text_at(record, "eventVersion")
     if not version.startswith("2."):  # AWS raises the major number only for breaking changes
         raise MalformedMessage(f"eventVersion is {shown(version)}, not 2.x")
     name = text_at(record, "eventName")
-    if not _CREATED.fullmatch(name):
+    family, _, action = name.removeprefix("s3:").partition(":")
+    if family == "ObjectCreated" and action:
+        return _created(record, _NATIVE)
+    if family in _NATIVE_DELETIONS and action in _NATIVE_MARKERS:
+        deleted_by, is_marker = _NATIVE_DELETIONS[family], _NATIVE_MARKERS[action]
+        return _deleted(record, _NATIVE, deleted_by, is_marker=is_marker)
+    if (family, action) == ("ObjectRestore", "Completed"):
+        return _restored(record, _NATIVE)
+    raise MalformedMessage(
+        f"eventName is {shown(name)}; subscribe the queue to s3:ObjectCreated:*, "
+        "s3:ObjectRemoved:*, s3:LifecycleExpiration:* and s3:ObjectRestore:Completed alone"
+    )
+
+
+def _from_eventbridge(event: Mapping[str, Any]) -> ObjectEvent:
+    if event["detail-type"] == "Object Created":
+        return _created(event, _EVENTBRIDGE)
+    if event["detail-type"] == "Object Restore Completed":
+        return _restored(event, _EVENTBRIDGE)
+    kind = text_at(event, "detail.deletion-type")
+    if kind not in _DELETION_TYPES:
         raise MalformedMessage(
-            f"eventName is {shown(name)}; subscribe the queue to s3:ObjectCreated:* alone"
+            f"detail.deletion-type is {shown(kind)}, not one of {list(_DELETION_TYPES)}"
         )
+    expired = text_at(event, "detail.reason") == "Lifecycle Expiration"
+    deleted_by = DeletedBy.LIFECYCLE if expired else DeletedBy.REQUEST
+    return _deleted(event, _EVENTBRIDGE, deleted_by, is_marker=_DELETION_TYPES[kind])
+
+
+def _created(source: Mapping[str, Any], at: _Paths) -> ObjectCreated:
     return ObjectCreated(
-        bucket=bucket_name(text_at(record, "s3.bucket.name")),
-        key=object_key(_decoded(text_at(record, "s3.object.key"))),
-        version_id=optional_opaque_at(record, "s3.object.versionId"),
-        etag=optional_opaque_at(record, "s3.object.eTag"),
-        size_bytes=size_at(record, "s3.object.size"),
-        sequencer=_sequencer(text_at(record, "s3.object.sequencer")),
-        event_time=moment_at(record, "eventTime"),
+        bucket=bucket_name(text_at(source, at.bucket)),
+        key=_key(source, at),
+        version_id=optional_opaque_at(source, at.version_id),
+        etag=optional_opaque_at(source, at.etag),
+        size_bytes=size_at(source, at.size),
+        sequencer=_sequencer(text_at(source, at.sequencer)),
+        event_time=moment_at(source, at.time),
     )
 
 
-def _from_eventbridge(event: Mapping[str, Any]) -> ObjectCreated:
-    """Parse EventBridge's event; its keys are not encoded, as those of notifications are."""
-    return ObjectCreated(
-        bucket=bucket_name(text_at(event, "detail.bucket.name")),
-        key=object_key(text_at(event, "detail.object.key")),
-        version_id=optional_opaque_at(event, "detail.object.version-id"),
-        etag=optional_opaque_at(event, "detail.object.etag"),
-        size_bytes=size_at(event, "detail.object.size"),
-        sequencer=_sequencer(text_at(event, "detail.object.sequencer")),
-        event_time=moment_at(event, "time"),
+def _deleted(
+    source: Mapping[str, Any], at: _Paths, deleted_by: DeletedBy, *, is_marker: bool
+) -> ObjectDeleted:
+    return ObjectDeleted(
+        bucket=bucket_name(text_at(source, at.bucket)),
+        key=_key(source, at),
+        version_id=optional_opaque_at(source, at.version_id),
+        is_marker=is_marker,
+        deleted_by=deleted_by,
+        sequencer=_sequencer(text_at(source, at.sequencer)),
+        event_time=moment_at(source, at.time),
     )
+
+
+def _restored(source: Mapping[str, Any], at: _Paths) -> ObjectRestored:
+    return ObjectRestored(
+        bucket=bucket_name(text_at(source, at.bucket)),
+        key=_key(source, at),
+        version_id=optional_opaque_at(source, at.version_id),
+        etag=optional_opaque_at(source, at.etag),
+        size_bytes=size_at(source, at.size),
+    )
+
+
+def _key(source: Mapping[str, Any], at: _Paths) -> str:
+    key = text_at(source, at.key)
+    return object_key(_decoded(key) if at.key_is_encoded else key)
 
 
 def _decoded(key: str) -> str:

@@ -40,6 +40,8 @@ ARCHIVE_MEMBERS_MAX: Final = 800_000
 """DynamoDB writes 1,000 rows per second with one partition key, which an archive's rows share: in
 the 840 s that an invocation has for members, no more than this can be recorded."""
 
+DELETED_ROW_DAYS_MAX: Final = 36_500
+
 AUTO_STREAMS: Final = "auto"
 """The value of `STREAMS` that applies the rule of `ReadPolicy`."""
 
@@ -101,6 +103,7 @@ class Settings:
         archives: How archives are read; None if no object is read as an archive.
         long_objects_queue_url: Queue of the objects that one invocation cannot finish; None if
             there is none.
+        deleted_row_days: Days after which rows of deleted objects expire; 0 if never.
     """
 
     digests_table: str
@@ -114,6 +117,7 @@ class Settings:
     threads: int = 1
     archives: ArchiveSettings | None = None
     long_objects_queue_url: str | None = None
+    deleted_row_days: int = 0
 
     @classmethod
     def from_env(cls, env: Mapping[str, str]) -> Settings:
@@ -146,6 +150,7 @@ class Settings:
             threads=_threads(read_policy, room),
             archives=_archives(env, memory_mb, room - read_policy.held_bytes, chunk_bytes),
             long_objects_queue_url=env.get("LONG_OBJECTS_QUEUE_URL") or None,
+            deleted_row_days=_whole(env, "DELETED_ROW_DAYS", 0, DELETED_ROW_DAYS_MAX),
         )
 
 

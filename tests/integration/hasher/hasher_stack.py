@@ -96,6 +96,7 @@ class HasherStack:
             "CHUNK_BYTES": str(64 * 1024),
             "STREAMS": "auto",
             "EXTRA_ALGORITHMS": "",
+            "DELETED_ROW_DAYS": "0",
             "POWERTOOLS_SERVICE_NAME": f"hasher-{uuid4()}",  # a logger of its own, on this stdout
             "POWERTOOLS_METRICS_NAMESPACE": "bucketsum",
             "POWERTOOLS_TRACE_DISABLED": "1",

@@ -64,6 +64,7 @@ ROWS = st.builds(
         *(COUNTS, COUNTS, COUNTS, COUNTS, THOUSANDTHS),
         reason=st.none() | TEXTS,
     ),
+    deletion=st.none(),
 )
 
 

@@ -8,8 +8,7 @@ from bench.box.objects import BUCKET, KnownObject
 from bench.function import small_objects
 from bench.function.command import VARIANTS, summaries
 from bench.function.runs import Sample
-
-from bucketsum.notifications import created_objects_in
+from tests.support.events import created_in
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -31,7 +30,7 @@ def test_events_name_every_object_once(tmp_path: Path) -> None:
     events = list(small_objects.events(tmp_path, known, 3))
     assert [len(event["Records"]) for event in events] == [3, 3, 1]
     bodies = [message["body"] for event in events for message in event["Records"]]
-    created = [each for body in bodies for each in created_objects_in(body)]
+    created = [each for body in bodies for each in created_in(body)]
     assert [(each.key, each.size_bytes) for each in created] == [
         (each.key, each.size_bytes) for each in known
     ]

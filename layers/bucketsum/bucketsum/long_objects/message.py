@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.digest_rows import NULL_VERSION, comparable_sequencer, row_key_of
 from bucketsum.errors import MalformedMessage
 from bucketsum.message_fields import json_object
-from bucketsum.notifications import created_objects_in
+from bucketsum.notifications import ObjectCreated, events_in
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from bucketsum.digest_rows import RowKey
     from bucketsum.long_objects.progress import Progress
-    from bucketsum.notifications import ObjectCreated
 
 _SLICE: Final = "slice"
 
@@ -52,11 +51,14 @@ def slice_message_in(body: str) -> SliceMessage:
     Raises:
         MalformedMessage: It is no such message; the text names the field.
     """
-    objects = created_objects_in(body)
+    events = events_in(body)
     numbers = json_object(body).get(_SLICE)
-    if len(objects) != 1 or not isinstance(numbers, dict):
+    if len(events) != 1 or not isinstance(numbers, dict):
         raise MalformedMessage(f"a message without {_SLICE}, which names the next slice")
-    return SliceMessage(objects[0], _number(numbers, "offset"), _number(numbers, "hop"))
+    [created] = events
+    if not isinstance(created, ObjectCreated):
+        raise MalformedMessage("a slice of an object that was not created")
+    return SliceMessage(created, _number(numbers, "offset"), _number(numbers, "hop"))
 
 
 def _number(numbers: dict[str, Any], name: str) -> int:

@@ -1,0 +1,108 @@
+"""The notification of a stack's queue in a bucket's configuration."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote_plus
+
+from bucketsum_cli.bucket_notifications import KeyFilter, Notification, keys_of, notifications_in
+from bucketsum_cli.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CREATED: Final = "s3:ObjectCreated:*"
+EVENTS: Final = (
+    CREATED,
+    "s3:ObjectRemoved:*",
+    "s3:LifecycleExpiration:*",
+    "s3:ObjectRestore:Completed",
+)
+"""Event types that the hasher handles: template.yaml has them for the created bucket."""
+
+
+def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter) -> dict[str, Any]:
+    """Return *configuration* with a notification of `EVENTS` to the queue.
+
+    It replaces one for the same keys with fewer events, of an older version of this command.
+    Events other than those of created objects are left out if another notification has them for
+    overlapping keys: S3 would refuse them.
+
+    Raises:
+        CannotDoError: Another notification has the events of created objects for overlapping keys.
+    """
+    ours: list[str] = []
+    overlapping: list[Notification] = []
+    for other in notifications_in(configuration):
+        if (other.target, other.keys) == (queue_arn, keys):
+            ours += other.events
+        elif other.keys.overlaps(keys):
+            overlapping.append(other)
+    for other in overlapping:
+        if _has(other, CREATED):
+            raise CannotDoError(_conflict(other, queue_arn, keys))
+    events = [event for event in EVENTS if not any(_has(other, event) for other in overlapping)]
+    if set(events) <= set(ours):
+        return dict(configuration)
+    entry: dict[str, Any] = {
+        "Id": f"bucketsum-{hashlib.sha256(repr((queue_arn, keys)).encode()).hexdigest()[:12]}",
+        "QueueArn": queue_arn,
+        "Events": events,
+    }
+    rules = [
+        {"Name": name, "Value": quote_plus(value, safe="/")}  # S3 compares with encoded keys
+        for name, value in (("prefix", keys.prefix), ("suffix", keys.suffix))
+        if value
+    ]
+    if rules:
+        entry["Filter"] = {"Key": {"FilterRules": rules}}
+    kept = [
+        other
+        for other in configuration.get("QueueConfigurations", ())
+        if (other["QueueArn"], keys_of(other)) != (queue_arn, keys)
+    ]
+    return {**configuration, "QueueConfigurations": [*kept, entry]}
+
+
+def missing_events(configuration: Mapping[str, Any], queue_arn: str) -> tuple[str, ...]:
+    """Return those of `EVENTS` that the queue is not notified of."""
+    notified = {
+        event
+        for notification in notifications_in(configuration)
+        if notification.target == queue_arn
+        for event in notification.events
+    }
+    return tuple(event for event in EVENTS if event not in notified)
+
+
+def _has(notification: Notification, event: str) -> bool:
+    """Whether S3 takes *event* for one that *notification* has already."""
+    family = event.rpartition(":")[0]
+    return any(
+        other == event or (other.startswith(f"{family}:") and "*" in (other[-1], event[-1]))
+        for other in notification.events
+    )
+
+
+def _conflict(other: Notification, queue_arn: str, keys: KeyFilter) -> str:
+    if other.target == queue_arn:
+        return (
+            f"the queue already receives {', '.join(other.events)} for {other.keys}, which "
+            f"overlaps with {keys}; run `bucketsum detach` first"
+        )
+    return (
+        f"S3 allows no second notification of {CREATED} for {keys}: it overlaps with that of the "
+        f"{other.kind} {other.target} ({', '.join(other.events)}, {other.keys}); use "
+        "--via eventbridge, or keys that do not overlap with --prefix and --suffix"
+    )
+
+
+def without_queue(configuration: Mapping[str, Any], queue_arn: str) -> dict[str, Any]:
+    """Return *configuration* without the notifications to the queue."""
+    entries = configuration.get("QueueConfigurations", ())
+    kept = [entry for entry in entries if entry["QueueArn"] != queue_arn]
+    rest = {
+        field: value for field, value in configuration.items() if field != "QueueConfigurations"
+    }
+    return {**rest, "QueueConfigurations": kept} if kept else rest

@@ -1,0 +1,120 @@
+"""A deletion of an object → its outcome; imported when the first one arrives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.deadline import STOP_BEFORE_END_SECONDS
+from bucketsum.digest_rows import (
+    NOT_HASHED,
+    NULL_VERSION,
+    Deletion,
+    comparable_sequencer,
+    key_of,
+    row_key_of,
+)
+from bucketsum.digests_table import WriteResult, expiry, item_found
+from bucketsum.dynamodb_items import encoded
+from bucketsum.hashing import HashResult, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from bucketsum.deadline import Deadline
+    from bucketsum.digest_rows import RowKey
+    from bucketsum.notifications import ObjectDeleted
+
+TOMBSTONE_DAYS: Final = 60
+"""Tombstones stay longer than any event of their object is late: SQS keeps a message for 14 days,
+and for 14 more in the dead-letter queue."""
+
+_IF_NEWER: Final = (
+    " AND (attribute_not_exists(deletion_sequencer) OR deletion_sequencer < :deletion_sequencer)"
+)
+_IF_RECORDED: Final = "attribute_exists(sequencer)"
+_IF_RECORDED_BEFORE: Final = "sequencer < :deletion_sequencer"
+"""Without versions, the row may be that of a newer object at the key."""
+_IF_NOT_RECORDED: Final = "attribute_not_exists(sequencer)"
+
+
+class Deletions:
+    """Records deletions in the digests table."""
+
+    def __init__(self, dynamodb: DynamoDBClient, table: str, deleted_row_days: int) -> None:
+        self._dynamodb = dynamodb
+        self._table = table
+        self._deleted_row_days = deleted_row_days
+
+    def record(self, deleted: ObjectDeleted, deadline: Deadline) -> HashResult:
+        """Mark the row of the deleted version, or leave a tombstone if there is none.
+
+        A delete marker deletes nothing, unless it replaces the null version.
+
+        Raises:
+            OutOfTime: The invocation is about to end.
+            ClientError: DynamoDB refused.
+        """
+        deadline.require(STOP_BEFORE_END_SECONDS, "no time is left for this deletion")
+        row_key = row_key_of(deleted)
+        if deleted.is_marker and row_key.entry != NULL_VERSION:
+            return HashResult(deleted, Outcome.HIDDEN)
+        deletion = Deletion(deleted.event_time, deleted.deleted_by, deleted.sequencer)
+        return HashResult(deleted, _OUTCOMES[self._written(row_key, deletion)])
+
+    def _written(self, row_key: RowKey, deletion: Deletion) -> WriteResult:
+        has_row = True  # nearly always; the first refusal shows if not
+        while True:
+            try:
+                self._mark(row_key, deletion, has_row=has_row)
+            except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
+                item = item_found(error)
+                if refusal := _refusal(item, row_key.entry, deletion):
+                    return refusal
+                has_row = "sequencer" in item
+            else:
+                return WriteResult.WRITTEN
+
+    def _mark(self, row_key: RowKey, deletion: Deletion, *, has_row: bool) -> None:
+        """Write *deletion* into the row, or into a tombstone."""
+        if has_row:
+            is_null = row_key.entry == NULL_VERSION
+            condition = _IF_RECORDED_BEFORE if is_null else _IF_RECORDED
+            changed = replace(deletion, expires_at=expiry(self._deleted_row_days))
+        else:
+            condition = _IF_NOT_RECORDED
+            changed = replace(deletion, expires_at=expiry(TOMBSTONE_DAYS))
+        attributes = encoded(changed, "") | ({} if has_row else {"status": {"S": NOT_HASHED}})
+        changes = "SET " + ", ".join(f"#{name} = :{name}" for name in attributes)
+        names = {f"#{name}": name for name in attributes}
+        if changed.expires_at is None:
+            changes += " REMOVE expires_at"
+        self._dynamodb.update_item(
+            TableName=self._table,
+            Key=key_of(row_key),
+            UpdateExpression=changes,
+            ConditionExpression=condition + _IF_NEWER,
+            ExpressionAttributeNames=names,
+            ExpressionAttributeValues={f":{name}": value for name, value in attributes.items()},
+            ReturnValuesOnConditionCheckFailure="ALL_OLD",
+        )
+
+
+_OUTCOMES: Final = {
+    WriteResult.WRITTEN: Outcome.DELETED,
+    WriteResult.DUPLICATE: Outcome.UNCHANGED,
+    WriteResult.STALE: Outcome.SUPERSEDED,
+}
+
+
+def _refusal(item: Mapping[str, Any], entry: str, deletion: Deletion) -> WriteResult | None:
+    """Why *item* stays as it is; None if the other condition of `Deletions` applies."""
+    sequencer = comparable_sequencer(deletion.sequencer)
+    recorded = item.get("deletion_sequencer", {}).get("S", "")
+    if recorded == sequencer:
+        return WriteResult.DUPLICATE
+    created = item.get("sequencer", {}).get("S", "")
+    is_older = recorded > sequencer or (entry == NULL_VERSION and created > sequencer)
+    return WriteResult.STALE if is_older else None

@@ -1,0 +1,408 @@
+"""The end never depends on the order of events: creations, overwrites, deletions and restores."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from hypothesis import Phase, given, settings
+from hypothesis import strategies as st
+from tests.integration.ledger.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
+from tests.support.settings import SETTINGS
+
+from bucketsum.deadline import Deadline
+from bucketsum.deletions import TOMBSTONE_DAYS, Deletions
+from bucketsum.digest_rows import (
+    NOT_HASHED,
+    Deletion,
+    RowKey,
+    Status,
+    comparable_sequencer,
+    key_of,
+)
+from bucketsum.digests_table import DigestsTable, WriteResult
+from bucketsum.errors import ObjectGone, ObjectUnreadable, OutOfTime
+from bucketsum.hashing import ObjectHasher, Outcome
+from bucketsum.notifications import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.restores import hash_restored
+from bucketsum.s3.source import OpenObject
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from bucketsum.notifications import ObjectEvent
+
+PLENTY: Final = Deadline(lambda: 900.0)
+MOMENT: Final = "2026-11-20T10:00:00.000Z"
+DAY_SECONDS: Final = 24 * 3600
+
+
+@dataclass(slots=True)
+class FakeS3:
+    """Objects whose content is their sequencer.
+
+    Attributes:
+        missed: Sequencers of objects that are read too late: they do not exist any more.
+        archived: Entity tags of objects that are not restored yet.
+    """
+
+    missed: set[str] = field(default_factory=set)
+    archived: set[str] = field(default_factory=set)
+
+    def open(self, created: ObjectCreated) -> OpenObject:
+        """See `Source.open`."""
+        if created.sequencer.rstrip("0") in self.missed:
+            raise ObjectGone("deleted")
+        if created.etag in self.archived:
+            raise ObjectUnreadable("restore it")
+        content = comparable_sequencer(created.sequencer).encode()
+        return OpenObject(len(content), created.etag or "", created.version_id, _chunks(content))
+
+
+def _chunks(content: bytes) -> Generator[bytes]:
+    yield content
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """The parts of the hasher that handle events."""
+
+    s3: FakeS3
+    table: DigestsTable
+    hasher: ObjectHasher
+    deletions: Deletions
+
+    def handle(self, event: ObjectEvent) -> Outcome:
+        """The outcome of *event*."""
+        if isinstance(event, ObjectCreated):
+            return self.hasher.hash(event, PLENTY).outcome
+        if isinstance(event, ObjectDeleted):
+            return self.deletions.record(event, PLENTY).outcome
+        self.s3.archived.discard(event.etag or "")
+        return hash_restored(event, self.table, self.hasher, PLENTY).outcome
+
+
+def function(
+    dynamodb: DynamoDBClient, table: str, s3: FakeS3, deleted_row_days: int = 0
+) -> Function:
+    """The hasher with *s3*."""
+    digests = DigestsTable(dynamodb, table, deleted_row_days)
+    hasher = ObjectHasher(s3, digests, SETTINGS)
+    return Function(s3, digests, hasher, Deletions(dynamodb, table, deleted_row_days))
+
+
+def item_at(dynamodb: DynamoDBClient, table: str, row_key: RowKey) -> dict[str, Any]:
+    """The stored item, also a tombstone."""
+    answer = dynamodb.get_item(TableName=table, Key=key_of(row_key), ConsistentRead=True)
+    return dict(answer.get("Item", {}))
+
+
+@dataclass(slots=True)
+class History:
+    """Operations on one key in S3, in this order.
+
+    Attributes:
+        key: The key.
+        versioned: Whether the bucket keeps versions.
+        events: The events of it.
+        existing: Entries → creations that exist in the end.
+    """
+
+    key: str
+    versioned: bool
+    events: list[ObjectEvent] = field(default_factory=list)
+    existing: dict[str, ObjectCreated] = field(default_factory=dict)
+
+    def happen(self, action: str, number: int) -> None:
+        """Do *action*, the *number*-th of the key."""
+        sequencer = f"{number + 1:04X}"
+        version = f"v{number}" if self.versioned else None
+        if action.startswith("put"):
+            etag = f"{'archived' if action == 'put archived' else 'etag'}-{number}"
+            created = ObjectCreated(BUCKET, self.key, version, etag, 32, sequencer, MOMENT)
+            self.events.append(created)
+            self.existing[version or "null"] = created
+        elif action == "restore":
+            self.events += [
+                ObjectRestored(BUCKET, self.key, created.version_id, created.etag, 32)
+                for created in self.existing.values()
+                if (created.etag or "").startswith("archived")
+            ]
+        else:
+            is_marker = self.versioned and action == "mark"
+            if self.versioned and not is_marker:
+                if not self.existing:
+                    return
+                version = next(iter(self.existing))
+            if not is_marker:
+                self.existing.pop(version or "null", None)
+            deleted = ObjectDeleted(
+                BUCKET, self.key, version, is_marker, DeletedBy.REQUEST, sequencer, MOMENT
+            )
+            self.events.append(deleted)
+
+
+ACTIONS: Final = st.lists(
+    st.sampled_from(["put", "put", "put archived", "delete", "mark", "restore"]),
+    min_size=1,
+    max_size=7,
+)
+
+
+def entry_of(event: ObjectEvent) -> str:
+    """The entry that *event* is about."""
+    return event.version_id or "null"
+
+
+def expected(history: History, missed: set[str], restored: set[str]) -> dict[str, Any]:
+    """Entry → creation's sequencer, status, deletion's sequencer in the end; by the rules alone."""
+    ends: dict[str, Any] = {}
+    for entry in {entry_of(event) for event in history.events}:
+        mine = [event for event in history.events if entry_of(event) == entry]
+        deletions = [
+            event.sequencer
+            for event in mine
+            if isinstance(event, ObjectDeleted) and not event.is_marker
+        ]
+        creations = [
+            event
+            for event in mine
+            if isinstance(event, ObjectCreated) and event.sequencer not in missed
+        ]
+        created = max(creations, key=lambda event: event.sequencer, default=None)
+        deleted = max(deletions, default=None)
+        if created and deleted and created.sequencer > deleted:
+            deleted = None
+        status: str | None = None
+        if created:
+            is_archived = (created.etag or "").startswith("archived")
+            is_read = not is_archived or created.etag in restored
+            status = Status.HASHED if is_read else Status.UNREADABLE
+        elif deleted:
+            status = NOT_HASHED
+        ends[entry] = (created.sequencer if created else None, status, deleted)
+    return ends
+
+
+def recorded(dynamodb: DynamoDBClient, table: str, row_key: RowKey) -> tuple[Any, ...]:
+    """The same of the stored item; content that is not the creation's fails."""
+    item = item_at(dynamodb, table, row_key)
+    sequencer = item.get("sequencer", {}).get("S")
+    if "sha1" in item:
+        assert item["sha1"]["S"] == hashlib.sha1(sequencer.encode()).hexdigest()
+    deletion = item.get("deletion_sequencer", {}).get("S")
+    assert ("deleted_at" in item) == bool(deletion)
+    return (sequencer and sequencer[:4], item.get("status", {}).get("S"), deletion and deletion[:4])
+
+
+@settings(max_examples=150, phases=(Phase.generate,))
+@given(data=st.data(), versioned=st.booleans(), actions=ACTIONS)
+def test_the_end_never_depends_on_the_order(
+    dynamodb: DynamoDBClient,
+    digests_table: str,
+    data: st.DataObject,
+    actions: list[str],
+    *,
+    versioned: bool,
+) -> None:
+    """In any order, with repetitions, and however late objects are read, the rows are the same."""
+    history = History(fresh_key(), versioned)
+    for number, action in enumerate(actions):
+        history.happen(action, number)
+    if not history.events:
+        return
+    created = [event for event in history.events if isinstance(event, ObjectCreated)]
+    perished = [event for event in created if event not in history.existing.values()]
+    missed = {
+        event.sequencer
+        for event in data.draw(st.lists(st.sampled_from(perished)) if perished else st.just([]))
+    }
+    restored = {event.etag or "" for event in history.events if isinstance(event, ObjectRestored)}
+    again = data.draw(st.lists(st.sampled_from(history.events), max_size=4))
+    order = data.draw(st.permutations([*history.events, *again]))
+    archived = {event.etag or "" for event in created if "archived" in (event.etag or "")}
+    early = data.draw(st.sets(st.sampled_from(sorted(restored)))) if restored else set()
+    hasher = function(dynamodb, digests_table, FakeS3(missed, archived - early))
+    for event in order:
+        hasher.handle(event)
+    ends = expected(history, missed, restored)
+    for entry, end in ends.items():
+        assert recorded(dynamodb, digests_table, RowKey(BUCKET, history.key, entry)) == end
+    rows = hasher.table.rows_at(RowKey(BUCKET, history.key, entry) for entry in ends)
+    exist = {row_key.entry for row_key, each in rows.items() if not each.deletion}
+    assert exist == set(history.existing)
+
+
+def deletion_of(
+    key: str,
+    sequencer: str,
+    version: str | None = None,
+    **fields: Any,  # noqa: ANN401 - its fields
+) -> ObjectDeleted:
+    """A permanent deletion of *key*, with *fields* changed."""
+    deleted = ObjectDeleted(
+        BUCKET,
+        key,
+        version,
+        is_marker=False,
+        deleted_by=DeletedBy.REQUEST,
+        sequencer=sequencer,
+        event_time=MOMENT,
+    )
+    return replace(deleted, **fields)
+
+
+@pytest.fixture(scope="module")
+def deletions(dynamodb: DynamoDBClient, digests_table: str) -> Deletions:
+    """Deletions whose rows are kept for ever."""
+    return Deletions(dynamodb, digests_table, 0)
+
+
+@pytest.mark.parametrize("version", [None, "v1"])
+def test_a_deleted_row_keeps_all_that_it_has(
+    ledger: DigestsTable, deletions: Deletions, version: str | None
+) -> None:
+    """The digest stays, and content is found by it; only the deletion is added."""
+    before = row(fresh_key(), "0A", sha1=fresh_sha1(), entry=version or "null")
+    ledger.record(before)
+    deleted = deletion_of(before.key, "0B", version, deleted_by=DeletedBy.LIFECYCLE)
+    assert deletions.record(deleted, PLENTY).outcome is Outcome.DELETED
+    deletion = Deletion(MOMENT, DeletedBy.LIFECYCLE, comparable_sequencer("0B"))
+    assert ledger.row_at(place(before)) == replace(before, deletion=deletion)
+    assert ledger.with_sha1(before.sha1 or "") == [replace(before, deletion=deletion)]
+    assert deletions.record(deleted, PLENTY).outcome is Outcome.UNCHANGED
+    older = replace(deleted, sequencer="0AB")
+    assert deletions.record(older, PLENTY).outcome is Outcome.SUPERSEDED
+
+
+def test_a_late_creation_keeps_the_deletion(ledger: DigestsTable, deletions: Deletions) -> None:
+    """A deletion that comes first leaves a tombstone, which is no row; then the digest joins it."""
+    late = row(fresh_key(), "0A", entry="v1")
+    assert deletions.record(deletion_of(late.key, "0B", "v1"), PLENTY).outcome is Outcome.DELETED
+    assert ledger.row_at(place(late)) is None
+    assert ledger.versions_of(BUCKET, late.key) == []
+    assert ledger.record(late) is WriteResult.WRITTEN
+    held = ledger.row_at(place(late))
+    assert held == replace(late, deletion=held.deletion if held else None)
+    assert held.deletion
+    assert held.deletion.expires_at is None
+    assert ledger.record(late) is WriteResult.DUPLICATE
+
+
+def test_a_new_object_at_the_key_ends_the_deletion(
+    ledger: DigestsTable, deletions: Deletions
+) -> None:
+    """Without versions, a newer creation exists again; the older deletion is void, also if late."""
+    newer = row(fresh_key(), "0C")
+    ledger.record(row(newer.key, "0A"))
+    deletions.record(deletion_of(newer.key, "0B"), PLENTY)
+    assert ledger.record(newer) is WriteResult.WRITTEN
+    assert ledger.row_at(place(newer)) == newer
+    late = deletions.record(deletion_of(newer.key, "0B"), PLENTY)
+    assert late.outcome is Outcome.SUPERSEDED
+    assert ledger.row_at(place(newer)) == newer
+
+
+def test_a_deletion_of_a_version_needs_no_order(ledger: DigestsTable, deletions: Deletions) -> None:
+    """The version is the identity: whatever the sequencers say, a deleted one never comes back."""
+    version = row(fresh_key(), "0C", entry="v1")
+    deletions.record(deletion_of(version.key, "0B", "v1"), PLENTY)
+    assert ledger.record(version) is WriteResult.WRITTEN
+    held = ledger.row_at(place(version))
+    assert held
+    assert held.deletion
+
+
+@pytest.mark.parametrize(
+    ("version", "outcome"),
+    [("m1", Outcome.HIDDEN), (None, Outcome.DELETED), ("null", Outcome.DELETED)],
+)
+def test_a_marker_deletes_the_null_version_alone(
+    ledger: DigestsTable, deletions: Deletions, version: str | None, outcome: Outcome
+) -> None:
+    """A marker only hides versions; with versioning suspended it takes the null version's place."""
+    null = row(fresh_key(), "0A")
+    ledger.record(null)
+    marker = deletion_of(null.key, "0B", version, is_marker=True)
+    assert deletions.record(marker, PLENTY).outcome is outcome
+    held = ledger.row_at(place(null))
+    assert held
+    assert bool(held.deletion) == (outcome is Outcome.DELETED)
+
+
+@pytest.mark.parametrize("days", [0, 7])
+def test_rows_and_tombstones_expire(
+    dynamodb: DynamoDBClient, digests_table: str, days: int
+) -> None:
+    """Rows after the parameter's days, if at all; tombstones always, and later than any event."""
+    hasher = function(dynamodb, digests_table, FakeS3(), days)
+    with_row, without = fresh_key(), fresh_key()
+    hasher.table.record(row(with_row, "0A"))
+    now = time.time()
+    for key in (with_row, without):
+        hasher.handle(deletion_of(key, "0B"))
+
+    def expires_in_days(key: str) -> float | None:
+        item = item_at(dynamodb, digests_table, RowKey(BUCKET, key, "null"))
+        moment = item.get("expires_at", {}).get("N")
+        return moment and (int(moment) - now) / DAY_SECONDS
+
+    assert expires_in_days(with_row) == (pytest.approx(days, abs=0.01) if days else None)
+    assert expires_in_days(without) == pytest.approx(TOMBSTONE_DAYS, abs=0.01)
+    hasher.table.record(row(without, "0A"))
+    assert expires_in_days(without) == (pytest.approx(days, abs=0.01) if days else None)
+    for key in (with_row, without):
+        hasher.table.record(row(key, "0C"))
+        assert expires_in_days(key) is None
+
+
+def test_no_time_is_no_deletion(deletions: Deletions) -> None:
+    """An invocation that is about to end returns the message to the queue."""
+    with pytest.raises(OutOfTime):
+        deletions.record(deletion_of(fresh_key(), "0B"), Deadline(lambda: 0.0))
+
+
+@pytest.mark.parametrize(
+    ("etag", "outcome"),
+    [("the-tag", Outcome.HASHED), (None, Outcome.HASHED), ("another", Outcome.UNCHANGED)],
+)
+@pytest.mark.parametrize("version", ["v1", None])
+def test_a_restored_object_is_hashed(
+    dynamodb: DynamoDBClient,
+    digests_table: str,
+    etag: str | None,
+    outcome: Outcome,
+    version: str | None,
+) -> None:
+    """The row that was unreadable gets its digest; the event of another object changes nothing."""
+    hasher = function(dynamodb, digests_table, FakeS3())
+    before = replace(
+        unreadable(fresh_key(), "0A"), etag="the-tag", entry=version or "null", size_bytes=32
+    )
+    hasher.table.record(before)
+    restored = ObjectRestored(BUCKET, before.key, version, etag, 32)
+    assert hasher.handle(restored) is outcome
+    after = hasher.table.row_at(place(before))
+    assert after
+    assert (after.status is Status.HASHED) == (outcome is Outcome.HASHED)
+    assert (after.sequencer, after.arrived_at) == (before.sequencer, before.arrived_at)
+
+
+def test_a_restored_object_that_is_known_is_not_read(
+    dynamodb: DynamoDBClient, digests_table: str
+) -> None:
+    """Neither an object with a digest, nor one that nothing is recorded of."""
+    s3 = FakeS3()
+    hasher = function(dynamodb, digests_table, s3)
+    known = row(fresh_key(), "0A", etag="the-tag")
+    hasher.table.record(known)
+    s3.missed.add("0A")
+    for key in (known.key, fresh_key()):
+        restored = ObjectRestored(BUCKET, key, None, "the-tag", 32)
+        assert hasher.handle(restored) is Outcome.UNCHANGED
+    assert hasher.table.row_at(place(known)) == known
