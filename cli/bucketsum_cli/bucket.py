@@ -89,7 +89,7 @@ def _version(
 ) -> ObjectVersion:
     etag = version["ETag"].strip('"')
     row = rows.get(row_key)
-    if row and row.etag not in (None, etag):
+    if row and (row.deletion or row.etag not in (None, etag)):
         row = None  # of an earlier object at this key, in a bucket without versions
     return ObjectVersion(
         row_key=row_key,

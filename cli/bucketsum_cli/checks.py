@@ -51,11 +51,13 @@ class Counterpart:
         row: Its row; None if there is none.
         version: The object's newest version; None for members, and if there is no object.
         without_row: The result if there is no row.
+        reason: Why there is none, if that is known.
     """
 
     row: Row | None = None
     version: ObjectVersion | None = None
     without_row: Result = Result.NOT_RECORDED
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,10 +95,17 @@ def objects_of(stack: Stack) -> Callable[[str], Counterpart]:
         version = newest_version(s3, table, stack.bucket, key)
         if version is None:
             recorded = next(iter(table.versions_of(stack.bucket, key)), None)
-            return Counterpart(without_row=Result.DELETED if recorded else Result.NOT_RECORDED)
+            if recorded is None:
+                return Counterpart()
+            return Counterpart(without_row=Result.DELETED, reason=_deletion_text(recorded))
         return Counterpart(version.row, version, Result.WAITING)
 
     return counterpart
+
+
+def _deletion_text(row: Row) -> str | None:
+    deletion = row.deletion
+    return f"deleted at {deletion.at} by a {deletion.by}" if deletion else None
 
 
 def members_of(members: Mapping[str, Row]) -> Callable[[str], Counterpart]:
@@ -127,7 +136,7 @@ def _in_parallel(
             except OSError as error:
                 return Skipped(file.path, error.strerror or str(error))
             counterpart = counterpart_of(file.key)
-            reason = counterpart.row.reason if counterpart.row else None
+            reason = counterpart.row.reason if counterpart.row else counterpart.reason
             return Comparison(file, sha1, counterpart, reason)
 
         pool = ThreadPoolExecutor(_FILES_AT_A_TIME)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, member_entry
+from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entry, member_entry
 from bucketsum.archives.model import ArchiveStatus
 from bucketsum.digest_rows import RowKey
 from bucketsum_cli.bucket import newest_version
@@ -20,6 +20,7 @@ from bucketsum_cli.output import (
     SIZE,
     Cell,
     Column,
+    moment_text,
     note,
     print_json_array,
     print_table,
@@ -28,10 +29,11 @@ from bucketsum_cli.output import (
 from bucketsum_cli.rows import digest_cell, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from bucketsum.digest_rows import Row
+    from bucketsum.digest_rows import Deletion, Row
+    from bucketsum.digests_table import DigestsTable
     from bucketsum_cli.stack import Stack
 
 MEMBER = Column("member")
@@ -154,8 +156,30 @@ def versions_of_member(stack: Stack, key: str) -> list[Row]:
             RowKey(stack.bucket, archive, member_entry(version.entry, version.sequencer, path))
         )
         if row and row.sequencer == version.sequencer:
-            rows.append(row)
+            rows.append(replace(row, deletion=version.deletion))
     return rows
+
+
+def with_archive_deletions(table: DigestsTable, rows: Sequence[Row]) -> list[Row]:
+    """Return *rows*, members with the deletion of their archive.
+
+    Members are left out if their archive has no row: it expired, or is not recorded yet.
+    """
+    archives = table.rows_at(_archive_key(row) for row in rows if row.member)
+    return [
+        replace(row, deletion=_deletion_of(row, archives[_archive_key(row)])) if row.member else row
+        for row in rows
+        if row.member is None or _archive_key(row) in archives
+    ]
+
+
+def _archive_key(member: Row) -> RowKey:
+    return RowKey(member.bucket, member.key, archive_entry(member.entry))
+
+
+def _deletion_of(member: Row, archive: Row) -> Deletion | None:
+    """The deletion of *archive*, unless it is of another archive at the same key."""
+    return archive.deletion if archive.sequencer == member.sequencer else None
 
 
 def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
@@ -165,7 +189,10 @@ def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
         SystemExit: Some members are not known.
     """
     name, beginning = split_name(key)
-    members = ArchiveMembers(stack, archive_at(stack, name), beginning or "")
+    archive = archive_at(stack, name)
+    members = ArchiveMembers(stack, archive, beginning or "")
+    if archive.deletion:
+        note(f"{name} was deleted at {moment_text(archive.deletion.at)} UTC")
     if as_json:
         _show_json(members)
     elif not print_table([MEMBER, SIZE, SHA1, REMARKS], map(_as_cells, members)):

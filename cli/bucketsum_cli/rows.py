@@ -63,6 +63,8 @@ def row_as_json(row: Row) -> dict[str, Any]:
     """Return all attributes of *row*, under the names of docs/json.md; unknown ones are null."""
     attributes = dict(attributes_of(row))
     del attributes["arrived_at"]
+    deletion = row.deletion
+    expires_at = deletion.expires_at if deletion else None
     return {
         "bucket": row.bucket,
         "key": row.key,
@@ -72,6 +74,8 @@ def row_as_json(row: Row) -> dict[str, Any]:
         "remarks": list(row.remarks),
         "created_at": iso_text(row.arrived_at),
         "recorded_at": iso_text(row.recorded_at),
+        "deleted_at": iso_text(deletion.at) if deletion else None,
+        "expires_at": iso_text(datetime.fromtimestamp(expires_at, UTC)) if expires_at else None,
     }
 
 

@@ -59,7 +59,9 @@ class Upload:
         In a bucket without versions, the next object with the same key takes over the row.
         """
         row = rows.get(self.row_key)
-        return row is not None and row.etag in (None, self.etag)
+        if row is None or (row.deletion and row.entry == NULL_VERSION):
+            return False
+        return row.etag in (None, self.etag)
 
 
 @dataclass(frozen=True, slots=True)

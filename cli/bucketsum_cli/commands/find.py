@@ -10,6 +10,7 @@ import click
 
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.files import sha1_of_file
+from bucketsum_cli.members import with_archive_deletions
 from bucketsum_cli.options import bucket_options, json_option
 from bucketsum_cli.output import (
     KEY,
@@ -41,7 +42,8 @@ _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 - by name
     """Find every object with this content.
 
-    Lists all objects, versions and members of archives that have the same SHA-1.
+    Lists all objects, versions and members of archives that have the same SHA-1. Copies that were
+    deleted are marked; a version that was overwritten or hidden by a delete marker still exists.
 
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
     the file). Any other argument is a file, which is hashed locally.
@@ -54,14 +56,15 @@ def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 -
     """
     sha1 = content.lower() if _SHA1.fullmatch(content) else _sha1_of(content)
     stack = target.find()
-    rows = stack.digests_table().with_sha1(sha1)
+    table = stack.digests_table()
+    rows = with_archive_deletions(table, table.with_sha1(sha1))
     if target.bucket:
         rows = [row for row in rows if row.bucket == target.bucket]
     if as_json:
         print_json({"sha1": sha1, "objects": [row_as_json(row) for row in rows]})
     else:
         print_table(
-            [KEY, VERSION, SIZE, Column("created (UTC)", 19)],
+            [KEY, VERSION, SIZE, Column("created (UTC)", 19), Column("deleted (UTC)", 19)],
             (_as_cells(row, stack) for row in rows),
         )
     if not rows:
@@ -85,7 +88,8 @@ def _sha1_of(content: str) -> str:
 
 def _as_cells(row: Row, stack: Stack) -> list[str | Cell]:
     moment = moment_text(row.arrived_at)
-    return [_name(row, stack), version_of(row), size_text(row.size_bytes), moment]
+    deleted = Cell(moment_text(row.deletion.at), "red") if row.deletion else ""
+    return [_name(row, stack), version_of(row), size_text(row.size_bytes), moment, deleted]
 
 
 def _name(row: Row, stack: Stack) -> str:

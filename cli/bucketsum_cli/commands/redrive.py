@@ -114,7 +114,7 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
     readable: list[str] = []
     for key in dict.fromkeys(keys):
         rows = table.versions_of(stack.bucket, key)
-        unreadable = [row for row in rows if row.status is Status.UNREADABLE]
+        unreadable = [row for row in rows if row.status is Status.UNREADABLE and not row.deletion]
         if not unreadable:
             readable.append(key)
         for row in unreadable:
