@@ -19,6 +19,7 @@ _PARTS: Final = (
     "HasherLogGroup",
     "HasherRole",
     "InboxBucket",
+    "LongObjectsQueue",
     "ObjectCreatedRule",
 )
 _OUTPUTS: Final = ("BucketName", "ArrivalsQueueArn", "ArrivalsQueueUrl")

@@ -26,6 +26,7 @@ ATTRIBUTES: Final = (
     "chunk_bytes", "streams", "memory_mb", "member", "method", "crc32", "compressed_bytes",
     "remarks", "archive_status", "archive_mode", "archive_reason", "member_count",
     "members_unreadable", "directory_count", "member_bytes", "ratio",
+    "deleted_at", "deleted_by", "deletion_sequencer", "expires_at",
 )  # fmt: skip
 """Attributes of a row that these rows do not have."""
 
