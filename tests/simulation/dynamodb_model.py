@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import operator
-import re
-from functools import cache
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
-from botocore.exceptions import ClientError
 from tests.simulation.network import Network
+from tests.support.conditions import ConditionalCheckFailedException, check_failed, holds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -17,68 +14,9 @@ if TYPE_CHECKING:
     from tests.simulation.schedule import Schedule
 
     Item = dict[str, Any]
-    Condition = Callable[[Item, Callable[[str, Item], Any]], bool]
 
 STALE_SECONDS: Final = 1.0
 """An eventually consistent read is at most this old."""
-
-_TOKEN: Final = re.compile(r"<=|>=|<>|[=<>()]|[#:]?\w+")
-_COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
-    "=": operator.eq,
-    "<>": operator.ne,
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
-
-class ConditionalCheckFailedException(ClientError):
-    """As botocore makes it for its client."""
-
-
-@cache
-def condition_of(expression: str) -> Condition:
-    """Compile a ConditionExpression: OR, AND, parentheses, comparisons, attribute_(not_)exists."""
-    tokens = _TOKEN.findall(expression)
-    condition = _any_of(tokens)
-    assert not tokens, f"{expression} has more than the model understands: {tokens}"
-    return condition
-
-
-def _any_of(tokens: list[str]) -> Condition:
-    terms = [_all_of(tokens)]
-    while tokens[:1] == ["OR"]:
-        del tokens[0]
-        terms.append(_all_of(tokens))
-    return lambda item, value: any(term(item, value) for term in terms)
-
-
-def _all_of(tokens: list[str]) -> Condition:
-    terms = [_term(tokens)]
-    while tokens[:1] == ["AND"]:
-        del tokens[0]
-        terms.append(_term(tokens))
-    return lambda item, value: all(term(item, value) for term in terms)
-
-
-def _term(tokens: list[str]) -> Condition:
-    first = tokens.pop(0)
-    if first == "(":
-        inner = _any_of(tokens)
-        assert tokens.pop(0) == ")"
-        return inner
-    if first in ("attribute_exists", "attribute_not_exists"):
-        _, name, _ = tokens.pop(0), tokens.pop(0), tokens.pop(0)
-        exists = first == "attribute_exists"
-        return lambda item, value: (value(name, item) is not None) is exists
-    comparison, second = _COMPARISONS[tokens.pop(0)], tokens.pop(0)
-
-    def compared(item: Item, value: Callable[[str, Item], Any]) -> bool:
-        left, right = value(first, item), value(second, item)
-        return left is not None and right is not None and comparison(left, right)
-
-    return compared
 
 
 class DynamoDb:
@@ -112,20 +50,9 @@ class DynamoDb:
 
     def _put(self, key: tuple[str, str], item: Item, request: dict[str, Any]) -> None:
         before = self.item_at(*key)
-        names = request.get("ExpressionAttributeNames", {})
-        values = request.get("ExpressionAttributeValues", {})
-
-        def value(name: str, item: Item) -> Any:  # noqa: ANN401 - text or number
-            typed = values[name] if name[0] == ":" else item.get(names.get(name, name))
-            return typed and next(iter(typed.values()))
-
-        expression = request.get("ConditionExpression")
-        if expression and not condition_of(expression)(before or {}, value):
+        if not holds(request, before):
             self._schedule.log("  the condition fails")
-            raise ConditionalCheckFailedException(
-                {"Error": {"Code": "ConditionalCheckFailedException"}, "Item": before},  # type: ignore[typeddict-unknown-key] # as botocore
-                "PutItem",
-            )
+            raise check_failed("PutItem", before)
         self._on_write(before, item)
         self._items.setdefault(key, []).append((self._schedule.now, item))
 

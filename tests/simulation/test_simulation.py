@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from click.testing import CliRunner
 from tests.simulation.__main__ import main
-from tests.simulation.dynamodb_model import condition_of
 from tests.simulation.planted_bugs import (
     PLANTED_BUGS,
     SCHEDULES_MAX,
@@ -15,6 +14,7 @@ from tests.simulation.planted_bugs import (
     first_violation,
 )
 from tests.simulation.scenario import simulate
+from tests.support.conditions import condition_of
 from tests.support.documents import ROOT, Document
 
 if TYPE_CHECKING:

@@ -40,10 +40,11 @@ if TYPE_CHECKING:
     from bucketsum.settings import Settings
 
 END_BEFORE_SECONDS: Final = 30.0
-"""A slice ends this long before its invocation does, to save its state."""
+"""A slice ends this long before its invocation does, to save its state; after two thirds of a
+shorter invocation."""
 
-LEASE_MARGIN_SECONDS: Final = 30
-"""A lease lasts this much longer than the invocation; far less than the queue's time-out."""
+LEASE_MARGIN_SECONDS: Final = 5
+"""A lease lasts this much longer than the invocation, as clocks of two environments differ."""
 
 MINIMUM_SLICE_BYTES: Final = 64 * 1024 * 1024
 """Slices of a healthy chain are larger than this: 75 kB/s would do. Only `SLICE_BYTES`, which is
@@ -120,6 +121,7 @@ class Slicer:
 
     def _require_sense(self, progress: Progress) -> None:
         smallest = min(self.slice_bytes or MINIMUM_SLICE_BYTES, MINIMUM_SLICE_BYTES)
+        smallest -= smallest % BLOCK_BYTES
         if progress.hop > -(-progress.size_bytes // smallest):
             raise TooManySlices(
                 f"{progress.hop} slices have read {progress.offset} of {progress.size_bytes} bytes"
@@ -150,6 +152,7 @@ class Slicer:
 
     def _sliced(self, message: SliceMessage, progress: Progress, deadline: Deadline) -> SliceReport:
         started = time.perf_counter()
+        reserve_seconds = min(END_BEFORE_SECONDS, deadline.seconds_left() / 3)
         digest = self._digest_at(progress)
         opened = self.source.open(progress.created, progress.offset)
         with closing(opened.chunks):
@@ -158,7 +161,7 @@ class Slicer:
                 opened.chunks,
                 progress.size_bytes,
                 self.slice_bytes or progress.size_bytes,
-                lambda: deadline.seconds_left() < END_BEFORE_SECONDS,
+                lambda: deadline.seconds_left() < reserve_seconds,
             )
         size_bytes = digest.length - progress.offset
         measurement = Measurement(size_bytes, time.perf_counter() - started)

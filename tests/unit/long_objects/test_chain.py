@@ -1,0 +1,342 @@
+"""Whatever happens to a chain of slices, the digest is that of all bytes, once and in order."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
+from tests.unit.long_objects.chain import Chain, Luck
+
+from bucketsum.archives.model import ArchiveStatus, Mode
+from bucketsum.deadline import Deadline
+from bucketsum.digest import EXTRA_ALGORITHMS, digest_of
+from bucketsum.digest_rows import Status, comparable_sequencer
+from bucketsum.errors import (
+    BadSettings,
+    Deferred,
+    LibraryMissing,
+    MalformedMessage,
+    ObjectSuperseded,
+    ObjectUnreadable,
+    SourceInterrupted,
+    TooManySlices,
+)
+from bucketsum.long_objects import slicer as slicer_module
+from bucketsum.long_objects.message import body_of, slice_message_in
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES
+from bucketsum.long_objects.progress import PARTITION, ChainStatus
+from bucketsum.long_objects.slice_report import SliceOutcome
+from bucketsum.long_objects.slicer import MEMBERS_NOT_READ, slice_bytes_in
+from bucketsum.notifications import created_objects_in
+
+if TYPE_CHECKING:
+    from bucketsum.notifications import ObjectCreated
+
+CONTENT: Final = bytes(range(256)) * 20 + b"the end"
+PATIENT: Final = Deadline(lambda: 900.0)
+SIZES: Final = st.integers(1, len(CONTENT))
+LUCK: Final = st.builds(
+    Luck,
+    deaths=st.dictionaries(st.integers(0, 60), st.booleans(), max_size=6),
+    picks=st.lists(st.integers(0, 5), max_size=30),
+    copies=st.lists(st.booleans(), max_size=20),
+)
+
+
+def sha1_of(content: bytes) -> str:
+    """Its digest."""
+    return hashlib.sha1(content, usedforsecurity=False).hexdigest()
+
+
+@given(
+    size=SIZES,
+    slice_bytes=st.integers(BLOCK_BYTES, 3000),
+    chunk_bytes=st.integers(60, 1500),
+    algorithms=st.lists(st.sampled_from(EXTRA_ALGORITHMS), unique=True).map(tuple),
+    luck=LUCK,
+)
+@hypothesis_settings(max_examples=100, deadline=None)
+def test_no_byte_is_skipped_or_repeated(
+    size: int, slice_bytes: int, chunk_bytes: int, algorithms: tuple[str, ...], luck: Luck
+) -> None:
+    """Any cuts, any order and duplication of messages, and deaths at any call."""
+    chain = Chain(slice_bytes, algorithms, luck.deaths, chunk_bytes)
+    content = CONTENT[:size]
+    created = chain.put(content)
+
+    chain.arrive(created)
+    chain.arrive(created)  # S3 delivers its event twice
+    chain.run(luck)
+
+    row = chain.row(created)
+    assert row is not None
+    digest = digest_of([content], algorithms)
+    assert (row.status, row.sha1, row.digests) == (Status.HASHED, digest.sha1, digest.extra)
+    assert row.size_bytes == size
+    assert chain.in_progress() == []
+
+
+@given(size=SIZES, new_size=SIZES, before=st.integers(0, 8), luck=LUCK)
+@hypothesis_settings(max_examples=100, deadline=None)
+def test_an_overwritten_object_gives_way(size: int, new_size: int, before: int, luck: Luck) -> None:
+    """After some slices another object is put: its digest is recorded, and nothing remains."""
+    chain = Chain(512, deaths=luck.deaths, chunk_bytes=100)
+    chain.arrive(chain.put(CONTENT[:size]))
+    for _ in range(before):
+        if chain.messages and not chain.deliver(body := chain.messages.popleft()):
+            chain.messages.append(body)
+
+    newer = chain.put(CONTENT[-new_size:], sequencer="02")
+    chain.arrive(newer)
+    chain.run(luck)
+
+    row = chain.row(newer)
+    assert row is not None
+    assert (row.sha1, row.etag) == (sha1_of(CONTENT[-new_size:]), newer.etag)
+    assert chain.in_progress() == []
+
+
+@given(luck=LUCK, before=st.integers(0, 8))
+@hypothesis_settings(max_examples=50, deadline=None)
+def test_a_deleted_object_ends_its_chain(luck: Luck, before: int) -> None:
+    """It is gone, and so is its progress."""
+    chain = Chain(512, deaths=luck.deaths, chunk_bytes=100)
+    chain.arrive(chain.put(CONTENT))
+    for _ in range(before):
+        if chain.messages and not chain.deliver(body := chain.messages.popleft()):
+            chain.messages.append(body)
+    chain.objects.clear()
+    chain.run()
+    assert chain.in_progress() == []
+    assert chain.reports[-1].outcome in (SliceOutcome.GONE, SliceOutcome.SUPERFLUOUS)
+
+
+def started(slice_bytes: int = 1024) -> tuple[Chain, ObjectCreated]:
+    """A chain of `CONTENT` before its first slice."""
+    chain = Chain(slice_bytes)
+    created = chain.put(CONTENT)
+    chain.arrive(created)
+    return chain, created
+
+
+def test_a_slice_ends_with_its_time() -> None:
+    """It stops with the chunk at which less than 30 s are left, at the end of a block."""
+    chain = Chain(None)
+    chain.arrive(chain.put(CONTENT))
+    left = iter([900.0, 900.0, 500.0, 29.9])
+    chain.seconds_left = lambda: next(left)
+    chain.deliver(chain.messages.popleft())
+    [report] = chain.reports
+    assert report.outcome is SliceOutcome.CONTINUED
+    assert report.progress is not None
+    assert report.progress.offset == 2000 // BLOCK_BYTES * BLOCK_BYTES
+    assert report.measurement is not None
+    assert report.measurement.size_bytes == report.progress.offset
+
+
+def test_only_one_worker_is_at_a_slice() -> None:
+    """A second one waits until the lease has ended; then it does what is left to do."""
+    chain, _ = started()
+    [body] = chain.messages
+    [progress] = chain.in_progress()
+    at = int(chain.time)
+    assert chain.progress_table.lease(progress, at + 905, at)
+    with pytest.raises(Deferred) as caught:
+        chain.slicer.run(slice_message_in(body), PATIENT)
+    assert caught.value.seconds == 906
+    chain.time += 906
+    assert chain.deliver(body)
+    assert chain.reports[-1].outcome is SliceOutcome.CONTINUED
+
+
+def test_a_slice_that_fails_lets_its_lease_go() -> None:
+    """The next try does not wait for the end of this invocation."""
+    chain, _ = started()
+    [body] = chain.messages
+
+    def broken() -> None:
+        raise SourceInterrupted("broke")
+
+    chain.on_read = broken
+    assert not chain.deliver(body)
+    [progress] = chain.in_progress()
+    assert progress.leased_until == 0
+
+
+def test_fewer_bytes_than_announced_are_no_digest() -> None:
+    """The count of bytes is checked in each slice, not only by the reader."""
+    chain, created = started(slice_bytes=100_000)
+    [body] = chain.messages
+    etag, content = chain.objects["inbox", "big"]
+    chain.objects["inbox", "big"] = etag, content[:-1]
+    with pytest.raises(SourceInterrupted, match="5126 bytes came of an object of 5127"):
+        chain.slicer.run(slice_message_in(body), PATIENT)
+    assert chain.row(created) is None
+
+
+@pytest.mark.parametrize(
+    "error", [ObjectUnreadable("access denied"), LibraryMissing("no SHA1_Update")]
+)
+def test_what_cannot_be_read_is_recorded_and_continues_later(
+    error: ObjectUnreadable, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A row says why; when its event comes again, the chain goes on where it was."""
+    chain, created = started()
+    chain.deliver(chain.messages.popleft())
+    with monkeypatch.context() as patch:
+        refuse = patch.setattr
+        if isinstance(error, LibraryMissing):
+            refuse(slicer_module, "library_for", _raising(error))
+        else:
+            refuse(chain, "open", _raising(error))
+        chain.run()
+    row = chain.row(created)
+    assert row is not None
+    assert (row.status, row.reason) == (Status.UNREADABLE, str(error))
+    [progress] = chain.in_progress()
+    assert (progress.status, progress.offset) == (ChainStatus.STOPPED, 1024)
+
+    chain.arrive(created)
+    chain.run()
+    row = chain.row(created)
+    assert row is not None
+    assert row.sha1 == sha1_of(CONTENT)
+    assert [offset for offset, _ in chain.reads].count(0) == 1
+
+
+def _raising(error: Exception) -> object:
+    def refused(*_: object) -> object:
+        raise error
+
+    return refused
+
+
+def test_a_stopped_chain_ends_and_goes_on_where_it_was() -> None:
+    """A person stops it during a slice: the slice is saved, and no message is sent."""
+    chain, created = started()
+    body = chain.messages.popleft()
+    [progress] = chain.in_progress()
+    chain.on_read = lambda: chain.progress_table.stop(progress, "stopped")
+    assert chain.deliver(body)
+    chain.on_read = lambda: None
+    assert chain.reports[-1].outcome is SliceOutcome.STOPPED
+    assert not chain.messages
+    assert chain.deliver(body)  # a duplicate changes nothing
+    [progress] = chain.in_progress()
+    assert (progress.offset, progress.reason) == (1024, "stopped")
+
+    chain.arrive(created)
+    [progress] = chain.in_progress()
+    assert (progress.status, progress.reason) == (ChainStatus.RUNNING, None)
+    chain.run()
+    row = chain.row(created)
+    assert row is not None
+    assert row.sha1 == sha1_of(CONTENT)
+
+
+def test_a_loop_is_ended() -> None:
+    """More slices than the size allows are a defect, and go to the dead-letter queue."""
+    chain, _ = started()
+    [progress] = chain.in_progress()
+    chain.progress_table.advance(progress, replace(progress, offset=0, hop=7))
+    with pytest.raises(TooManySlices, match="7 slices have read 0 of 5127 bytes"):
+        chain.slicer.run(slice_message_in(chain.messages[0]), PATIENT)
+
+
+def test_an_older_event_does_not_replace_a_newer_object() -> None:
+    """Events come in any order."""
+    chain = Chain(1024)
+    older = chain.put(CONTENT[:4000], sequencer="01")
+    newer = chain.put(CONTENT, sequencer="02")
+    chain.arrive(newer)
+    with pytest.raises(ObjectSuperseded):
+        chain.hand_over.begin(older, older.etag or "", None)
+    chain.run()
+    row = chain.row(newer)
+    assert row is not None
+    assert row.sha1 == sha1_of(CONTENT)
+
+
+def test_a_newer_event_of_the_same_content_orders_the_row() -> None:
+    """The same bytes are put again while they are hashed: the row has the newer event's place."""
+    chain, created = started()
+    chain.deliver(chain.messages.popleft())
+    newer = replace(created, sequencer="0A", event_time="2026-12-01T00:00:00.000Z")
+    chain.arrive(newer)
+    chain.arrive(created)  # the older event once more
+    chain.run()
+    row = chain.row(created)
+    assert row is not None
+    assert (row.sequencer, row.arrived_at) == (comparable_sequencer("0A"), newer.event_time)
+
+
+def test_an_archive_says_that_its_members_were_not_read() -> None:
+    """Its own digest is recorded, as of every archive."""
+    chain = Chain(1024)
+    created = chain.put(CONTENT, key="big.zip")
+    chain.hand_over.begin(created, created.etag or "", Mode.STREAM)
+    chain.run()
+    row = chain.row(created)
+    assert row is not None
+    assert row.archive is not None
+    assert (row.archive.status, row.archive.reason) == (ArchiveStatus.OUT_OF_TIME, MEMBERS_NOT_READ)
+    assert row.sha1 == sha1_of(CONTENT)
+
+
+def test_keys_of_any_length_have_progress() -> None:
+    """An item's own key is a digest; no object can have its partition."""
+    chain = Chain(1024)
+    created = chain.put(CONTENT, key="ü" * 512)
+    chain.arrive(created)
+    [(partition, entry)] = chain.dynamodb.items
+    assert partition == PARTITION
+    assert "/" not in partition
+    assert len(entry) == 64
+    chain.run()
+    assert chain.row(created) is not None
+
+
+def test_a_message_is_an_event_too() -> None:
+    """Sent to the arrivals queue from the dead-letter queue, it hands the object over again."""
+    chain, created = started()
+    [body] = chain.messages
+    [event] = created_objects_in(body)
+    assert replace(event, sequencer=created.sequencer) == created
+    assert event.sequencer == comparable_sequencer(created.sequencer)
+    [progress] = chain.in_progress()
+    versioned = replace(progress, version="v1", sequencer="", key="a b+ü")
+    [event] = created_objects_in(body_of(versioned))
+    assert (event.version_id, event.key, event.sequencer) == ("v1", "a b+ü", "0" * 32)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"slice": None},
+        {"slice": {"offset": 0}},
+        {"slice": {"offset": -1, "hop": 0}},
+        {"slice": {"offset": True, "hop": 0}},
+        {"detail-type": "Object Restore Completed"},
+    ],
+)
+def test_other_messages_are_malformed(change: dict[str, object]) -> None:
+    """They name the field, and go to the dead-letter queue."""
+    chain, _ = started()
+    body = json.dumps({**json.loads(chain.messages[0]), **change})
+    with pytest.raises(MalformedMessage):
+        slice_message_in(body)
+
+
+def test_the_size_of_slices_can_be_set() -> None:
+    """For tests; a bad value ends the function at its start."""
+    assert slice_bytes_in({}) is None
+    assert slice_bytes_in({"SLICE_BYTES": "128"}) == 128
+    for text in ("127", "-1", "1e6", "many"):
+        with pytest.raises(BadSettings, match="SLICE_BYTES"):
+            slice_bytes_in({"SLICE_BYTES": text})
