@@ -27,6 +27,7 @@ from bucketsum_cli.tune.report.page import page_of
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
+    from tests.cli.tune.state_machine import StateMachine
     from tests.cli.tune.test_reading import Record
 
     from bucketsum.sweep.parameters import Statistic
@@ -104,6 +105,23 @@ def test_other_workloads_have_no_rows(run: Run, record: Record) -> None:
     ended = run("tune", "export", "last", "--format", "rows")
     assert ended.status == 2
     assert "samples of the workload hash have no rows" in ended.err
+
+
+@pytest.mark.usefixtures("state_machine")
+def test_options_need_no_more_than_memory(run: Run, state_machine: StateMachine) -> None:
+    """The plan leaves out a chunk size that nobody chose; patterns with a number are options."""
+    ended = run(
+        "tune", "run", "--workload", "transfer", "--memory", "512", "--pattern",
+        "limited:8,staccato:5", "--client", "libcurl,aws-cli", "--warm", "warm", "--yes",
+    )  # fmt: skip
+    [sweep_input] = state_machine.inputs
+    assert sweep_input == {
+        "workload": "transfer", "memory_mb": [512], "pattern": ["limited:8", "staccato:5"],
+        "client": ["libcurl", "aws-cli"], "warm": ["warm"],
+    }  # fmt: skip
+    assert "chunk size" not in ended.err
+    assert "  data sets    156.2 MB" in ended.err
+    assert "  not run      client is aws-cli, a process for each file: none of them" in ended.err
 
 
 @pytest.mark.parametrize("kept", [8, 1, 0])
