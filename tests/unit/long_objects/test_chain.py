@@ -33,7 +33,7 @@ from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus
 from bucketsum.long_objects.slice_report import SliceOutcome
 from bucketsum.long_objects.slicer import MEMBERS_NOT_READ, slice_bytes_in
-from bucketsum.notifications import created_objects_in
+from bucketsum.notifications import events_in
 
 if TYPE_CHECKING:
     from bucketsum.notifications import ObjectCreated
@@ -306,12 +306,12 @@ def test_a_message_is_an_event_too() -> None:
     """Sent to the arrivals queue from the dead-letter queue, it hands the object over again."""
     chain, created = started()
     [body] = chain.messages
-    [event] = created_objects_in(body)
+    [event] = events_in(body)
     assert replace(event, sequencer=created.sequencer) == created
     assert event.sequencer == comparable_sequencer(created.sequencer)
     [progress] = chain.in_progress()
     versioned = replace(progress, version="v1", sequencer="", key="a b+ü")
-    [event] = created_objects_in(body_of(versioned))
+    [event] = events_in(body_of(versioned))
     assert (event.version_id, event.key, event.sequencer) == ("v1", "a b+ü", "0" * 32)
 
 
