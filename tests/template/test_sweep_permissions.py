@@ -36,11 +36,11 @@ OPERATIONS: Final = {
     # What is found in the source finds too much: methods of one name are taken for one another.
     "Planner": {"head_object", "create_multipart_upload", "upload_part", "get_item",
                 "put_item", "complete_multipart_upload", "abort_multipart_upload",
-                "describe_execution"},
+                "describe_execution", "batch_write_item"},
     "Publisher": {"get_function_configuration", "update_function_configuration",
                   "publish_version", "list_versions_by_function", "delete_function",
                   "describe_execution", "get_item", "query", "put_item"},
-    "Prober": {"get_object"},
+    "Prober": {"get_object", "batch_get_item"},
     "Analyst": {"get_item", "query", "put_item"},
 }  # fmt: skip
 INTEGRATIONS: Final = {

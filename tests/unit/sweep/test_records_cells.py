@@ -103,7 +103,6 @@ def test_bad_input_is_refused_by_field_name(change: dict[str, Any], refusal: str
             {"layout": ["whole"], "object_bytes": [400_000_000], "memory_mb": [256]},
             "layout is whole; it needs some",
         ),
-        (512, {"layout": ["dynamodb"]}, "layout is dynamodb, and the environment variable"),
     ],
 )
 def test_a_cell_that_cannot_run_says_why(

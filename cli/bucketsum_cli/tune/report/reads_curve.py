@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from itertools import cycle
 from typing import TYPE_CHECKING, Final
 
+from matplotlib.ticker import FuncFormatter, NullFormatter
+
 from bucketsum_cli.tune.formatting import count_text, memory_text, seconds_text, usd_text
 from bucketsum_cli.tune.report.plot import Plot, new_figure
 from bucketsum_cli.tune.report.theme import GRID, HIGHLIGHT, PAPER, SCALE
@@ -62,7 +64,7 @@ def usd_against_reads(name: str, panel: Panel, _results: Results, _scale: Normal
 def _plot(name: str, panel: Panel, kind: _Kind) -> Plot:
     lines = _lines(panel.cells, kind.value)
     measured, arithmetic = measured_crossovers(lines), kind.by_arithmetic(panel.cells)
-    figure = new_figure(4.2)
+    figure = new_figure(5.0)
     axes = figure.subplots()
     hints = {}
     for number, ((label, points), marker, style) in enumerate(
@@ -113,7 +115,8 @@ def _mark(axes: Axes, crossovers: Sequence[Crossover], label: str, *, filled: bo
         )  # fmt: skip
         axes.annotate(
             f"{crossover.reads:,.0f}", (crossover.reads, crossover.value),
-            xytext=(0, -14 if filled else 8), textcoords="offset points", ha="center", fontsize=8,
+            xytext=(8, -10) if filled else (-8, 4), textcoords="offset points",
+            ha="left" if filled else "right", fontsize=8, zorder=6,
             bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
         )  # fmt: skip
     if crossovers:
@@ -127,10 +130,19 @@ def _finish(axes: Axes, unit: str) -> None:
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(0.08, 0.12)
+    axes.xaxis.set_major_formatter(FuncFormatter(lambda reads, _index: f"{reads:,.0f}"))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _index: _plain(value)))
+    axes.xaxis.set_minor_formatter(NullFormatter())
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("reads")
     axes.set_ylabel(unit)
     axes.grid(color=GRID)
     axes.set_axisbelow(True)
+
+
+def _plain(value: float) -> str:
+    """A power of ten without an exponent."""
+    return f"{value:,.0f}" if value >= 1 else f"{value:.9f}".rstrip("0")
 
 
 def _description(

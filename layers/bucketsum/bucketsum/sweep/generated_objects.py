@@ -121,6 +121,7 @@ class GeneratedObjects:
 
         The files of a data set come first: a fresh main object means that all of them are there.
         """
+        workload.prepare(size_bytes)
         head = self._head(key)
         if head is not None and self._usable(head, size_bytes, workload):
             return _known(key, size_bytes, head["Metadata"], workload)

@@ -52,7 +52,7 @@ class Reading:
     """Of each record read on its own, ascending; empty if records were read in batches."""
 
 
-def measured(reader: RecordReader, record_ids: Sequence[int]) -> Reading:
+def reading_of(reader: RecordReader, record_ids: Sequence[int]) -> Reading:
     """Read and verify all of *record_ids*.
 
     Raises:
@@ -67,7 +67,7 @@ def measured(reader: RecordReader, record_ids: Sequence[int]) -> Reading:
     record_seconds = []
     records = record_bytes = 0
     with fetch.timed():
-        for record_id, data, seconds in reader.fetch(record_ids):
+        for record_id, data, seconds in reader.fetch_records(record_ids):
             verify(data, record_id)
             records += 1
             record_bytes += len(data)

@@ -1,8 +1,7 @@
-"""Reasons why a cell cannot run: too few records, too little disk or memory, no table."""
+"""Reasons why a cell cannot run: too few records, too little disk or memory."""
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
@@ -12,7 +11,6 @@ from bucketsum.sweep.record_store.layouts import (
     IN_FLIGHT_BYTES,
     MIB,
     ON_DISK,
-    RECORDS_TABLE,
     WITH_INDEX,
     Layout,
 )
@@ -43,8 +41,6 @@ def refusal(
             f"block_bytes is {own['block_bytes']}; the block size of a block file is a multiple "
             f"of {RECORD_BYTES_MAX}"
         )
-    if layout == Layout.DYNAMODB and RECORDS_TABLE not in os.environ:
-        return f"layout is {layout}, and the environment variable {RECORDS_TABLE} is not set"
     needed_mb = -(-round(size_bytes * _DISK_SHARE) // MIB)
     if layout in ON_DISK and needed_mb > storage_mb:
         return (

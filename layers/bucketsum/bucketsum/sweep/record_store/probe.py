@@ -20,9 +20,10 @@ from bucketsum.sweep.probe import created_object, failed, measured_answer
 from bucketsum.sweep.record_store.answer import own_attributes
 from bucketsum.sweep.record_store.concurrent_gets import ConcurrentGets
 from bucketsum.sweep.record_store.data_set import queries
+from bucketsum.sweep.record_store.items import DynamoReader
 from bucketsum.sweep.record_store.layouts import MEASURED_GAP, SAMPLED, SAMPLED_RECORDS, Layout
 from bucketsum.sweep.record_store.link import measured_link
-from bucketsum.sweep.record_store.measurement import measured
+from bucketsum.sweep.record_store.measurement import reading_of
 from bucketsum.sweep.record_store.prediction import Model
 from bucketsum.sweep.record_store.reader import ReadOptions, Store
 from bucketsum.sweep.record_store.s3_readers import (
@@ -51,6 +52,7 @@ READERS: Final[Mapping[Layout, type[RecordReader]]] = {
     Layout.OBJECT_PER_RECORD: ObjectPerRecordReader,
     Layout.TMP_BLOCK: BlockFileReader,
     Layout.SQLITE_TMP: SqliteReader,
+    Layout.DYNAMODB: DynamoReader,
 }
 
 _FOLDER_PREFIX: Final = "bucketsum-records-"
@@ -72,7 +74,7 @@ def probe(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
             excluded_seconds = time.perf_counter() - started
             answer = _answer(own, store, link, _options(own, link, Path(folder)), context.memory_mb)
         except BadSettings as error:  # this layer cannot; the next cell can
-            return failed("NoClient", str(error))
+            return failed("CannotRun", f"layout is {own['layout']}: {error}")
         except (OSError, sqlite3.Error) as error:
             return failed("NotStored", f"{own['layout']}: {error}")
     answer["excluded_ms"] = int(excluded_seconds * 1000)
@@ -86,7 +88,7 @@ def _answer(
     stored = min(SAMPLED_RECORDS, store.records - 2) if layout in SAMPLED else store.records
     reader = READERS[layout](store, options)
     meter = Meter()
-    reading = measured(reader, queries(min(reads, stored), stored))
+    reading = reading_of(reader, queries(min(reads, stored), stored))
     answer: RecordsAnswer = {
         **measured_answer(meter.stop(reader.bytes_read), meter),
         **own_attributes(layout, reads, store, reader, reading),

@@ -51,7 +51,7 @@ class ReadOptions:
 
 
 class RecordReader(ABC):
-    """Reads records in one layout: `build`, `load`, then `fetch`, each once."""
+    """Reads records in one layout: `build`, `load`, then `fetch_records`, each once."""
 
     def __init__(self, store: Store, options: ReadOptions) -> None:
         self._store = store
@@ -70,7 +70,7 @@ class RecordReader(ABC):
         """Load the index into memory."""
 
     @abstractmethod
-    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+    def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
         """Read the records, in the order in which they come.
 
         Raises:

@@ -35,8 +35,8 @@ class _S3Reader(RecordReader):
 class ObjectPerRecordReader(_S3Reader):
     """A GET for each record; there is no index, because the id is in the key."""
 
-    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch`."""
+    def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch_records`."""
         store = self._store
         gets = (Get(store.sign_file(record_name(record_id))) for record_id in record_ids)
         for received in self._received(gets):
@@ -63,8 +63,8 @@ class _IndexedReader(_S3Reader):
 class WholeReader(_IndexedReader):
     """The object in memory."""
 
-    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch`."""
+    def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch_records`."""
         content = bytearray(self._store.size_bytes)
         offset = 0
         for chunk in self._downloaded():
@@ -98,8 +98,8 @@ class _RangesReader(_IndexedReader):
 class RangeReader(_RangesReader):
     """The blocks around each record; blocks with several records are requested once."""
 
-    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch`."""
+    def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch_records`."""
         block_bytes, size_bytes = self._options.block_bytes, self._store.size_bytes
         wanted = self._wanted(record_ids)
         blocks = (block_span(span, block_bytes, size_bytes) for _, span in wanted)
@@ -110,8 +110,8 @@ class RangeReader(_RangesReader):
 class CoalescedReader(_RangesReader):
     """Ranges over all records of the batch, merged over short gaps."""
 
-    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch`."""
+    def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch_records`."""
         wanted = self._wanted(record_ids)
         longest = max(MIB, IN_FLIGHT_BYTES // self._options.connections)
         spans = list(merged((span for _, span in wanted), self._options.gap_bytes, longest))

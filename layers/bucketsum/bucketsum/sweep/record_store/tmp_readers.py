@@ -37,8 +37,8 @@ class BlockFileReader(RecordReader):
         """Load the dictionary."""
         self._file = BlockFile(self._options.folder / "records.blocks")
 
-    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch`."""
+    def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch_records`."""
         with closing(self._file):
             yield from _timed(self._file.record, record_ids)
 
@@ -62,8 +62,8 @@ class SqliteReader(RecordReader):
         self._database = self._connected()
         self._database.execute(_SELECT, (0,)).fetchone()
 
-    def fetch(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch`."""
+    def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """See `RecordReader.fetch_records`."""
         with closing(self._database):
             yield from _timed(self._record, record_ids)
 

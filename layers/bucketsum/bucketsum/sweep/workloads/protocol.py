@@ -67,6 +67,9 @@ class Workload(ABC):
         """The files of the data set of this size, which lie beside its main object."""
         return ()
 
+    def prepare(self, size_bytes: int) -> None:  # noqa: B027 - a default
+        """Write the parts of the data set of this size that are no objects, for a week."""
+
     @property
     def has_files(self) -> bool:
         """Whether its objects are data sets; their size is not that of their main object."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -12,6 +13,8 @@ from bucketsum.sweep.record_store.layouts import (
     KIB,
     MIB,
     ON_DISK,
+    RECORDS_TABLE,
+    SAMPLED_RECORDS,
     WITH_BLOCKS,
     WITHOUT_CONNECTIONS,
     Layout,
@@ -95,7 +98,7 @@ class RecordsWorkload(Workload):
         return setting.own["layout"] in ON_DISK
 
     def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
-        """Too few records, too little disk or memory, or no table."""
+        """Too few records, or too little disk or memory."""
         from bucketsum.sweep.record_store.needs import refusal
 
         return refusal(setting.own, planned.size_bytes, setting.memory_mb, storage_mb)
@@ -114,6 +117,14 @@ class RecordsWorkload(Workload):
         from bucketsum.sweep.record_store.data_set import DataSet
 
         return data_files(DataSet(size_bytes))
+
+    def prepare(self, size_bytes: int) -> None:
+        """Write the sampled records to the table of `RECORDS_TABLE`, if there is one."""
+        if RECORDS_TABLE in os.environ:
+            from bucketsum.sweep.record_store.data_set import DataSet
+            from bucketsum.sweep.record_store.items import record_items
+
+            record_items().write_records(DataSet(size_bytes).sample(SAMPLED_RECORDS))
 
     def contents(self, key: str, metadata: Mapping[str, str]) -> Mapping[str, Value]:
         """The number of records.
