@@ -47,7 +47,10 @@ class Measured:
         """A row for each cell; its own parameters that do not vary have no column."""
         cells, names = self.cells, _varying(self.cells)
         views = view_of(self.plan.sweep.workload).columns
-        columns = [column for column in views if column.title != _CPU]
+        names_shown = self.experiment.columns or [column.name for column in views]
+        columns = [
+            column for column in views if column.title != _CPU and column.name in names_shown
+        ]
         headings = (
             *(Column(name.replace("_", " "), name) for name in names),
             *numbers("seconds", _CPU, decimals=2),

@@ -18,7 +18,12 @@ from bucketsum.sweep.prober import Prober
 from bucketsum.sweep.record_store import tmp_readers
 from bucketsum.sweep.record_store.data_set import DataSet, WrongRecord
 from bucketsum.sweep.record_store.index import ENTRY_BYTES
-from bucketsum.sweep.record_store.layouts import INDEX_NAME, SAMPLED_RECORDS, Layout
+from bucketsum.sweep.record_store.layouts import (
+    INDEX_NAME,
+    RECORDS_TABLE,
+    SAMPLED_RECORDS,
+    Layout,
+)
 from bucketsum.sweep.record_store.probe import READERS
 from bucketsum.sweep.workloads.records import RecordsWorkload
 
@@ -76,6 +81,9 @@ def probed(s3: S3Client, layout: Layout, **own: int | str) -> dict[str, Any]:
     return dict(answer)
 
 
+LAYOUTS: Final = [layout for layout in READERS if layout != Layout.DYNAMODB]
+"""Layouts that read S3; test_record_items.py has the other."""
+
 OWN: Final[dict[Layout, dict[str, int | str]]] = {
     Layout.RANGE: {"connections": 8, "block_bytes": 512},
     Layout.COALESCED: {"connections": 4, "gap_bytes": "measured"},
@@ -86,7 +94,7 @@ OWN: Final[dict[Layout, dict[str, int | str]]] = {
 }
 
 
-@pytest.mark.parametrize("layout", READERS)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_each_layout_reads_and_verifies(s3: S3Client, layout: Layout) -> None:
     """All records are right, the phases add up, and a prediction stands beside them."""
     answer = probed(s3, layout, **OWN[layout])
@@ -156,13 +164,13 @@ def test_batches_are_amortised_and_say_so(s3: S3Client) -> None:
 
 def test_padding_and_index_are_part_of_the_storage(s3: S3Client) -> None:
     """The article: 128 bytes for 97; the objects have no padding."""
-    factors = {layout: probed(s3, layout, **OWN[layout])["storage_factor"] for layout in READERS}
+    factors = {layout: probed(s3, layout, **OWN[layout])["storage_factor"] for layout in LAYOUTS}
     assert factors[Layout.OBJECT_PER_RECORD] == 1
     assert factors[Layout.WHOLE] == pytest.approx(1 + 9 / 97, abs=0.001)
     assert factors[Layout.TMP_BLOCK] == pytest.approx(128 / 97 + 12 / 97, abs=0.02)
 
 
-@pytest.mark.parametrize("layout", READERS)
+@pytest.mark.parametrize("layout", LAYOUTS)
 def test_a_wrong_record_fails_the_sample(s3: S3Client, hostile: HostileS3, layout: Layout) -> None:
     """However fast it was; and /tmp is empty."""
     content = b"".join(DATA_SET.chunks())
@@ -222,3 +230,13 @@ def test_a_full_disk_is_a_failed_sample(
     answer = probed(s3, layout, **OWN[layout])
     assert (answer["status"], answer["error"]) == ("failed", "NotStored")
     assert "full" in answer["cause"] or "No space" in answer["cause"]
+
+
+def test_a_layout_without_its_table_is_a_failed_sample(
+    s3: S3Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The cell's result is the reason."""
+    monkeypatch.delenv(RECORDS_TABLE, raising=False)
+    answer = probed(s3, Layout.DYNAMODB, connections=4)
+    assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
+    assert "the environment variable RECORDS_TABLE names no table" in answer["cause"]

@@ -62,24 +62,21 @@ class RecordItems:
             else:
                 raise SourceUnavailable(f"DynamoDB left items unprocessed {_ATTEMPTS} times")
 
-    def read_records(self, record_ids: Sequence[int]) -> tuple[dict[int, bytes], int, int]:
-        """Up to 100 records by id, the number of requests, and the bytes of their responses.
+    def read_records(self, record_ids: Sequence[int]) -> tuple[dict[int, bytes], int]:
+        """Up to 100 records by id, and the number of requests.
 
         Raises:
             SourceUnavailable: DynamoDB leaves keys unprocessed.
         """
         records: dict[int, bytes] = {}
-        size_bytes = 0
         left: Any = {self._table: {"Keys": [_key(record_id) for record_id in record_ids]}}
         for attempt in range(_ATTEMPTS):
             response = self._dynamodb.batch_get_item(RequestItems=left)
             for item in response["Responses"].get(self._table, ()):
                 records[int(item["id"]["N"])] = item["record"]["B"]
-            headers = response["ResponseMetadata"]["HTTPHeaders"]
-            size_bytes += int(headers.get("content-length", 0))
             left = response["UnprocessedKeys"]
             if not left:
-                return records, attempt + 1, size_bytes
+                return records, attempt + 1
             time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
         raise SourceUnavailable(f"DynamoDB left keys unprocessed {_ATTEMPTS} times")
 
@@ -104,10 +101,10 @@ class DynamoReader(RecordReader):
             for start in range(0, len(record_ids), _READ_AT_ONCE)
         ]
         with ThreadPoolExecutor(self._options.connections) as pool:
-            for records, requests, size_bytes in pool.map(self._items.read_records, batches):
+            for records, requests in pool.map(self._items.read_records, batches):
                 self.requests += requests
-                self.bytes_read += size_bytes
                 for record_id, data in records.items():
+                    self.bytes_read += len(data)
                     yield ReadRecord(record_id, data, None)
 
 

@@ -101,7 +101,7 @@ class Model:
         return max(1.0, reads * skipped), min(in_gaps + reads * RECORD_BYTES, self.size_bytes)
 
 
-def estimated_seconds(own: Mapping[str, Value], size_bytes: int, memory_mb: int) -> float:
+def probe_seconds(own: Mapping[str, Value], size_bytes: int, memory_mb: int) -> float:
     """The time of one probe of the setting *own*, with AWS's usual latency and bandwidth."""
     layout, reads = Layout(str(own["layout"])), int(own["reads"])
     if layout in SAMPLED:

@@ -89,9 +89,9 @@ class RecordsWorkload(Workload):
 
     def seconds(self, setting: Setting, size_bytes: int) -> float:
         """The model's time with AWS's usual latency and bandwidth."""
-        from bucketsum.sweep.record_store.prediction import estimated_seconds
+        from bucketsum.sweep.record_store.prediction import probe_seconds
 
-        return estimated_seconds(setting.own, size_bytes, setting.memory_mb)
+        return probe_seconds(setting.own, size_bytes, setting.memory_mb)
 
     def uses_disk(self, setting: Setting) -> bool:
         """The layouts on /tmp do."""
