@@ -13,8 +13,12 @@ from tests.support.sam_template import load_template
 from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.archives.model import ArchiveStatus, Mode
 from bucketsum.dead_letters import REASON_ATTRIBUTE
+from bucketsum.deadline import Deadline
+from bucketsum.deletions import Deletions
 from bucketsum.digest_rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
 from bucketsum.digests_table import DigestsTable
+from bucketsum.hashing import Outcome
+from bucketsum.notifications import DeletedBy, ObjectDeleted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -91,6 +95,21 @@ def hashed(place: RowKey, content: bytes, sequencer: str = "01", **facts: Any) -
         "timing": Timing(1000.0, 12.5),
     }
     return _row(place, content, sequencer, known | facts)
+
+
+def record_deletion(stack: Stack, row: Row | RowKey, sequencer: str = "0F") -> None:
+    """Record that S3 deleted the version of *row*; the object stays in the bucket."""
+    deleted = ObjectDeleted(
+        bucket=row.bucket,
+        key=row.key,
+        version_id=row.entry,
+        is_marker=False,
+        deleted_by=DeletedBy.REQUEST,
+        sequencer=sequencer,
+        event_time="2026-11-21T03:04:05.000Z",
+    )
+    recorder = Deletions(stack.client("dynamodb"), stack.table, 0)
+    assert recorder.record(deleted, Deadline(lambda: 900.0)).outcome is Outcome.DELETED
 
 
 def unreadable(place: RowKey, content: bytes, reason: str, sequencer: str = "01") -> Row:

@@ -6,9 +6,16 @@ import hashlib
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, hashed, put_and_record
+from tests.cli.deployed import (
+    HOSTILE,
+    HOSTILE_SHOWN,
+    hashed,
+    put_and_record,
+    record_archive,
+    record_deletion,
+)
 
-from bucketsum.digest_rows import RowKey
+from bucketsum.digest_rows import RowKey, key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,6 +50,32 @@ def test_file_is_looked_for_by_its_content(run: Run, stack: Stack, tmp_path: Pat
     ended = run("find", path)
     assert ended.status == 0
     assert f"in the bucket  {row.entry}" in ended.out
+
+
+def test_deleted_copies_are_marked(run: Run, stack: Stack) -> None:
+    """They still have the content; a person sees which copies exist."""
+    gone = put_and_record(stack, "gone", CONTENT)
+    put_and_record(stack, "here", CONTENT)
+    record_deletion(stack, gone)
+    lines = {line.split()[0]: line for line in run("find", SHA1).out.splitlines()[1:]}
+    assert "2026-11-21 03:04:05" in lines["gone"]
+    assert "2026-11-21" not in lines["here"]
+    found = {each["key"]: each for each in run("find", SHA1, "--json").document["objects"]}
+    assert found["gone"]["deleted_at"] == "2026-11-21T03:04:05.000Z"
+    assert (found["gone"]["deleted_by"], found["here"]["deleted_at"]) == ("request", None)
+
+
+def test_members_of_a_deleted_archive_are_marked(run: Run, stack: Stack) -> None:
+    """The deletion is in the archive's row alone; members of an expired row are left out."""
+    archive = RowKey(stack.bucket, "a.zip", record_archive(stack, {"x": CONTENT}))
+    record_deletion(stack, archive)
+    [member] = run("find", SHA1, "--json").document["objects"]
+    assert (member["member"], bool(member["deleted_at"])) == ("x", True)
+    [shown] = run("show", "a.zip!/x", "--json").document["versions"]
+    assert shown["deleted_at"]
+    assert "a.zip was deleted at 2026-11-21 03:04:05 UTC" in run("ls", "--members", "a.zip").err
+    stack.client("dynamodb").delete_item(TableName=stack.table, Key=key_of(archive))
+    assert run("find", SHA1, "--json").document["objects"] == []
 
 
 def test_40_digits_are_a_digest_even_where_a_file_has_that_name(

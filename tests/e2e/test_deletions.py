@@ -1,0 +1,115 @@
+"""Deleted and restored objects, from the bucket to the row."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from click.testing import CliRunner
+
+from bucketsum.digest_rows import Row, RowKey, Status
+from bucketsum.notifications import DeletedBy
+from bucketsum_cli import stack_update
+from bucketsum_cli.root_command import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from bucketsum_cli.stack import Stack
+
+SECONDS: Final = 60
+
+
+def command(*arguments: str) -> Any:  # noqa: ANN401 - a JSON document
+    """The JSON document of a command that succeeds."""
+    result = CliRunner(mix_stderr=False).invoke(cli, (*arguments, "--local", "--json"))
+    assert result.exit_code == 0, f"{result.output}\n{result.stderr}\n{result.exception!r}"
+    return json.loads(result.stdout)
+
+
+def awaited(stack: Stack, row_key: RowKey, is_so: Callable[[Row], object]) -> Row:
+    """The row, as soon as it *is_so*."""
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline:
+        row = stack.digests_table().row_at(row_key)
+        if row and is_so(row):
+            return row
+        time.sleep(0.1)
+    pytest.fail(f"{row_key} is not as expected after {SECONDS} s: {row}")
+
+
+def is_hashed(row: Row) -> bool:
+    """Whether it exists and has a digest."""
+    return row.status is Status.HASHED and row.deletion is None
+
+
+@pytest.mark.usefixtures("at_project")
+def test_a_deleted_version_is_marked_and_keeps_its_digest(stack: Stack) -> None:
+    """A marker deletes nothing; the version that is deleted for ever is found as deleted."""
+    s3, key = stack.client("s3"), "deleted/by version"
+    content = b"deleted by version"
+    versions = [
+        s3.put_object(Bucket=stack.bucket, Key=key, Body=content)["VersionId"] for _ in range(2)
+    ]
+    first, second = (RowKey(stack.bucket, key, version) for version in versions)
+    before = awaited(stack, first, is_hashed)
+    awaited(stack, second, is_hashed)
+    s3.delete_object(Bucket=stack.bucket, Key=key)
+    s3.delete_object(Bucket=stack.bucket, Key=key, VersionId=versions[0])
+    after = awaited(stack, first, lambda row: row.deletion)
+    assert after.deletion
+    assert (after.deletion.by, after.sha1) == (DeletedBy.REQUEST, before.sha1)
+    found = command("find", hashlib.sha1(content).hexdigest())["objects"]
+    assert {each["version"]: bool(each["deleted_at"]) for each in found} == {
+        versions[0]: True,
+        versions[1]: False,
+    }
+
+
+@pytest.mark.usefixtures("at_project")
+def test_an_expired_version_is_marked(stack: Stack) -> None:
+    """The emulator runs no lifecycle rules, so the test sends the event that S3 would send."""
+    s3, key = stack.client("s3"), "deleted/expired"
+    version = s3.put_object(Bucket=stack.bucket, Key=key, Body=b"expired")["VersionId"]
+    before = awaited(stack, RowKey(stack.bucket, key, version), is_hashed)
+    record = {
+        "eventVersion": "2.3",
+        "eventTime": "2026-11-20T00:00:00.000Z",
+        "eventName": "LifecycleExpiration:Delete",
+        "s3": {
+            "bucket": {"name": stack.bucket},
+            "object": {"key": key, "versionId": version, "sequencer": f"{before.sequencer[:30]}FF"},
+        },
+    }
+    stack.client("sqs").send_message(
+        QueueUrl=stack.arrivals_queue_url, MessageBody=json.dumps({"Records": [record]})
+    )
+    after = awaited(stack, RowKey(stack.bucket, key, version), lambda row: row.deletion)
+    assert after.deletion
+    assert (after.deletion.by, after.sha1) == (DeletedBy.LIFECYCLE, before.sha1)
+
+
+@pytest.mark.usefixtures("at_project")
+@pytest.mark.parametrize("via", ["s3", "eventbridge"])
+def test_an_attached_bucket_reports_deletions_and_restores(
+    stack: Stack, via: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without versions: deleted, put again in Glacier, unreadable, restored, hashed by itself."""
+    monkeypatch.setattr(stack_update, "_POLL_SECONDS", 0.2)
+    s3, bucket, key = stack.client("s3"), f"deleting-{via}", "a key"
+    s3.create_bucket(Bucket=bucket)
+    command("attach", bucket, "--via", via, "--deploy", "--yes")
+    place = RowKey(bucket, key, "null")
+    s3.put_object(Bucket=bucket, Key=key, Body=b"first")
+    awaited(stack, place, is_hashed)
+    s3.delete_object(Bucket=bucket, Key=key)
+    awaited(stack, place, lambda row: row.deletion)
+    s3.put_object(Bucket=bucket, Key=key, Body=b"second", StorageClass="GLACIER")
+    awaited(stack, place, lambda row: row.status is Status.UNREADABLE and not row.deletion)
+    s3.restore_object(Bucket=bucket, Key=key, RestoreRequest={"Days": 1})
+    restored = awaited(stack, place, is_hashed)
+    assert restored.sha1 == hashlib.sha1(b"second").hexdigest()
+    command("detach", bucket, "--eventbridge-off", "--deploy", "--yes")
