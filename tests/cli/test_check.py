@@ -7,7 +7,14 @@ import json
 from typing import TYPE_CHECKING, Literal
 
 import pytest
-from tests.cli.deployed import bodies_in, put_and_record, put_object, set_aside, unreadable
+from tests.cli.deployed import (
+    bodies_in,
+    put_and_record,
+    put_object,
+    record_deletion,
+    set_aside,
+    unreadable,
+)
 from tests.support.events import notification
 
 from bucketsum_cli import checks
@@ -128,6 +135,10 @@ def test_deleted_object_is_not_equal(
     assert verdicts(run, folder / "a") == {"a": "equal"}
     s3.delete_object(Bucket=stack.bucket, Key="a")
     assert verdicts(run, folder / "a") == {"a": "deleted"}
+    [row] = stack.digests_table().versions_of(stack.bucket, "a")
+    record_deletion(stack, row)
+    [comparison] = run("check", folder / "a", "--json").document["files"]
+    assert comparison["reason"] == "deleted at 2026-11-21T03:04:05.000Z by a request"
 
 
 def test_longer_key_is_another_object(run: Run, stack: Stack, folder: Path) -> None:

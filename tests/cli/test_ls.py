@@ -15,6 +15,7 @@ from tests.cli.deployed import (
     hashed,
     put_and_record,
     put_object,
+    record_deletion,
     unreadable,
 )
 
@@ -104,6 +105,8 @@ def test_bucket_without_versions_shows_no_digest_of_what_was_there_before(
     assert [version["status"] for version in run("ls", "--json").document] == ["waiting"]
     stack.digests_table().record(hashed(RowKey(BUCKET, "key", "null"), b"now", "02"))
     assert [version["status"] for version in run("ls", "--json").document] == ["hashed"]
+    record_deletion(stack, RowKey(BUCKET, "key", "null"))
+    assert [version["status"] for version in run("ls", "--json").document] == ["waiting"]
 
 
 def test_more_than_a_page_is_listed_once_each(run: Run, stack: Stack) -> None:

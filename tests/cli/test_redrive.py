@@ -7,7 +7,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from botocore.exceptions import ClientError
 from tests.cli.aws_calls import change_calls
-from tests.cli.deployed import BUCKET, HOSTILE, bodies_in, hashed, set_aside, unreadable
+from tests.cli.deployed import (
+    BUCKET,
+    HOSTILE,
+    bodies_in,
+    hashed,
+    record_deletion,
+    set_aside,
+    unreadable,
+)
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.digest_rows import RowKey
@@ -236,6 +244,14 @@ def test_object_without_versions_is_queued_without_one(run: Run, stack: Stack) -
     assert ended.out == "queued  key  version null\n"
     (arrival,) = events_in(sent_back(stack)[0])
     assert arrival.version_id is None
+
+
+def test_a_deleted_version_is_not_queued(run: Run, stack: Stack) -> None:
+    """It cannot be read any more."""
+    stack.digests_table().record(unreadable(RowKey(BUCKET, "old", "v1"), b"", "restore it"))
+    record_deletion(stack, RowKey(BUCKET, "old", "v1"))
+    assert run("redrive", "--key", "old").status == 1
+    assert sent_back(stack) == []
 
 
 def test_key_that_is_not_unreadable_is_a_no(run: Run, failed: Stack) -> None:
