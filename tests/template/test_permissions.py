@@ -25,9 +25,7 @@ LIBRARY: Final = [path for path in WHOLE_LIBRARY if "sweep" not in path.parts]
 
 HANDLER: Final = ROOT / "src" / "hasher" / "app.py"
 SLICER: Final = ROOT / "src" / "slicer" / "app.py"
-HASHERS_LIBRARY: Final = [path for path in LIBRARY if "sweep" not in path.parts]
-"""The hasher imports nothing of sweeps, which call other operations; test_imports.py holds that."""
-WITHOUT_ARCHIVES: Final = [path for path in HASHERS_LIBRARY if path.parent.name != "archives"]
+WITHOUT_ARCHIVES: Final = [path for path in LIBRARY if path.parent.name != "archives"]
 """The slicer does not import what reads archives either."""
 
 IMPLIED: Final = {
@@ -102,7 +100,7 @@ def known_actions() -> dict[str, Any]:
 
 def actions_of_the_code(handler: Path) -> set[str]:
     """The IAM actions of every operation that the code of *handler* can call."""
-    library = HASHERS_LIBRARY if handler == HANDLER else WITHOUT_ARCHIVES
+    library = LIBRARY if handler == HANDLER else WITHOUT_ARCHIVES
     session = botocore.session.get_session()
     actions = set()
     for service, method in operations_called(handler, library):
@@ -131,7 +129,7 @@ def test_role_allows_what_the_code_calls_and_no_more(role: str, handler: Path) -
 
 def test_calls_are_found_in_code() -> None:
     """The calls read from the source are those that the design gives the hasher."""
-    assert operations_called(HANDLER, HASHERS_LIBRARY) == {
+    assert operations_called(HANDLER, LIBRARY) == {
         ("s3", "get_object"),
         ("dynamodb", "get_item"),
         ("dynamodb", "put_item"),

@@ -11,7 +11,7 @@ from botocore import xform_name
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.client_calls import operations_called
 from tests.template.sweep_definition import load_definition, states
-from tests.template.test_permissions import LIBRARY, known_actions, listed
+from tests.template.test_permissions import WHOLE_LIBRARY, known_actions, listed
 
 RESOURCES: Final = load_template()["Resources"]
 FUNCTIONS: Final = ("Planner", "Publisher", "Prober", "Analyst")
@@ -74,7 +74,7 @@ def actions_of(name: str) -> set[str]:
     handler = TEMPLATE.parent / "src" / name.lower() / "app.py"
     called = {
         (service, method)
-        for service, method in operations_called(handler, LIBRARY)
+        for service, method in operations_called(handler, WHOLE_LIBRARY)
         if method in OPERATIONS[name]
     }
     assert {method for _, method in called} == OPERATIONS[name]
