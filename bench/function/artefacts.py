@@ -23,6 +23,7 @@ VARIABLES: Final = {
     "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
     "LAMBDA_TASK_ROOT": "/var/task",  # makes Powertools trace, as it does in Lambda
     "DIGESTS_TABLE": "digests",
+    "BACKFILLS_TABLE": "backfills",
     "ARRIVALS_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/arrivals",
     "DEAD_LETTER_QUEUE_URL": "https://sqs.us-east-1.amazonaws.com/123456789012/dead-letters",
     "MAX_RECEIVES": "5",

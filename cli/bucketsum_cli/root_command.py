@@ -12,6 +12,7 @@ import click
 
 from bucketsum import __version__
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
+from bucketsum_cli.backfill.commands import backfill
 from bucketsum_cli.commands.attach import attach, detach
 from bucketsum_cli.commands.buckets import buckets
 from bucketsum_cli.commands.check import check
@@ -76,6 +77,7 @@ for command in (
     buckets,
     attach,
     detach,
+    backfill,
     tune,
     delete,
 ):

@@ -12,6 +12,7 @@ from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
 from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.metrics import arrivals_metric, lambda_metric, metric_values, own_metric
 from bucketsum_cli.rows import iso_text
+from bucketsum_cli.stack import queue_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -114,14 +115,17 @@ def stack_status(stack: Stack) -> StackStatus:
 
 
 def event_source_of(stack: Stack) -> EventSource:
-    """The event source mapping of the hasher.
+    """The event source mapping of the hasher and the arrivals queue.
 
     Raises:
         BotoCoreError: AWS cannot be reached.
         ClientError: AWS refused.
     """
     listed = stack.client("lambda").list_event_source_mappings(FunctionName=stack.function)
+    arrivals = f":{queue_name(stack.arrivals_queue_url)}"
     for mapping in listed["EventSourceMappings"]:
+        if not mapping["EventSourceArn"].endswith(arrivals):
+            continue
         maximum = mapping.get("ScalingConfig", {}).get("MaximumConcurrency")
         return EventSource(mapping["State"], maximum)
     return EventSource(MAPPING_IS_MISSING)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
 
+from bucketsum.backfill import is_listed
 from bucketsum.batch import BatchHasher, MessageResult
 from bucketsum.clients import client_of, speed_up_botocore
 from bucketsum.dead_letters import DeadLetters
@@ -21,19 +23,23 @@ from bucketsum.layer_manifest import layer_manifest
 from bucketsum.notifications import ObjectCreated, ObjectDeleted, ObjectEvent
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.settings import Settings
+from bucketsum.settings import Settings, needed
 from bucketsum.tracing import traced_when_sampled
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from aws_lambda_powertools.utilities.typing import LambdaContext
     from mypy_boto3_sqs import SQSClient
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
     from bucketsum.archives.model import Mode
+    from bucketsum.backfill.listed_batch import ListedBatchHasher
     from bucketsum.deletions import Deletions
     from bucketsum.settings import ArchiveSettings
 
 SETTINGS: Final = Settings.from_env(os.environ)
+(_BACKFILLS_TABLE,) = needed(os.environ, "BACKFILLS_TABLE")
 
 # Service and namespace come from the environment, so that two stacks never share a metric.
 logger = Logger(use_rfc3339=True)  # Lambda filters JSON logs by level where it knows the time
@@ -128,6 +134,10 @@ def _handled(event: ObjectEvent, deadline: Deadline) -> HashResult:
 
 _BATCH: Final = BatchHasher(_handled, SETTINGS)
 
+_QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED)
+"""Outcomes of listed objects without a log line: a row says the same, and the lines would cost as
+much as the reading."""
+
 
 @functools.cache
 def _dead_letters() -> DeadLetters:
@@ -137,8 +147,33 @@ def _dead_letters() -> DeadLetters:
 _FAILED: Final = FailedMessages(_dead_letters, logger, metrics)
 
 
+@functools.cache
+def _listed_batch() -> ListedBatchHasher:
+    """Created for the first message of a backfill; a cold start must not load it."""
+    from bucketsum.backfill.listed_batch import ListedBatchHasher  # noqa: PLC0415 - as said
+
+    return ListedBatchHasher(_HASHER, _TABLE, SETTINGS)
+
+
 def _publish(report: HashResult) -> None:
-    """Write the log line and the metrics of one event."""
+    """Write the metrics of one event, and its log line unless it is a quiet one."""
+    if not (report.outcome in _QUIET and _is_of_listing(report.event)):
+        _log(report)
+    measurement = report.measurement
+    metrics.add_metric(f"Objects{report.outcome.title()}", MetricUnit.Count, 1)
+    if report.outcome is Outcome.HASHED and measurement:
+        metrics.add_metric("BytesHashed", MetricUnit.Bytes, measurement.size_bytes)
+        metrics.add_metric("Speed", MetricUnit.MegabytesPerSecond, measurement.mb_per_s)
+    if report.summary:
+        metrics.add_metric("MembersHashed", MetricUnit.Count, report.summary.members)
+        metrics.add_metric("MemberBytes", MetricUnit.Bytes, report.summary.member_bytes)
+
+
+def _is_of_listing(event: ObjectEvent) -> bool:
+    return isinstance(event, ObjectCreated) and not event.sequencer
+
+
+def _log(report: HashResult) -> None:
     event, measurement = report.event, report.measurement
     event_bytes = None if isinstance(event, ObjectDeleted) else event.size_bytes
     logger.info(
@@ -154,13 +189,6 @@ def _publish(report: HashResult) -> None:
         reason=report.reason,
         **_of_members(report),
     )
-    metrics.add_metric(f"Objects{report.outcome.title()}", MetricUnit.Count, 1)
-    if report.outcome is Outcome.HASHED and measurement:
-        metrics.add_metric("BytesHashed", MetricUnit.Bytes, measurement.size_bytes)
-        metrics.add_metric("Speed", MetricUnit.MegabytesPerSecond, measurement.mb_per_s)
-    if report.summary:
-        metrics.add_metric("MembersHashed", MetricUnit.Count, report.summary.members)
-        metrics.add_metric("MemberBytes", MetricUnit.Bytes, report.summary.member_bytes)
 
 
 def _of_members(report: HashResult) -> dict[str, Any]:
@@ -189,17 +217,44 @@ def _is_done(result: MessageResult) -> bool:
 @traced_when_sampled
 @metrics.log_metrics(capture_cold_start_metric=True)
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-    """Handle one batch from the arrivals queue.
+    """Handle one batch from the arrivals queue, or from that of a backfill.
 
     Returns:
         ``{"batchItemFailures": [{"itemIdentifier": messageId}, ...]}``: the messages that return
         to the queue.
     """
-    messages = [message_of(record) for record in event["Records"]]
+    messages = [message_of(record, SETTINGS) for record in event["Records"]]
     deadline = Deadline(
         lambda: context.get_remaining_time_in_millis() / 1000,
         context.get_remaining_time_in_millis() / 1000,
     )
-    results = _BATCH.handle(messages, deadline)
+    notified = [message for message in messages if not is_listed(message.body)]
+    listed = [message for message in messages if is_listed(message.body)]
+    results = _BATCH.handle(notified, deadline)
     returned = [result.received.message_id for result in results if not _is_done(result)]
+    if listed:
+        returned += _returned_of_backfill(_listed_batch().handle(listed, deadline))
     return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in returned]}
+
+
+def _returned_of_backfill(results: Iterable[MessageResult]) -> list[str]:
+    """Ids of the messages that return to the queue; the others count for their backfills."""
+    from bucketsum.backfill.listed_batch import tally_of  # noqa: PLC0415 - see `_listed_batch`
+    from bucketsum.backfill.table import BackfillsTable  # noqa: PLC0415 - see `_listed_batch`
+    from bucketsum.backfill.tally import Tally  # noqa: PLC0415 - see `_listed_batch`
+
+    returned: list[str] = []
+    tallies: dict[str, Tally] = {}
+    for result in results:
+        if not _is_done(result):
+            returned.append(result.received.message_id)
+        elif counted := tally_of(result):
+            backfill_id, tally = counted
+            tallies[backfill_id] = tallies.get(backfill_id, Tally(invocations=1)) + tally
+    backfills = BackfillsTable(_DYNAMODB, _BACKFILLS_TABLE)
+    for backfill_id, tally in tallies.items():
+        try:
+            backfills.count(backfill_id, tally)
+        except (BotoCoreError, ClientError):
+            logger.exception("the counts of the backfill are not recorded; its rows are")
+    return returned

@@ -123,7 +123,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 def _is_done(record: dict[str, Any], deadline: Deadline) -> bool:
     """Hash one slice; whether its message can be deleted."""
     metrics.add_metric("Messages", MetricUnit.Count, 1)
-    received = message_of(record)
+    received = message_of(record, SETTINGS)
     try:
         _publish(_SLICER.run(slice_message_in(received.body), deadline))
     except Exception as error:  # noqa: BLE001 - any error is the message's

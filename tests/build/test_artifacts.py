@@ -32,6 +32,7 @@ _ENVIRONMENT: Final = {
     "AWS_DEFAULT_REGION": "us-east-1",
     "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128",
     "DIGESTS_TABLE": "table",
+    "BACKFILLS_TABLE": "backfills",
     "ARRIVALS_QUEUE_URL": "https://queue",
     "DEAD_LETTER_QUEUE_URL": "https://queue",
     "MAX_RECEIVES": "5",

@@ -29,6 +29,7 @@ HEALTHY: Final[dict[str, Any]] = {
         "EventSourceMappings": [
             {
                 "State": "Enabled",
+                "EventSourceArn": "arn:aws:sqs:us-east-1:123456789012:arrivals",
                 "ScalingConfig": {"MaximumConcurrency": 50},
                 "FunctionResponseTypes": ["ReportBatchItemFailures"],
             }

@@ -292,8 +292,9 @@ def sweep_fails(world: World) -> None:
     world.state_machine.fails = lambda cell: cell.setting.memory_mb == 128
 
 
-NO_SOURCE: Final = {"EventSourceMappings": [{"State": "Disabled"}]}
-NO_MAXIMUM: Final = {"EventSourceMappings": [{"State": "Enabled"}]}
+_ARRIVALS: Final = "arn:aws:sqs:us-east-1:123456789012:arrivals"
+NO_SOURCE: Final = {"EventSourceMappings": [{"State": "Disabled", "EventSourceArn": _ARRIVALS}]}
+NO_MAXIMUM: Final = {"EventSourceMappings": [{"State": "Enabled", "EventSourceArn": _ARRIVALS}]}
 SILENT_ALARMS: Final = {
     "MetricAlarms": [{"AlarmName": f"s-{name}-1", "AlarmActions": []} for name in ALARMS]
 }

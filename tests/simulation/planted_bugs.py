@@ -130,9 +130,9 @@ def _throttled_is_gone(error: ClientError) -> Exception:
     return ObjectGone(code) if code == "SlowDown" else _ERROR_OF(error)
 
 
-def _unreadable_is_forgotten(hasher: Any, created: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
+def _unreadable_is_forgotten(hasher: Any, created: Any, deadline: Any, seen: Any) -> Any:  # noqa: ANN401 - as the product's
     try:
-        return _HASHED(hasher, created, deadline)
+        return _HASHED(hasher, created, deadline, seen)
     except ObjectUnreadable as error:
         raise ObjectGone(str(error)) from error
 

@@ -39,6 +39,7 @@ ROLES: Final = {
     "bucketsum.batch": "hashing",
     "bucketsum.deletions": "hashing",
     "bucketsum.restores": "hashing",
+    "bucketsum.backfill.listed_batch": "hashing",
     "bucketsum_cli.tune.formatting": "cli.tune.formats",  # below the workloads' views
     "bucketsum_cli.local.cgroups": "cli",  # not the emulator's alone
     "bucketsum_cli.local.worker": "cli",  # as above; it imports the standard library alone
@@ -66,6 +67,8 @@ layer.sweep.fetch_queue layer.sweep.record_store
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
 cli: layer layer.archives layer.sweep sweeps
+cli.backfill: cli layer layer.backfill layer.sweep
+cli.backfill.commands: cli cli.backfill layer layer.backfill
 cli.commands: cli cli.selftest cli.tune cli.tune.formats layer layer.sweep
 cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
@@ -79,10 +82,12 @@ cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sw
 layer.sweep.transfers layer.sweep.workloads
 cli.tune.workloads: cli.tune.formats layer layer.sweep layer.sweep.record_store \
 layer.sweep.transfers layer.sweep.workloads
-commands: cli cli.commands cli.local.commands cli.tune.commands layer
-hasher: hashing layer layer.archives layer.long_objects layer.s3
-hashing: layer layer.archives layer.s3
+commands: cli cli.backfill.commands cli.commands cli.local.commands cli.tune.commands layer
+enqueuer: layer layer.backfill
+hasher: hashing layer layer.archives layer.backfill layer.long_objects layer.s3
+hashing: layer layer.archives layer.backfill layer.s3
 layer.archives: layer layer.s3
+layer.backfill: layer layer.s3 layer.sweep
 layer.long_objects: layer layer.s3
 layer.s3: layer
 layer.sweep: layer layer.s3

@@ -33,8 +33,8 @@ LAMBDA_TIMEOUT_MAX_SECONDS: Final = 900
 SQS_VISIBILITY_MAX_SECONDS: Final = 43_200
 FOURTEEN_DAYS_SECONDS: Final = 14 * 24 * 60 * 60
 ENVIRONMENT_MAX_BYTES: Final = 4096
-LONGEST_REFERENCE: Final = 256
-"""More than any name, ARN or queue URL of ours can have."""
+LONGEST_REFERENCE: Final = 192
+"""More than a table's name (128 of the stack, and 39) or a queue's URL (140)."""
 
 RESERVED: Final = re.compile(r"AWS_.*|_.*|LAMBDA_.*|LANG|PATH|LD_LIBRARY_PATH|PYTHON.*|NODE_.*|TZ")
 """Variables that Lambda refuses, sets itself or that change its runtime."""

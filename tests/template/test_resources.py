@@ -76,7 +76,7 @@ def test_bucket_tells_the_queue_of_every_object() -> None:
 
 def test_queues_are_encrypted_with_keys_that_s3_can_use() -> None:
     """SQS's own keys: S3 cannot send to a queue whose KMS key it may not use."""
-    for queue in ("ArrivalsQueue", "DeadLetterQueue"):
+    for queue in ("ArrivalsQueue", "BackfillQueue", "DeadLetterQueue"):
         assert properties(queue)["SqsManagedSseEnabled"] is True
         assert "KmsMasterKeyId" not in properties(queue)
         assert "FifoQueue" not in properties(queue)  # S3 does not send to those
@@ -93,10 +93,27 @@ def test_dead_letters_have_a_queue_of_their_own() -> None:
 
 
 def test_function_reads_the_arrivals_queue() -> None:
-    """Messages come from the arrivals queue and from nowhere else."""
-    [event] = properties("HasherFunction")["Events"].values()
-    assert event["Type"] == "SQS"
-    assert event["Properties"]["Queue"] == {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}
+    """Messages come from the arrivals queue, from the slow lane, and from nowhere else."""
+    events = properties("HasherFunction")["Events"]
+    assert {name: event["Type"] for name, event in events.items()} == {
+        "Arrivals": "SQS",
+        "Backfill": "SQS",
+    }
+    for name in events:
+        queue = events[name]["Properties"]["Queue"]
+        assert queue == {"Fn::GetAtt": [f"{name}Queue", "Arn"]}
+
+
+def test_the_slow_lane_is_as_the_other() -> None:
+    """Only the concurrency differs, so that new objects never wait behind a backfill."""
+    events = properties("HasherFunction")["Events"]
+    arrivals, backfill = events["Arrivals"]["Properties"], events["Backfill"]["Properties"]
+    assert backfill == {
+        **arrivals,
+        "Queue": backfill["Queue"],
+        "ScalingConfig": {"MaximumConcurrency": {"Ref": "BackfillConcurrency"}},
+    }
+    assert properties("BackfillQueue") == properties("ArrivalsQueue")
 
 
 def test_slicer_reads_the_queue_that_it_sends_to() -> None:

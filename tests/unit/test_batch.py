@@ -44,7 +44,9 @@ def arrival(key: str, size_bytes: int = 1) -> ObjectCreated:
 
 def delivery(*arrivals: ObjectCreated, receives: int = 1, name: str = "") -> ReceivedMessage:
     """A message of them."""
-    return ReceivedMessage(message_of(*arrivals), "handle", receives, name or arrivals[0].key)
+    return ReceivedMessage(
+        message_of(*arrivals), "handle", receives, name or arrivals[0].key, "arrivals"
+    )
 
 
 @dataclass(slots=True)
@@ -187,7 +189,7 @@ def test_a_failure_is_its_messages_alone() -> None:
 def test_a_malformed_message_keeps_no_other_from_its_turn() -> None:
     """It fails by itself, and names no objects."""
     hasher = Hasher()
-    malformed = ReceivedMessage("hello", "handle", 1, "malformed")
+    malformed = ReceivedMessage("hello", "handle", 1, "malformed", "arrivals")
     works = handled(hasher, malformed, delivery(arrival("a")))
     assert isinstance(works["malformed"].failure, MalformedMessage)
     assert hasher.hashed_keys == ["a"]
@@ -195,7 +197,9 @@ def test_a_malformed_message_keeps_no_other_from_its_turn() -> None:
 
 def test_a_message_that_names_nothing_is_done() -> None:
     """S3's test event."""
-    works = handled(Hasher(), ReceivedMessage(json.dumps(TEST_EVENT), "handle", 1, "test"))
+    works = handled(
+        Hasher(), ReceivedMessage(json.dumps(TEST_EVENT), "handle", 1, "test", "arrivals")
+    )
     assert (works["test"].failure, works["test"].reports) == (None, [])
 
 
@@ -290,6 +294,7 @@ def test_every_message_is_accounted_for(
             "",
             receives,
             f"m{n}",
+            "arrivals",
         )
         for n, (sizes, receives) in enumerate(messages)
     ]

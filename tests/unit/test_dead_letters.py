@@ -57,7 +57,7 @@ def set_aside(sqs: SQSClient, dead_letters: str, error: Exception, receives: int
     """Settle a message that failed with *error*; return the reason it then has in the DLQ."""
     redelivery = DeadLetters(sqs, settings(dead=dead_letters))
     assert redelivery.retry_or_dead_letter(
-        ReceivedMessage("the body", "handle", receives, "id"), error
+        ReceivedMessage("the body", "handle", receives, "id", "arrivals"), error
     )
     answer = sqs.receive_message(QueueUrl=dead_letters, MessageAttributeNames=["All"])
     [message] = answer["Messages"]
@@ -115,7 +115,9 @@ def settled(receives: int, error: Exception, chance: float = 0.0) -> StrictSqs:
     """The reason that SQS receives after *error*, with a high limit on receives."""
     sqs = StrictSqs()
     redelivery = DeadLetters(cast("SQSClient", sqs), settings(1000), lambda: chance)
-    redelivery.retry_or_dead_letter(ReceivedMessage("the body", "handle", receives, "id"), error)
+    redelivery.retry_or_dead_letter(
+        ReceivedMessage("the body", "handle", receives, "id", "arrivals"), error
+    )
     return sqs
 
 
@@ -139,7 +141,7 @@ def test_reason_makes_room_for_the_longest_messages(free_bytes: int) -> None:
     body = "x" * (1_048_576 - free_bytes)
     redelivery = DeadLetters(cast("SQSClient", _Sqs()), settings())
     assert redelivery.retry_or_dead_letter(
-        ReceivedMessage(body, "handle", 1, "id"), MalformedMessage("é" * 500)
+        ReceivedMessage(body, "handle", 1, "id", "arrivals"), MalformedMessage("é" * 500)
     )
 
     [message] = sent
@@ -185,7 +187,7 @@ def test_waiting_message_is_named_by_its_receipt() -> None:
             {},
             {"QueueUrl": "arrivals", "ReceiptHandle": "this one", "VisibilityTimeout": 10},
         )
-        delivery = ReceivedMessage("the body", "this one", 1, "id")
+        delivery = ReceivedMessage("the body", "this one", 1, "id", "arrivals")
         assert not DeadLetters(sqs, settings(), lambda: 0.0).retry_or_dead_letter(
             delivery, Retryable("busy")
         )
@@ -203,4 +205,6 @@ def test_refusal_of_sqs_leaves_the_message_where_it_is(operation: str, error: Ex
     with Stubber(sqs) as stub:
         stub.add_client_error(operation, "Throttled")
         with pytest.raises(ClientError, match="Throttled"):
-            redelivery.retry_or_dead_letter(ReceivedMessage("the body", "handle", 1, "id"), error)
+            redelivery.retry_or_dead_letter(
+                ReceivedMessage("the body", "handle", 1, "id", "arrivals"), error
+            )

@@ -9,6 +9,7 @@ import pytest
 
 from bucketsum import errors
 from bucketsum.errors import (
+    BadBackfill,
     BadSettings,
     BadSweep,
     BucketsumError,
@@ -18,7 +19,7 @@ from bucketsum.errors import (
 )
 
 CLASSES = [kind for _, kind in inspect.getmembers(errors, inspect.isclass)]
-BRANCHES = {Retryable, NotRetryable, NotHashed, BadSettings, BadSweep}
+BRANCHES = {Retryable, NotRetryable, NotHashed, BadSettings, BadBackfill, BadSweep}
 
 
 @pytest.mark.parametrize("error", CLASSES)

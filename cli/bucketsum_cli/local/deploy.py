@@ -28,11 +28,8 @@ if TYPE_CHECKING:
 PROOF_SECONDS: Final = 60
 
 _STACK: Final = "bucketsum"
-_MAPPED_FUNCTIONS: Final = {
-    "HasherFunctionName": "MaximumConcurrency",
-    "SlicerFunctionName": "LongObjectConcurrency",
-}
-"""Outputs with the names of functions that read a queue → the parameters of their concurrency."""
+_MAPPED_FUNCTIONS: Final = ("HasherFunctionName", "SlicerFunctionName")
+"""Outputs with the names of functions that read a queue."""
 
 
 def bring_up(project: LocalProject, chosen: Mapping[str, str]) -> Stack:
@@ -69,8 +66,8 @@ def _deployed(sam: Sam) -> Stack:
     with _step("sam deploy"):
         sam.deploy()
     stack = find_local_stack(sam.project)
-    for name, parameter in _MAPPED_FUNCTIONS.items():
-        correct_mapping(stack, stack.outputs[name], int(sam.parameters[parameter]))
+    for name in _MAPPED_FUNCTIONS:
+        correct_mappings(stack, stack.outputs[name])
     with _step("a first object's row"):
         require_start(stack)
         prove(stack)
@@ -93,7 +90,7 @@ def _step(name: str) -> Iterator[None]:
     console.print(f"[green]✓[/green] {name} [dim]{time.monotonic() - started:.1f} s[/dim]")
 
 
-def correct_mapping(stack: Stack, function: str, maximum_concurrency: int) -> None:
+def correct_mappings(stack: Stack, function: str) -> None:
     """Set the concurrency of the event source mappings of *function* as a number.
 
     ministack keeps the template's ``!Ref`` of a number parameter as a text, and then stops
@@ -102,8 +99,9 @@ def correct_mapping(stack: Stack, function: str, maximum_concurrency: int) -> No
     client = stack.client("lambda")
     mappings = client.list_event_source_mappings(FunctionName=function)
     for mapping in mappings["EventSourceMappings"]:
+        maximum = int(mapping["ScalingConfig"]["MaximumConcurrency"])
         client.update_event_source_mapping(
-            UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": maximum_concurrency}
+            UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": maximum}
         )
 
 

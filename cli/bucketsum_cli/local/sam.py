@@ -49,6 +49,7 @@ def template_parameters(
         "PythonRuntime": interpreter.runtime,
         "Architecture": "arm64" if arm else "x86_64",
         "MaximumConcurrency": "4",  # a laptop has few cores; each environment is a process
+        "BackfillConcurrency": "2",  # as above
         **chosen,
     }
 

@@ -76,10 +76,14 @@ class BatchHasher:
     """
 
     def __init__(
-        self, handle_event: Callable[[ObjectEvent, Deadline], HashResult], settings: Settings
+        self,
+        handle_event: Callable[[ObjectEvent, Deadline], HashResult],
+        settings: Settings,
+        parsed_events: Callable[[str], Sequence[ObjectEvent]] = events_in,
     ) -> None:
         self._handle_event = handle_event
         self._settings = settings
+        self._parsed_events = parsed_events
 
     def handle(
         self, messages: Iterable[ReceivedMessage], deadline: Deadline
@@ -101,7 +105,7 @@ class BatchHasher:
                 _forget_frames(error)
                 return error
 
-        pending = [_parsed(message) for message in messages]
+        pending = [self._parsed(message) for message in messages]
         for message in pending:
             message.large = [
                 event
@@ -112,6 +116,12 @@ class BatchHasher:
         yield from deferred
         yield from self._in_parallel(kept, handled)
         yield from self._in_turn([message for message in kept if message.large], handled, deadline)
+
+    def _parsed(self, message: ReceivedMessage) -> MessageResult:
+        try:
+            return MessageResult(message, self._parsed_events(message.body))
+        except MalformedMessage as error:
+            return MessageResult(message, results=[error])
 
     def _spread(
         self, messages: list[MessageResult]
@@ -161,13 +171,6 @@ class BatchHasher:
         if (archives := self._settings.archives) and archives.takes(event.key):
             return False  # its members may take far longer than its own size suggests
         return event.size_bytes < SPLIT_FROM_BYTES
-
-
-def _parsed(message: ReceivedMessage) -> MessageResult:
-    try:
-        return MessageResult(message, events_in(message.body))
-    except MalformedMessage as error:
-        return MessageResult(message, results=[error])
 
 
 def _by_receives(messages: Iterable[MessageResult]) -> list[MessageResult]:

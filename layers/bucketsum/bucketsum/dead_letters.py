@@ -35,12 +35,14 @@ class ReceivedMessage:
         receipt_handle: SQS's identifier of this receive.
         receive_count: Number of receives of the message, including this one.
         message_id: Identifies a message that returns to the queue, in Lambda's response.
+        queue_url: Queue that it was received from.
     """
 
     body: str
     receipt_handle: str
     receive_count: int
     message_id: str
+    queue_url: str
 
 
 class DeadLetters:
@@ -71,7 +73,7 @@ class DeadLetters:
             self._dead_letter(message, error)
             return True
         self._sqs.change_message_visibility(
-            QueueUrl=self._settings.arrivals_queue_url,
+            QueueUrl=message.queue_url,
             ReceiptHandle=message.receipt_handle,
             VisibilityTimeout=(
                 error.seconds

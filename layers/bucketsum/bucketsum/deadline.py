@@ -60,8 +60,12 @@ class Deadline:
         Raises:
             OutOfTime: With *reason*.
         """
-        if self._remaining_seconds() < seconds:
+        if not self.leaves(seconds):
             raise OutOfTime(reason)
+
+    def leaves(self, seconds: float) -> bool:
+        """Whether at least so many *seconds* are left."""
+        return self._remaining_seconds() >= seconds
 
     def allows_slow_reading(self, size_bytes: int, memory_mb: int) -> bool:
         """Whether even a slow reader reads *size_bytes* in time, with *memory_mb* of memory."""

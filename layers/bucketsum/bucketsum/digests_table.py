@@ -112,6 +112,27 @@ class DigestsTable:
         """*deletion* of a tombstone, as a row has it: tombstones expire earlier."""
         return deletion and replace(deletion, expires_at=expiry(self._deleted_row_days))
 
+    def replace(self, row: Row, seen: Row) -> WriteResult:
+        """Write *row* if the table still holds *seen*, by sequencer and entity tag, not deleted."""
+        values = {":sequencer": {"S": comparable_sequencer(seen.sequencer)}}
+        same = "sequencer = :sequencer AND attribute_not_exists(etag)"
+        if seen.etag is not None:
+            values[":etag"] = {"S": seen.etag}
+            same = "sequencer = :sequencer AND etag = :etag"
+        same += _IF_NOT_DELETED
+        try:
+            self._dynamodb.put_item(
+                TableName=self._table,
+                Item=item_of(row),
+                ConditionExpression=same,
+                ExpressionAttributeValues=values,
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )
+        except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
+            same_object = item_found(error).get("etag", {}).get("S") == row.etag
+            return WriteResult.DUPLICATE if same_object else WriteResult.STALE
+        return WriteResult.WRITTEN
+
     def row_at(self, row_key: RowKey) -> Row | None:
         """The row with *row_key*, or None; eventually consistent."""
         response = self._dynamodb.get_item(TableName=self._table, Key=key_of(row_key))

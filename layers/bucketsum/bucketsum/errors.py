@@ -8,6 +8,7 @@
     │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
     │   ├── OutOfTime             the invocation ends before the object is read
     │   ├── Deferred              no failure: another execution environment gets the message
+    │   ├── QueueRefused          SQS did not take a message of a backfill
     │   └── ConcurrentUpdate      other sweeps kept changing the prober
     ├── NotRetryable          a person: the message goes to the dead-letter queue
     │   ├── MalformedMessage      not a notification that names objects
@@ -18,6 +19,9 @@
     │   └── ObjectUnreadable      it exists, but cannot be read; the text says what to do
     │       └── LibraryMissing        a long object needs an OpenSSL that this runtime lacks
     ├── BadSettings           the deployer: names variable, value and range
+    ├── BadBackfill           who started the backfill: the text says why it cannot run
+    │   ├── BadInventory          its inventory cannot be used
+    │   └── UnknownBackfill       the table has no such backfill
     └── BadSweep              the author of the sweep: names field, value and range
         └── MemoryRefused         the account does not allow this memory size
 """
@@ -49,6 +53,10 @@ class Deferred(Retryable):
     def __init__(self, seconds: int) -> None:
         super().__init__(f"left to another invocation, {seconds} s from now")
         self.seconds = seconds
+
+
+class QueueRefused(Retryable):
+    """SQS did not take a message, in several attempts."""
 
 
 class ConcurrentUpdate(Retryable):
@@ -89,6 +97,18 @@ class LibraryMissing(ObjectUnreadable):
 
 class BadSettings(BucketsumError):
     """An environment variable is missing or invalid; the text names it."""
+
+
+class BadBackfill(BucketsumError):
+    """A backfill cannot run; the text says why."""
+
+
+class BadInventory(BadBackfill):
+    """The manifest of an S3 inventory cannot be used; the text says why."""
+
+
+class UnknownBackfill(BadBackfill):
+    """The table of backfills has no backfill of this id."""
 
 
 class BadSweep(BucketsumError):

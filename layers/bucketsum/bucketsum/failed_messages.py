@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools import Logger, Metrics
 
     from bucketsum.dead_letters import DeadLetters
+    from bucketsum.settings import Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,12 @@ class FailedMessages:
             return False
 
 
-def message_of(record: dict[str, Any]) -> ReceivedMessage:
+def message_of(record: dict[str, Any], settings: Settings) -> ReceivedMessage:
     """The message in a record of Lambda's SQS event."""
     return ReceivedMessage(
         body=record["body"],
         receipt_handle=record["receiptHandle"],
         receive_count=int(record["attributes"]["ApproximateReceiveCount"]),
         message_id=record["messageId"],
+        queue_url=settings.queue_url_of(record["eventSourceARN"]),
     )

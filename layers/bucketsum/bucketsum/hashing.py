@@ -117,12 +117,15 @@ class ObjectHasher:
         self._archives = archives
         self._long_objects = long_objects
 
-    def hash(self, created: ObjectCreated, deadline: Deadline) -> HashResult:
+    def hash(
+        self, created: ObjectCreated, deadline: Deadline, seen: Row | None = None
+    ) -> HashResult:
         """Read the object of *created* once, if need be, and record its digest.
 
         Args:
             created: The event.
             deadline: The end of this invocation.
+            seen: The row to replace, if it is still in the table; see `DigestsTable.replace`.
 
         Raises:
             Retryable: It could not be read to its end this time.
@@ -134,10 +137,11 @@ class ObjectHasher:
             "MemorySize",
         )
         try:
-            return self._known(created) or self._hashed_or_handed_over(created, deadline)
+            known = None if seen else self._known(created)
+            return known or self._hashed_or_handed_over(created, deadline, seen)
         except ObjectUnreadable as error:
             row = self._row(created, Status.UNREADABLE, reason=str(error))
-            recorded = self._table.record(row)  # an earlier digest of it is kept
+            recorded = self._record(row, seen)  # an earlier digest of it is kept
             outcome = Outcome.UNREADABLE if recorded is WriteResult.WRITTEN else _RECORDED[recorded]
             return HashResult(created, outcome, reason=str(error))
         except NotHashed as error:
@@ -158,11 +162,13 @@ class ObjectHasher:
     def _as_archive(self, created: ObjectCreated) -> ArchiveHasher | None:
         return self._archives if self._archives and self._archives.takes(created) else None
 
-    def _hashed_or_handed_over(self, created: ObjectCreated, deadline: Deadline) -> HashResult:
+    def _hashed_or_handed_over(
+        self, created: ObjectCreated, deadline: Deadline, seen: Row | None
+    ) -> HashResult:
         if is_long(created, self._settings, deadline):
             return self._handed_over(created, "it may take longer than one invocation")
         try:
-            return self._hashed(created, deadline)
+            return self._hashed(created, deadline, seen)
         except OutOfTime as error:
             if not (self._long_objects and created.etag):
                 raise
@@ -178,9 +184,12 @@ class ObjectHasher:
         self._long_objects.begin(created, created.etag, mode)
         return HashResult(created, Outcome.LONG, reason=reason)
 
-    def _hashed(self, created: ObjectCreated, deadline: Deadline) -> HashResult:
+    def _record(self, row: Row, seen: Row | None) -> WriteResult:
+        return self._table.replace(row, seen) if seen else self._table.record(row)
+
+    def _hashed(self, created: ObjectCreated, deadline: Deadline, seen: Row | None) -> HashResult:
         if archives := self._as_archive(created):
-            return self._hashed_with_members(archives, created, deadline)
+            return self._hashed_with_members(archives, created, deadline, seen)
         started = self._clock()
         opened = self._source.open(created)
         with closing(opened.chunks):  # also if time runs out before their end
@@ -188,14 +197,20 @@ class ObjectHasher:
             digest = digest_of(chunks, self._settings.extra_algorithms)
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         row = self._row(created, Status.HASHED, digest, measurement, opened)
-        outcome = _RECORDED[self._table.record(row)]
+        outcome = _RECORDED[self._record(row, seen)]
         return HashResult(created, outcome, digest.sha1, measurement)
 
     def _hashed_with_members(
-        self, archives: ArchiveHasher, created: ObjectCreated, deadline: Deadline
+        self,
+        archives: ArchiveHasher,
+        created: ObjectCreated,
+        deadline: Deadline,
+        seen: Row | None,
     ) -> HashResult:
         from bucketsum.archives.archive_hasher import archive_record  # noqa: PLC0415 - see `settings`
 
+        if seen or not created.sequencer:  # other contents had members of this sequencer
+            archives.rows.remove_overwritten(created)
         started = self._clock()
         archive = archives.open(created)
         opened = self._source.open(created)
@@ -209,7 +224,7 @@ class ObjectHasher:
             remarks=summary.remarks,
             archive=archive_record(summary),
         )
-        recorded = self._table.record(row)
+        recorded = self._record(row, seen)
         if recorded is WriteResult.WRITTEN:
             archives.rows.remove_older(row)
         elif recorded is WriteResult.STALE:

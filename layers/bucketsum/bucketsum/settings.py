@@ -92,7 +92,7 @@ class Settings:
 
     Attributes:
         digests_table: Name of the table of digests.
-        arrivals_queue_url: Queue that delivers the messages.
+        arrivals_queue_url: Queue of object-created messages.
         dead_letter_queue_url: Queue for messages that no retry can help.
         max_receives: Receives after which SQS itself dead-letters a message; 1 to 1,000.
         chunk_bytes: Size of a part if several connections read an object, and of botocore's reads.
@@ -152,6 +152,11 @@ class Settings:
             long_objects_queue_url=env.get("LONG_OBJECTS_QUEUE_URL") or None,
             deleted_row_days=_whole(env, "DELETED_ROW_DAYS", 0, DELETED_ROW_DAYS_MAX),
         )
+
+    def queue_url_of(self, queue_arn: str) -> str:
+        """The URL of a queue beside the arrivals queue, in its account and Region."""
+        folder, _, _ = self.arrivals_queue_url.rpartition("/")
+        return f"{folder}/{queue_arn.rpartition(':')[2]}"
 
 
 def _threads(policy: ReadPolicy, room: int) -> int:

@@ -90,6 +90,7 @@ class HasherStack:
         deployed = {
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
             "DIGESTS_TABLE": "digests",
+            "BACKFILLS_TABLE": "backfills",
             "ARRIVALS_QUEUE_URL": self.arrivals_url,
             "DEAD_LETTER_QUEUE_URL": self.dead_letters_url,
             "MAX_RECEIVES": str(self._variables()["MAX_RECEIVES"]),

@@ -1,0 +1,1 @@
+"""`bucketsum backfill`: hash the objects that are in a bucket already."""

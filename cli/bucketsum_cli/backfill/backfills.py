@@ -1,0 +1,210 @@
+"""Start, stop, resume and follow the backfills of a deployed stack."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.backfill.bill import Group, Setup, Work, bill_of
+from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.backfill.table import BackfillsTable
+from bucketsum.clock import now
+from bucketsum.sweep.prices import prices_in
+from bucketsum_cli.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from mypy_boto3_stepfunctions import SFNClient
+
+    from bucketsum.backfill.records import Part
+    from bucketsum.backfill.tally import Tally
+    from bucketsum.sweep.prices import Prices
+    from bucketsum_cli.stack import Stack
+
+_STATE_MACHINE: Final = "BackfillStateMachineArn"
+_TABLE: Final = "BackfillsTableName"
+_RUNNING: Final = "RUNNING"
+_SUCCEEDED: Final = "SUCCEEDED"
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """The state of a backfill.
+
+    Attributes:
+        backfill: The backfill.
+        parts: Its parts.
+        tally: Its objects that are done, by outcome.
+        failure: Why its execution ended early; None if it did not.
+        usd: US dollars so far, by arithmetic.
+        seconds: Time since it was started, until it was stopped or everything is hashed.
+    """
+
+    backfill: Backfill
+    parts: tuple[Part, ...]
+    tally: Tally
+    failure: str | None
+    usd: float
+    seconds: float
+
+    @property
+    def queued(self) -> Work:
+        """Objects that were queued so far."""
+        objects = sum(part.objects for part in self.parts)
+        return Work(objects, sum(part.size_bytes for part in self.parts))
+
+    @property
+    def left(self) -> int | None:
+        """Objects that are not done; None while it is not known how many there are."""
+        if self.backfill.status is BackfillStatus.QUEUED:
+            return max(0, self.queued.objects - self.tally.objects)
+        if self.backfill.expected_objects is None:
+            return None
+        return max(0, self.backfill.expected_objects - self.tally.objects)
+
+    @property
+    def is_done(self) -> bool:
+        """Whether every object is done."""
+        return self.backfill.status is BackfillStatus.QUEUED and not self.left
+
+    @property
+    def objects_per_second(self) -> float:
+        """Mean rate since it was started."""
+        return self.tally.objects / self.seconds if self.seconds > 0 else 0.0
+
+    @property
+    def state(self) -> str:
+        """The state in a word."""
+        if self.failure:
+            return "failed"
+        return "done" if self.is_done else self.backfill.status.value
+
+
+class Backfills:
+    """The backfills of a stack.
+
+    Raises:
+        CannotDoError: The stack has no resources for backfills.
+    """
+
+    def __init__(self, stack: Stack) -> None:
+        absent = [name for name in (_STATE_MACHINE, _TABLE) if name not in stack.outputs]
+        if absent:
+            raise CannotDoError(
+                f"the stack {stack.name} has no output {', '.join(absent)}: it was deployed by an "
+                "older bucketsum; deploy it again (`bucketsum local up`, or `sam build && sam "
+                "deploy`)"
+            )
+        self._stack = stack
+        self._states: SFNClient = stack.client("stepfunctions")
+        self.table = BackfillsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
+        configuration = stack.client("lambda").get_function_configuration(
+            FunctionName=stack.function
+        )
+        region = stack.connection.session.region_name or ""
+        [architecture] = configuration.get("Architectures", ["x86_64"])
+        self.prices: Prices = prices_in(region, architecture)
+        self.setup = Setup(
+            memory_mb=configuration["MemorySize"],
+            concurrency=int(stack.parameters["BackfillConcurrency"]),
+            batch_size=int(stack.parameters["BatchSize"]),
+        )
+
+    def start(self, backfill: Backfill) -> None:
+        """Record *backfill* and start its execution."""
+        self.table.record(backfill)
+        self._states.start_execution(
+            stateMachineArn=self._stack.outputs[_STATE_MACHINE],
+            name=backfill.execution_name,
+            input=json.dumps({"backfill_id": backfill.backfill_id}),
+        )
+
+    def stop(self, backfill_id: str) -> Backfill:
+        """Stop listing; messages that are queued are still hashed.
+
+        Raises:
+            CannotDoError: There is no such backfill, or it is not running.
+        """
+        backfill = self._found(backfill_id)
+        if not self.table.end(backfill_id, BackfillStatus.STOPPED, now()):
+            raise CannotDoError(f"{backfill_id} is not running; it is {backfill.status.value}")
+        arn = self._execution_arn(backfill)
+        if self._execution(arn) == _RUNNING:
+            self._states.stop_execution(
+                executionArn=arn, error="Stopped", cause="`bucketsum backfill stop`"
+            )
+        return self._found(backfill_id)
+
+    def resume(self, backfill_id: str) -> Backfill:
+        """Start another execution, which goes on after the last object that was queued.
+
+        Raises:
+            CannotDoError: There is no such backfill, it is running, or all of it is queued.
+        """
+        backfill = self._found(backfill_id)
+        if backfill.status is BackfillStatus.QUEUED:
+            raise CannotDoError(f"all objects of {backfill_id} are queued already")
+        if (
+            backfill.status is BackfillStatus.RUNNING
+            and self._execution(self._execution_arn(backfill)) == _RUNNING
+        ):
+            raise CannotDoError(f"{backfill_id} is running")
+        resumed = replace(
+            backfill,
+            status=BackfillStatus.RUNNING,
+            executions=backfill.executions + 1,
+            ended_at=None,
+        )
+        self.start(resumed)
+        return resumed
+
+    def progress(self, backfill_id: str) -> Progress:
+        """The state of a backfill.
+
+        Raises:
+            CannotDoError: There is no such backfill.
+        """
+        return self.progress_of(self._found(backfill_id))
+
+    def progress_of(self, backfill: Backfill) -> Progress:
+        """The state of *backfill*."""
+        parts = tuple(self.table.parts(backfill.backfill_id))
+        tally = self.table.tally(backfill.backfill_id)
+        failure = None
+        if backfill.status is BackfillStatus.RUNNING:
+            status = self._execution(self._execution_arn(backfill))
+            if status not in (_RUNNING, _SUCCEEDED, None):
+                failure = f"its execution is {status}; `bucketsum backfill resume` goes on"
+        queued = Work(sum(p.objects for p in parts), sum(p.size_bytes for p in parts))
+        hashed = Work(tally.hashed, tally.hashed_bytes)
+        usd = bill_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
+        usd += bill_of(hashed, self.setup, self.prices).usd_of(Group.HASHING)
+        until = datetime.fromisoformat(backfill.ended_at or now())
+        seconds = (until - datetime.fromisoformat(backfill.started_at)).total_seconds()
+        return Progress(backfill, parts, tally, failure, usd, seconds)
+
+    def _found(self, backfill_id: str) -> Backfill:
+        backfill = self.table.backfill(backfill_id)
+        if backfill is None:
+            raise CannotDoError(
+                f"there is no backfill {backfill_id}; `bucketsum backfill list` shows all"
+            )
+        return backfill
+
+    def _execution_arn(self, backfill: Backfill) -> str:
+        machine = self._stack.outputs[_STATE_MACHINE]
+        return f"{machine.replace(':stateMachine:', ':execution:')}:{backfill.execution_name}"
+
+    def _execution(self, arn: str) -> str | None:
+        """The status of an execution; None if Step Functions does not know it (yet)."""
+        try:
+            return self._states.describe_execution(executionArn=arn)["status"]
+        except self._states.exceptions.ExecutionDoesNotExist:
+            return None
+
+
+def new_backfill_id() -> str:
+    """A unique name that sorts by time."""
+    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"

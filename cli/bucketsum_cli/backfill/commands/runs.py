@@ -1,0 +1,93 @@
+"""`bucketsum backfill list`, `show`, `stop` and `resume`."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.backfill.backfills import Backfills
+from bucketsum_cli.backfill.views import print_list, print_progress, progress_as_json
+from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.output import note, print_json, say
+
+if TYPE_CHECKING:
+    from bucketsum_cli.options import Target
+
+_backfill_argument = click.argument("backfill_id", metavar="BACKFILL")
+
+
+@click.command("list")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, metavar="N",
+              help="Maximum number of backfills to show.")  # fmt: skip
+@json_option
+@stack_options
+def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """List backfills, the newest first.
+
+    Example: bucketsum backfill list
+    """
+    backfills = Backfills(target.find())
+    listed = [backfills.progress_of(run) for run in islice(backfills.table.backfills(), limit)]
+    if as_json:
+        print_json([progress_as_json(progress) for progress in listed])
+    elif listed:
+        print_list(listed)
+    else:
+        note("no backfill has run yet; start one with `bucketsum backfill BUCKET`")
+
+
+@click.command("show")
+@_backfill_argument
+@json_option
+@stack_options
+def show(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """Show the progress of BACKFILL: rate, cost so far, objects left, failures.
+
+    Exits with 1 if it ended early or if objects failed; `bucketsum failures` shows the reasons.
+
+    Example: bucketsum backfill show 20261121T101500-3f9a1c
+    """
+    progress = Backfills(target.find()).progress(backfill_id)
+    if as_json:
+        print_json(progress_as_json(progress))
+    else:
+        print_progress(progress)
+    if progress.failure or progress.tally.failed:
+        raise SystemExit(ANSWER_IS_NO)
+
+
+@click.command("stop")
+@_backfill_argument
+@json_option
+@stack_options
+def stop(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """Stop BACKFILL. Objects that are queued already are still hashed.
+
+    Example: bucketsum backfill stop 20261121T101500-3f9a1c
+    """
+    backfills = Backfills(target.find())
+    progress = backfills.progress_of(backfills.stop(backfill_id))
+    if as_json:
+        print_json(progress_as_json(progress))
+    else:
+        say(f"stopped {backfill_id}; `bucketsum backfill resume` goes on with it")
+
+
+@click.command("resume")
+@_backfill_argument
+@json_option
+@stack_options
+def resume(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
+    """Go on with BACKFILL after it was stopped, or after its execution failed.
+
+    Example: bucketsum backfill resume 20261121T101500-3f9a1c
+    """
+    backfills = Backfills(target.find())
+    progress = backfills.progress_of(backfills.resume(backfill_id))
+    if as_json:
+        print_json(progress_as_json(progress))
+    else:
+        say(f"resumed {backfill_id}; `bucketsum backfill show` shows its progress")

@@ -1,0 +1,136 @@
+"""`bucketsum backfill start`: count, show the bill, ask, start."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum.backfill.bill import Work, bill_of
+from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.clock import now
+from bucketsum.errors import BadInventory
+from bucketsum_cli.backfill.backfills import Backfills, new_backfill_id
+from bucketsum_cli.backfill.counting import Count, count_of
+from bucketsum_cli.backfill.views import bill_as_json, print_bill
+from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
+from bucketsum_cli.output import confirmed, note, print_json, say
+from bucketsum_cli.served_buckets import serves
+
+if TYPE_CHECKING:
+    from bucketsum_cli.options import Target
+    from bucketsum_cli.stack import Stack
+
+
+@click.command("start")
+@click.argument("bucket", metavar="BUCKET")
+@prefix_option
+@click.option("--versions", is_flag=True, help="Also hash overwritten versions.")
+@click.option(
+    "--inventory",
+    metavar="URL",
+    help="Read an S3 inventory (CSV) instead of listing: s3://BUCKET/.../manifest.json.",
+)
+@click.option(
+    "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of objects to queue."
+)
+@click.option("--dry-run", is_flag=True, help="Show the bill and start nothing.")
+@click.option(
+    "--objects", type=click.IntRange(min=1), metavar="N", help="Do not count: bill N objects."
+)
+@click.option(
+    "--mean-size", type=click.IntRange(min=0), metavar="BYTES", help="Their mean size in bytes."
+)
+@yes_option
+@json_option
+@stack_options
+def start(  # noqa: PLR0913 - one parameter for each option
+    *,
+    target: Target,
+    bucket: str,
+    prefix: str,
+    versions: bool,
+    inventory: str | None,
+    limit: int | None,
+    dry_run: bool,
+    objects: int | None,
+    mean_size: int | None,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Hash the objects that are in BUCKET already.
+
+    Counts them first, and shows the requests, the cost and the time. With --yes nothing is counted,
+    unless --dry-run is given too. Objects that are recorded already are not read again, so a
+    backfill can be repeated.
+
+    Exits with 1 if you decline.
+
+    Example: bucketsum backfill photos --prefix 2019/ --dry-run
+    """
+    if (objects is None) != (mean_size is None):
+        raise click.UsageError("--objects and --mean-size belong together")
+    stack = target.find()
+    backfill = Backfill(
+        backfill_id=new_backfill_id(),
+        bucket=bucket,
+        status=BackfillStatus.RUNNING,
+        started_at=now(),
+        prefix=prefix or None,
+        all_versions=versions,
+        inventory=inventory,
+        limit=limit,
+    )
+    _require_served(stack, bucket)
+    backfills = Backfills(stack)
+    count = None
+    if objects is not None and mean_size is not None:
+        count = Count(Work(objects, objects * mean_size), "as given", is_exact=False)
+    elif dry_run or not yes:
+        count = _counted(stack, backfill)
+    document = _shown_bill(backfills, count, as_json=as_json)
+    if not dry_run:
+        _start(backfills, backfill, count, yes=yes)
+    if as_json:
+        print_json({"backfill": None if dry_run else backfill.backfill_id, "bill": document})
+    elif not dry_run:
+        say(f"started {backfill.backfill_id}; `bucketsum backfill show` shows its progress")
+
+
+def _require_served(stack: Stack, bucket: str) -> None:
+    if not serves(stack, bucket):
+        raise CannotDoError(
+            f"{bucket} is not a bucket of the stack {stack.name}, so its functions may not read "
+            f"it; attach it first: `bucketsum attach {bucket}`"
+        )
+
+
+def _counted(stack: Stack, backfill: Backfill) -> Count:
+    try:
+        return count_of(stack.client("s3"), backfill)
+    except BadInventory as error:
+        raise CannotDoError(str(error)) from error
+
+
+def _shown_bill(
+    backfills: Backfills, count: Count | None, *, as_json: bool
+) -> dict[str, object] | None:
+    if count is None:
+        return None
+    bill = bill_of(count.work, backfills.setup, backfills.prices)
+    if not as_json:
+        print_bill(count, bill)
+    return bill_as_json(count, bill)
+
+
+def _start(backfills: Backfills, backfill: Backfill, count: Count | None, *, yes: bool) -> None:
+    if not confirmed(f"Start the backfill of {backfill.bucket}?", yes=yes):
+        note("nothing was started")
+        raise SystemExit(ANSWER_IS_NO)
+    if count:
+        backfill = replace(
+            backfill, expected_objects=count.work.objects, expected_bytes=count.work.size_bytes
+        )
+    backfills.start(backfill)

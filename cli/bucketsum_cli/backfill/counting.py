@@ -1,0 +1,94 @@
+"""Objects and bytes of a backfill, counted before it is started."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bucketsum.backfill.bill import Work
+from bucketsum.backfill.inventory import InventoryReader, manifest_at
+from bucketsum.backfill.listing import page_of_keys
+from bucketsum.backfill.records import Part
+from bucketsum_cli.output import notes, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.backfill.records import Backfill
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """The objects of a backfill.
+
+    Attributes:
+        work: Their number and size.
+        source: How they were counted.
+        is_exact: Whether all of them were counted.
+    """
+
+    work: Work
+    source: str
+    is_exact: bool
+
+
+def count_of(s3: S3Client, backfill: Backfill) -> Count:
+    """Count the objects of *backfill*, with progress on a terminal.
+
+    Raises:
+        BadInventory: Its inventory cannot be used.
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    if backfill.inventory is not None:
+        return _from_inventory(s3, backfill, backfill.inventory)
+    with _shown() as show:
+        for work in _listed(s3, backfill):
+            show(work)
+    return Count(work, "counted by listing", is_exact=True)
+
+
+def _listed(s3: S3Client, backfill: Backfill) -> Iterator[Work]:
+    """The sum so far, after each page."""
+    part, objects, size_bytes = Part(0), 0, 0
+    while not part.done and (backfill.limit is None or objects < backfill.limit):
+        page = page_of_keys(s3, backfill, part)
+        left = None if backfill.limit is None else backfill.limit - objects
+        counted = page.objects[:left]
+        objects += len(counted)
+        size_bytes += sum(listed.size_bytes for listed in counted)
+        part = page.after
+        yield Work(objects, size_bytes)
+
+
+def _from_inventory(s3: S3Client, backfill: Backfill, url: str) -> Count:
+    """Count the first file, and assume that the others are like it."""
+    manifest = manifest_at(s3, url, backfill.bucket)
+    reader = InventoryReader(s3, replace(backfill, limit=None), manifest)
+    if not manifest.files:
+        return Count(Work(0, 0), "counted in the inventory", is_exact=True)
+    first = manifest.files[0]
+    part, objects, size_bytes = Part(0, file=first.key), 0, 0
+    while not part.done:
+        page = reader.next_page(part)
+        objects += len(page.objects)
+        size_bytes += sum(listed.size_bytes for listed in page.objects)
+        part = page.after
+    files = len(manifest.files)
+    factor = sum(file.size_bytes for file in manifest.files) / max(1, first.size_bytes)
+    estimated = Work(round(objects * factor), round(size_bytes * factor))
+    if backfill.limit is not None and backfill.limit < estimated.objects:
+        estimated = Work(backfill.limit, backfill.limit * estimated.mean_bytes)
+    source = "counted in the inventory" if files == 1 else f"estimated from 1 of {files} files"
+    return Count(estimated, source, is_exact=files == 1)
+
+
+@contextmanager
+def _shown() -> Iterator[Callable[[Work], None]]:
+    with notes().status("counting ...") as status:
+        yield lambda work: status.update(
+            f"counting: {work.objects:,} objects, {size_text(work.size_bytes)}"
+        )

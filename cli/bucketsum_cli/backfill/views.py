@@ -1,0 +1,145 @@
+"""Tables and JSON of backfills and their bills."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.backfill.bill import Group
+from bucketsum_cli.output import Column, moment_text, print_table, say, size_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bucketsum.backfill.bill import Bill, Item
+    from bucketsum_cli.backfill.backfills import Progress
+    from bucketsum_cli.backfill.counting import Count
+
+_BILL: Final = (
+    Column("part", 13),
+    Column("item", 26),
+    Column("number", 17, right=True),
+    Column("USD", 10, right=True),
+)
+_LIST: Final = (
+    Column("backfill", 22),
+    Column("bucket", 30, folds=True),
+    Column("state", 8),
+    Column("queued", 13, right=True),
+    Column("done", 13, right=True),
+    Column("USD", 9, right=True),
+)
+_HOURS_PER_DAY: Final = 24
+
+
+def print_bill(count: Count, bill: Bill) -> None:
+    """Show the objects, and each line of the bill."""
+    work = count.work
+    say(f"{work.objects:,} objects, {size_text(work.size_bytes)} ({count.source})")
+    print_table(_BILL, map(_cells_of, bill.items))
+    sums = ", ".join(f"{group.value} {bill.usd_of(group):,.2f}" for group in Group)
+    say(f"{bill.usd:,.2f} USD: {sums}; less for objects that are recorded already")
+    say(f"{time_text(bill.hours)}; the limit is {bill.limit.value}")
+
+
+def _cells_of(item: Item) -> list[str]:
+    return [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
+
+
+def time_text(hours: float) -> str:
+    """Hours, with the days if there are several."""
+    if hours >= 2 * _HOURS_PER_DAY:
+        return f"{hours:,.0f} hours ({hours / _HOURS_PER_DAY:.1f} days)"
+    return f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.1f} minutes"
+
+
+def bill_as_json(count: Count, bill: Bill) -> dict[str, Any]:
+    """The bill as the document of ``--json``."""
+    return {
+        "objects": count.work.objects,
+        "size_bytes": count.work.size_bytes,
+        "counted": count.source,
+        "exact": count.is_exact,
+        "items": [asdict(item) for item in bill.items],
+        "orchestration_usd": bill.usd_of(Group.ORCHESTRATION),
+        "usd": bill.usd,
+        "hours": bill.hours,
+        "limit": bill.limit.value,
+    }
+
+
+def print_list(listed: Iterable[Progress]) -> bool:
+    """Show a line for each backfill; returns whether there were any."""
+    return print_table(
+        _LIST,
+        (
+            [
+                progress.backfill.backfill_id,
+                f"{progress.backfill.bucket}/{progress.backfill.prefix or ''}",
+                progress.state,
+                f"{progress.queued.objects:,}",
+                f"{progress.tally.objects:,}",
+                f"{progress.usd:,.2f}",
+            ]
+            for progress in listed
+        ),
+    )
+
+
+def print_progress(progress: Progress) -> None:
+    """Show everything about one backfill."""
+    backfill, tally, queued = progress.backfill, progress.tally, progress.queued
+    say(f"{backfill.backfill_id}: {progress.state}, s3://{backfill.bucket}/{backfill.prefix or ''}")
+    if progress.failure:
+        say(progress.failure)
+    say(f"started  {moment_text(backfill.started_at)} UTC, execution {backfill.executions}")
+    done = sum(part.done for part in progress.parts)
+    say(f"queued   {queued.objects:,} objects, {size_text(queued.size_bytes)}; "
+        f"{done} of {len(progress.parts)} parts")  # fmt: skip
+    say(f"done     {tally.objects:,}: hashed {tally.hashed:,} ({size_text(tally.hashed_bytes)}), "
+        f"skipped {tally.skipped:,}, superseded {tally.superseded:,}, gone {tally.gone:,}, "
+        f"unreadable {tally.unreadable:,}, in slices {tally.long:,}, failed "
+        f"{tally.failed:,}")  # fmt: skip
+    say(f"left     {_left_text(progress)}")
+    say(f"rate     {progress.objects_per_second:,.1f} objects per second")
+    say(f"cost     {progress.usd:,.4f} USD so far")
+
+
+def _left_text(progress: Progress) -> str:
+    if progress.left is None:
+        waiting = progress.queued.objects - progress.tally.objects
+        return f"{max(0, waiting):,} of those queued; the others are not counted"
+    if progress.left and progress.objects_per_second:
+        hours = progress.left / progress.objects_per_second / 3600
+        return f"{progress.left:,}, {time_text(hours)} at this rate"
+    return f"{progress.left:,}"
+
+
+def progress_as_json(progress: Progress) -> dict[str, Any]:
+    """A backfill as the document of ``--json``."""
+    backfill = progress.backfill
+    return {
+        "backfill": backfill.backfill_id,
+        "bucket": backfill.bucket,
+        "prefix": backfill.prefix or "",
+        "versions": backfill.all_versions,
+        "inventory": backfill.inventory,
+        "limit": backfill.limit,
+        "state": progress.state,
+        "failure": progress.failure,
+        "started_at": backfill.started_at,
+        "ended_at": backfill.ended_at,
+        "executions": backfill.executions,
+        "queued_objects": progress.queued.objects,
+        "queued_bytes": progress.queued.size_bytes,
+        "parts": len(progress.parts),
+        "parts_done": sum(part.done for part in progress.parts),
+        **{f"{name}_objects": getattr(progress.tally, name) for name in _OUTCOMES},
+        "hashed_bytes": progress.tally.hashed_bytes,
+        "left_objects": progress.left,
+        "objects_per_second": progress.objects_per_second,
+        "usd": progress.usd,
+    }
+
+
+_OUTCOMES: Final = ("hashed", "skipped", "superseded", "gone", "unreadable", "long", "failed")

@@ -1,0 +1,211 @@
+"""Requests, US dollars and hours of a backfill, by arithmetic."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from math import ceil
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.backfill import prices as requests_prices
+from bucketsum.backfill.enqueue import PAUSE_SECONDS
+from bucketsum.backfill.messages import OBJECTS_MAX, TOTAL_BYTES_MAX
+from bucketsum.backfill.plan import enqueuers_for
+from bucketsum.s3.read_plan import ReadPolicy
+from bucketsum.settings import MEMORY_MB_PER_CPU
+
+if TYPE_CHECKING:
+    from bucketsum.sweep.prices import Prices
+
+CPU_SECONDS_PER_OBJECT: Final = 0.0022
+"""CPU time besides reading, for requests and the row; from `python -m bench function`."""
+
+READ_BYTES_PER_SECOND: Final = 75_000_000
+"""Reading and hashing at the link's speed, by `python -m bench readers`."""
+
+GETS_PER_SECOND: Final = 5500
+"""S3 allows this many in each prefix."""
+
+LISTED_PER_SECOND: Final = 2500
+"""Objects that one enqueuer lists and queues."""
+
+ENQUEUER_MB: Final = 256
+ROUND_SECONDS: Final = 870
+"""Longest invocation of an enqueuer."""
+
+_LOG_BYTES_PER_INVOCATION: Final = 1100
+_ROW_WRITE_UNITS: Final = 2
+"""The row of up to 1 KB, and its entry in the index by-sha1."""
+
+_TRANSITIONS_PER_ROUND: Final = 3
+_TRANSITIONS_PER_CHILD: Final = 2
+_LIST_OBJECTS: Final = 1000
+_SQS_BATCH: Final = 10
+
+
+class Group(StrEnum):
+    """A part of a bill."""
+
+    ORCHESTRATION = "orchestration"
+    """Finding the objects, and passing them to the hasher."""
+    HASHING = "hashing"
+    """The hasher's own work, as for new objects."""
+
+
+class Limit(StrEnum):
+    """The reason why a backfill takes so long."""
+
+    CONCURRENCY = "BackfillConcurrency"
+    REQUESTS = "S3's 5,500 GETs per second and prefix"
+    LISTING = "listing"
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """The objects of a backfill."""
+
+    objects: int
+    size_bytes: int
+
+    @property
+    def mean_bytes(self) -> int:
+        """Mean size of an object."""
+        return self.size_bytes // self.objects if self.objects else 0
+
+
+@dataclass(frozen=True, slots=True)
+class Setup:
+    """The deployed hasher, and its concurrency in the slow lane."""
+
+    memory_mb: int
+    concurrency: int
+    batch_size: int
+    chunk_bytes: int = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A line of a bill.
+
+    Attributes:
+        group: Its part of the bill.
+        name: Its text.
+        requests: Requests, or other units.
+        usd: Price of all of them.
+    """
+
+    group: Group
+    name: str
+    requests: float
+    usd: float
+
+
+@dataclass(frozen=True, slots=True)
+class Bill:
+    """The cost and the time of a backfill.
+
+    Attributes:
+        items: The lines.
+        hours: Time until the last object is hashed.
+        limit: The reason why it takes so long.
+    """
+
+    items: tuple[Item, ...]
+    hours: float
+    limit: Limit
+
+    @property
+    def usd(self) -> float:
+        """The sum of all lines."""
+        return sum(item.usd for item in self.items)
+
+    def usd_of(self, group: Group) -> float:
+        """The sum of the lines of *group*."""
+        return sum(item.usd for item in self.items if item.group is group)
+
+
+def bill_of(work: Work, setup: Setup, prices: Prices) -> Bill:
+    """The bill of a backfill of which nothing is recorded yet, without a free tier or a retry."""
+    seconds, limit = _duration(work, setup)
+    items = _orchestration(work, setup, prices, seconds) + _hashing(work, setup, prices)
+    return Bill(items, seconds / 3600, limit)
+
+
+def _object_seconds(work: Work, setup: Setup) -> float:
+    """Seconds of an environment for one object."""
+    share = min(1, setup.memory_mb / MEMORY_MB_PER_CPU)
+    return CPU_SECONDS_PER_OBJECT / share + work.mean_bytes / READ_BYTES_PER_SECOND
+
+
+def _gets_per_object(work: Work, setup: Setup) -> int:
+    policy = ReadPolicy(None, setup.chunk_bytes, setup.memory_mb)
+    return policy.plan_for(work.mean_bytes).requests(work.mean_bytes)
+
+
+def _duration(work: Work, setup: Setup) -> tuple[float, Limit]:
+    gets = work.objects * _gets_per_object(work, setup)
+    listers = enqueuers_for(setup.concurrency)
+    return max(
+        (work.objects * _object_seconds(work, setup) / setup.concurrency, Limit.CONCURRENCY),
+        (gets / GETS_PER_SECOND, Limit.REQUESTS),
+        (work.objects / LISTED_PER_SECOND / listers, Limit.LISTING),
+    )
+
+
+def _messages(work: Work) -> int:
+    each = max(1, min(OBJECTS_MAX, TOTAL_BYTES_MAX // max(1, work.mean_bytes)))
+    return ceil(work.objects / each)
+
+
+def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> tuple[Item, ...]:
+    messages = _messages(work)
+    invocations = messages / setup.batch_size
+    pages = work.objects / _LIST_OBJECTS
+    listers = enqueuers_for(setup.concurrency)
+    rounds = ceil(seconds / ROUND_SECONDS)
+    transitions = rounds * (_TRANSITIONS_PER_ROUND + listers * _TRANSITIONS_PER_CHILD)
+    listing = prices.invocation_usd(ROUND_SECONDS * 1000, ENQUEUER_MB) * seconds / ROUND_SECONDS
+    looks = pages + seconds / PAUSE_SECONDS * listers  # at the length of the queue
+    sqs = messages / _SQS_BATCH + 2 * invocations + looks
+    positions = pages * 2  # a position is written; the state is read
+    return tuple(
+        Item(Group.ORCHESTRATION, name, count, usd)
+        for name, count, usd in (
+            ("S3 lists", pages, pages * requests_prices.S3_LIST),
+            ("enqueuer, Lambda seconds", seconds * listers, listing * listers),
+            ("state transitions", transitions, transitions * requests_prices.STATE_TRANSITION),
+            ("SQS requests", sqs, sqs * requests_prices.SQS_REQUEST),
+            (
+                "look-ups of rows",
+                work.objects,
+                work.objects * requests_prices.READ_UNIT / 2,
+            ),
+            (
+                "positions and counts",
+                positions + invocations,
+                (positions + invocations) * requests_prices.WRITE_UNIT,
+            ),
+        )
+    )
+
+
+def _hashing(work: Work, setup: Setup, prices: Prices) -> tuple[Item, ...]:
+    invocations = _messages(work) / setup.batch_size
+    gets = work.objects * _gets_per_object(work, setup)
+    seconds = work.objects * _object_seconds(work, setup)
+    compute = prices.invocation_usd(1000, setup.memory_mb) - prices.request
+    logs = invocations * _LOG_BYTES_PER_INVOCATION
+    return tuple(
+        Item(Group.HASHING, name, count, usd)
+        for name, count, usd in (
+            ("S3 GETs", gets, gets * requests_prices.S3_GET),
+            (
+                "rows written",
+                work.objects,
+                work.objects * _ROW_WRITE_UNITS * requests_prices.WRITE_UNIT,
+            ),
+            ("hasher, Lambda requests", invocations, invocations * prices.request),
+            ("hasher, Lambda seconds", seconds, seconds * compute),
+            ("log bytes", logs, logs * requests_prices.LOG_BYTE),
+        )
+    )

@@ -1,0 +1,161 @@
+"""Queue the objects of a backfill's parts, page by page, no faster than they are hashed."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.records import BackfillStatus, Part
+from bucketsum.errors import QueueRefused
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from mypy_boto3_sqs import SQSClient
+
+    from bucketsum.backfill.listing import Page
+    from bucketsum.backfill.reader import PageReader
+    from bucketsum.backfill.records import Backfill
+    from bucketsum.backfill.table import BackfillsTable
+    from bucketsum.deadline import Deadline
+    from bucketsum.notifications import ObjectCreated
+
+QUEUED_MESSAGES_MAX: Final = 5000
+"""Messages that may wait in the queue: it stays short, so that a stop is soon felt, and no message
+gets as old as the 14 days after which SQS deletes it."""
+
+PAUSE_SECONDS: Final = 5.0
+STOP_BEFORE_END_SECONDS: Final = 30.0
+"""An invocation takes no further page this long before its time-out."""
+
+_BATCH_MESSAGES: Final = 10  # SQS's own limit
+_BATCH_BYTES: Final = 256 * 1024  # a quarter of SQS's limit
+_ATTEMPTS: Final = 5
+
+
+class BackfillQueue:
+    """The queue of the messages of listed objects."""
+
+    def __init__(self, sqs: SQSClient, url: str) -> None:
+        self._sqs = sqs
+        self._url = url
+
+    def is_full(self) -> bool:
+        """Whether so many messages wait that no more should be sent."""
+        name: Final = "ApproximateNumberOfMessages"
+        answer = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=[name])
+        return int(answer["Attributes"][name]) >= QUEUED_MESSAGES_MAX
+
+    def send_objects(self, backfill_id: str, objects: Iterable[ObjectCreated]) -> int:
+        """Send *objects* in messages of several; returns the number of messages.
+
+        Raises:
+            QueueRefused: SQS did not take a message, in several attempts.
+            ClientError: SQS refused the request.
+        """
+        count = 0
+        for batch in _batches(bodies_of(backfill_id, objects)):
+            count += len(batch)
+            self._send_batch(batch)
+        return count
+
+    def _send_batch(self, bodies: list[str]) -> None:
+        refusal = ""
+        for _ in range(_ATTEMPTS):
+            answer = self._sqs.send_message_batch(
+                QueueUrl=self._url,
+                Entries=[{"Id": str(n), "MessageBody": body} for n, body in enumerate(bodies)],
+            )
+            failed = answer.get("Failed", [])
+            if not failed:
+                return
+            refusal = f"{failed[0]['Code']}: {failed[0].get('Message', '')}"
+            bodies = [bodies[int(error["Id"])] for error in failed]
+        raise QueueRefused(f"SQS did not take {len(bodies)} messages: {refusal}")
+
+
+def _batches(bodies: Iterable[str]) -> Iterator[list[str]]:
+    batch: list[str] = []
+    batch_bytes = 0
+    for body in bodies:
+        if batch and (len(batch) == _BATCH_MESSAGES or batch_bytes + len(body) > _BATCH_BYTES):
+            yield batch
+            batch, batch_bytes = [], 0
+        batch.append(body)
+        batch_bytes += len(body)
+    if batch:
+        yield batch
+
+
+@dataclass(frozen=True, slots=True)
+class Enqueuer:
+    """Queues the objects of backfills.
+
+    Attributes:
+        table: Holds the position in each part.
+        queue: Takes the messages.
+        pause_seconds: Time between two looks at a full queue.
+    """
+
+    table: BackfillsTable
+    queue: BackfillQueue
+    pause_seconds: float = PAUSE_SECONDS
+
+    def enqueue(
+        self, backfill: Backfill, numbers: Iterable[int], reader: PageReader, deadline: Deadline
+    ) -> int:
+        """Queue the objects of some parts until they are done, or the invocation's time is over.
+
+        The position is saved after the messages are sent: if this is interrupted, a page is sent
+        again, and the hasher skips what is recorded.
+
+        Returns:
+            The number of objects that were queued.
+        """
+        queued = 0
+        parts = {part.number: part for part in self.table.parts(backfill.backfill_id)}
+        budget = _remaining(backfill, parts.values())
+        for number in numbers:
+            part = parts[number]
+            while not part.done and deadline.leaves(STOP_BEFORE_END_SECONDS):
+                if not self._is_running(backfill):
+                    return queued
+                if self.queue.is_full():
+                    time.sleep(self.pause_seconds)
+                    continue
+                moved = self._with_next_page(backfill, part, reader.next_page(part), budget)
+                if moved is None:  # another enqueuer has this part
+                    return queued
+                added = moved.objects - part.objects
+                queued += added
+                budget = None if budget is None else budget - added
+                part = moved
+        return queued
+
+    def _with_next_page(
+        self, backfill: Backfill, part: Part, page: Page, budget: int | None
+    ) -> Part | None:
+        objects = page.objects if budget is None else page.objects[:budget]
+        messages = self.queue.send_objects(backfill.backfill_id, objects)
+        moved = replace(
+            page.after,
+            done=page.after.done or (budget is not None and budget <= len(objects)),
+            objects=part.objects + len(objects),
+            size_bytes=part.size_bytes + sum(listed.size_bytes for listed in objects),
+            messages=part.messages + messages,
+            pages=part.pages + 1,
+        )
+        return moved if self.table.advance(backfill.backfill_id, part, moved) else None
+
+    def _is_running(self, backfill: Backfill) -> bool:
+        current = self.table.backfill(backfill.backfill_id)
+        return current is not None and current.status is BackfillStatus.RUNNING
+
+
+def _remaining(backfill: Backfill, parts: Iterable[Part]) -> int | None:
+    """Objects that may still be queued; None if there is no limit."""
+    if backfill.limit is None:
+        return None
+    return max(0, backfill.limit - sum(part.objects for part in parts))

@@ -1,0 +1,177 @@
+"""The manifest and the files of an S3 inventory, as parts of a backfill."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from itertools import islice
+from typing import TYPE_CHECKING, BinaryIO, Final, cast
+from urllib.parse import unquote_plus, urlsplit
+
+from bucketsum.backfill.listing import Page
+from bucketsum.backfill.messages import NO_SEQUENCER
+from bucketsum.digest_rows import NULL_VERSION
+from bucketsum.errors import BadInventory
+from bucketsum.notifications import ObjectCreated
+from bucketsum.s3.get_object import BROKEN
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.backfill.records import Backfill, Part
+
+ROWS_PER_PAGE: Final = 1000
+
+_NEEDED: Final = ("Key", "Size", "LastModifiedDate", "ETag")
+_TRUE: Final = "true"
+
+
+@dataclass(frozen=True, slots=True)
+class InventoryFile:
+    """A file of an inventory.
+
+    Attributes:
+        key: Its key.
+        size_bytes: Its compressed size.
+    """
+
+    key: str
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """The manifest of an inventory.
+
+    Attributes:
+        bucket: Bucket of its files.
+        source: Bucket that it lists.
+        columns: Columns of its files, in order.
+        files: Its files.
+    """
+
+    bucket: str
+    source: str
+    columns: tuple[str, ...]
+    files: tuple[InventoryFile, ...]
+
+
+def manifest_at(s3: S3Client, url: str, bucket: str) -> Manifest:
+    """The manifest of an inventory of *bucket*.
+
+    Args:
+        s3: A client.
+        url: ``s3://BUCKET/KEY`` of a ``manifest.json``.
+        bucket: The bucket that it must list.
+
+    Raises:
+        BadInventory: It is no such manifest, or lacks a column that is needed; the text says which.
+        ClientError: S3 refused.
+    """
+    place = urlsplit(url)
+    if place.scheme != "s3" or not place.netloc or not place.path.strip("/"):
+        raise BadInventory(f"{url} is not a URL like s3://bucket/folder/manifest.json")
+    body = s3.get_object(Bucket=place.netloc, Key=place.path[1:])["Body"].read()
+    manifest = _manifest_of(place.netloc, body, url)
+    if manifest.source != bucket:
+        raise BadInventory(f"{url} lists the bucket {manifest.source}, not {bucket}")
+    if "VersionId" not in manifest.columns and _keeps_versions(s3, bucket):
+        raise BadInventory(
+            f"{url} has no column VersionId, but {bucket} keeps versions: configure the inventory "
+            "for all versions"
+        )
+    return manifest
+
+
+def _manifest_of(bucket: str, body: bytes, url: str) -> Manifest:
+    try:
+        document = json.loads(body)
+        if document["fileFormat"] != "CSV":
+            raise BadInventory(f"{url} has files of the format {document['fileFormat']}, not CSV")
+        columns = tuple(name.strip() for name in document["fileSchema"].split(","))
+        files = tuple(InventoryFile(file["key"], int(file["size"])) for file in document["files"])
+        source = document["sourceBucket"]
+    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        raise BadInventory(f"{url} is not the manifest of an S3 inventory: {error!r}") from error
+    missing = [name for name in _NEEDED if name not in columns]
+    if missing:
+        raise BadInventory(f"{url} has no column {', '.join(missing)}: add it to the inventory")
+    return Manifest(bucket, source, columns, files)
+
+
+def _keeps_versions(s3: S3Client, bucket: str) -> bool:
+    return "Status" in s3.get_bucket_versioning(Bucket=bucket)
+
+
+class InventoryReader:
+    """Pages of the objects in an inventory's files.
+
+    A file is read from its beginning once, however many pages follow each other.
+    """
+
+    def __init__(self, s3: S3Client, backfill: Backfill, manifest: Manifest) -> None:
+        self._s3 = s3
+        self._backfill = backfill
+        self._manifest = manifest
+        self._rows: Iterator[dict[str, str]] = iter(())
+        self._next: tuple[str, int] | None = None
+
+    def next_page(self, part: Part) -> Page:
+        """The next objects of a file.
+
+        Raises:
+            BadInventory: A row lacks what its columns promise.
+            ClientError: S3 refused.
+        """
+        file, position = part.file or "", int(part.position or 0)
+        rows = self._rows_at(file, position)
+        position += len(rows)
+        self._next = (file, position)
+        objects = tuple(self.objects_of(rows))
+        if len(rows) < ROWS_PER_PAGE:
+            return Page(objects, replace(part, done=True))
+        return Page(objects, replace(part, position=str(position)))
+
+    def _rows_at(self, file: str, position: int) -> list[dict[str, str]]:
+        if self._next == (file, position):
+            with suppress(*BROKEN, OSError, EOFError):  # a pause was too long for the connection
+                return list(islice(self._rows, ROWS_PER_PAGE))
+        self._rows = islice(self.file_rows(file), position, None)
+        return list(islice(self._rows, ROWS_PER_PAGE))
+
+    def file_rows(self, file: str) -> Iterator[dict[str, str]]:
+        """The rows of a file by their columns."""
+        body = self._s3.get_object(Bucket=self._manifest.bucket, Key=file)["Body"]
+        columns = self._manifest.columns
+        with gzip.open(cast("BinaryIO", body), "rt", encoding="utf-8", newline="") as text:
+            for values in csv.reader(text):
+                if len(values) != len(columns):
+                    raise BadInventory(f"a row of {file} has {len(values)} columns: {values}"[:200])
+                yield dict(zip(columns, values, strict=True))
+
+    def objects_of(self, rows: list[dict[str, str]]) -> Iterator[ObjectCreated]:
+        """The objects of *rows* that the backfill is for."""
+        for row in rows:
+            key = unquote_plus(row["Key"])
+            latest = row.get("IsLatest", _TRUE) == _TRUE
+            if (
+                row.get("IsDeleteMarker") == _TRUE
+                or not key.startswith(self._backfill.prefix or "")
+                or not (latest or self._backfill.all_versions)
+            ):
+                continue
+            version_id = row.get("VersionId") or NULL_VERSION
+            yield ObjectCreated(
+                bucket=self._backfill.bucket,
+                key=key,
+                version_id=None if version_id == NULL_VERSION else version_id,
+                etag=row["ETag"],
+                size_bytes=int(row["Size"]),
+                sequencer=NO_SEQUENCER,
+                event_time=row["LastModifiedDate"],
+            )

@@ -1,0 +1,104 @@
+"""Hash a batch of messages of listed objects, after one look-up of all their rows."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final, cast
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from bucketsum.backfill.messages import listed_objects_in
+from bucketsum.backfill.rules import Known, known
+from bucketsum.backfill.tally import Tally
+from bucketsum.batch import BatchHasher, MessageResult
+from bucketsum.digest_rows import row_key_of
+from bucketsum.errors import MalformedMessage
+from bucketsum.hashing import HashResult, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bucketsum.dead_letters import ReceivedMessage
+    from bucketsum.deadline import Deadline
+    from bucketsum.digest_rows import Row, RowKey
+    from bucketsum.digests_table import DigestsTable
+    from bucketsum.hashing import ObjectHasher
+    from bucketsum.notifications import ObjectCreated, ObjectEvent
+    from bucketsum.settings import Settings
+
+_OUTCOMES: Final = {Known.RECORDED: Outcome.UNCHANGED, Known.NEWER: Outcome.SUPERSEDED}
+
+
+class ListedBatchHasher:
+    """Hashes batches of messages of listed objects."""
+
+    def __init__(self, hasher: ObjectHasher, table: DigestsTable, settings: Settings) -> None:
+        self._hasher = hasher
+        self._table = table
+        self._settings = settings
+
+    def handle(
+        self, messages: Sequence[ReceivedMessage], deadline: Deadline
+    ) -> Iterator[MessageResult]:
+        """Hash the objects that are not recorded; as `BatchHasher.handle`."""
+        try:
+            rows = self._table.rows_at(
+                row_key_of(listed) for message in messages for listed in _objects_in(message)
+            )
+        except (BotoCoreError, ClientError) as error:
+            yield from (MessageResult(message, results=[error]) for message in messages)
+            return
+
+        def hash_unknown(listed: ObjectEvent, deadline: Deadline) -> HashResult:
+            return self._hash(cast("ObjectCreated", listed), rows, deadline)
+
+        batch = BatchHasher(hash_unknown, self._settings, _parsed)
+        yield from batch.handle(messages, deadline)
+
+    def _hash(
+        self, listed: ObjectCreated, rows: Mapping[RowKey, Row], deadline: Deadline
+    ) -> HashResult:
+        seen = rows.get(row_key_of(listed))
+        if seen is None:
+            return self._hasher.hash(listed, deadline)
+        reason = known(listed, seen)
+        if reason:
+            return HashResult(listed, _OUTCOMES[reason])
+        # It keeps the row's sequencer, so that a late event of the row's object changes nothing.
+        repair = replace(listed, sequencer=seen.sequencer)
+        return self._hasher.hash(repair, deadline, seen)
+
+
+def _parsed(body: str) -> Sequence[ObjectCreated]:
+    return listed_objects_in(body).objects
+
+
+def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:
+    try:
+        return _parsed(message.body)
+    except MalformedMessage:
+        return ()
+
+
+def tally_of(result: MessageResult) -> tuple[str, Tally] | None:
+    """The backfill of a message that is done, and its objects by outcome; None if malformed."""
+    if not result.events:
+        return None
+    counts = Counter(report.outcome for report in result.reports)
+    hashed = (
+        report.measurement.size_bytes
+        for report in result.reports
+        if report.outcome is Outcome.HASHED and report.measurement
+    )
+    tally = Tally(
+        hashed=counts[Outcome.HASHED],
+        hashed_bytes=sum(hashed),
+        skipped=counts[Outcome.UNCHANGED],
+        superseded=counts[Outcome.SUPERSEDED],
+        gone=counts[Outcome.GONE],
+        unreadable=counts[Outcome.UNREADABLE],
+        long=counts[Outcome.LONG],
+        failed=len(result.events) - len(result.reports),
+    )
+    return listed_objects_in(result.received.body).backfill_id, tally

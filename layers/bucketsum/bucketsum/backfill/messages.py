@@ -1,0 +1,132 @@
+"""Messages of listed objects: the enqueuer writes them, the hasher reads them."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.digest_rows import NULL_VERSION
+from bucketsum.errors import MalformedMessage
+from bucketsum.message_fields import (
+    bucket_name,
+    json_object,
+    moment_at,
+    object_key,
+    optional_opaque_at,
+    shown,
+    size_at,
+    text_at,
+)
+from bucketsum.notifications import ObjectCreated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+OBJECTS_MAX: Final = 10
+"""Most objects of one message."""
+
+TOTAL_BYTES_MAX: Final = 64 * 1024 * 1024
+"""Most bytes of the objects of one message, so that a retry of it does not read much again."""
+
+_BODY_BYTES_MAX: Final = 60_000  # SQS bills every 64 KB as a request
+_BACKFILL_ID: Final = re.compile(r"[A-Za-z0-9-]{1,80}")
+NO_SEQUENCER: Final = ""
+"""A listing has no sequencer. Padded, it is lower than that of every event."""
+
+
+@dataclass(frozen=True, slots=True)
+class ListedObjects:
+    """Objects of one message, as a listing describes them.
+
+    Attributes:
+        backfill_id: The backfill that listed them.
+        objects: They; their sequencer is `NO_SEQUENCER`, their time is S3's LastModified.
+    """
+
+    backfill_id: str
+    objects: tuple[ObjectCreated, ...]
+
+
+def listed_objects_in(body: str) -> ListedObjects:
+    """The listed objects in one queue message.
+
+    Raises:
+        MalformedMessage: A field is missing, of the wrong type or out of range; the text names it.
+    """
+    message = json_object(body)
+    backfill_id = text_at(message, "backfill")
+    if not _BACKFILL_ID.fullmatch(backfill_id):
+        raise MalformedMessage(f"backfill is {shown(backfill_id)}, not the id of a backfill")
+    bucket = bucket_name(text_at(message, "bucket"))
+    entries = message.get("objects")
+    if not isinstance(entries, list) or not 1 <= len(entries) <= OBJECTS_MAX:
+        raise MalformedMessage(
+            f"objects is {shown(entries)}, not a list of 1 to {OBJECTS_MAX} objects"
+        )
+    return ListedObjects(backfill_id, tuple(_object_of(bucket, entry) for entry in entries))
+
+
+def _object_of(bucket: str, entry: object) -> ObjectCreated:
+    if not isinstance(entry, dict):
+        raise MalformedMessage(f"an object is a JSON {type(entry).__name__}, not an object")
+    version_id = optional_opaque_at(entry, "version_id")
+    return ObjectCreated(
+        bucket=bucket,
+        key=object_key(text_at(entry, "key")),
+        version_id=None if version_id == NULL_VERSION else version_id,
+        etag=_etag(entry),
+        size_bytes=size_at(entry, "size_bytes"),
+        sequencer=NO_SEQUENCER,
+        event_time=moment_at(entry, "last_modified"),
+    )
+
+
+def _etag(entry: dict[str, Any]) -> str:
+    etag = optional_opaque_at(entry, "etag")
+    if etag is None:  # without it, another content could be recorded
+        raise MalformedMessage("etag is missing")
+    return etag
+
+
+def bodies_of(backfill_id: str, objects: Iterable[ObjectCreated]) -> Iterator[str]:
+    """Messages that hold *objects* of one bucket, in order, as few as the limits allow."""
+    entries: list[str] = []
+    bucket = ""
+    body_bytes = total_bytes = 0
+    for listed in objects:
+        entry = _entry_of(listed)
+        full = (
+            len(entries) == OBJECTS_MAX
+            or body_bytes + len(entry) > _BODY_BYTES_MAX
+            or total_bytes + listed.size_bytes > TOTAL_BYTES_MAX
+        )
+        if entries and full:
+            yield _body(backfill_id, bucket, entries)
+            entries, body_bytes, total_bytes = [], 0, 0
+        bucket = listed.bucket
+        entries.append(entry)
+        body_bytes += len(entry)
+        total_bytes += listed.size_bytes
+    if entries:
+        yield _body(backfill_id, bucket, entries)
+
+
+def _entry_of(listed: ObjectCreated) -> str:
+    """One object in ASCII: SQS refuses some of the characters that a key may have."""
+    return json.dumps(
+        {
+            "key": listed.key,
+            "version_id": listed.version_id,
+            "etag": listed.etag,
+            "size_bytes": listed.size_bytes,
+            "last_modified": listed.event_time,
+        },
+        separators=(",", ":"),
+    )
+
+
+def _body(backfill_id: str, bucket: str, entries: list[str]) -> str:
+    start = json.dumps({"backfill": backfill_id, "bucket": bucket}, separators=(",", ":"))
+    return f'{start[:-1]},"objects":[{",".join(entries)}]}}'

@@ -1,0 +1,53 @@
+"""Divide a backfill into parts, and its unfinished parts among enqueuers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.backfill.reader import parts_of
+from bucketsum.backfill.records import BackfillStatus
+from bucketsum.clock import now
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.backfill.records import Backfill
+    from bucketsum.backfill.table import BackfillsTable
+
+_CONCURRENCY_PER_ENQUEUER: Final = 20
+"""Invocations of the hasher that one enqueuer keeps busy: it lists some 2,500 objects per second,
+and each of them hashes at most about 100."""
+
+_PARTS_PER_ENQUEUER: Final = 4
+
+
+def enqueuers_for(concurrency: int) -> int:
+    """Enqueuers that list in parallel, for the hasher's *concurrency* in the slow lane."""
+    return -(-concurrency // _CONCURRENCY_PER_ENQUEUER)
+
+
+def shares_of(
+    s3: S3Client, table: BackfillsTable, backfill: Backfill, concurrency: int
+) -> list[list[int]]:
+    """Numbers of the unfinished parts for each enqueuer; empty if all objects are queued.
+
+    With a limit there is one enqueuer, so that the limit is exact.
+
+    Raises:
+        BadInventory: The inventory cannot be used.
+        ClientError: AWS refused.
+    """
+    if backfill.status is not BackfillStatus.RUNNING:
+        return []
+    enqueuers = 1 if backfill.limit is not None else enqueuers_for(concurrency)
+    if backfill.part_count is None:
+        count = enqueuers * _PARTS_PER_ENQUEUER if enqueuers > 1 else 1
+        table.record_plan(backfill.backfill_id, parts_of(s3, backfill, count))
+    parts = table.parts(backfill.backfill_id)
+    queued = sum(part.objects for part in parts)
+    unfinished = [part.number for part in parts if not part.done]
+    if not unfinished or (backfill.limit is not None and queued >= backfill.limit):
+        table.end(backfill.backfill_id, BackfillStatus.QUEUED, now())
+        return []
+    shares = (unfinished[number::enqueuers] for number in range(enqueuers))
+    return [share for share in shares if share]

@@ -1,0 +1,95 @@
+"""Records of a backfill: the run, and its parts with their positions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from bucketsum.dynamodb_items import NOT_STORED, stored
+
+
+class BackfillStatus(StrEnum):
+    """State of a backfill."""
+
+    RUNNING = "running"
+    """Its objects are being listed and queued."""
+    QUEUED = "queued"
+    """All of its objects were queued; the last may still be waiting to be hashed."""
+    STOPPED = "stopped"
+    """A person stopped it; it can be resumed."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backfill:
+    """One backfill.
+
+    Attributes:
+        backfill_id: Sorts by the time it was started.
+        bucket: Bucket whose objects are hashed.
+        status: Its state.
+        started_at: ISO 8601 UTC.
+        prefix: Prefix of the keys.
+        all_versions: Whether overwritten versions are hashed too.
+        inventory: URL of the manifest of an S3 inventory; None if the bucket is listed.
+        limit: Most objects to queue; None for all.
+        expected_objects: Objects that were counted before it was started; None if none were.
+        expected_bytes: Their size.
+        executions: Executions of the state machine so far; each after the first resumes it.
+        part_count: Number of its parts; None until it is planned.
+        ended_at: When it was stopped, or when its last object was queued; ISO 8601 UTC.
+    """
+
+    backfill_id: str = field(metadata=NOT_STORED)
+    bucket: str
+    status: BackfillStatus = field(metadata=stored(read=BackfillStatus))
+    started_at: str
+    prefix: str | None = None
+    all_versions: bool = False
+    inventory: str | None = None
+    limit: int | None = None
+    expected_objects: int | None = None
+    expected_bytes: int | None = None
+    executions: int = 1
+    part_count: int | None = None
+    ended_at: str | None = None
+
+    @property
+    def execution_name(self) -> str:
+        """Name of its latest execution."""
+        return f"{self.backfill_id}-{self.executions}"
+
+
+START: Final = ""
+"""The position of a part of which nothing was queued."""
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A range of keys, or a file of an inventory: listed by one enqueuer at a time.
+
+    Attributes:
+        number: Its number, from 0.
+        after: Keys above this; empty for all.
+        until: Keys up to and including this; None for all.
+        file: Key of the inventory's file; None for a range of keys.
+        position: The last key that was queued, or the number of rows of the file; or `START`.
+        version: The last version of this key that was queued; None if it was its last.
+        done: Whether all of it is queued.
+        objects: Objects that are queued.
+        size_bytes: Their size.
+        messages: Messages that they are in.
+        pages: Requests that listed them.
+    """
+
+    number: int = field(metadata=NOT_STORED)
+    after: str = START
+    until: str | None = None
+    file: str | None = None
+    position: str = START
+    version: str | None = None
+    done: bool = False
+    objects: int = 0
+    size_bytes: int = 0
+    messages: int = 0
+    pages: int = 0

@@ -1,0 +1,155 @@
+"""The table of backfills: their runs, their parts, and the counts of the hasher."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.backfill.records import Backfill, BackfillStatus, Part
+from bucketsum.backfill.tally import Tally
+from bucketsum.dynamodb_items import decoded, encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_RUNS: Final = "backfills"  # in place of a backfill's id; its items are the ids
+_FIRST: Final = "2"  # ids begin with a year
+_PART: Final = "part#"
+_TALLY: Final = "tally"
+_FLOAT_FORMAT: Final = ".9g"
+
+
+class BackfillsTable:
+    """The table of backfills.
+
+    Its key is ``backfill`` and ``item``. Runs share the key ``backfills``, so that they can be
+    listed; parts and counts have the id of their backfill.
+    """
+
+    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
+        self._dynamodb = dynamodb
+        self._table = table
+
+    def record(self, backfill: Backfill) -> None:
+        """Write a backfill as it stands."""
+        item = encoded(backfill, _FLOAT_FORMAT) | _key(_RUNS, backfill.backfill_id)
+        self._dynamodb.put_item(TableName=self._table, Item=item)
+
+    def backfill(self, backfill_id: str) -> Backfill | None:
+        """The backfill, or None; consistent."""
+        response = self._dynamodb.get_item(
+            TableName=self._table, Key=_key(_RUNS, backfill_id), ConsistentRead=True
+        )
+        return _backfill_of(response["Item"]) if "Item" in response else None
+
+    def backfills(self) -> Iterator[Backfill]:
+        """Every backfill, the newest first."""
+        return map(_backfill_of, self._items(_RUNS, _FIRST, forward=False))
+
+    def end(self, backfill_id: str, status: BackfillStatus, ended_at: str) -> bool:
+        """Change the status of a running backfill; whether it was running."""
+        try:
+            self._dynamodb.update_item(
+                TableName=self._table,
+                Key=_key(_RUNS, backfill_id),
+                UpdateExpression="SET #status = :status, ended_at = :ended",
+                ConditionExpression="#status = :running",
+                ExpressionAttributeNames={"#status": "status"},
+                ExpressionAttributeValues={
+                    ":status": {"S": status},
+                    ":running": {"S": BackfillStatus.RUNNING},
+                    ":ended": {"S": ended_at},
+                },
+            )
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def record_plan(self, backfill_id: str, parts: list[Part]) -> None:
+        """Write the parts of a backfill, and at last their number."""
+        for part in parts:
+            item = encoded(part, _FLOAT_FORMAT) | _key(backfill_id, _part_item(part))
+            self._dynamodb.put_item(TableName=self._table, Item=item)
+        self._dynamodb.update_item(
+            TableName=self._table,
+            Key=_key(_RUNS, backfill_id),
+            UpdateExpression="SET part_count = :count",
+            ExpressionAttributeValues={":count": {"N": str(len(parts))}},
+        )
+
+    def parts(self, backfill_id: str) -> list[Part]:
+        """The parts of a backfill, by number; consistent."""
+        return [
+            Part(int(item["item"]["S"].removeprefix(_PART)), **decoded(Part, item))
+            for item in self._items(backfill_id, _PART)
+        ]
+
+    def advance(self, backfill_id: str, before: Part, after: Part) -> bool:
+        """Move a part forward; whether nobody else had moved it since *before*."""
+        same = "#position = :position AND done = :done"
+        values: dict[str, Any] = {
+            ":position": {"S": before.position},
+            ":done": {"BOOL": before.done},
+        }
+        if before.version is None:
+            same += " AND attribute_not_exists(version)"
+        else:
+            same += " AND version = :version"
+            values[":version"] = {"S": before.version}
+        try:
+            self._dynamodb.put_item(
+                TableName=self._table,
+                Item=encoded(after, _FLOAT_FORMAT) | _key(backfill_id, _part_item(after)),
+                ConditionExpression=same,
+                ExpressionAttributeNames={"#position": "position"},
+                ExpressionAttributeValues=values,
+            )
+        except self._dynamodb.exceptions.ConditionalCheckFailedException:
+            return False
+        return True
+
+    def count(self, backfill_id: str, tally: Tally) -> None:
+        """Add *tally* to the counts of a backfill."""
+        counts = {name: count for name, count in asdict(tally).items() if count}
+        if counts:
+            self._dynamodb.update_item(
+                TableName=self._table,
+                Key=_key(backfill_id, _TALLY),
+                UpdateExpression="ADD " + ", ".join(f"{name} :{name}" for name in counts),
+                ExpressionAttributeValues={
+                    f":{name}": {"N": str(count)} for name, count in counts.items()
+                },
+            )
+
+    def tally(self, backfill_id: str) -> Tally:
+        """The counts of a backfill; consistent."""
+        response = self._dynamodb.get_item(
+            TableName=self._table, Key=_key(backfill_id, _TALLY), ConsistentRead=True
+        )
+        return Tally(**decoded(Tally, response.get("Item", {})))
+
+    def _items(self, backfill_id: str, prefix: str, *, forward: bool = True) -> Iterator[Any]:
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            KeyConditionExpression="backfill = :backfill AND begins_with(#item, :prefix)",
+            ExpressionAttributeNames={"#item": "item"},
+            ExpressionAttributeValues={":backfill": {"S": backfill_id}, ":prefix": {"S": prefix}},
+            ScanIndexForward=forward,
+            ConsistentRead=True,
+        )
+        for page in pages:
+            yield from page["Items"]
+
+
+def _key(backfill_id: str, item: str) -> dict[str, Any]:
+    return {"backfill": {"S": backfill_id}, "item": {"S": item}}
+
+
+def _part_item(part: Part) -> str:
+    return f"{_PART}{part.number:06d}"
+
+
+def _backfill_of(item: Any) -> Backfill:  # noqa: ANN401 - an item of DynamoDB
+    return Backfill(item["item"]["S"], **decoded(Backfill, item))

@@ -1,0 +1,1 @@
+"""Publishes the prober in other memory sizes, and removes what was published."""
