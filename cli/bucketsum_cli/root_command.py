@@ -25,6 +25,7 @@ from bucketsum_cli.commands.redrive import redrive
 from bucketsum_cli.commands.selftest import selftest
 from bucketsum_cli.commands.show import show
 from bucketsum_cli.commands.status import status
+from bucketsum_cli.commands.stop import stop
 from bucketsum_cli.errors import CANNOT_DO, INTERRUPTED, sentence_of
 from bucketsum_cli.local.commands import local
 from bucketsum_cli.options import OrderedGroup
@@ -73,6 +74,7 @@ for command in (
     status,
     failures,
     redrive,
+    stop,
     selftest,
     buckets,
     attach,

@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from bucketsum import __version__
 from bucketsum.digests_table import DigestsTable
+from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
 
@@ -148,6 +149,10 @@ class Stack:
     def client(self, service: str) -> Any:
         """Make a client for *service*; keep it, since this takes some 20 ms."""
         return self.connection.client(service)
+
+    def progress_table(self) -> ProgressTable:
+        """Return the long objects in progress, which are in its table of digests."""
+        return ProgressTable(self.client("dynamodb"), self.table)
 
     def digests_table(self) -> DigestsTable:
         """Return its table of digests."""

@@ -17,6 +17,7 @@ from bucketsum_cli.stack import queue_name
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from bucketsum.long_objects.progress import Progress
     from bucketsum_cli.metrics import Values
     from bucketsum_cli.stack import Stack
 
@@ -77,6 +78,8 @@ class StackStatus:
     estimated_usd_this_month: float | None
     """Lambda's price of the hasher since the month began, in UTC; None on the emulator."""
     running_sweeps: tuple[str, ...]
+    long_objects: tuple[Progress, ...]
+    """Objects that are hashed in slices, or were stopped."""
     event_source: EventSource
     notes: tuple[str, ...]
     """Reasons for the values that are None, and for prices of another Region."""
@@ -109,6 +112,7 @@ def stack_status(stack: Stack) -> StackStatus:
         activity=activity,
         estimated_usd_this_month=usd,
         running_sweeps=tuple(_running_sweeps(stack)),
+        long_objects=tuple(stack.progress_table().in_progress()),
         event_source=event_source_of(stack),
         notes=tuple(filter(None, [_absent_metrics(stack, activity), price_note])),
     )

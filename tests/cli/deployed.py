@@ -18,6 +18,7 @@ from bucketsum.deletions import Deletions
 from bucketsum.digest_rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
 from bucketsum.digests_table import DigestsTable
 from bucketsum.hashing import Outcome
+from bucketsum.long_objects.progress import Progress
 from bucketsum.notifications import DeletedBy, ObjectDeleted
 
 if TYPE_CHECKING:
@@ -205,3 +206,20 @@ def bodies_in(stack: Stack, queue_url: str) -> list[str]:
     ):
         bodies += [message["Body"] for message in messages]
     return sorted(bodies)
+
+
+HALF: Final = Progress(
+    bucket=BUCKET,
+    key="big",
+    version="null",
+    etag="an-etag",
+    size_bytes=5_000_000_000_000,
+    sequencer="01",
+    arrived_at="2026-11-20T10:00:00.000Z",
+    started_at="2026-11-20T10:00:01.000Z",
+    updated_at="2026-11-20T11:00:00.000Z",
+    offset=312_000_000_000,
+    hop=5,
+    mb_per_s=78.0,
+)
+"""A long object of which five slices are hashed."""

@@ -14,6 +14,7 @@ import pytest
 from tests.cli import test_delete
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import (
+    HALF,
     deploy_measurements,
     put_and_record,
     put_object,
@@ -73,12 +74,14 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
     monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
     test_delete.deploy()
     deploy_measurements()
+    stack.progress_table().begin(HALF)
     change_calls(monkeypatch, answered(HEALTHY))
     stack.client("s3").create_bucket(Bucket="photos")
     commands: list[tuple[object, ...]] = [
         ("put", *paths, "--timeout", 0), ("ls",), ("ls", "--members", "a.zip"), ("show", "hashed"),
         ("find", sha1), ("check", *paths), ("check", paths[0], "--archive", "a.zip"),
         ("failures",), ("status",), ("selftest", "--only", "event-source", "--yes"),
+        ("show", "big"), ("stop", "big"),
         ("redrive", "--yes"), ("redrive", "--key", "locked"),
         ("buckets",), ("attach", "photos", "--dry-run"),
         ("delete", "--stack", test_delete.NAME, "--yes"),

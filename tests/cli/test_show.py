@@ -65,6 +65,7 @@ def test_every_version_is_shown_with_all_that_is_known_the_newest_first(
             }
             for row in (new, old)
         ],
+        "in_progress": [],
     }
 
 

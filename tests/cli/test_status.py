@@ -92,6 +92,7 @@ def test_document_has_the_state_of_queues_metrics_mapping_and_sweeps(
         "dead_lettered_last_day": 0,
         "errors_last_day": 2,
         "oldest_waiting_seconds": 90.0,
+        "long_objects": [],
         "running_sweeps": ["a"],
         "event_source": {"state": "Enabled", "maximum_concurrency": 50, "enabled": True},
         "notes": [],

@@ -66,10 +66,10 @@ bench.workloads.languages: bench.box bench.tables bench.unzip cli layer.sweep \
 layer.sweep.fetch_queue layer.sweep.record_store
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
-cli: layer layer.archives layer.sweep sweeps
+cli: layer layer.archives layer.long_objects layer.sweep sweeps
 cli.backfill: cli layer layer.backfill layer.sweep
 cli.backfill.commands: cli cli.backfill layer layer.backfill
-cli.commands: cli cli.selftest cli.tune cli.tune.formats layer layer.sweep
+cli.commands: cli cli.selftest cli.tune cli.tune.formats layer layer.long_objects layer.sweep
 cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
 cli.selftest: cli cli.tune layer layer.archives layer.sweep

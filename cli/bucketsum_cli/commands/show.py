@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bucketsum_cli.commands.long_objects import all_as_json, in_progress, progress_text
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.members import versions_of_member
 from bucketsum_cli.options import bucket_options, json_option
@@ -26,7 +27,9 @@ def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - cli
 
     All its versions are shown, the newest first. KEY!/PATH is a member of an archive.
 
-    Exits with 1 if nothing is recorded.
+    Of a long object that is being hashed in slices, the progress is shown first.
+
+    Exits with 1 if nothing is recorded or in progress.
 
     Example: bucketsum show photos/cat.jpg
     """
@@ -34,14 +37,23 @@ def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - cli
         raise click.UsageError("KEY must not be empty; `bucketsum ls` lists the keys")
     stack = target.find()
     rows = stack.digests_table().versions_of(stack.bucket, key) or versions_of_member(stack, key)
+    unfinished = in_progress(stack, key)
     if as_json:
         print_json(
-            {"bucket": stack.bucket, "key": key, "versions": [row_as_json(row) for row in rows]}
+            {
+                "bucket": stack.bucket,
+                "key": key,
+                "versions": [row_as_json(row) for row in rows],
+                "in_progress": all_as_json(unfinished),
+            }
         )
     else:
+        for progress in unfinished:
+            say(f"{progress.key}  version {progress.version}", "bold")
+            say(f"  {progress_text(progress)}")
         for row in rows:
             _show_row(row)
-    if not rows:
+    if not (rows or unfinished):
         note(f"nothing is recorded of {key}; `bucketsum ls` lists the objects in the bucket")
         raise SystemExit(ANSWER_IS_NO)
 

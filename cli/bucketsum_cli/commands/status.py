@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from rich.live import Live
 
+from bucketsum_cli.commands.long_objects import all_as_json, progress_text
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import (
@@ -52,9 +53,9 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None: 
     """Show the state of a stack.
 
     Shows waiting, in-flight and failed messages; objects hashed in the last hour and day; errors;
-    the estimated Lambda cost of the hasher in this month; running sweeps; and whether the queue
-    invokes the function. Numbers of messages are approximate, and metrics are some minutes late.
-    On AWS, each check reads ten metrics, which costs 0.0001 USD.
+    the estimated Lambda cost of the hasher in this month; long objects in progress; running sweeps;
+    and whether the queue invokes the function. Numbers of messages are approximate, and metrics are
+    some minutes late. On AWS, each check reads ten metrics, which costs 0.0001 USD.
 
     Exits with 1 if there are messages in the dead-letter queue, or if the event source mapping,
     which invokes the function, is disabled. With --watch, exits with 0 after Ctrl-C.
@@ -115,6 +116,9 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "failed, last day", _count_text(activity.dead_lettered_last_day)
     yield "errors, last day", _count_text(activity.errors_last_day)
     yield "cost, this month", _cost_text(state.estimated_usd_this_month)
+    yield "long objects", f"{len(state.long_objects):,}" if state.long_objects else "none"
+    for progress in state.long_objects:
+        yield f"  {progress.key}", progress_text(progress)
     yield "running sweeps", ", ".join(state.running_sweeps) or "none"
     maximum = f", at most {source.maximum_concurrency} at a time" if source.enabled else ""
     yield "event source mapping", _alarming(f"{source.state}{maximum}", bad=not source.enabled)
@@ -145,6 +149,7 @@ def _age_text(seconds: float | None) -> str:
 def _as_json(state: StackStatus) -> dict[str, Any]:
     return {
         **{name: value for name, value in asdict(state).items() if name != "activity"},
+        "long_objects": all_as_json(state.long_objects),
         **asdict(state.activity),
         "event_source": {**asdict(state.event_source), "enabled": state.event_source.enabled},
     }

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -33,10 +33,7 @@ from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus
 from bucketsum.long_objects.slice_report import SliceOutcome
 from bucketsum.long_objects.slicer import MEMBERS_NOT_READ, slice_bytes_in
-from bucketsum.notifications import events_in
-
-if TYPE_CHECKING:
-    from bucketsum.notifications import ObjectCreated
+from bucketsum.notifications import ObjectCreated, events_in
 
 CONTENT: Final = bytes(range(256)) * 20 + b"the end"
 PATIENT: Final = Deadline(lambda: 900.0)
@@ -307,11 +304,13 @@ def test_a_message_is_an_event_too() -> None:
     chain, created = started()
     [body] = chain.messages
     [event] = events_in(body)
+    assert isinstance(event, ObjectCreated)
     assert replace(event, sequencer=created.sequencer) == created
     assert event.sequencer == comparable_sequencer(created.sequencer)
     [progress] = chain.in_progress()
     versioned = replace(progress, version="v1", sequencer="", key="a b+ü")
     [event] = events_in(body_of(versioned))
+    assert isinstance(event, ObjectCreated)
     assert (event.version_id, event.key, event.sequencer) == ("v1", "a b+ü", "0" * 32)
 
 

@@ -1,0 +1,66 @@
+"""Long objects in progress: found, in words and in JSON."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.long_objects.progress import ChainStatus
+from bucketsum_cli.output import size_text
+from bucketsum_cli.rows import iso_text
+from bucketsum_cli.tune.formatting import duration_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from bucketsum.long_objects.progress import Progress
+    from bucketsum_cli.stack import Stack
+
+
+def in_progress(stack: Stack, key: str) -> list[Progress]:
+    """The versions of *key* that are being hashed in slices, or were stopped.
+
+    Raises:
+        BotoCoreError: AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    everything = stack.progress_table().in_progress()
+    return [progress for progress in everything if (progress.bucket, progress.key) == (
+        stack.bucket, key
+    )]  # fmt: skip
+
+
+def progress_text(progress: Progress) -> str:
+    """The progress, as ``312.0 GB of 5.0 TB, 78 MB/s, done in about 16 h 41 min``."""
+    done = f"{size_text(progress.offset)} of {size_text(progress.size_bytes)}"
+    if progress.status is ChainStatus.STOPPED:
+        return f"{done}, stopped: {progress.reason}"
+    if progress.mb_per_s is None or progress.seconds_left is None:
+        return f"{done}, the first slice has not ended"
+    left = duration_text(progress.seconds_left)
+    return f"{done}, {progress.mb_per_s:.0f} MB/s, done in about {left}"
+
+
+def progress_as_json(progress: Progress) -> dict[str, Any]:
+    """The progress, under the names of docs/json.md."""
+    left = progress.seconds_left if progress.status is ChainStatus.RUNNING else None
+    return {
+        "bucket": progress.bucket,
+        "key": progress.key,
+        "version": progress.version,
+        "etag": progress.etag,
+        "size_bytes": progress.size_bytes,
+        "bytes_done": progress.offset,
+        "slices_done": progress.hop,
+        "slices_status": progress.status,
+        "mb_per_s": progress.mb_per_s,
+        "seconds_left": None if left is None else round(left),
+        "reason": progress.reason,
+        "created_at": iso_text(progress.arrived_at),
+        "started_at": iso_text(progress.started_at),
+        "updated_at": iso_text(progress.updated_at),
+    }
+
+
+def all_as_json(items: Iterable[Progress]) -> list[dict[str, Any]]:
+    """Each of *items* as JSON."""
+    return [progress_as_json(progress) for progress in items]

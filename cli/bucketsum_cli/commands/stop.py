@@ -1,0 +1,76 @@
+"""`bucketsum stop`: end the slices of a long object."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum.clock import now
+from bucketsum.digest_rows import Row, Status
+from bucketsum.long_objects.progress import ChainStatus
+from bucketsum_cli.commands.long_objects import all_as_json, in_progress, progress_text
+from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.options import bucket_options, json_option
+from bucketsum_cli.output import note, print_json, say, size_text
+
+if TYPE_CHECKING:
+    from bucketsum.long_objects.progress import Progress
+    from bucketsum_cli.options import Target
+    from bucketsum_cli.stack import Stack
+
+
+@click.command("stop")
+@click.argument("key")
+@json_option
+@bucket_options
+def stop(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+    """Stop hashing the long object KEY.
+
+    A slice that is being read is still read to its end and saved. The object gets an unreadable
+    row with the reason; `bucketsum redrive --key` continues where it was stopped.
+
+    Exits with 1 if KEY is not being hashed in slices.
+
+    Example: bucketsum stop backups/2026.tar
+    """
+    stack = target.find()
+    running = [p for p in in_progress(stack, key) if p.status is ChainStatus.RUNNING]
+    stopped = [ended for progress in running if (ended := _stopped(stack, progress))]
+    if as_json:
+        print_json({"bucket": stack.bucket, "key": key, "stopped_versions": all_as_json(stopped)})
+    else:
+        for progress in stopped:
+            say(f"{progress.key}  version {progress.version}  {progress_text(progress)}")
+    if not stopped:
+        note(f"{key} is not being hashed in slices; `bucketsum status` lists the objects that are")
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _stopped(stack: Stack, progress: Progress) -> Progress | None:
+    """Stop its chain and record why; None if it was over before."""
+    table = stack.progress_table()
+    seen: Progress | None = progress
+    while seen and seen.status is ChainStatus.RUNNING:
+        done = f"{size_text(seen.offset)} of {size_text(seen.size_bytes)}"
+        reason = f"stopped by a person after {done}; `bucketsum redrive --key` continues it"
+        if ended := table.stop(seen, reason):
+            stack.digests_table().record(_row(ended, reason))
+            return ended
+        seen = table.at(progress.row_key)  # a slice ended meanwhile
+    return None
+
+
+def _row(progress: Progress, reason: str) -> Row:
+    return Row(
+        bucket=progress.bucket,
+        key=progress.key,
+        entry=progress.version,
+        status=Status.UNREADABLE,
+        size_bytes=progress.size_bytes,
+        sequencer=progress.sequencer,
+        arrived_at=progress.arrived_at,
+        recorded_at=now(),
+        etag=progress.etag,
+        reason=reason,
+    )

@@ -1,0 +1,85 @@
+"""`bucketsum show`, `status` and `stop` of an object that is hashed in slices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+from tests.cli.aws_calls import HEALTHY, answered, change_calls
+from tests.cli.deployed import BUCKET, HALF, deploy_measurements
+
+from bucketsum.digest_rows import RowKey, Status
+from bucketsum.long_objects.progress import ChainStatus
+from bucketsum_cli.commands.long_objects import progress_text
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+    from bucketsum.long_objects.progress import Progress
+    from bucketsum_cli.stack import Stack
+
+
+@pytest.mark.parametrize(
+    ("progress", "text"),
+    [
+        (HALF, "312.0 GB of 5.0 TB, 78 MB/s, done in about 16 h 41 min"),
+        (replace(HALF, offset=0, mb_per_s=None), "0 B of 5.0 TB, the first slice has not ended"),
+        (
+            replace(HALF, status=ChainStatus.STOPPED, reason="why"),
+            "312.0 GB of 5.0 TB, stopped: why",
+        ),
+    ],
+)
+def test_progress_in_words(progress: Progress, text: str) -> None:
+    """Size, speed and the time that is left."""
+    assert progress_text(progress) == text
+
+
+def test_show_and_status_have_the_progress(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An object in progress has no row yet, and is shown all the same."""
+    stack.progress_table().begin(HALF)
+    stack.progress_table().begin(replace(HALF, key="other"))
+    shown = run("show", "big")
+    assert shown.status == 0
+    assert "312.0 GB of 5.0 TB, 78 MB/s" in shown.out
+    [progress] = run("show", "big", "--json").document["in_progress"]
+    assert (progress["bytes_done"], progress["slices_done"]) == (312_000_000_000, 5)
+    assert progress["seconds_left"] == 60_103
+    deploy_measurements()
+    change_calls(monkeypatch, answered(HEALTHY))
+    status = run("status").out
+    assert "long objects" in status
+    assert "312.0 GB of 5.0 TB, 78 MB/s" in status
+    assert len(run("status", "--json").document["long_objects"]) == 2
+
+
+def test_stop_ends_the_chain_and_records_why(run: Run, stack: Stack) -> None:
+    """The row's reason names the command that continues; that command finds the row."""
+    stack.progress_table().begin(HALF)
+    ended = run("stop", "big")
+    assert ended.status == 0
+    assert "stopped by a person after 312.0 GB of 5.0 TB" in ended.out
+    [progress] = stack.progress_table().in_progress()
+    assert progress.status is ChainStatus.STOPPED
+    row = stack.digests_table().row_at(RowKey(BUCKET, "big", "null"))
+    assert row is not None
+    assert (row.status, row.reason) == (Status.UNREADABLE, progress.reason)
+    assert run("redrive", "--key", "big").status == 0
+    again = run("stop", "big")
+    assert (again.status, again.out) == (1, "")
+    assert "not being hashed in slices" in again.err
+
+
+def test_a_slice_that_ends_meanwhile_does_not_save_the_chain(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The offset that was seen has moved on: it is read again."""
+    table = stack.progress_table()
+    table.begin(HALF)
+    table.advance(HALF, replace(HALF, offset=400_000_000_000, hop=6))
+    monkeypatch.setattr("bucketsum_cli.commands.stop.in_progress", lambda *_: [HALF])
+    document = run("stop", "big", "--json").document
+    assert [version["bytes_done"] for version in document["stopped_versions"]] == [400_000_000_000]
