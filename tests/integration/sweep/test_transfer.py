@@ -167,29 +167,44 @@ def test_a_client_without_its_library_is_a_result(
     assert "awscrt is not installed" in answer["cause"]
 
 
+_PROGRAMS: Final = {
+    "s5cmd": '[ "$1 $2 $3" = "--endpoint-url $AWS_ENDPOINT_URL cp" ] && from="$4" to="$5"',
+    "aws": '[ "$1 $2 $5" = "s3 cp --only-show-errors" ] && from="$3" to="$4"',
+    "rclone": '[ "$1 ${2%/objects/*}" = "copyto :s3,provider=AWS,env_auth=true,region=us-east-1,'
+    'force_path_style=true,endpoint=\'$AWS_ENDPOINT_URL\':sweeps" ] && from="$2" to="$3"',
+}
+"""The arguments that each program needs; it copies from a folder with the data set's files."""
+
+
 @pytest.fixture
-def program(s3: S3Client, known: KnownObject, tmp_path_factory: Any, monkeypatch: Any) -> Path:  # noqa: ANN401 - of pytest
-    """An ``s5cmd`` that copies from a folder with the data set's files."""
-    folder: Path = tmp_path_factory.mktemp("programs")
+def programs(
+    s3: S3Client,
+    known: KnownObject,
+    tmp_path_factory: pytest.TempPathFactory,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """The folder of the programs, which is the first in the PATH."""
+    folder = tmp_path_factory.mktemp("programs")
     for number in range(1, 5):
         name = f"{number:04d}.bin"
         body = s3.get_object(Bucket=BUCKET, Key=file_key(known["key"], name))["Body"].read()
         (folder / name).write_bytes(body)
-    s5cmd = folder / "s5cmd"
-    s5cmd.write_text(
-        f'#!/bin/sh\n[ "$3" = cp ] && exec cp "{folder}/${{4##*/}}" "$5"\nexit 9\n', "utf-8"
-    )
-    s5cmd.chmod(0o755)
+    for name, arguments in _PROGRAMS.items():
+        program = folder / name
+        copy = f'{arguments} && exec cp "{folder}/${{from##*/}}" "$to"'
+        program.write_text(f"#!/bin/sh\n{copy}\necho no such thing >&2\nexit 3\n", "utf-8")
+        program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
-    return s5cmd
+    return folder
 
 
+@pytest.mark.parametrize("client", ["aws-cli", "s5cmd", "rclone"])
 def test_a_program_writes_every_file(
-    s3: S3Client, known: KnownObject, program: Path, tmp_path: Path
+    s3: S3Client, known: KnownObject, programs: Path, client: str, tmp_path: Path
 ) -> None:
     """Its CPU time counts; it does not tell when the first byte came."""
-    assert program.exists()
-    answer = probed(s3, known, client="s5cmd", pattern="parallel")
+    assert (programs / "0001.bin").exists()
+    answer = probed(s3, known, client=client, pattern="parallel")
     assert (answer["status"], answer["size_bytes"]) == ("ok", SET_BYTES)
     assert {time.first_byte for time in file_times.read(answer["file_times"])} == {None}
     assert answer["cpu_seconds"] > 0
@@ -197,10 +212,12 @@ def test_a_program_writes_every_file(
 
 
 def test_a_program_that_fails_ends_the_transfer(
-    s3: S3Client, known: KnownObject, program: Path, tmp_path: Path
+    s3: S3Client, known: KnownObject, programs: Path, tmp_path: Path
 ) -> None:
     """With its own words."""
-    program.write_text("#!/bin/sh\necho no such thing >&2\nexit 3\n", "utf-8")
+    (programs / "0002.bin").unlink()
+    (programs / "cp").write_text("#!/bin/sh\necho no such thing >&2\nexit 3\n", "utf-8")
+    (programs / "cp").chmod(0o755)
     with pytest.raises(BucketsumError, match=r"s5cmd ended with 3 for .*: no such thing"):
         probed(s3, known, client="s5cmd")
     assert not list(tmp_path.iterdir())
