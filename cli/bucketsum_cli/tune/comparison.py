@@ -131,9 +131,11 @@ def differences(before: Results, after: Results) -> Iterator[str]:
         old, new = getattr(before.run, name), getattr(after.run, name)
         if old != new:
             yield f"{name.replace('_', ' ')}: {old} before, {new} after"
-    machines = [results.machine.name if results.machine else None for results in (before, after)]
-    if machines[0] != machines[1]:
-        yield f"machine: {machines[0] or 'Lambda'} before, {machines[1] or 'Lambda'} after"
+    old_facts, new_facts = _machine_facts(before), _machine_facts(after)
+    for name in dict.fromkeys((*old_facts, *new_facts)):
+        if old_facts.get(name) != new_facts.get(name):
+            old_text, new_text = (facts.get(name, MISSING) for facts in (old_facts, new_facts))
+            yield f"{name}: {old_text} before, {new_text} after"
     for name in ("boto3", "layer"):
         old_versions, new_versions = _versions_of(name, before), _versions_of(name, after)
         if old_versions != new_versions:
@@ -219,6 +221,10 @@ def _object_texts(runs: Iterable[Results]) -> dict[tuple[int, str, int], str]:
         identity = (cell.object_bytes, cell.key, cell.concurrency)
         texts[identity] = results.object_text(cell, sizes)
     return texts
+
+
+def _machine_facts(results: Results) -> dict[str, str]:
+    return dict(results.machine.facts()) if results.machine else {"machine": "Lambda"}
 
 
 def _versions_of(name: str, results: Results) -> set[str]:
