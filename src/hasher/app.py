@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.model import Mode
     from bucketsum.backfill.listed_batch import ListedBatchHasher
     from bucketsum.deletions import Deletions
+    from bucketsum.digest_rows import Row
     from bucketsum.settings import ArchiveSettings
 
 SETTINGS: Final = Settings.from_env(os.environ)
@@ -93,7 +94,9 @@ def _sqs() -> SQSClient:
 class _LongObjects:
     """Loads its code when the first long object comes."""
 
-    def begin(self, created: ObjectCreated, etag: str, archive_mode: Mode | None) -> None:
+    def begin(
+        self, created: ObjectCreated, etag: str, archive_mode: Mode | None, seen: Row | None
+    ) -> None:
         """See `HandOver.begin`."""
         from bucketsum.long_objects.hand_over import HandOver  # noqa: PLC0415 - as said
         from bucketsum.long_objects.message import LongObjectsQueue  # noqa: PLC0415 - as said
@@ -101,7 +104,7 @@ class _LongObjects:
 
         table = ProgressTable(_DYNAMODB, SETTINGS.digests_table)
         queue = LongObjectsQueue(_sqs(), SETTINGS.long_objects_queue_url or "")
-        HandOver(table, queue).begin(created, etag, archive_mode)
+        HandOver(table, queue).begin(created, etag, archive_mode, seen)
 
 
 _TABLE: Final = DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)

@@ -93,7 +93,9 @@ class HashResult:
 class LongObjects(Protocol):
     """Hashes objects that one invocation cannot finish."""
 
-    def begin(self, created: ObjectCreated, etag: str, archive_mode: Mode | None) -> None:
+    def begin(
+        self, created: ObjectCreated, etag: str, archive_mode: Mode | None, seen: Row | None
+    ) -> None:
         """Take over *created*; see `HandOver.begin`."""
         ...
 
@@ -166,22 +168,22 @@ class ObjectHasher:
         self, created: ObjectCreated, deadline: Deadline, seen: Row | None
     ) -> HashResult:
         if is_long(created, self._settings, deadline):
-            return self._handed_over(created, "it may take longer than one invocation")
+            return self._handed_over(created, seen, "it may take longer than one invocation")
         try:
             return self._hashed(created, deadline, seen)
         except OutOfTime as error:
             if not (self._long_objects and created.etag):
                 raise
-            return self._handed_over(created, str(error))
+            return self._handed_over(created, seen, str(error))
 
-    def _handed_over(self, created: ObjectCreated, reason: str) -> HashResult:
+    def _handed_over(self, created: ObjectCreated, seen: Row | None, reason: str) -> HashResult:
         if not (self._long_objects and created.etag):
             raise OutOfTime(f"{reason}, and there is no queue of long objects")
         mode = None
         if archives := self._as_archive(created):
             mode = archives.reader.mode
             archives.rows.remove_older(self._row(created, Status.UNREADABLE))
-        self._long_objects.begin(created, created.etag, mode)
+        self._long_objects.begin(created, created.etag, mode, seen)
         return HashResult(created, Outcome.LONG, reason=reason)
 
     def _record(self, row: Row, seen: Row | None) -> WriteResult:

@@ -286,6 +286,24 @@ def test_an_archive_says_that_its_members_were_not_read() -> None:
     assert row.sha1 == sha1_of(CONTENT)
 
 
+def test_a_listed_object_replaces_only_the_row_that_was_seen() -> None:
+    """A repair of a backfill keeps the row's sequencer, and gives way to any other row."""
+    chain = Chain(1024)
+    old = chain.put(CONTENT[:3000], sequencer="05")
+    chain.arrive(old)
+    chain.run()
+    seen = chain.row(old)
+    listed = replace(chain.put(CONTENT, sequencer="listed"), sequencer="05")
+    chain.hand_over.begin(listed, listed.etag or "", None, seen)
+    chain.run()
+    row = chain.row(listed)
+    assert row is not None
+    assert row.sha1 == sha1_of(CONTENT)
+    chain.hand_over.begin(listed, listed.etag or "", None, seen)  # what was seen is there no more
+    chain.run()
+    assert chain.reports[-1].outcome is SliceOutcome.UNCHANGED
+
+
 def test_keys_of_any_length_have_progress() -> None:
     """An item's own key is a digest; no object can have its partition."""
     chain = Chain(1024)

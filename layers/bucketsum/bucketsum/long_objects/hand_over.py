@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bucketsum.archives.model import Mode
+    from bucketsum.digest_rows import Row
     from bucketsum.long_objects.message import LongObjectsQueue
     from bucketsum.long_objects.progress_table import ProgressTable
     from bucketsum.notifications import ObjectCreated
@@ -27,18 +28,30 @@ class HandOver:
         self._queue = queue
         self._clock = clock
 
-    def begin(self, created: ObjectCreated, etag: str, archive_mode: Mode | None) -> None:
+    def begin(
+        self,
+        created: ObjectCreated,
+        etag: str,
+        archive_mode: Mode | None,
+        seen: Row | None = None,
+    ) -> None:
         """Send the object's next slice: its first, or the one at which its chain was stopped.
 
         If this is interrupted, the event comes again, and the message is sent then. A message too
         many does no harm: its slice is hashed already when it comes.
+
+        Args:
+            created: The event.
+            etag: The object's entity tag, without quotes.
+            archive_mode: Mode in which its members would be read; None if it is no archive.
+            seen: The row to replace; see `DigestsTable.replace`.
 
         Raises:
             ObjectSuperseded: A newer object of this key is in progress.
             Deferred: Its chain moved on meanwhile.
             ClientError: DynamoDB or SQS refused.
         """
-        wanted = progress_of(created, etag, archive_mode)
+        wanted = progress_of(created, etag, archive_mode, seen)
         progress = self._table.begin(wanted)
         if progress.etag != etag:
             raise ObjectSuperseded("a newer object of this key is in progress")

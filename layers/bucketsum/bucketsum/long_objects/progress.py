@@ -20,6 +20,8 @@ from bucketsum.notifications import ObjectCreated
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bucketsum.digest_rows import Row
+
 PARTITION: Final = "long-objects"
 
 STATE_PREFIX: Final = "state_"
@@ -55,6 +57,8 @@ class Progress:
         leased_until: Time until which a worker is at it, in seconds since 1970; 0 if none is.
         seconds: Time that its slices have taken.
         mb_per_s: Speed of its last slice, in 10⁶ bytes per second; None before the first.
+        replaces_etag: Entity tag of the row that it replaces, empty if that has none; None if it
+            replaces no row of the same sequencer. See `DigestsTable.replace`.
         archive_mode: Mode in which its members would have been read; None if it is no archive.
         reason: Why it was stopped.
         states: Algorithms' names → states of the digests at *offset*.
@@ -78,6 +82,7 @@ class Progress:
     leased_until: int = 0
     seconds: float = 0.0
     mb_per_s: float | None = None
+    replaces_etag: str | None = None
     archive_mode: Mode | None = field(default=None, metadata=stored(read=Mode, write=str))
     reason: str | None = None
     states: Mapping[str, bytes] = field(default_factory=dict, metadata=NOT_STORED)
@@ -109,8 +114,10 @@ class Progress:
         return (self.size_bytes - self.offset) / (self.mb_per_s * 1_000_000)
 
 
-def progress_of(created: ObjectCreated, etag: str, archive_mode: Mode | None) -> Progress:
-    """The progress of *created*, which has this *etag*, before its first slice."""
+def progress_of(
+    created: ObjectCreated, etag: str, archive_mode: Mode | None, seen: Row | None = None
+) -> Progress:
+    """The progress of *created*, which has this *etag* and replaces *seen*, at its beginning."""
     moment = now()
     return Progress(
         bucket=created.bucket,
@@ -122,6 +129,7 @@ def progress_of(created: ObjectCreated, etag: str, archive_mode: Mode | None) ->
         arrived_at=created.event_time,
         started_at=moment,
         updated_at=moment,
+        replaces_etag=(seen.etag or "") if seen else None,
         archive_mode=archive_mode,
     )
 

@@ -141,7 +141,7 @@ class Slicer:
             reason = str(error)
             self.progress_table.release(progress)
             self.progress_table.stop(progress, reason)
-            recorded = self.digests_table.record(self._row(progress, reason=reason))
+            recorded = self._recorded(progress, self._row(progress, reason=reason))
             outcome = _UNREADABLE[recorded]
             return SliceReport(outcome, message, progress, reason=reason)
         except NotHashed as error:
@@ -199,9 +199,15 @@ class Slicer:
         opened: OpenObject,
         measurement: Measurement,
     ) -> SliceReport:
-        recorded = self.digests_table.record(self._row(moved, digest, opened))
+        recorded = self._recorded(moved, self._row(moved, digest, opened))
         self.progress_table.forget(seen)
         return SliceReport(_HASHED[recorded], message, moved, measurement, digest.sha1)
+
+    def _recorded(self, progress: Progress, row: Row) -> WriteResult:
+        if progress.replaces_etag is None:
+            return self.digests_table.record(row)
+        seen = replace(row, etag=progress.replaces_etag or None)
+        return self.digests_table.replace(row, seen)
 
     def _send(self, progress: Progress) -> None:
         self.queue.send(progress)
