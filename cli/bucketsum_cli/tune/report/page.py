@@ -135,7 +135,7 @@ def _panels(results: Results) -> Iterator[ET.Element]:
         ]
         yield element(
             "section",
-            element("h2", f"{results.workload.noun.title()}: {panel.title}"),
+            element("h2", f"{results.workload.noun.capitalize()}: {panel.title}"),
             element("div", *figures, class_="plots"),
         )
 
