@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
+import sys
 import tempfile
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,11 +17,12 @@ from bucketsum.errors import SourceUnavailable
 from bucketsum.s3 import source
 from bucketsum.sweep.generated_objects import file_key
 from bucketsum.sweep.prober import Prober
-from bucketsum.sweep.record_store import tmp_readers
+from bucketsum.sweep.record_store import mongo_reader, tmp_readers
 from bucketsum.sweep.record_store.data_set import DataSet, WrongRecord
 from bucketsum.sweep.record_store.index import ENTRY_BYTES
 from bucketsum.sweep.record_store.layouts import (
     INDEX_NAME,
+    RECORDS_MONGODB,
     RECORDS_TABLE,
     SAMPLED_RECORDS,
     Layout,
@@ -81,9 +84,6 @@ def probed(s3: S3Client, layout: Layout, **own: int | str) -> dict[str, Any]:
     return dict(answer)
 
 
-LAYOUTS: Final = [layout for layout in READERS if layout != Layout.DYNAMODB]
-"""Layouts that read S3; test_record_items.py has the other."""
-
 OWN: Final[dict[Layout, dict[str, int | str]]] = {
     Layout.RANGE: {"connections": 8, "block_bytes": 512},
     Layout.COALESCED: {"connections": 4, "gap_bytes": "measured"},
@@ -92,6 +92,8 @@ OWN: Final[dict[Layout, dict[str, int | str]]] = {
     Layout.TMP_BLOCK: {"block_bytes": 512},
     Layout.SQLITE_TMP: {},
 }
+LAYOUTS: Final = [layout for layout in READERS if layout in OWN]
+"""Layouts without a database server; test_record_items.py has DynamoDB."""
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
@@ -237,6 +239,45 @@ def test_a_layout_without_its_table_is_a_failed_sample(
 ) -> None:
     """The cell's result is the reason."""
     monkeypatch.delenv(RECORDS_TABLE, raising=False)
+    monkeypatch.setenv(RECORDS_MONGODB, "http://127.0.0.1")
     answer = probed(s3, Layout.DYNAMODB, connections=4)
     assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
     assert "the environment variable RECORDS_TABLE names no table" in answer["cause"]
+    answer = probed(s3, Layout.MONGODB)
+    assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
+    assert "RECORDS_MONGODB has no mongodb:// address" in answer["cause"]
+
+
+def test_a_layout_without_its_driver_is_a_failed_sample(
+    s3: S3Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As in Lambda, whose layer does not have pymongo."""
+    monkeypatch.setenv(RECORDS_MONGODB, "mongodb://127.0.0.1:1")
+    monkeypatch.setitem(sys.modules, "pymongo", None)
+    answer = probed(s3, Layout.MONGODB)
+    assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
+    assert "pymongo is not installed" in answer["cause"]
+
+
+def test_a_server_that_does_not_answer_ends_the_sample(
+    s3: S3Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Within seconds, with the driver's reason."""
+    pytest.importorskip("pymongo")
+    monkeypatch.setattr(mongo_reader, "_TIMEOUT_MS", 100)
+    monkeypatch.setenv(RECORDS_MONGODB, "mongodb://127.0.0.1:1")
+    with pytest.raises(SourceUnavailable, match="MongoDB: "):
+        probed(s3, Layout.MONGODB)
+
+
+@pytest.mark.skipif("RECORDS_MONGODB" not in os.environ, reason="no server is named")
+def test_mongodb_reads_and_verifies(s3: S3Client) -> None:
+    """Over its wire protocol, as of mongod or mongo-java-server; no database is left there."""
+    pymongo = pytest.importorskip("pymongo")
+    answer = probed(s3, Layout.MONGODB)
+    assert (answer["status"], answer["records_read"]) == ("ok", 100)
+    assert answer["build_seconds"] > 0
+    assert answer["storage_factor"] > 1
+    with pymongo.MongoClient(os.environ[RECORDS_MONGODB]) as client:
+        names = client.list_database_names()
+    assert not [name for name in names if name.startswith("bucketsum-")]

@@ -170,10 +170,10 @@ def test_an_answer_has_the_attributes_that_are_declared() -> None:
 
 
 def test_each_layout_has_an_estimate() -> None:
-    """More reads take longer, and a full scan of ranges never less than one read."""
+    """More reads never take less time."""
     for layout in set(Layout):
         few, many = (
             planned(reads=[reads], layout=[layout], object_bytes=[24_000_000]).cells[0].seconds
             for reads in (1, 100_000)
         )
-        assert 0 < few < many or layout == Layout.WHOLE
+        assert 0 < few <= many

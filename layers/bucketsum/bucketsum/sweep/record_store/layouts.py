@@ -27,6 +27,9 @@ class Layout(StrEnum):
     DYNAMODB = "dynamodb"
     """Items of a DynamoDB table; a sample of them exists, and the rest is scaled."""
 
+    MONGODB = "mongodb"
+    """Documents of a MongoDB server, made from the object; not in Lambda."""
+
 
 ON_DISK: Final = (Layout.TMP_BLOCK, Layout.SQLITE_TMP)
 SAMPLED: Final = (Layout.OBJECT_PER_RECORD, Layout.DYNAMODB)
@@ -35,7 +38,7 @@ WITH_BLOCKS: Final = (Layout.RANGE, Layout.TMP_BLOCK)
 WITH_INDEX: Final = (Layout.RANGE, Layout.COALESCED, Layout.WHOLE)
 SINGLE_READS: Final = (Layout.RANGE, Layout.OBJECT_PER_RECORD)
 """Layouts that wait for each record, or for each block."""
-WITHOUT_CONNECTIONS: Final = (Layout.WHOLE, *ON_DISK)
+WITHOUT_CONNECTIONS: Final = (Layout.WHOLE, *ON_DISK, Layout.MONGODB)
 """Layouts that the workload's number of connections does not matter to."""
 
 SAMPLED_RECORDS: Final = 1_000
@@ -51,6 +54,8 @@ IN_FLIGHT_BYTES: Final = 64 * MIB
 
 RECORDS_TABLE: Final = "RECORDS_TABLE"
 """Environment variable with the name of the DynamoDB table of the records."""
+RECORDS_MONGODB: Final = "RECORDS_MONGODB"
+"""Environment variable with the ``mongodb://`` address of a server."""
 
 INDEX_NAME: Final = "index"
 """Name of the index's file in a data set."""
@@ -73,7 +78,10 @@ _READ_UNITS_PER_RECORD: Final = 0.5
 
 
 def read_usd(layout: Layout, requests: int, reads: int) -> float:
-    """The price of the requests of all *reads*; Lambda's time comes on top."""
+    """The price of the requests of all *reads*; Lambda's time comes on top.
+
+    A server of MongoDB costs by the hour, which is not part of it.
+    """
     if layout == Layout.DYNAMODB:
         return reads * _READ_UNITS_PER_RECORD * _USD_PER_READ_UNIT
     return requests * USD_PER_GET

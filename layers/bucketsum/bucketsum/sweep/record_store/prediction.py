@@ -28,8 +28,12 @@ _GETS_PER_SECOND_MAX: Final = 5_500
 """[A] For each prefix."""
 _GET_CPU_SECONDS: Final = 0.20e-3
 """Of one vCPU: libcurl and the signature; docs/benchmarking.md."""
-_DISK_CPU_SECONDS: Final = {Layout.TMP_BLOCK: (2e-6, 4e-6), Layout.SQLITE_TMP: (3e-6, 8e-6)}
-"""To store a record, and to read and verify one. Measured by ``python -m bench records``."""
+_DISK_CPU_SECONDS: Final = {
+    Layout.TMP_BLOCK: (2e-6, 4e-6),
+    Layout.SQLITE_TMP: (3e-6, 8e-6),
+    Layout.MONGODB: (110e-6, 126e-6),
+}
+"""To store a record, and to read and verify one; of MongoDB, the article's times."""
 _BATCH_SECONDS: Final = 7.5e-3
 """[T] A BatchGetItem of 100 items: 5 to 10 ms."""
 _BATCH: Final = 100
@@ -57,7 +61,7 @@ class Model:
             build, read = _DISK_CPU_SECONDS[layout]
             return self._gets(1, self.size_bytes) + self._cpu(self.records * build + reads * read)
         if layout == Layout.DYNAMODB:
-            return -(-reads // _BATCH) * _BATCH_SECONDS / self.connections
+            return -(-reads // _BATCH // self.connections) * _BATCH_SECONDS
         index = self._gets(1, self.records * ENTRY_BYTES) if layout in WITH_INDEX else 0.0
         return index + self._gets(*self._requests(layout, reads, block_bytes, gap_bytes))
 

@@ -24,6 +24,7 @@ from bucketsum.sweep.record_store.items import DynamoReader
 from bucketsum.sweep.record_store.layouts import MEASURED_GAP, SAMPLED, SAMPLED_RECORDS, Layout
 from bucketsum.sweep.record_store.link import measured_link
 from bucketsum.sweep.record_store.measurement import reading_of
+from bucketsum.sweep.record_store.mongo_reader import MongoReader
 from bucketsum.sweep.record_store.prediction import Model
 from bucketsum.sweep.record_store.reader import ReadOptions, Store
 from bucketsum.sweep.record_store.s3_readers import (
@@ -53,6 +54,7 @@ READERS: Final[Mapping[Layout, type[RecordReader]]] = {
     Layout.TMP_BLOCK: BlockFileReader,
     Layout.SQLITE_TMP: SqliteReader,
     Layout.DYNAMODB: DynamoReader,
+    Layout.MONGODB: MongoReader,
 }
 
 _FOLDER_PREFIX: Final = "bucketsum-records-"

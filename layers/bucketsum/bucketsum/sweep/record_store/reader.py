@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from bucketsum.sweep.record_store.concurrent_gets import ConcurrentGets
@@ -83,3 +84,11 @@ class RecordReader(ABC):
         self.requests += self._store.download_requests
         self.bytes_read += self._store.size_bytes
         return self._store.download()
+
+
+def each_timed(read: Callable[[int], bytes], record_ids: Iterable[int]) -> Iterator[ReadRecord]:
+    """The records that *read* returns, with the time of each."""
+    for record_id in record_ids:
+        started = time.perf_counter()
+        data = read(record_id)
+        yield ReadRecord(record_id, data, time.perf_counter() - started)

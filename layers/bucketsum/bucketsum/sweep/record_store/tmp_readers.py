@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-import time
 from contextlib import closing
 from typing import TYPE_CHECKING, Final
 
@@ -14,10 +13,10 @@ from bucketsum.sweep.record_store.block_file import (
     write_block_file,
 )
 from bucketsum.sweep.record_store.data_set import WrongRecord, id_in
-from bucketsum.sweep.record_store.reader import ReadRecord, RecordReader
+from bucketsum.sweep.record_store.reader import ReadRecord, RecordReader, each_timed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
 _INSERT: Final = "INSERT INTO records VALUES (?, ?)"
@@ -40,7 +39,7 @@ class BlockFileReader(RecordReader):
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
         """See `RecordReader.fetch_records`."""
         with closing(self._file):
-            yield from _timed(self._file.record, record_ids)
+            yield from each_timed(self._file.record, record_ids)
 
 
 class SqliteReader(RecordReader):
@@ -65,7 +64,7 @@ class SqliteReader(RecordReader):
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
         """See `RecordReader.fetch_records`."""
         with closing(self._database):
-            yield from _timed(self._record, record_ids)
+            yield from each_timed(self._record, record_ids)
 
     @property
     def _path(self) -> Path:
@@ -80,10 +79,3 @@ class SqliteReader(RecordReader):
             raise WrongRecord(f"the database has no record {record_id}")
         record: bytes = row[0]
         return record
-
-
-def _timed(read: Callable[[int], bytes], record_ids: Iterable[int]) -> Iterator[ReadRecord]:
-    for record_id in record_ids:
-        started = time.perf_counter()
-        data = read(record_id)
-        yield ReadRecord(record_id, data, time.perf_counter() - started)
