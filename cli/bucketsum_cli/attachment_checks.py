@@ -122,11 +122,12 @@ def _attachment(stack: Stack, bucket: str, via: Via, permissions: Permissions) -
     arn = bucket_arn(bucket, partition_of(stack))
     if via is Via.S3:
         queue_arn = queue_arn_of(stack)
-        keys = tuple(
+        notified = (
             str(notification.keys)
             for notification in notifications_in(configuration)
             if notification.target == queue_arn
         )
+        keys = tuple(dict.fromkeys(notified))  # CloudFormation has an entry for each event
         missing = missing_events(configuration, queue_arn)
         lost = f"no notification of {', '.join(missing)}: {_remedy(stack, bucket)}"
         parts = {

@@ -63,10 +63,10 @@ def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 -
     if as_json:
         print_json({"sha1": sha1, "objects": [row_as_json(row) for row in rows]})
     else:
-        print_table(
-            [KEY, VERSION, SIZE, Column("created (UTC)", 19), Column("deleted (UTC)", 19)],
-            (_as_cells(row, stack) for row in rows),
-        )
+        columns = [KEY, VERSION, SIZE, Column("created (UTC)", 19)]
+        if any(row.deletion for row in rows):
+            columns.append(Column("deleted (UTC)", 19))
+        print_table(columns, (_as_cells(row, stack)[: len(columns)] for row in rows))
     if not rows:
         note(f"no record has the SHA-1 {sha1}")
         raise SystemExit(ANSWER_IS_NO)

@@ -65,4 +65,4 @@ def _show_row(row: Row) -> None:
     digests, remarks = fields.pop("digests"), ", ".join(fields.pop("remarks")) or None
     for name, value in {**fields, **digests, "remarks": remarks}.items():
         if value is not None:
-            say(f"  {name:<12}  {value}")
+            say(f"  {name:<18}  {value}")
