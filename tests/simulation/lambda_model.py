@@ -27,6 +27,7 @@ from tests.support.settings import SETTINGS
 from bucketsum.batch import BatchHasher
 from bucketsum.dead_letters import DeadLetters
 from bucketsum.digests_table import DigestsTable
+from bucketsum.failed_messages import FailedMessages
 from bucketsum.hashing import ObjectHasher
 from bucketsum.s3.botocore_reader import BotocoreReader
 
@@ -161,6 +162,7 @@ class Lambda:
             _TABLE=table,
             _BATCH=BatchHasher(vars(module)["_handled"], settings),
             _dead_letters=lambda: dead_letters,
+            _FAILED=FailedMessages(lambda: dead_letters, module.logger, module.metrics),
         )
         self._handler = inspect.unwrap(module.lambda_handler)
         sqs.on_visible = self.poll
@@ -208,4 +210,5 @@ def _record_of(message: Message) -> dict[str, Any]:
         "receiptHandle": message.receipt,
         "body": message.body,
         "attributes": {"ApproximateReceiveCount": str(message.receives)},
+        "eventSourceARN": f"arn:aws:sqs:us-east-1:123456789012:{ARRIVALS.rpartition('/')[2]}",
     }

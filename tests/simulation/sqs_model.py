@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from tests.simulation.schedule import Schedule
 
-ARRIVALS: Final = "arrivals"
-DEAD_LETTERS: Final = "dead-letters"
+ARRIVALS: Final = "https://sqs/arrivals"
+DEAD_LETTERS: Final = "https://sqs/dead-letters"
 VISIBILITY_SECONDS: Final = 5400.0
 MAX_RECEIVES: Final = 5
 
