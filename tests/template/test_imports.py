@@ -52,7 +52,8 @@ ROLES: Final = {
 ARROWS: Final = """\
 analyst: layer layer.sweep sweeps
 bench.box: cli
-bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.sweep
+bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.long_objects \
+ layer.sweep
 bench.function: bench.box bench.tables cli cli.local
 bench.readers: bench.box bench.tables cli cli.local layer
 bench.readers.ways: bench.readers layer layer.s3
