@@ -53,8 +53,8 @@ class RunFiles:
 
     def runs(self) -> Iterator[Run]:
         """Every run, the newest first."""
-        for file in sorted(self._folder.glob("*.json"), reverse=True):
-            yield run_of(_read(file)["run"])
+        runs = [run_of(_read(file)["run"]) for file in self._folder.glob("*.json")]
+        yield from sorted(runs, key=lambda run: run.started_at, reverse=True)
 
     def run(self, run_id: str) -> Run | None:
         """The run, or None."""

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Run
-    from tests.cli.tune.state_machine import StateMachine
 
     from bucketsum.sweep.measurements_table import MeasurementsTable
     from bucketsum.sweep.probe import ProbeAnswer
@@ -215,11 +214,8 @@ def test_nothing_of_a_machine_can_be_applied(run: Run) -> None:
     assert "was measured on a machine" in ended.err
 
 
-def test_a_machine_is_compared_with_every_memory_of_lambda(
-    run: Run, record: Record, state_machine: StateMachine
-) -> None:
+def test_a_machine_is_compared_with_every_memory_of_lambda(run: Run, record: Record) -> None:
     """Price per TB beside speed; `last` is the newest of files and table."""
-    assert state_machine
     cells = [a_cell(memory_mb, 1_048_576) for memory_mb in (512, 1769)]
     samples = [sample for cell in cells for sample in good_samples(cell)]
     before = record(cells, samples)
