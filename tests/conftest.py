@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
 import botocore.session
@@ -19,9 +19,10 @@ from xdist.scheduler import LoadScopeScheduling
 from bucketsum.s3.curl_connections import Connections, Transfer
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+    from pycurl import Curl
     from xdist.remote import Producer
 
 _AWS_ENVIRONMENT: Final = {
@@ -109,15 +110,13 @@ def no_real_aws() -> Iterator[None]:
             pytest.fail(f"a test turned to {host}; use moto or a local endpoint")
         return send(session, request)
 
-    start = Connections.start
+    start = Connections._start  # noqa: SLF001 - where all requests begin
 
-    def start_unless_aws(
-        connections: Connections, url: str, headers: Iterable[str] = ()
-    ) -> Transfer:
+    def start_unless_aws(connections: Connections, handle: Curl, url: str, *rest: Any) -> Transfer:  # noqa: ANN401 - as they are
         host = urlsplit(url).hostname or ""
-        return start(connections, _NOBODY if host.endswith(_AWS_DOMAINS) else url, headers)
+        return start(connections, handle, _NOBODY if host.endswith(_AWS_DOMAINS) else url, *rest)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(URLLib3Session, "send", send_unless_aws)
-        patch.setattr(Connections, "start", start_unless_aws)
+        patch.setattr(Connections, "_start", start_unless_aws)
         yield

@@ -20,10 +20,12 @@ from bucketsum.digests_table import DigestsTable
 from bucketsum.failed_messages import FailedMessages, message_of
 from bucketsum.hashing import HashResult, ObjectHasher, Outcome
 from bucketsum.layer_manifest import layer_manifest
+from bucketsum.network import network_of
 from bucketsum.notifications import ObjectCreated, ObjectDeleted, ObjectEvent
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings, needed
+from bucketsum.small_objects import SmallObjectHasher
 from bucketsum.tracing import traced_when_sampled
 
 if TYPE_CHECKING:
@@ -135,7 +137,12 @@ def _handled(event: ObjectEvent, deadline: Deadline) -> HashResult:
     return hash_restored(event, _TABLE, _HASHER, deadline)
 
 
-_BATCH: Final = BatchHasher(_handled, SETTINGS)
+_NETWORK: Final = network_of(_S3, _DYNAMODB, _TABLE, SETTINGS.chunk_bytes, os.environ)
+_BATCH: Final = BatchHasher(
+    _handled,
+    SETTINGS,
+    small_objects=SmallObjectHasher(_NETWORK, _HASHER, SETTINGS) if _NETWORK else None,
+)
 
 _QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED)
 """Outcomes of listed objects without a log line: a row says the same, and the lines would cost as

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final, Self
 from unittest.mock import patch
 
+from tests.simulation.connections_model import ModelConnections, Urls, row_requests
 from tests.simulation.schedule import Process
 from tests.simulation.sqs_model import (
     ARRIVALS,
@@ -29,7 +30,9 @@ from bucketsum.dead_letters import DeadLetters
 from bucketsum.digests_table import DigestsTable
 from bucketsum.failed_messages import FailedMessages
 from bucketsum.hashing import ObjectHasher
+from bucketsum.network import Network
 from bucketsum.s3.botocore_reader import BotocoreReader
+from bucketsum.small_objects import SmallObjectHasher
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -150,17 +153,25 @@ class Lambda:
         module = handler_module()
         settings = replace(_SETTINGS, threads=schedule.random.choice((1, 4)))
         table = DigestsTable(dynamodb, SETTINGS.digests_table)  # type: ignore[arg-type] # a model
+        source = BotocoreReader(s3, CHUNK_BYTES, pause=schedule.pause)  # type: ignore[arg-type] # a model
         hasher = ObjectHasher(
-            source=BotocoreReader(s3, CHUNK_BYTES, pause=schedule.pause),  # type: ignore[arg-type] # a model
+            source=source,
             table=table,
             settings=settings,
             clock=lambda: schedule.now,
         )
+        connections: Any = ModelConnections(schedule, s3, dynamodb)
+        urls: Any = Urls()
+        network = Network(connections, urls, row_requests(table), source)
+        small = SmallObjectHasher(network, hasher, settings, lambda: schedule.now)
+        has_libcurl = schedule.happens(0.7)
         dead_letters = DeadLetters(sqs, settings, schedule.random.random)  # type: ignore[arg-type] # a model
         vars(module).update(
             _HASHER=hasher,
             _TABLE=table,
-            _BATCH=BatchHasher(vars(module)["_handled"], settings),
+            _BATCH=BatchHasher(
+                vars(module)["_handled"], settings, small_objects=small if has_libcurl else None
+            ),
             _dead_letters=lambda: dead_letters,
             _FAILED=FailedMessages(lambda: dead_letters, module.logger, module.metrics),
         )

@@ -13,11 +13,19 @@ from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.lambda_model import handler_module
 from tests.simulation.scenario import simulate
 
-from bucketsum import batch, dead_letters, deadline, digest_rows, digests_table, hashing
+from bucketsum import (
+    batch,
+    dead_letters,
+    deadline,
+    digest_rows,
+    digests_table,
+    hashing,
+    small_objects,
+)
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import Deferred, ObjectGone, ObjectUnreadable, OutOfTime
 from bucketsum.notifications import events_in
-from bucketsum.s3 import botocore_reader, get_object
+from bucketsum.s3 import botocore_reader, get_object, response_head
 from bucketsum_cli import dead_letter_queue
 
 if TYPE_CHECKING:
@@ -130,9 +138,9 @@ def _throttled_is_gone(error: ClientError) -> Exception:
     return ObjectGone(code) if code == "SlowDown" else _ERROR_OF(error)
 
 
-def _unreadable_is_forgotten(hasher: Any, created: Any, deadline: Any, seen: Any) -> Any:  # noqa: ANN401 - as the product's
+def _unreadable_is_forgotten(hasher: Any, *args: Any) -> Any:  # noqa: ANN401 - as the product's
     try:
-        return _HASHED(hasher, created, deadline, seen)
+        return _HASHED(hasher, *args)
     except ObjectUnreadable as error:
         raise ObjectGone(str(error)) from error
 
@@ -153,6 +161,11 @@ _TABLE: Final = (
      _known_by_any_row),
     ("a write that DynamoDB refuses counts as written", DigestsTable, "record",
      _record_without_error),
+    ("libcurl's write of a row counts whatever DynamoDB answers", small_objects, "is_written",
+     lambda *_: True),
+    ("libcurl's read of an object counts whatever S3 answers", response_head.ResponseHead,
+     "is_whole", lambda *_: True),
+    ("libcurl reads without If-Match", small_objects, "if_match", lambda _: None),
     ("an object is read without If-Match", botocore_reader, "request_for", _without("IfMatch")),
     ("an object is read without its version ID", botocore_reader, "request_for",
      _without("VersionId")),

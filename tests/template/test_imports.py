@@ -40,6 +40,9 @@ ROLES: Final = {
     "bucketsum.deletions": "hashing",
     "bucketsum.restores": "hashing",
     "bucketsum.backfill.listed_batch": "hashing",
+    "bucketsum.small_objects": "hashing",
+    "bucketsum.network": "hashing",
+    "bucketsum.row_requests": "hashing",
     "bucketsum_cli.tune.formatting": "cli.tune.formats",  # below the workloads' views
     "bucketsum_cli.local.cgroups": "cli",  # not the emulator's alone
     "bucketsum_cli.local.worker": "cli",  # as above; it imports the standard library alone

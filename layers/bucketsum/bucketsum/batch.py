@@ -6,13 +6,14 @@ import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import Deferred, MalformedMessage
 from bucketsum.hashing import HashResult, is_long
 from bucketsum.notifications import ObjectDeleted, events_in
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
-from bucketsum.tracing import carried
+from bucketsum.tracing import carried, is_sampled
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from bucketsum.deadline import Deadline
     from bucketsum.notifications import ObjectCreated, ObjectEvent, ObjectRestored
     from bucketsum.settings import Settings
+    from bucketsum.small_objects import SmallObjectHasher, Work
 
     Result = HashResult | Exception
 
@@ -80,10 +82,13 @@ class BatchHasher:
         handle_event: Callable[[ObjectEvent, Deadline], HashResult],
         settings: Settings,
         parsed_events: Callable[[str], Sequence[ObjectEvent]] = events_in,
+        small_objects: SmallObjectHasher | None = None,
     ) -> None:
+        """Handle events by *handle_event*, small objects by *small_objects* first, if possible."""
         self._handle_event = handle_event
         self._settings = settings
         self._parsed_events = parsed_events
+        self._small_objects = small_objects
 
     def handle(
         self, messages: Iterable[ReceivedMessage], deadline: Deadline
@@ -97,14 +102,6 @@ class BatchHasher:
             messages: The batch.
             deadline: The end of this invocation; all threads share it.
         """
-
-        def handled(event: ObjectEvent) -> Result:
-            try:
-                return self._handle_event(event, deadline)
-            except Exception as error:  # noqa: BLE001 - the next object has its turn after any error
-                _forget_frames(error)
-                return error
-
         pending = [self._parsed(message) for message in messages]
         for message in pending:
             message.large = [
@@ -114,8 +111,8 @@ class BatchHasher:
             ]
         deferred, kept = self._spread(pending)
         yield from deferred
-        yield from self._in_parallel(kept, handled)
-        yield from self._in_turn([message for message in kept if message.large], handled, deadline)
+        yield from self._in_parallel(kept, deadline)
+        yield from self._in_turn([message for message in kept if message.large], deadline)
 
     def _parsed(self, message: ReceivedMessage) -> MessageResult:
         try:
@@ -137,21 +134,30 @@ class BatchHasher:
         return deferred, [message for message in messages if message not in deferred]
 
     def _in_parallel(
-        self, messages: list[MessageResult], handled: Callable[[ObjectEvent], Result]
+        self, messages: list[MessageResult], deadline: Deadline
     ) -> Iterator[MessageResult]:
-        quick = [event for message in messages for event in message.quick]
-        with _threads(min(self._settings.threads, len(quick))) as pool:
-            results = pool.map(carried(handled), quick) if pool else map(handled, quick)
+        begun = self._begun([event for message in messages for event in message.quick], deadline)
+        left = [work for work in begun if not isinstance(work, HashResult)]
+        with _threads(min(self._settings.threads, len(left))) as pool:
+            done = pool.map(carried(_result_of), left) if pool else map(_result_of, left)
+            results = (work if isinstance(work, HashResult) else next(done) for work in begun)
             for message in messages:
                 message.results += [next(results) for _ in message.quick]
                 if not message.large:
                     yield message
 
+    def _begun(self, quick: list[ObjectEvent], deadline: Deadline) -> list[HashResult | Work]:
+        """Results of quick events, or the work that is left to do for them."""
+        begun: dict[int, HashResult | Work] = {}
+        if self._small_objects and not is_sampled():  # X-Ray sees only requests of botocore
+            begun = self._small_objects.begin(quick, deadline)
+        return [
+            begun.get(number) or partial(self._handle_event, event, deadline)
+            for number, event in enumerate(quick)
+        ]
+
     def _in_turn(
-        self,
-        messages: list[MessageResult],
-        handled: Callable[[ObjectEvent], Result],
-        deadline: Deadline,
+        self, messages: list[MessageResult], deadline: Deadline
     ) -> Iterator[MessageResult]:
         deferrals = 0
         for number, message in enumerate(_by_receives(messages)):
@@ -161,7 +167,10 @@ class BatchHasher:
                 message.results.append(Deferred(deferrals))
                 deferrals += 1
             else:
-                message.results += map(handled, message.large)
+                message.results += [
+                    _result_of(partial(self._handle_event, event, deadline))
+                    for event in message.large
+                ]
             yield message
 
     def _is_quick(self, event: ObjectCreated | ObjectRestored, deadline: Deadline) -> bool:
@@ -171,6 +180,14 @@ class BatchHasher:
         if (archives := self._settings.archives) and archives.takes(event.key):
             return False  # its members may take far longer than its own size suggests
         return event.size_bytes < SPLIT_FROM_BYTES
+
+
+def _result_of(work: Work) -> Result:
+    try:
+        return work()
+    except Exception as error:  # noqa: BLE001 - the next object has its turn after any error
+        _forget_frames(error)
+        return error
 
 
 def _by_receives(messages: Iterable[MessageResult]) -> list[MessageResult]:

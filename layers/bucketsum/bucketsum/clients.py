@@ -16,6 +16,7 @@ from botocore.session import Session
 
 if TYPE_CHECKING:
     from botocore.config import Config
+    from botocore.credentials import Credentials
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
@@ -93,6 +94,11 @@ def _session() -> Session:
     session = Session()
     session.register_component("data_loader", _model_loader())
     return session
+
+
+def credentials() -> Credentials | None:
+    """The credentials of all clients, which refresh themselves; None if there are none."""
+    return _session().get_credentials()
 
 
 @overload

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from botocore.exceptions import ClientError
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import PutItemInputTypeDef
 
 BY_SHA1_INDEX: Final = "by-sha1"
 
@@ -80,7 +81,7 @@ class DigestsTable:
         """
         while True:
             try:
-                self._put(row)
+                self._dynamodb.put_item(**self.put_parameters(row))
             except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
                 item = item_found(error)
                 if refusal := _refusal(item, row):
@@ -89,7 +90,8 @@ class DigestsTable:
             else:
                 return WriteResult.WRITTEN
 
-    def _put(self, row: Row) -> None:
+    def put_parameters(self, row: Row) -> PutItemInputTypeDef:
+        """The parameters of the PutItem that `record` begins with."""
         values: dict[str, Any] = {
             ":sequencer": {"S": comparable_sequencer(row.sequencer)},
             ":hashed": {"S": Status.HASHED},
@@ -99,14 +101,14 @@ class DigestsTable:
             values[":deletion"] = {"S": comparable_sequencer(row.deletion.sequencer)}
         else:
             condition = _IF_NOT_DELETED_SINCE if row.entry == NULL_VERSION else _IF_NOT_DELETED
-        self._dynamodb.put_item(
-            TableName=self._table,
-            Item=item_of(row),
-            ConditionExpression=_IF_NEWER + condition,
-            ExpressionAttributeNames={"#status": "status"},
-            ExpressionAttributeValues=values,
-            ReturnValuesOnConditionCheckFailure="ALL_OLD",
-        )
+        return {
+            "TableName": self._table,
+            "Item": item_of(row),
+            "ConditionExpression": _IF_NEWER + condition,
+            "ExpressionAttributeNames": {"#status": "status"},
+            "ExpressionAttributeValues": values,
+            "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
+        }
 
     def _kept(self, deletion: Deletion | None) -> Deletion | None:
         """*deletion* of a tombstone, as a row has it: tombstones expire earlier."""

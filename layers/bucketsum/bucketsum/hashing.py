@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.model import ArchiveSummary, Mode
     from bucketsum.deadline import Deadline
     from bucketsum.notifications import ObjectCreated, ObjectEvent, ObjectRestored
-    from bucketsum.s3.source import OpenObject, Source
+    from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
 
 LOOK_UP_FROM_BYTES: Final = SPLIT_FROM_BYTES
@@ -100,6 +100,30 @@ class LongObjects(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ReadObject:
+    """An object that was read to its end, and whose row must be written.
+
+    Attributes:
+        created: Its event.
+        etag: Entity tag of the object that was read, without quotes.
+        digest: Digests of its bytes.
+        measurement: Bytes and seconds of the reading.
+        streams: Number of connections that read it.
+    """
+
+    created: ObjectCreated
+    etag: str
+    digest: Digest
+    measurement: Measurement
+    streams: int = 1
+
+    @property
+    def result(self) -> HashResult:
+        """The result once its row is written."""
+        return HashResult(self.created, Outcome.HASHED, self.digest.sha1, self.measurement)
+
+
 class ObjectHasher:
     """Hashes objects one after the other."""
 
@@ -120,7 +144,11 @@ class ObjectHasher:
         self._long_objects = long_objects
 
     def hash(
-        self, created: ObjectCreated, deadline: Deadline, seen: Row | None = None
+        self,
+        created: ObjectCreated,
+        deadline: Deadline,
+        seen: Row | None = None,
+        source: Source | None = None,
     ) -> HashResult:
         """Read the object of *created* once, if need be, and record its digest.
 
@@ -128,6 +156,7 @@ class ObjectHasher:
             created: The event.
             deadline: The end of this invocation.
             seen: The row to replace, if it is still in the table; see `DigestsTable.replace`.
+            source: Reads an object that is no archive, in place of the usual source.
 
         Raises:
             Retryable: It could not be read to its end this time.
@@ -140,7 +169,9 @@ class ObjectHasher:
         )
         try:
             known = None if seen else self._known(created)
-            return known or self._hashed_or_handed_over(created, deadline, seen)
+            return known or self._hashed_or_handed_over(
+                created, deadline, seen, source or self._source
+            )
         except ObjectUnreadable as error:
             row = self._row(created, Status.UNREADABLE, reason=str(error))
             recorded = self._record(row, seen)  # an earlier digest of it is kept
@@ -165,12 +196,12 @@ class ObjectHasher:
         return self._archives if self._archives and self._archives.takes(created) else None
 
     def _hashed_or_handed_over(
-        self, created: ObjectCreated, deadline: Deadline, seen: Row | None
+        self, created: ObjectCreated, deadline: Deadline, seen: Row | None, source: Source
     ) -> HashResult:
         if is_long(created, self._settings, deadline):
             return self._handed_over(created, seen, "it may take longer than one invocation")
         try:
-            return self._hashed(created, deadline, seen)
+            return self._hashed(created, deadline, seen, source)
         except OutOfTime as error:
             if not (self._long_objects and created.etag):
                 raise
@@ -189,18 +220,28 @@ class ObjectHasher:
     def _record(self, row: Row, seen: Row | None) -> WriteResult:
         return self._table.replace(row, seen) if seen else self._table.record(row)
 
-    def _hashed(self, created: ObjectCreated, deadline: Deadline, seen: Row | None) -> HashResult:
+    def _hashed(
+        self, created: ObjectCreated, deadline: Deadline, seen: Row | None, source: Source
+    ) -> HashResult:
         if archives := self._as_archive(created):
             return self._hashed_with_members(archives, created, deadline, seen)
         started = self._clock()
-        opened = self._source.open(created)
+        opened = source.open(created)
         with closing(opened.chunks):  # also if time runs out before their end
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
             digest = digest_of(chunks, self._settings.extra_algorithms)
         measurement = Measurement(digest.size_bytes, self._clock() - started)
-        row = self._row(created, Status.HASHED, digest, measurement, opened)
-        outcome = _RECORDED[self._record(row, seen)]
-        return HashResult(created, outcome, digest.sha1, measurement)
+        read = ReadObject(created, opened.etag, digest, measurement, opened.streams)
+        return self.record(read, seen)
+
+    def record(self, read: ReadObject, seen: Row | None = None) -> HashResult:
+        """Write the row of *read*, unless the table holds this event or a newer one.
+
+        Raises:
+            ClientError: DynamoDB refused.
+        """
+        recorded = self._record(self.row_of(read), seen)
+        return replace(read.result, outcome=_RECORDED[recorded])
 
     def _hashed_with_members(
         self,
@@ -222,7 +263,7 @@ class ObjectHasher:
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         summary = archive.summary
         row = replace(
-            self._row(created, Status.HASHED, digest, measurement, opened),
+            self.row_of(ReadObject(created, opened.etag, digest, measurement, opened.streams)),
             remarks=summary.remarks,
             archive=archive_record(summary),
         )
@@ -233,38 +274,36 @@ class ObjectHasher:
             archives.rows.remove_overwritten(created)
         return HashResult(created, _RECORDED[recorded], digest.sha1, measurement, summary=summary)
 
-    def _row(
-        self,
-        created: ObjectCreated,
-        status: Status,
-        digest: Digest | None = None,
-        measurement: Measurement | None = None,
-        opened: OpenObject | None = None,
-        reason: str | None = None,
-    ) -> Row:
+    def row_of(self, read: ReadObject) -> Row:
+        """The row of *read*, as of now."""
+        return replace(
+            self._row(read.created, Status.HASHED),
+            size_bytes=read.digest.size_bytes,
+            etag=read.etag,
+            sha1=read.digest.sha1,
+            digests=read.digest.extra,
+            timing=Timing(read.measurement.seconds * 1000, read.measurement.mb_per_s),
+            setup=self._setup(read.streams),
+        )
+
+    def _row(self, created: ObjectCreated, status: Status, reason: str | None = None) -> Row:
         row_key = row_key_of(created)
         return Row(
             bucket=row_key.bucket,
             key=row_key.key,
             entry=row_key.entry,
             status=status,
-            size_bytes=digest.size_bytes if digest else created.size_bytes,
+            size_bytes=created.size_bytes,
             sequencer=created.sequencer,
             arrived_at=created.event_time,
             recorded_at=now(),
-            etag=opened.etag if opened else created.etag,
-            sha1=digest.sha1 if digest else None,
-            digests=digest.extra if digest else {},
+            etag=created.etag,
             reason=reason,
-            timing=Timing(measurement.seconds * 1000, measurement.mb_per_s)
-            if measurement
-            else None,
-            setup=ReadSetup(
-                self._settings.chunk_bytes,
-                opened.streams if opened else 1,
-                self._settings.memory_mb,
-            ),
+            setup=self._setup(1),
         )
+
+    def _setup(self, streams: int) -> ReadSetup:
+        return ReadSetup(self._settings.chunk_bytes, streams, self._settings.memory_mb)
 
 
 _OUTCOMES: Final = {ObjectGone: Outcome.GONE, ObjectSuperseded: Outcome.SUPERSEDED}

@@ -37,7 +37,7 @@ def traced_when_sampled(handler: Handler[Result]) -> Handler[Result]:
 
     @functools.wraps(handler)
     def handle(event: dict[str, Any], context: LambdaContext) -> Result:
-        chosen = traced() if _sampled() else handler
+        chosen = traced() if is_sampled() else handler
         try:
             return chosen(event, context)
         finally:  # the first sampled one may be warm
@@ -60,5 +60,6 @@ def carried(work: Callable[[Argument], Result]) -> Callable[[Argument], Result]:
     return work_there
 
 
-def _sampled() -> bool:
+def is_sampled() -> bool:
+    """Whether X-Ray samples the current invocation."""
     return "Sampled=1" in os.environ.get(TRACE_VARIABLE, "").split(";")

@@ -20,6 +20,7 @@ from tests.support.s3_faults import Fault
 from tests.support.sha1 import sha1_of
 
 from bucketsum.batch import LARGE_BYTES
+from bucketsum.small_objects import READS_MAX
 
 if TYPE_CHECKING:
     import pytest
@@ -47,12 +48,12 @@ def test_a_new_small_object_is_one_get_and_one_write(
 
 def test_connections_are_used_again(hostile_stack: HasherStack, hostile: HostileS3) -> None:
     """A second batch finds open what the first has opened, and opens none."""
-    together = Barrier(8, timeout=10)
-    hostile.script(*[Fault(pause=lambda _: together.wait())] * 8)
+    together = Barrier(READS_MAX, timeout=10)
+    hostile.script(*[Fault(pause=lambda _: together.wait())] * READS_MAX)
     for _ in range(2):
         messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS]
         assert hostile_stack.deliver(*messages) == []
-    assert hostile.connections == 8
+    assert hostile.connections == READS_MAX
 
 
 def test_small_objects_of_a_batch_wait_for_s3_together(

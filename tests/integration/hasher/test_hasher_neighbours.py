@@ -133,8 +133,11 @@ def test_a_dead_letter_queue_that_refuses_loses_no_message(stack: HasherStack) -
     ("faults", "remaining_ms"),
     [
         ([], 0),
-        # refused to libcurl, to libcurl with an address signed anew, and to botocore
-        ([Fault(cut_after=CHUNK_BYTES), *[Fault(refuse=(403, "AccessDenied", ""))] * 3], 900_000),
+        # cut off from libcurl, and refused to botocore
+        (
+            [*[Fault(cut_after=CHUNK_BYTES)] * 8, *[Fault(refuse=(403, "AccessDenied", ""))] * 8],
+            900_000,
+        ),
     ],
     ids=["out of time", "unreadable and DynamoDB refuses"],
 )
@@ -148,7 +151,7 @@ def test_failures_hold_no_chunks(
     """A batch of failures holds no bytes of its objects, so chunks never add up."""
     arrivals = [put_at(hostile, f"{number}", bytes(2 * CHUNK_BYTES)) for number in range(8)]
     messages = [message_of(replace(arrival, size_bytes=1)) for arrival in arrivals]
-    hostile.script(*faults * len(messages))
+    hostile.script(*faults)
     with refusing_dynamodb("ThrottlingException") as endpoint_url:
         monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", endpoint_url)
         hostile_stack.load(CHUNK_BYTES=str(CHUNK_BYTES))

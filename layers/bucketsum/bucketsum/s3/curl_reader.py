@@ -58,6 +58,7 @@ class CurlReader:
             head = ranges.begin(created.size_bytes, if_match(created), offset)
         except (FallBack, BotoCoreError):
             self._release(connections)
+            self._urls.forget(created.bucket)
             return self._fallback.open(created, offset)
         etag = head.etag.strip('"')
         return OpenObject(

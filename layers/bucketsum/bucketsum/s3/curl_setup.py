@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, quote, urlsplit
 
 from botocore.httpsession import ProxyConfiguration, get_cert_path
 from botocore.utils import get_environ_proxies
 
 from bucketsum.s3.curl_connections import TransportConfig
+from bucketsum.sigv4 import Endpoint, Signer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
 
+    from botocore.credentials import Credentials
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.notifications import ObjectCreated
@@ -19,19 +23,67 @@ if TYPE_CHECKING:
 _VALID_SECONDS: Final = 3600
 """Longer than an invocation (900 s) plus the clock skew that S3 accepts (900 s)."""
 
+_BUCKETS_MAX: Final = 1000
+_SCOPE_PARTS: Final = 5
+
+
+@dataclass(frozen=True, slots=True)
+class _BucketUrls:
+    """Signs URLs of one bucket as botocore signed its first.
+
+    Attributes:
+        signer: Signs for the bucket's Region.
+        endpoint: Serves the bucket.
+        prefix: Path before an object's key.
+    """
+
+    signer: Signer
+    endpoint: Endpoint
+    prefix: str
+
+    @classmethod
+    def of(
+        cls, url: str, created: ObjectCreated, credentials: Credentials | None
+    ) -> _BucketUrls | None:
+        """Derive it from botocore's *url* of *created*; None if it does not give the same URL."""
+        parts = urlsplit(url)
+        query = dict(parse_qsl(parts.query))
+        scope = query.get("X-Amz-Credential", "").split("/")
+        path = _quoted(created.key)
+        if credentials is None or len(scope) != _SCOPE_PARTS or not parts.path.endswith(path):
+            return None
+        signer = Signer(credentials, scope[2], "s3")
+        found = cls(signer, Endpoint.of(url), parts.path.removesuffix(path))
+        ours = urlsplit(found.url_of(created, query["X-Amz-Date"]))
+        same = ours[:3] == parts[:3] and dict(parse_qsl(ours.query)) == query
+        return found if same else None
+
+    def url_of(self, created: ObjectCreated, timestamp: str = "") -> str:
+        """The signed URL of *created*."""
+        query = {"X-Amz-Expires": str(_VALID_SECONDS)}
+        if created.version_id:
+            query["versionId"] = created.version_id
+        path = self.prefix + _quoted(created.key)
+        return self.signer.presigned_url(self.endpoint, path, query, timestamp)
+
 
 class SignedUrls:
-    """Signs URLs with botocore: its endpoint, and its credentials, which it refreshes.
+    """Signs URLs for botocore's endpoint, with its credentials, which it refreshes.
 
     A signed URL is as good as a password while it is valid. It goes to libcurl and nowhere else:
     not into a log, not into an error's text. Only the host is signed, so one URL serves the whole
     object and every range of it, with or without If-Match: S3 requires only headers whose names
     begin with ``x-amz-`` to be signed.
+
+    botocore signs the first URL of each bucket, which takes 0.2 ms. The next ones take a tenth of
+    that, if the same can be derived from the first: else botocore signs them too.
     """
 
-    def __init__(self, s3: S3Client) -> None:
-        """Sign with *s3*, a client configured with `CLIENT_CONFIG`."""
+    def __init__(self, s3: S3Client, credentials: Credentials | None = None) -> None:
+        """Sign with *s3*, a client configured with `CLIENT_CONFIG`, and its *credentials*."""
         self._s3 = s3
+        self._credentials = credentials
+        self._buckets: dict[str, _BucketUrls | None] = {}
         s3.meta.events.register_last(
             "before-parameter-build.s3.GetObject",
             _use_regional_endpoint,
@@ -44,12 +96,28 @@ class SignedUrls:
         Raises:
             BotoCoreError: There are no credentials, or no such endpoint.
         """
+        if urls := self._buckets.get(created.bucket):
+            return urls.url_of(created)
+        url = self._url_by_botocore(created)
+        if created.bucket not in self._buckets and len(self._buckets) < _BUCKETS_MAX:
+            self._buckets[created.bucket] = _BucketUrls.of(url, created, self._credentials)
+        return url
+
+    def forget(self, bucket: str) -> None:
+        """Let botocore sign the next URL of *bucket*: it may have learned another endpoint."""
+        self._buckets.pop(bucket, None)
+
+    def _url_by_botocore(self, created: ObjectCreated) -> str:
         params: dict[str, Any] = {"Bucket": created.bucket, "Key": created.key}
         if created.version_id:
             params["VersionId"] = created.version_id
         return self._s3.generate_presigned_url(
             "get_object", Params=params, ExpiresIn=_VALID_SECONDS
         )
+
+
+def _quoted(key: str) -> str:
+    return quote(key, safe="/~")
 
 
 def _use_regional_endpoint(context: MutableMapping[str, Any], **_: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.clients import credentials
 from bucketsum.s3.botocore_reader import BotocoreReader
 
 if TYPE_CHECKING:
@@ -39,4 +40,6 @@ def reader(
     from bucketsum.s3.curl_setup import SignedUrls, transport_config  # noqa: PLC0415 - as said
 
     config = transport_config(s3, env)
-    return CurlReader(SignedUrls(s3), config, plan_for, fallback) if config else fallback
+    if config is None:
+        return fallback
+    return CurlReader(SignedUrls(s3, credentials()), config, plan_for, fallback)

@@ -1,0 +1,74 @@
+"""The network of small objects: libcurl's connections, and what goes over them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from botocore.utils import get_environ_proxies
+
+from bucketsum.clients import credentials
+from bucketsum.row_requests import PutItemRequests
+from bucketsum.s3.botocore_reader import BotocoreReader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.digests_table import DigestsTable
+    from bucketsum.s3.curl_connections import Connections
+    from bucketsum.s3.curl_setup import SignedUrls
+    from bucketsum.s3.source import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    """How small objects are read and their rows are written.
+
+    Attributes:
+        connections: Of the invocation's thread; they stay open for the next batch.
+        urls: Signs the URLs of objects.
+        rows: Makes the requests that write rows.
+        fallback: Reads an object after an unusual response.
+    """
+
+    connections: Connections
+    urls: SignedUrls
+    rows: PutItemRequests
+    fallback: Source
+
+
+def network_of(
+    s3: S3Client,
+    dynamodb: DynamoDBClient,
+    table: DigestsTable,
+    chunk_bytes: int,
+    env: Mapping[str, str],
+) -> Network | None:
+    """The network as *s3* and *dynamodb* use it; None if only botocore can use it.
+
+    Args:
+        s3: Configured with `CLIENT_CONFIG`.
+        dynamodb: Writes to the same table.
+        table: Its rows are written.
+        chunk_bytes: Bytes that botocore reads at a time.
+        env: As for `s3.reader.reader`.
+    """
+    try:
+        # Imported here: the layer has no pycurl for python3.11, whose Amazon Linux is too old.
+        from bucketsum.s3.curl_connections import Connections  # noqa: PLC0415 - as said
+    except ImportError:
+        return None
+    from bucketsum.s3.curl_setup import SignedUrls, transport_config  # noqa: PLC0415 - as said
+
+    config = transport_config(s3, env)
+    rows = PutItemRequests.of(table, dynamodb, credentials())
+    same_proxies = get_environ_proxies(s3.meta.endpoint_url) == get_environ_proxies(
+        dynamodb.meta.endpoint_url
+    )
+    if config is None or rows is None or not same_proxies:
+        return None
+    urls = SignedUrls(s3, credentials())
+    return Network(Connections(config), urls, rows, BotocoreReader(s3, chunk_bytes))

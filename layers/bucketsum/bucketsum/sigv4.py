@@ -1,0 +1,134 @@
+"""AWS Signature Version 4, as botocore signs, with signing keys derived once a day."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import hmac
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+from urllib.parse import quote, urlsplit
+
+from bucketsum.clock import now
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from botocore.credentials import Credentials, ReadOnlyCredentials
+
+_ALGORITHM: Final = "AWS4-HMAC-SHA256"
+_DEFAULT_PORTS: Final = {"http": ":80", "https": ":443"}
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """Address that a service is reached at.
+
+    Attributes:
+        scheme: ``https``, or ``http`` in tests.
+        host: Value of the header Host.
+    """
+
+    scheme: str
+    host: str
+
+    @classmethod
+    def of(cls, url: str) -> Endpoint:
+        """The endpoint of *url*; its path and query are ignored."""
+        parts = urlsplit(url)
+        host = parts.netloc.lower().removesuffix(_DEFAULT_PORTS.get(parts.scheme, ""))
+        return cls(parts.scheme, host)
+
+    @property
+    def url(self) -> str:
+        """Scheme and host."""
+        return f"{self.scheme}://{self.host}"
+
+
+class Signer:
+    """Signs requests to one service in one Region.
+
+    Attributes:
+        region: Name of the Region.
+    """
+
+    def __init__(self, credentials: Credentials, region: str, service: str) -> None:
+        """Sign with *credentials*, which botocore refreshes."""
+        self._credentials = credentials
+        self.region = region
+        self._service = service
+
+    def headers_of(self, endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> list[str]:
+        """Header lines of a POST of *body* to the endpoint's root.
+
+        Args:
+            endpoint: Receives it.
+            headers: Further headers; names in lower case, values without extra spaces.
+            body: The request's body.
+        """
+        credentials: ReadOnlyCredentials = self._credentials.get_frozen_credentials()
+        timestamp = _timestamp()
+        unsigned = {**headers, "host": endpoint.host, "x-amz-date": timestamp}
+        if credentials.token:
+            unsigned["x-amz-security-token"] = credentials.token
+        lines = [f"{name}:{unsigned[name]}" for name in sorted(unsigned)]
+        names = ";".join(sorted(unsigned))
+        payload = hashlib.sha256(body).hexdigest()
+        request = "\n".join(("POST", "/", "", *lines, "", names, payload))
+        scope, signature = self._signature(credentials, timestamp, request)
+        credential = f"Credential={credentials.access_key}/{scope}"
+        proof = f"{_ALGORITHM} {credential}, SignedHeaders={names}, Signature={signature}"
+        return [*lines, f"Authorization: {proof}"]
+
+    def presigned_url(
+        self, endpoint: Endpoint, path: str, query: Mapping[str, str], timestamp: str = ""
+    ) -> str:
+        """A URL that allows a GET; only the host is signed.
+
+        Args:
+            endpoint: Serves it.
+            path: Percent-encoded.
+            query: Parameters, among them ``X-Amz-Expires``.
+            timestamp: Time of signing, as ``20261121T225900Z``; now if empty.
+        """
+        credentials: ReadOnlyCredentials = self._credentials.get_frozen_credentials()
+        timestamp = timestamp or _timestamp()
+        signed = {
+            **query,
+            "X-Amz-Algorithm": _ALGORITHM,
+            "X-Amz-Credential": f"{credentials.access_key}/{self._scope(timestamp)}",
+            "X-Amz-Date": timestamp,
+            "X-Amz-SignedHeaders": "host",
+        }
+        if credentials.token:
+            signed["X-Amz-Security-Token"] = credentials.token
+        text = "&".join(f"{name}={quote(signed[name], safe='')}" for name in sorted(signed))
+        request = f"GET\n{path}\n{text}\nhost:{endpoint.host}\n\nhost\nUNSIGNED-PAYLOAD"
+        _, signature = self._signature(credentials, timestamp, request)
+        return f"{endpoint.url}{path}?{text}&X-Amz-Signature={signature}"
+
+    def _scope(self, timestamp: str) -> str:
+        return f"{timestamp[:8]}/{self.region}/{self._service}/aws4_request"
+
+    def _signature(
+        self, credentials: ReadOnlyCredentials, timestamp: str, request: str
+    ) -> tuple[str, str]:
+        """The scope, and the signature of a canonical *request*."""
+        scope = self._scope(timestamp)
+        digest = hashlib.sha256(request.encode()).hexdigest()
+        key = _signing_key(credentials.secret_key, scope)
+        text = f"{_ALGORITHM}\n{timestamp}\n{scope}\n{digest}"
+        return scope, hmac.digest(key, text.encode(), "sha256").hex()
+
+
+@functools.lru_cache(maxsize=4)
+def _signing_key(secret: str, scope: str) -> bytes:
+    """The key of a day, a Region and a service."""
+    key = f"AWS4{secret}".encode()
+    for part in scope.split("/"):
+        key = hmac.digest(key, part.encode(), "sha256")
+    return key
+
+
+def _timestamp() -> str:
+    return f"{now()[:19].replace('-', '').replace(':', '')}Z"

@@ -1,0 +1,196 @@
+"""Hash the small objects of a batch at the same time, in one thread, over libcurl.
+
+Only the usual responses are handled here: S3 sends the whole object, DynamoDB writes the row.
+After any other response or error, `ObjectHasher` hashes the object, or writes the row, through
+botocore, which knows redirects, retries and the meaning of every refusal.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
+
+from botocore.exceptions import BotoCoreError
+
+from bucketsum.deadline import STOP_BEFORE_END_SECONDS
+from bucketsum.digest import RunningDigest
+from bucketsum.hashing import LOOK_UP_FROM_BYTES, HashResult, ReadObject, is_long
+from bucketsum.measure import Measurement
+from bucketsum.notifications import ObjectCreated
+from bucketsum.row_requests import is_written
+from bucketsum.s3.get_object import if_match
+from bucketsum.s3.response_head import ResponseHead
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from bucketsum.deadline import Deadline
+    from bucketsum.hashing import ObjectHasher
+    from bucketsum.network import Network
+    from bucketsum.notifications import ObjectEvent
+    from bucketsum.s3.curl_connections import Transfer
+    from bucketsum.settings import Settings
+
+    Work = Callable[[], HashResult]
+
+READS_MAX: Final = 10
+"""Most objects that are read at the same time; each has a connection."""
+
+WRITES_MAX: Final = 4
+"""Most rows that are written at the same time; a row takes some 5 ms."""
+
+WRITE_SECONDS: Final = 3.0
+"""Time after which a write has failed, connecting included, as with botocore's client."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    number: int
+    created: ObjectCreated
+    digest: RunningDigest
+    started: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Writing:
+    number: int
+    read: ReadObject
+
+
+class SmallObjectHasher:
+    """Hashes small objects; holds none of their bytes."""
+
+    def __init__(
+        self,
+        network: Network,
+        hasher: ObjectHasher,
+        settings: Settings,
+        clock: Callable[[], float] = time.perf_counter,
+    ) -> None:
+        self._network = network
+        self._hasher = hasher
+        self._settings = settings
+        self._clock = clock
+
+    def begin(
+        self, events: Iterable[ObjectEvent], deadline: Deadline
+    ) -> dict[int, HashResult | Work]:
+        """Hash the small objects among those of *events*, until the deadline if need be.
+
+        Returns:
+            By an event's number its result, once DynamoDB has confirmed the row; or the work that
+            is left to do, which raises as `ObjectHasher.hash`. Other events are not begun.
+        """
+        batch = _Batch(
+            self._network, self._hasher, self._settings.extra_algorithms, deadline, self._clock
+        )
+        return batch.run(
+            (number, event)
+            for number, event in enumerate(events)
+            if isinstance(event, ObjectCreated) and self._takes(event, deadline)
+        )
+
+    def _takes(self, created: ObjectCreated, deadline: Deadline) -> bool:
+        """Whether one request reads the object, with no look-up before."""
+        plan = self._settings.read_policy.plan_for(created.size_bytes)
+        return (
+            created.size_bytes < LOOK_UP_FROM_BYTES
+            and not plan.splits(created.size_bytes)
+            and not is_long(created, self._settings, deadline)
+        )
+
+
+class _Batch:
+    """The objects of one batch."""
+
+    def __init__(
+        self,
+        network: Network,
+        hasher: ObjectHasher,
+        extra_algorithms: Sequence[str],
+        deadline: Deadline,
+        clock: Callable[[], float],
+    ) -> None:
+        self._network = network
+        self._hasher = hasher
+        self._extra_algorithms = extra_algorithms
+        self._deadline = deadline
+        self._clock = clock
+        self._begun: dict[int, HashResult | Work] = {}
+        self._reading: dict[Transfer, _Reading] = {}
+        self._writing: dict[Transfer, _Writing] = {}
+        self._read: deque[_Writing] = deque()
+
+    def run(self, objects: Iterable[tuple[int, ObjectCreated]]) -> dict[int, HashResult | Work]:
+        """Results or remaining work by the object's number; the others were not begun."""
+        connections = self._network.connections
+        waiting = deque(objects)
+        try:
+            while waiting or self._reading or self._read or self._writing:
+                if not self._deadline.leaves(STOP_BEFORE_END_SECONDS):
+                    break
+                while waiting and len(self._reading) < READS_MAX:
+                    self._start_reading(*waiting.popleft())
+                while self._read and len(self._writing) < WRITES_MAX:
+                    self._start_writing(self._read.popleft())
+                for transfer in connections.advance() or self._waited():
+                    self._end(transfer)
+        finally:
+            connections.drop_all()
+        return self._begun
+
+    def _waited(self) -> list[Transfer]:
+        """Wait for bytes; returns the transfers that have ended then."""
+        self._network.connections.wait()
+        return self._network.connections.advance()
+
+    def _start_reading(self, number: int, created: ObjectCreated) -> None:
+        condition = if_match(created)
+        headers = [f"If-Match: {condition}"] if condition else []
+        digest = RunningDigest(self._extra_algorithms)
+        started = self._clock()
+        try:
+            url = self._network.urls.url_of(created)
+        except BotoCoreError:  # it comes again, and is reported, when botocore reads
+            return
+        fallback = self._network.fallback
+        self._begun[number] = partial(self._hasher.hash, created, self._deadline, source=fallback)
+        transfer = self._network.connections.start(url, headers, digest.update)
+        self._reading[transfer] = _Reading(number, created, digest, started)
+
+    def _end(self, transfer: Transfer) -> None:
+        if reading := self._reading.pop(transfer, None):
+            self._end_reading(transfer, reading)
+        else:
+            self._end_writing(transfer, self._writing.pop(transfer))
+
+    def _end_reading(self, transfer: Transfer, reading: _Reading) -> None:
+        created = reading.created
+        head = ResponseHead.of(transfer.lines)
+        digest = reading.digest.digest()
+        is_whole = head.is_whole(if_match(created)) and head.length == digest.size_bytes
+        if transfer.failure or not is_whole:
+            self._network.urls.forget(created.bucket)
+            return
+        measurement = Measurement(digest.size_bytes, self._clock() - reading.started)
+        read = ReadObject(created, head.etag.strip('"'), digest, measurement)
+        self._begun[reading.number] = partial(self._hasher.record, read)  # until it is written
+        self._read.append(_Writing(reading.number, read))
+
+    def _start_writing(self, writing: _Writing) -> None:
+        rows = self._network.rows
+        body = rows.body_of(self._hasher.row_of(writing.read))
+        try:
+            headers = rows.headers_of(body)
+        except BotoCoreError:  # as above
+            return
+        transfer = self._network.connections.post(rows.url, headers, body, WRITE_SECONDS)
+        self._writing[transfer] = writing
+
+    def _end_writing(self, transfer: Transfer, writing: _Writing) -> None:
+        head = ResponseHead.of(transfer.lines)
+        if not transfer.failure and is_written(head, transfer.pieces):
+            self._begun[writing.number] = writing.read.result

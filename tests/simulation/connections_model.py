@@ -1,0 +1,135 @@
+"""Libcurl's connections: the transfers of an invocation, as tasks of the schedule."""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from functools import partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
+
+from bucketsum.row_requests import PutItemRequests
+from bucketsum.s3.curl_connections import Transfer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from tests.simulation.dynamodb_model import DynamoDb
+    from tests.simulation.s3_model import S3
+    from tests.simulation.schedule import Schedule, Task
+
+    from bucketsum.digests_table import DigestsTable
+    from bucketsum.notifications import ObjectCreated
+
+_PIECE_BYTES: Final = 8
+
+
+class Urls:
+    """The `SignedUrls` of the model: requests as JSON."""
+
+    def url_of(self, created: ObjectCreated) -> str:
+        """See `SignedUrls.url_of`."""
+        version = {"VersionId": created.version_id} if created.version_id else {}
+        return json.dumps({"Bucket": created.bucket, "Key": created.key, **version})
+
+    def forget(self, bucket: str) -> None:
+        """Nothing is remembered."""
+
+
+def row_requests(table: DigestsTable) -> PutItemRequests:
+    """Requests that nobody signs."""
+    signer: Any = SimpleNamespace(headers_of=lambda *_: [])
+    return PutItemRequests(table, "https://model", signer)
+
+
+class ModelConnections:
+    """The `Connections` of every environment; each invocation sees its own transfers."""
+
+    def __init__(self, schedule: Schedule, s3: S3, dynamodb: DynamoDb) -> None:
+        self._schedule, self._s3, self._dynamodb = schedule, s3, dynamodb
+        self._ended: dict[Task, list[Transfer]] = defaultdict(list)
+        self._running: dict[Task, list[Transfer]] = defaultdict(list)
+
+    def start(self, url: str, headers: Iterable[str], receive: Callable[[bytes], object]) -> Any:  # noqa: ANN401 - a transfer
+        """See `Connections.start`."""
+        request = json.loads(url)
+        for header in headers:
+            assert header.startswith("If-Match: ")
+            request["IfMatch"] = header.removeprefix("If-Match: ")
+        return self._start(partial(self._get, request, receive))
+
+    def post(self, url: str, headers: Iterable[str], body: bytes, timeout_seconds: float) -> Any:  # noqa: ANN401 - a transfer
+        """See `Connections.post`; a request that takes too long may have its effect later."""
+        assert url.endswith("/")
+        assert not list(headers)
+        transfer = self._start(partial(self._put, json.loads(body)))
+        owner = self._schedule.task
+        self._schedule.after(timeout_seconds, lambda: self._end(owner, transfer, "timed out"))
+        return transfer
+
+    def _start(self, work: Callable[[Transfer], None]) -> Transfer:
+        owner, handle = self._schedule.task, SimpleNamespace()
+        transfer = Transfer(handle)
+        self._running[owner].append(transfer)
+
+        def run() -> None:
+            failure = "killed"
+            try:
+                work(transfer)
+                failure = ""
+            except ClientError as error:
+                self._refuse(transfer, error)
+                failure = ""
+            except BotoCoreError as error:
+                failure = str(error)
+            finally:
+                self._end(owner, transfer, failure)
+
+        self._schedule.start(owner.process, run)
+        return transfer
+
+    def _get(
+        self, request: dict[str, Any], receive: Callable[[bytes], object], transfer: Transfer
+    ) -> None:
+        response = self._s3.get_object(**request)
+        length = response["ContentLength"]
+        head = f"HTTP/1.1 200 OK|ETag: {response['ETag']}|Content-Length: {length}"
+        transfer.lines += head.encode().split(b"|")
+        received = 0
+        while piece := response["Body"].read(_PIECE_BYTES):
+            receive(piece)
+            received += len(piece)
+        if received < length:
+            raise BotoCoreError
+
+    def _put(self, parameters: dict[str, Any], transfer: Transfer) -> None:
+        self._dynamodb.put_item(**parameters)
+        transfer.lines += [b"HTTP/1.1 200 OK"]
+        transfer.pieces += [b"{}"]
+
+    def _refuse(self, transfer: Transfer, error: ClientError) -> None:
+        metadata: Any = error.response.get("ResponseMetadata", {})
+        status = metadata.get("HTTPStatusCode", 400)
+        transfer.lines += [f"HTTP/1.1 {status} refused".encode(), b"Content-Length: 0"]
+
+    def _end(self, owner: Task, transfer: Transfer, failure: str) -> None:
+        if transfer in self._running[owner]:
+            self._running[owner].remove(transfer)
+            self._ended[owner].append(transfer)
+            transfer.ended, transfer.failure = True, failure
+        self._schedule.wake(owner)
+
+    def advance(self) -> list[Transfer]:
+        """See `Connections.advance`."""
+        return self._ended.pop(self._schedule.task, [])
+
+    def wait(self) -> None:
+        """See `Connections.wait`."""
+        self._schedule.wait()
+
+    def drop_all(self) -> None:
+        """See `Connections.drop_all`; requests on their way still have their effect."""
+        self._running.pop(self._schedule.task, None)
+        self._ended.pop(self._schedule.task, None)
