@@ -72,4 +72,5 @@ def _message(root: Path, number: int, known: KnownObject) -> dict[str, Any]:
         "body": json.dumps({"Records": [record]}),
         "attributes": {"ApproximateReceiveCount": "1"},
         "eventSource": "aws:sqs",
+        "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:arrivals",
     }

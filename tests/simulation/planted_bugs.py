@@ -5,13 +5,14 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
 from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.lambda_model import handler_module
 from tests.simulation.scenario import simulate
+from tests.simulation.sqs_model import ARRIVALS
 
 from bucketsum import (
     batch,
@@ -24,7 +25,6 @@ from bucketsum import (
 )
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import Deferred, ObjectGone, ObjectUnreadable, OutOfTime
-from bucketsum.notifications import events_in
 from bucketsum.s3 import botocore_reader, get_object, response_head
 from bucketsum_cli import dead_letter_queue
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from tests.simulation.scenario import Outcome
 
-    from bucketsum.notifications import ObjectEvent
 
 SCHEDULES_MAX: Final = 5_000
 """A planted bug that needs more schedules counts as not found."""
@@ -43,6 +42,7 @@ _CONDITION: Final = digests_table._IF_NEWER
 _HANDLE: Final = batch.BatchHasher.handle
 _HASHED: Final = hashing.ObjectHasher._hashed
 _GUARDED: Final = deadline.GuardedChunks.__iter__
+_PARSED: Final = batch.BatchHasher._parsed
 _RECORD: Final = DigestsTable.record
 _REQUEST: Final = get_object.request_for
 _RESUMED: Final = botocore_reader.BotocoreReader._resumed
@@ -89,7 +89,7 @@ def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: AN
     sqs = handler_module()._dead_letters()._sqs
     for message in messages:
         with suppress(BotoCoreError, ClientError):
-            sqs.delete_message("arrivals", message.receipt_handle)
+            sqs.delete_message(ARRIVALS, message.receipt_handle)
     return _HANDLE(hasher, messages, deadline)
 
 
@@ -105,8 +105,9 @@ def _record_without_error(table: DigestsTable, row: digest_rows.Row) -> WriteRes
         return WriteResult.WRITTEN
 
 
-def _first_object(body: str) -> list[ObjectEvent]:
-    return events_in(body)[:1]
+def _first_event(hasher: batch.BatchHasher, message: Any) -> batch.MessageResult:  # noqa: ANN401 - as the product's
+    parsed = _PARSED(hasher, message)
+    return replace(parsed, events=parsed.events[:1])
 
 
 def _first_body(reader: Any, _: object, response: Any, *__: object) -> Iterator[bytes]:  # noqa: ANN401 - as the product's
@@ -180,7 +181,8 @@ _TABLE: Final = (
      _unreadable_is_forgotten),
     ("messages are deleted before their rows are written", batch.BatchHasher, "handle",
      _delete_first),
-    ("only the first object of a message is hashed", batch, "events_in", _first_object),
+    ("only the first object of a message is hashed", batch.BatchHasher, "_parsed",
+     _first_event),
     ("a failed message is reported as done", batch.MessageResult, "failure",
      property(lambda _: None)),
     ("a deferred message is reported as done", dead_letters.DeadLetters, "retry_or_dead_letter",
