@@ -60,9 +60,9 @@ def test_deleted_copies_are_marked(run: Run, stack: Stack) -> None:
     lines = {line.split()[0]: line for line in run("find", SHA1).out.splitlines()[1:]}
     assert "2026-11-21 03:04:05" in lines["gone"]
     assert "2026-11-21" not in lines["here"]
-    found = {each["key"]: each for each in run("find", SHA1, "--json").document["objects"]}
-    assert found["gone"]["deleted_at"] == "2026-11-21T03:04:05.000Z"
-    assert (found["gone"]["deleted_by"], found["here"]["deleted_at"]) == ("request", None)
+    listed = {each["key"]: each for each in run("find", SHA1, "--json").document["objects"]}
+    assert listed["gone"]["deleted_at"] == "2026-11-21T03:04:05.000Z"
+    assert (listed["gone"]["deleted_by"], listed["here"]["deleted_at"]) == ("request", None)
 
 
 def test_members_of_a_deleted_archive_are_marked(run: Run, stack: Stack) -> None:

@@ -62,8 +62,8 @@ def test_a_deleted_version_is_marked_and_keeps_its_digest(stack: Stack) -> None:
     after = awaited(stack, first, lambda row: row.deletion)
     assert after.deletion
     assert (after.deletion.by, after.sha1) == (DeletedBy.REQUEST, before.sha1)
-    found = command("find", hashlib.sha1(content).hexdigest())["objects"]
-    assert {each["version"]: bool(each["deleted_at"]) for each in found} == {
+    objects = command("find", hashlib.sha1(content).hexdigest())["objects"]
+    assert {each["version"]: bool(each["deleted_at"]) for each in objects} == {
         versions[0]: True,
         versions[1]: False,
     }
