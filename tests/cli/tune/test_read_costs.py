@@ -108,6 +108,18 @@ def test_plots_have_a_line_per_layout_and_say_which_crossover_is_which() -> None
         assert plot.svg().tag.endswith("svg")
 
 
+def test_a_machine_without_a_price_has_the_plot_of_seconds() -> None:
+    """As of a run on a laptop; only what needs a price is left out."""
+    cells = tuple(
+        replace(each, stats=replace(STATS, usd_per_gb=None, usd_per_tb=None))
+        for each in (cell("range", 10, 0.1), cell("range", 1_000, 10.0), cell("whole", 10, 1.0))
+    )
+    run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
+    results, panel = assembled(run, cells, []), Panel("100 MB", cells)
+    assert len(seconds_against_reads("p", panel, results, Normalize()).hints) == 3
+    assert usd_against_reads("p", panel, results, Normalize()).hints == {}
+
+
 def test_a_plot_without_a_measurement_is_empty() -> None:
     """As of a sweep whose cells all failed."""
     cells = (replace(cell("whole", 10), stats=None, own={}),)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.results import Panel, Results
-    from bucketsum_cli.tune.workloads.read_costs import Crossover, Line, ReadCost
+    from bucketsum_cli.tune.workloads.read_costs import Crossover, Line
 
 _MARKERS: Final = "osD^vPX"
 _LINE_STYLES: Final = ("-", "--", ":", "-.")
@@ -39,16 +39,21 @@ class _Kind:
     title: str
     unit: str
     text: Callable[[float], str]
-    value: Callable[[ReadCost], float]
+    value: Callable[[CellRow], float | None]
     by_arithmetic: Callable[[Sequence[CellRow]], list[Crossover]]
 
 
-_SECONDS: Final = _Kind(
-    "Seconds against reads", "seconds", seconds_text, lambda cost: cost.seconds, equal_times
-)
-_USD: Final = _Kind(
-    "US dollars against reads", "US dollars", usd_text, lambda cost: cost.usd, equal_prices
-)
+def _seconds(cell: CellRow) -> float | None:
+    return float(cell.own["total_seconds"]) if cell.stats and "total_seconds" in cell.own else None
+
+
+def _usd(cell: CellRow) -> float | None:
+    cost = read_cost(cell)
+    return cost.usd if cost else None
+
+
+_SECONDS: Final = _Kind("Seconds against reads", "seconds", seconds_text, _seconds, equal_times)
+_USD: Final = _Kind("US dollars against reads", "US dollars", usd_text, _usd, equal_prices)
 
 
 def seconds_against_reads(name: str, panel: Panel, _results: Results, _scale: Normalize) -> Plot:
@@ -87,13 +92,17 @@ def _plot(name: str, panel: Panel, kind: _Kind) -> Plot:
     return Plot(name, kind.title, _description(measured, arithmetic, kind), figure, hints)
 
 
-def _lines(cells: Sequence[CellRow], value: Callable[[ReadCost], float]) -> Mapping[str, Line]:
+def _lines(
+    cells: Sequence[CellRow], value_of: Callable[[CellRow], float | None]
+) -> Mapping[str, Line]:
     """The measured points of each setting without its number of reads."""
     has_memory = len({cell.setting.memory_mb for cell in cells}) > 1
     lines = defaultdict[str, list[tuple[int, float]]](list)
     for cell in cells:
-        if cost := read_cost(cell):
-            lines[_label(cell, has_memory=has_memory)].append((cost.reads, value(cost)))
+        value = value_of(cell)
+        if value is not None:
+            reads = int(cell.setting.own["reads"])
+            lines[_label(cell, has_memory=has_memory)].append((reads, value))
     return {label: tuple(sorted(points)) for label, points in lines.items()}
 
 

@@ -1,8 +1,8 @@
 """Block file: a dictionary and padded records in physical blocks of one size.
 
-The layout of Fernandez and Turner (2023), with a header and a fixed byte order. All numbers are
-unsigned and little-endian. ``docs/experiments.md`` has the table; `bench/records/reader.cpp` reads
-the same file.
+The layout of Fernandez and Turner (2023), with a header and a fixed byte order: all numbers are
+unsigned and little-endian. ``docs/experiments.md`` has the table, and
+``bench/workloads/languages/block_reader.cpp`` reads the same file.
 """
 
 from __future__ import annotations
