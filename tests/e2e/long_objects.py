@@ -123,6 +123,12 @@ def upload(stack: Stack, key: str, size_bytes: int, seed: int) -> str:
     return sha1.hexdigest()
 
 
+def copy(stack: Stack, source: str, key: str) -> None:
+    """Copy an object in the bucket, which is faster than another upload."""
+    place: Any = {"Bucket": stack.bucket, "Key": source}
+    stack.client("s3").copy_object(Bucket=stack.bucket, Key=key, CopySource=place)
+
+
 def hashed(
     stack: Stack, key: str, sha1: str, watch: Watch, half_way: Callable[[], str] | None = None
 ) -> Row:
@@ -175,18 +181,17 @@ def main() -> None:
     row = hashed(stack, "long-plain", sha1, watch)
     report("plain", watch, row, time.monotonic() - started)
     check(len(watch.hops) >= options.slices, f"only {len(watch.hops)} slices")
-    stack.client("s3").delete_object(Bucket=stack.bucket, Key="long-plain")
 
-    sha1 = upload(stack, "long-chaos", size_bytes, 100)
+    copy(stack, "long-plain", "long-chaos")
     started, watch = time.monotonic(), Watch(stack, doubles=True, kills=True)
     row = hashed(stack, "long-chaos", sha1, watch)
     report("killed and doubled", watch, row, time.monotonic() - started)
 
-    sha1 = upload(stack, "long-new", size_bytes, 200)
+    copy(stack, "long-plain", "long-new")
     started, watch = time.monotonic(), Watch(stack, doubles=True, kills=True)
     row = hashed(
         stack, "long-new", sha1, watch,
-        lambda: upload(stack, "long-new", size_bytes // 4 + 77, 300),
+        lambda: upload(stack, "long-new", size_bytes // 8 + 77, 300),
     )  # fmt: skip
     report("overwritten half-way", watch, row, time.monotonic() - started)
 
