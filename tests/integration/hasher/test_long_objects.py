@@ -1,0 +1,109 @@
+"""From an event to the row, through the hasher and forty slices of the slicer."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.integration.hasher.reading import put_at
+from tests.support.events import message_of
+from tests.support.lambda_invocation import Context
+from tests.support.s3_faults import Fault
+from tests.support.sha1 import sha1_of
+
+from bucketsum.long_objects.progress import PARTITION
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from tests.integration.hasher.hasher_stack import HasherStack
+    from tests.support.s3_server import HostileS3
+
+SIZE: Final = 41_000_000
+CONTENT: Final = bytes(range(251)) * (SIZE // 251)
+SHORT: Final = Context(remaining_ms=4000, memory_limit_in_mb=128)
+"""An invocation in which a slow reader with 128 MB reads 20 MB."""
+
+
+def slicer_of(queue_url: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """The slicer, which reads *queue_url*; the hasher must be loaded before."""
+    monkeypatch.setenv("ARRIVALS_QUEUE_URL", queue_url)
+    monkeypatch.setenv("SLICE_BYTES", "1000000")
+    spec = importlib.util.find_spec("slicer.app")
+    assert spec is not None
+    assert spec.loader is not None
+    app = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(app)
+    return app
+
+
+def slices(stack: HasherStack, app: ModuleType, queue_url: str) -> int:
+    """Be Lambda until the queue is empty; returns how many messages were done."""
+    count = 0
+    while messages := stack.sqs.receive_message(
+        QueueUrl=queue_url, MessageSystemAttributeNames=["All"]
+    ).get("Messages", []):
+        [message] = messages
+        record: dict[str, Any] = {
+            "messageId": message["MessageId"],
+            "receiptHandle": message["ReceiptHandle"],
+            "body": message["Body"],
+            "attributes": message["Attributes"],
+            "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:LongObjectsQueue",
+        }
+        answer = app.lambda_handler({"Records": [record]}, Context())
+        assert answer == {"batchItemFailures": []}
+        stack.sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=message["ReceiptHandle"])
+        count += 1
+    return count
+
+
+@pytest.mark.parametrize("faults", [[], [Fault(cut_after=300_000), Fault(hang_up=True)]])
+def test_forty_slices_give_the_digest(
+    hostile_stack: HasherStack,
+    hostile: HostileS3,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    faults: list[Fault],
+) -> None:
+    """The hasher reads nothing of it; each slice reads its own bytes, also if connections break."""
+    queue_url = hostile_stack.sqs.create_queue(QueueName="LongObjectsQueue")["QueueUrl"]
+    hostile_stack.load(
+        LONG_OBJECTS_QUEUE_URL=queue_url,
+        AWS_LAMBDA_FUNCTION_MEMORY_SIZE="128",
+        EXTRA_ALGORITHMS="crc32",
+    )
+    created = put_at(hostile, "big", CONTENT)
+    assert hostile_stack.deliver(message_of(created), context=SHORT) == []
+    assert hostile.requests == []
+    [(_, entry)] = [key for key in hostile_stack.rows() if key[0] != created.key]
+    assert len(entry) == 64
+
+    app = slicer_of(queue_url, monkeypatch)
+    hostile.script(*faults)
+    assert slices(hostile_stack, app, queue_url) == 42
+
+    [row] = hostile_stack.rows().values()
+    assert (row["sha1"], row["size_bytes"]) == (sha1_of(CONTENT), str(len(CONTENT)))
+    assert row["object"] != PARTITION
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    outcomes = [line["outcome"] for line in lines if line.get("message") == "slice"]
+    assert outcomes == ["continued"] * 41 + ["hashed"]
+    [ended] = [line for line in lines if line.get("message") == "object" and line.get("sha1")]
+    assert (ended["key"], ended["sha1"]) == ("big", sha1_of(CONTENT))
+    assert sum(line.get("Slices", [0])[0] for line in lines) == 42
+
+
+def test_malformed_slices_go_to_the_dead_letter_queue(
+    hostile_stack: HasherStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With a reason, as all messages that no retry can help."""
+    hostile_stack.load()
+    queue_url = hostile_stack.sqs.create_queue(QueueName="LongObjectsQueue")["QueueUrl"]
+    app = slicer_of(queue_url, monkeypatch)
+    hostile_stack.sqs.send_message(QueueUrl=queue_url, MessageBody="{}")
+    assert slices(hostile_stack, app, queue_url) == 1
+    [reason] = hostile_stack.set_aside().values()
+    assert reason.startswith("MalformedMessage")
