@@ -200,7 +200,7 @@ def recorded(dynamodb: DynamoDBClient, table: str, row_key: RowKey) -> tuple[Any
     return (sequencer and sequencer[:4], item.get("status", {}).get("S"), deletion and deletion[:4])
 
 
-@settings(max_examples=150, phases=(Phase.generate,))
+@settings(max_examples=150, phases=(Phase.generate,))  # in a large table, shrinking takes long
 @given(data=st.data(), versioned=st.booleans(), actions=ACTIONS)
 def test_the_end_never_depends_on_the_order(
     dynamodb: DynamoDBClient,

@@ -50,7 +50,7 @@ _SERVER_ERROR: Final = 500
 _GONE: Final = frozenset({"NoSuchKey", "NoSuchVersion", "NoSuchBucket", "MethodNotAllowed", "404"})
 _SUPERSEDED: Final = frozenset({"PreconditionFailed", "412"})
 _UNREADABLE: Final = {
-    "InvalidObjectState": "archived in Glacier; it is hashed once you have restored it",
+    "InvalidObjectState": "archived in Glacier; restore it, then it is hashed",
     "AccessDenied": "access denied; let the hasher's role read the bucket and use the object's "
     "KMS key, then `bucketsum redrive --key` it",
     "AllAccessDisabled": "S3 has disabled access to this bucket",
