@@ -186,8 +186,10 @@ def test_a_wrong_record_fails_the_sample(s3: S3Client, hostile: HostileS3, layou
 
 def test_a_throttled_request_is_repeated(s3: S3Client, hostile: HostileS3) -> None:
     """As S3 asks its clients to do; the records come."""
-    hostile.script(THROTTLED, Fault(hang_up=True), Fault(cut_after=0))
-    assert probed(s3, Layout.RANGE, **OWN[Layout.RANGE])["status"] == "ok"
+    index = f"bucket/{file_key(KEY, INDEX_NAME)}"
+    hostile.script_of(index, THROTTLED, Fault(cut_after=9))
+    answer = probed(s3, Layout.RANGE, **OWN[Layout.RANGE])
+    assert (answer["status"], answer["retries"]) == ("ok", 2)
 
 
 def test_throttling_without_end_ends_the_sample(s3: S3Client, hostile: HostileS3) -> None:

@@ -39,6 +39,8 @@ class RecordsAnswer(ProbeAnswer, total=False):
     record_p90_ms: float
     record_p99_ms: float
     requests: int
+    retries: int
+    """Ranged GETs that were repeated; `requests` does not count them."""
     bytes_read: int
     """From the network."""
     read_factor: float

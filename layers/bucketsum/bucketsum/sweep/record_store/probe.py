@@ -89,11 +89,13 @@ def _answer(
     layout, reads = Layout(str(own["layout"])), int(own["reads"])
     stored = min(SAMPLED_RECORDS, store.records - 2) if layout in SAMPLED else store.records
     reader = READERS[layout](store, options)
+    retried = store.gets.retried
     meter = Meter()
     reading = reading_of(reader, queries(min(reads, stored), stored))
     answer: RecordsAnswer = {
         **measured_answer(meter.stop(reader.bytes_read), meter),
         **own_attributes(layout, reads, store, reader, reading),
+        "retries": store.gets.retried - retried,
         "latency_ms": round(link.latency_seconds * 1000, 6),
         "link_mb_per_s": round(link.bytes_per_second / BYTES_PER_MB, 3),
     }

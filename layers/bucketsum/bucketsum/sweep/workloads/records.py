@@ -64,8 +64,8 @@ class RecordsWorkload(Workload):
         "records", "records_read", "build_seconds", "build_cpu_seconds", "index_seconds",
         "index_cpu_seconds", "fetch_seconds", "fetch_cpu_seconds", "total_seconds",
         "predicted_seconds", "records_per_s", "record_time", "record_p50_ms", "record_p90_ms",
-        "record_p99_ms", "requests", "bytes_read", "read_factor", "request_usd", "build_usd",
-        "storage_factor", "latency_ms", "link_mb_per_s", "merged_gap_bytes",
+        "record_p99_ms", "requests", "retries", "bytes_read", "read_factor", "request_usd",
+        "build_usd", "storage_factor", "latency_ms", "link_mb_per_s", "merged_gap_bytes",
     )  # fmt: skip
     statistic_names = sample_names
     columns = (
