@@ -72,7 +72,7 @@ def _facts(results: Results) -> ET.Element:
         "runs of each cell": f"{run.repetitions} (weak)" if run.few_samples else run.repetitions,
         "samples": None if run.samples_ok is None else f"{run.samples_ok} good",
         "failed": run.samples_failed or None,
-        "strategy": named,
+        "strategy": None if results.machine else named,
         **(dict(results.machine.facts()) if results.machine else {"prices of": run.price_date}),
         "priced as": run.priced_as and f"{run.priced_as}: prices of {run.region} are not known",
     }
@@ -164,8 +164,10 @@ def _meanings(results: Results) -> ET.Element:
         "≈ fastest": "Not significantly different from the object's fastest cell: a permutation "
         "test of the warm seconds gives p of 5 % or more.",
         "weak": "Fewer than 5 warm runs.",
-        "USD per GB": "Lambda's charge for the median billed time, and for the disk if there is "
-        "one, per 10⁹ bytes of object.",
+        "USD per GB": "The machine's price for the median time, per 10⁹ bytes of object."
+        if results.machine
+        else "Lambda's charge for the median billed time, and for the disk if there is one, per "
+        "10⁹ bytes of object.",
     }
     own = (OWN_COLUMNS[name] for name in results.workload.columns)
     meanings |= {column.title: column.meaning for column in own if column.meaning}
