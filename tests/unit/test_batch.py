@@ -310,3 +310,13 @@ def test_every_message_is_accounted_for(
             assert keys <= set(hasher.hashed_keys)
             assert {result.event.key for result in work.reports} == keys - hasher.fails
             assert bool(work.failure) == bool(keys & hasher.fails)
+
+
+def test_long_objects_hold_up_no_batch() -> None:
+    """They are only handed over: none is deferred, and none waits for another."""
+    hasher = Hasher()
+    long = [delivery(arrival(f"long-{number}", 10**15)) for number in range(3)]
+    settings = replace(SETTINGS, long_objects_queue_url="long-objects")
+    results = handled(hasher, *long, delivery(arrival("small")), settings=settings)
+    assert [result.failure for result in results.values()] == [None] * 4
+    assert sorted(hasher.hashed_keys) == ["long-0", "long-1", "long-2", "small"]

@@ -64,6 +64,15 @@ def test_slow_reading_is_judged_by_memory(memory_mb: int, fits: int) -> None:
     assert not deadline.allows_slow_reading((fits + 1) * 10**6, memory_mb)
 
 
+def test_the_longest_short_object_follows_from_memory_and_time() -> None:
+    """What is left of the invocation does not matter: another one has all its time."""
+    deadline = Deadline(lambda: 5.0)
+    assert not deadline.invocation_is_too_short(36_741_120_000, 256)
+    assert deadline.invocation_is_too_short(36_741_120_001, 256)
+    assert not deadline.invocation_is_too_short(53_820_000_000, 10_240)
+    assert Deadline(lambda: 5.0, 4.0).invocation_is_too_short(20_480_001, 128)
+
+
 class Slow:
     """A clock that goes on by 1 s for each chunk, and by *member_seconds* for each member."""
 

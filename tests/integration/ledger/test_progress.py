@@ -1,0 +1,89 @@
+"""Progress items in a DynamoDB that checks expressions as AWS does."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from tests.integration.ledger.rows import fresh_key
+from tests.support.events import LANDED
+
+from bucketsum.archives.model import Mode
+from bucketsum.digest_rows import comparable_sequencer
+from bucketsum.long_objects.progress import ChainStatus, Progress, progress_of
+from bucketsum.long_objects.progress_table import ProgressTable
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+STATES: Final = {"sha1": bytes(range(28)), "crc32": bytes(12)}
+
+
+@pytest.fixture
+def table(dynamodb: DynamoDBClient, digests_table: str) -> ProgressTable:
+    """The progress items of a table."""
+    return ProgressTable(dynamodb, digests_table)
+
+
+@pytest.fixture
+def begun(table: ProgressTable) -> Progress:
+    """A new long object, as it is read back."""
+    created = replace(LANDED, key=fresh_key(), size_bytes=10**12)
+    written = progress_of(created, "an-etag", Mode.STREAM)
+    assert table.begin(written) is written
+    stored = table.at(written.row_key)
+    assert stored == replace(written, sequencer=comparable_sequencer(written.sequencer))
+    return stored
+
+
+def test_a_slice_moves_progress_once(table: ProgressTable, begun: Progress) -> None:
+    """Whoever saw another offset changes nothing."""
+    new = replace(begun, offset=1280, hop=1, seconds=2.5, mb_per_s=78.0, states=STATES)
+    assert table.lease(begun, 1000, 100)
+    assert not table.lease(begun, 1000, 999)
+    moved = table.advance(begun, new)
+    assert moved is not None
+    assert moved == replace(new, updated_at=moved.updated_at)
+    assert table.advance(begun, new) is None
+    table.release(begun)
+    table.mark_sent(begun)
+    table.forget(begun)
+    assert table.at(begun.row_key) == moved
+    table.mark_sent(moved)
+    assert table.at(begun.row_key) == replace(moved, sent_offset=1280)
+    assert table.lease(moved, 1000, 100)
+    table.release(moved)
+    assert table.lease(moved, 1000, 100)
+
+
+def test_a_chain_is_stopped_and_restarted(table: ProgressTable, begun: Progress) -> None:
+    """A stopped chain gives no lease; a restart forgets the reason."""
+    stopped = table.stop(begun, "why")
+    assert stopped is not None
+    assert (stopped.status, stopped.reason) == (ChainStatus.STOPPED, "why")
+    assert not table.lease(begun, 1000, 100)
+    again = table.restart(begun, "FF", "2026-12-01T00:00:00.000Z")
+    assert again is not None
+    assert (again.status, again.reason) == (ChainStatus.RUNNING, None)
+    assert (again.sequencer, again.arrived_at) == (
+        comparable_sequencer("FF"),
+        "2026-12-01T00:00:00.000Z",
+    )
+
+
+def test_only_a_newer_object_replaces_progress(table: ProgressTable, begun: Progress) -> None:
+    """An older event and the same object find what is there."""
+    for other in (replace(begun, etag="other", sequencer="00"), replace(begun, hop=9)):
+        assert table.begin(other) == begun
+    newer = replace(begun, etag="other", sequencer="FF")
+    assert table.begin(newer) is newer
+    listed = {progress.key: progress.etag for progress in table.in_progress()}
+    assert listed[begun.key] == "other"
+
+
+def test_progress_ends(table: ProgressTable, begun: Progress) -> None:
+    """The item is removed by the worker of its last slice."""
+    table.forget(begun)
+    assert table.at(begun.row_key) is None
+    assert table.advance(begun, begun) is None
