@@ -29,6 +29,9 @@ SLICER: Final[dict[str, Any]] = RESOURCES["SlicerFunction"]["Properties"]
 SLICES: Final[dict[str, Any]] = RESOURCES["LongObjectsQueue"]["Properties"]
 SLICE_MAPPING: Final[dict[str, Any]] = SLICER["Events"]["Slices"]["Properties"]
 
+BACKFILL_MAPPING: Final[dict[str, Any]] = HASHER["Events"]["Backfill"]["Properties"]
+
+LARGEST_WITHOUT_WINDOW: Final = 10
 LAMBDA_TIMEOUT_MAX_SECONDS: Final = 900
 SQS_VISIBILITY_MAX_SECONDS: Final = 43_200
 FOURTEEN_DAYS_SECONDS: Final = 14 * 24 * 60 * 60
@@ -107,10 +110,39 @@ def test_memory_range_is_lambdas() -> None:
 
 
 def test_batch_needs_no_window() -> None:
-    """Ten messages are the most without a batching window, which would make every one wait."""
+    """Ten messages are the most without a batching window; a rule demands one for more."""
     assert MAPPING["BatchSize"] == {"Ref": "BatchSize"}
-    assert bounds("BatchSize") == (1, 10)
-    assert "MaximumBatchingWindowInSeconds" not in MAPPING
+    assert PARAMETERS["BatchSize"]["Default"] == LARGEST_WITHOUT_WINDOW
+    assert PARAMETERS["BatchingWindowSeconds"]["Default"] == 0
+    [rule] = TEMPLATE["Rules"]["LargeBatchesNeedAWindow"]["Assertions"]
+    small, window = rule["Assert"]["Fn::Or"]
+    allowed, size = small["Fn::Contains"]
+    assert allowed == [str(number) for number in range(1, LARGEST_WITHOUT_WINDOW + 1)]
+    assert size == {"Ref": "BatchSize"}
+    assert window == TEMPLATE["Conditions"]["HasBatchingWindow"]
+
+
+@pytest.mark.parametrize("mapping", [MAPPING, BACKFILL_MAPPING], ids=["arrivals", "backfill"])
+def test_window_is_lambdas(mapping: dict[str, Any]) -> None:
+    """The range is the service model's own; without a window the mapping has no such property."""
+    bounds_of_lambda = model_bounds("lambda", "MaximumBatchingWindowInSeconds")
+    assert bounds("BatchingWindowSeconds") == bounds_of_lambda
+    assert mapping["MaximumBatchingWindowInSeconds"]["Fn::If"] == [
+        "HasBatchingWindow", {"Ref": "BatchingWindowSeconds"}, {"Ref": "AWS::NoValue"},
+    ]  # fmt: skip
+
+
+def test_pollers_replace_the_maximum_of_concurrency() -> None:
+    """Lambda refuses both together, and fewer than two pollers."""
+    condition, pollers, otherwise = MAPPING["ProvisionedPollerConfig"]["Fn::If"]
+    assert condition == "HasPollers"
+    assert set(pollers) == {"MinimumPollers", "MaximumPollers"}
+    assert all(number == {"Ref": "ProvisionedPollers"} for number in pollers.values())
+    assert otherwise == {"Ref": "AWS::NoValue"}
+    assert MAPPING["ScalingConfig"]["Fn::If"][:2] == ["HasPollers", {"Ref": "AWS::NoValue"}]
+    assert bounds("ProvisionedPollers") == (0, model_bounds("lambda", "MinimumNumberOfPollers")[1])
+    [rule] = TEMPLATE["Rules"]["PollersComeInPairs"]["Assertions"]
+    assert rule["Assert"] == {"Fn::Not": [{"Fn::Equals": [{"Ref": "ProvisionedPollers"}, "1"]}]}
 
 
 @pytest.mark.parametrize(
@@ -125,7 +157,8 @@ def test_concurrency_range_is_lambdas(
     function: dict[str, Any], mapping: dict[str, Any], parameter: str
 ) -> None:
     """The range is the service model's own; no reserved concurrency takes messages to the DLQ."""
-    assert mapping["ScalingConfig"] == {"MaximumConcurrency": {"Ref": parameter}}
+    scaling = mapping["ScalingConfig"].get("Fn::If", [mapping["ScalingConfig"]])[-1]
+    assert scaling == {"MaximumConcurrency": {"Ref": parameter}}
     assert bounds(parameter) == model_bounds("lambda", "MaximumConcurrency")
     assert "ReservedConcurrentExecutions" not in function
 

@@ -99,6 +99,8 @@ def correct_mappings(stack: Stack, function: str) -> None:
     client = stack.client("lambda")
     mappings = client.list_event_source_mappings(FunctionName=function)
     for mapping in mappings["EventSourceMappings"]:
+        if "ScalingConfig" not in mapping:  # provisioned pollers
+            continue
         maximum = int(mapping["ScalingConfig"]["MaximumConcurrency"])
         client.update_event_source_mapping(
             UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": maximum}
