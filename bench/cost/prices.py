@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from bucketsum.backfill import prices as backfill_prices
 from bucketsum.sweep.prices import PRICE_DATE, prices_in
 
 REGION: Final = "us-east-1"
@@ -47,6 +48,16 @@ _GB: Final = 1_000_000_000
 SQS_REQUEST: Final = Price(
     "SQS request, standard queue, 64 KB", 0.40, _MILLION, "sqs/pricing", _QUOTED
 )
+S3_LIST: Final = Price(
+    "S3 LIST, Standard", round(backfill_prices.S3_LIST * 1000, 6), 1000, _S3, _COPY
+)
+STATE_TRANSITION: Final = Price(
+    "Step Functions state transition, Standard",
+    round(backfill_prices.STATE_TRANSITION * 1000, 6),
+    1000,
+    "step-functions/pricing",
+    _QUOTED,
+)
 S3_GET: Final = Price("S3 GET, Standard", 0.0004, 1000, _S3, _COPY)
 WRITE_UNIT: Final = Price(
     "DynamoDB on-demand write, 1 KB", 0.625, _MILLION, _DYNAMODB, _QUOTED_2026
@@ -80,6 +91,7 @@ _LAMBDA_PRICES: Final = (
 )
 
 PRICES: Final = (
-    *_LAMBDA_PRICES, SQS_REQUEST, S3_GET, WRITE_UNIT, READ_UNIT, LOG_BYTE, TRACE,
+    *_LAMBDA_PRICES, SQS_REQUEST, S3_GET, S3_LIST, STATE_TRANSITION, WRITE_UNIT, READ_UNIT,
+    LOG_BYTE, TRACE,
     EGRESS_BYTE, BATCH_JOB, BATCH_OBJECT, CHECKSUM_BYTE, EC2_HOUR,
 )  # fmt: skip

@@ -11,6 +11,7 @@ from bench.cost.model import BYTES_PER_TB, Handling, cost_of
 from bench.cost.prices import ARCHITECTURES, PRICES, REGION
 from bench.scaling.tables import OVERHEAD_SECONDS
 from bench.tables.table import Column, Table, dollars
+from bucketsum.backfill.bill import Group, Setup, Work, bill_of
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum.sweep.prices import prices_in
 from bucketsum_cli.output import size_text
@@ -147,6 +148,26 @@ def prices() -> Table:
     return Table("cost-prices", columns, tuple(rows))
 
 
+_BACKFILL: Final = Work(10**9, 10**9 * 100_000)
+_SLOW_LANE: Final = Setup(memory_mb=256, concurrency=10, batch_size=10)
+
+
+def backfill() -> Table:
+    """The bill of a backfill of 10⁹ objects of 100 kB with the template's defaults."""
+    bill = bill_of(_BACKFILL, _SLOW_LANE, prices_in(REGION, "arm64"))
+    rows: list[tuple[object, ...]] = [
+        (item.group.value, item.name, item.requests, item.usd) for item in bill.items
+    ]
+    rows += [(group.value, "sum", None, bill.usd_of(group)) for group in Group]
+    columns = (
+        Column("part", "part"),
+        Column("item", "item"),
+        Column("number", "number", "{:,.0f}".format),
+        dollars("USD", "usd"),
+    )
+    return Table("cost-backfill", columns, tuple(rows))
+
+
 def tables(measured: Measured) -> tuple[Table, ...]:
     """All tables of docs/cost.md."""
     return (
@@ -154,6 +175,7 @@ def tables(measured: Measured) -> tuple[Table, ...]:
         baseline_table(),
         small_objects(measured),
         cold_starts(measured),
+        backfill(),
         alternatives(),
         prices(),
     )

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.backfill import is_listed
+from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.errors import MalformedMessage
@@ -118,6 +120,8 @@ def hidden_count(stack: Stack) -> int:
 def events_of(message: DeadLetter) -> list[ObjectEvent]:
     """Return the events in *message*; none if it is malformed."""
     try:
+        if is_listed(message.body):
+            return list(listed_objects_in(message.body).objects)
         return events_in(message.body)
     except MalformedMessage:
         return []
@@ -177,7 +181,9 @@ def _release(sqs: SQSClient, queue_url: str, messages: Iterable[DeadLetter]) -> 
 
 
 def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> RedriveResult:
-    """Send *messages* to the arrivals queue, then delete them from the dead-letter queue.
+    """Send *messages* to their queues, then delete them from the dead-letter queue.
+
+    Messages of a backfill go to its queue, all others to the arrivals queue.
 
     If this is interrupted, a message is in at least one of the two queues; being in both only
     means that its object is hashed twice, to the same row.
@@ -188,8 +194,8 @@ def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> RedriveResult:
     """
     sqs = stack.client("sqs")
     result = RedriveResult([], [], [])
-    for batch in _batches(messages):
-        failed = _send(sqs, stack.arrivals_queue_url, batch)
+    for queue_url, batch in _batches_by_queue(stack, messages):
+        failed = _send(sqs, queue_url, batch)
         sent = [message for message in batch if message.message_id not in failed]
         undeleted = _delete(sqs, stack.dead_letter_queue_url, sent) if sent else set()
         result.sent.extend(sent)
@@ -200,6 +206,17 @@ def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> RedriveResult:
             if message.message_id in failed
         )
     return result
+
+
+def _batches_by_queue(
+    stack: Stack, messages: Sequence[DeadLetter]
+) -> Iterator[tuple[str, list[DeadLetter]]]:
+    listed = [message for message in messages if is_listed(message.body)]
+    others = [message for message in messages if not is_listed(message.body)]
+    for batch in _batches(others):
+        yield stack.arrivals_queue_url, batch
+    for batch in _batches(listed):
+        yield stack.outputs["BackfillQueueUrl"], batch
 
 
 def _send(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> dict[str, str]:

@@ -17,6 +17,7 @@ from tests.cli.deployed import (
     unreadable,
 )
 
+from bucketsum.backfill.messages import bodies_of
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.digest_rows import RowKey
 from bucketsum.digests_table import WriteResult
@@ -56,6 +57,21 @@ def test_all_messages_go_back_as_they_were(run: Run, failed: Stack) -> None:
     assert ended.out.splitlines()[-1] == "25 sent back"
     assert sent_back(failed) == BODIES
     assert left_aside(failed) == []
+
+
+def test_messages_of_a_backfill_go_back_to_its_queue(run: Run, stack: Stack) -> None:
+    """They must not hold up new objects; their objects are shown as those of other messages."""
+    listed = ObjectCreated("inbox", "old", None, "etag", 1, "", "2026-11-21T10:00:00Z")
+    [body] = bodies_of("20261121T100000-a", [listed])
+    set_aside(stack, body, "another", reason="why")
+
+    ended = run("redrive", "--yes")
+
+    assert ended.status == 0
+    assert "old" in ended.out
+    assert bodies_in(stack, stack.outputs["BackfillQueueUrl"]) == [body]
+    assert sent_back(stack) == ["another"]
+    assert left_aside(stack) == []
 
 
 def test_reason_stays_behind_and_other_attributes_go_along(run: Run, stack: Stack) -> None:

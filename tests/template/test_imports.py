@@ -55,8 +55,8 @@ ROLES: Final = {
 ARROWS: Final = """\
 analyst: layer layer.sweep sweeps
 bench.box: cli
-bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.long_objects \
- layer.sweep
+bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.backfill \
+layer.long_objects layer.sweep
 bench.function: bench.box bench.tables cli cli.local
 bench.readers: bench.box bench.tables cli cli.local layer
 bench.readers.ways: bench.readers layer layer.s3
@@ -70,7 +70,7 @@ bench.workloads.languages: bench.box bench.tables bench.unzip cli layer.sweep \
 layer.sweep.fetch_queue layer.sweep.record_store
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
-cli: layer layer.archives layer.long_objects layer.sweep sweeps
+cli: layer layer.archives layer.backfill layer.long_objects layer.sweep sweeps
 cli.backfill: cli layer layer.backfill layer.sweep
 cli.backfill.commands: cli cli.backfill layer layer.backfill
 cli.commands: cli cli.selftest cli.tune cli.tune.formats layer layer.long_objects layer.sweep

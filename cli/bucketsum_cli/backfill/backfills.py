@@ -39,7 +39,7 @@ class Progress:
         tally: Its objects that are done, by outcome.
         failure: Why its execution ended early; None if it did not.
         usd: US dollars so far, by arithmetic.
-        seconds: Time since it was started, until it was stopped or everything is hashed.
+        seconds: Time since it was started, until its last count if it is not running.
     """
 
     backfill: Backfill
@@ -171,7 +171,7 @@ class Backfills:
     def progress_of(self, backfill: Backfill) -> Progress:
         """The state of *backfill*."""
         parts = tuple(self.table.parts(backfill.backfill_id))
-        tally = self.table.tally(backfill.backfill_id)
+        tally, counted_at = self.table.tally(backfill.backfill_id)
         failure = None
         if backfill.status is BackfillStatus.RUNNING:
             status = self._execution(self._execution_arn(backfill))
@@ -181,7 +181,8 @@ class Backfills:
         hashed = Work(tally.hashed, tally.hashed_bytes)
         usd = bill_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
         usd += bill_of(hashed, self.setup, self.prices).usd_of(Group.HASHING)
-        until = datetime.fromisoformat(backfill.ended_at or now())
+        is_over = backfill.status is not BackfillStatus.RUNNING
+        until = datetime.fromisoformat((is_over and counted_at) or now())
         seconds = (until - datetime.fromisoformat(backfill.started_at)).total_seconds()
         return Progress(backfill, parts, tally, failure, usd, seconds)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.bill import Group
 from bucketsum_cli.output import Column, moment_text, print_table, say, size_text
+from bucketsum_cli.rows import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -127,8 +128,8 @@ def progress_as_json(progress: Progress) -> dict[str, Any]:
         "limit": backfill.limit,
         "state": progress.state,
         "failure": progress.failure,
-        "started_at": backfill.started_at,
-        "ended_at": backfill.ended_at,
+        "started_at": iso_text(backfill.started_at),
+        "ended_at": iso_text(backfill.ended_at) if backfill.ended_at else None,
         "executions": backfill.executions,
         "queued_objects": progress.queued.objects,
         "queued_bytes": progress.queued.size_bytes,

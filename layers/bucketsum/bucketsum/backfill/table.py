@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.records import Backfill, BackfillStatus, Part
 from bucketsum.backfill.tally import Tally
+from bucketsum.clock import now
 from bucketsum.dynamodb_items import decoded, encoded
 
 if TYPE_CHECKING:
@@ -117,18 +118,22 @@ class BackfillsTable:
             self._dynamodb.update_item(
                 TableName=self._table,
                 Key=_key(backfill_id, _TALLY),
-                UpdateExpression="ADD " + ", ".join(f"{name} :{name}" for name in counts),
+                UpdateExpression="SET counted_at = :now ADD "
+                + ", ".join(f"#{name} :{name}" for name in counts),
+                ExpressionAttributeNames={f"#{name}": name for name in counts},
                 ExpressionAttributeValues={
-                    f":{name}": {"N": str(count)} for name, count in counts.items()
+                    ":now": {"S": now()},
+                    **{f":{name}": {"N": str(count)} for name, count in counts.items()},
                 },
             )
 
-    def tally(self, backfill_id: str) -> Tally:
-        """The counts of a backfill; consistent."""
+    def tally(self, backfill_id: str) -> tuple[Tally, str | None]:
+        """The counts of a backfill, and the time of the last of them; consistent."""
         response = self._dynamodb.get_item(
             TableName=self._table, Key=_key(backfill_id, _TALLY), ConsistentRead=True
         )
-        return Tally(**decoded(Tally, response.get("Item", {})))
+        item = response.get("Item", {})
+        return Tally(**decoded(Tally, item)), item.get("counted_at", {}).get("S")
 
     def _items(self, backfill_id: str, prefix: str, *, forward: bool = True) -> Iterator[Any]:
         pages = self._dynamodb.get_paginator("query").paginate(

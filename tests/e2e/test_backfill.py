@@ -1,0 +1,119 @@
+"""Objects from before their bucket's events: the deployed stack, through the command.
+
+``BACKFILL_OBJECTS=20000 pytest tests/e2e/test_backfill.py`` runs it with as many objects.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from click.testing import CliRunner
+
+from bucketsum_cli.root_command import cli
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bucketsum_cli.stack import Stack
+
+OBJECTS: Final = int(os.environ.get("BACKFILL_OBJECTS", "600"))
+PREFIX: Final = "before/"
+WAIT_SECONDS: Final = 120 + OBJECTS / 10
+
+
+def answer(*arguments: str) -> Any:  # noqa: ANN401 - a JSON document
+    """The JSON document of a `bucketsum backfill` command that succeeds."""
+    words = ["backfill", *arguments, "--local", "--json"]
+    result = CliRunner(mix_stderr=False).invoke(cli, words)
+    assert result.exit_code == 0, f"{result.output}\n{result.stderr}\n{result.exception!r}"
+    return json.loads(result.stdout)
+
+
+def content_of(number: int) -> bytes:
+    """The content of an object."""
+    return f"content of object {number}".encode()
+
+
+@contextmanager
+def without_events(stack: Stack) -> Iterator[None]:
+    """Let the bucket notify nobody meanwhile."""
+    s3 = stack.client("s3")
+    configuration: Any = s3.get_bucket_notification_configuration(Bucket=stack.bucket)
+    configuration.pop("ResponseMetadata")
+    s3.put_bucket_notification_configuration(Bucket=stack.bucket, NotificationConfiguration={})
+    yield
+    s3.put_bucket_notification_configuration(
+        Bucket=stack.bucket, NotificationConfiguration=configuration
+    )
+
+
+def put_objects(stack: Stack) -> None:
+    """Put the objects, in several folders."""
+    s3 = stack.client("s3")
+
+    def put(number: int) -> None:
+        key = f"{PREFIX}{number % 3}/{number:06d}"
+        s3.put_object(Bucket=stack.bucket, Key=key, Body=content_of(number))
+
+    with ThreadPoolExecutor(8) as threads:
+        list(threads.map(put, range(OBJECTS)))
+
+
+def ended(backfill_id: str, *states: str) -> Any:  # noqa: ANN401 - a JSON document
+    """The backfill once it is in one of *states*."""
+    deadline = time.monotonic() + WAIT_SECONDS
+    while time.monotonic() < deadline:
+        progress = answer("show", backfill_id)
+        if progress["state"] in states:
+            return progress
+        time.sleep(1)
+    pytest.fail(f"not {states} in {WAIT_SECONDS} s: {progress}")
+
+
+def recorded(stack: Stack) -> dict[str, list[str | None]]:
+    """Key → SHA-1 of its rows."""
+    dynamodb = stack.client("dynamodb")
+    rows: dict[str, list[str | None]] = {}
+    for page in dynamodb.get_paginator("scan").paginate(TableName=stack.table):
+        for item in page["Items"]:
+            key = item["object"]["S"].partition("/")[2]
+            if key.startswith(PREFIX):
+                rows.setdefault(key, []).append(item.get("sha1", {}).get("S"))
+    return rows
+
+
+@pytest.mark.usefixtures("at_project")
+def test_objects_from_before_are_hashed_once(stack: Stack) -> None:
+    """Stopped, resumed, two at once on overlapping prefixes, repeated: every row, and no more."""
+    with without_events(stack):
+        put_objects(stack)
+    bill = answer(stack.bucket, "--prefix", PREFIX, "--dry-run")["bill"]
+    assert (bill["objects"], bill["exact"]) == (OBJECTS, True)
+    assert answer("list") == []
+
+    whole = answer(stack.bucket, "--prefix", PREFIX, "--yes")["backfill"]
+    answer("stop", whole)
+    folder = answer(stack.bucket, "--prefix", f"{PREFIX}1/", "--yes")["backfill"]
+    answer("resume", whole)
+    first, second = ended(whole, "done"), ended(folder, "done")
+
+    expected = {
+        f"{PREFIX}{number % 3}/{number:06d}": [hashlib.sha1(content_of(number)).hexdigest()]
+        for number in range(OBJECTS)
+    }
+    assert recorded(stack) == expected
+    for progress in (first, second):
+        assert progress["failed_objects"] == progress["gone_objects"] == 0
+    assert first["queued_objects"] == OBJECTS
+    assert second["queued_objects"] == OBJECTS // 3
+
+    again = ended(answer(stack.bucket, "--prefix", PREFIX, "--yes")["backfill"], "done")
+    assert (again["hashed_objects"], again["skipped_objects"]) == (0, OBJECTS)
+    assert recorded(stack) == expected

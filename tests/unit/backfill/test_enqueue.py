@@ -1,0 +1,275 @@
+"""The enqueuer: every object is queued, whatever interrupts it, and no faster than needed."""
+
+from __future__ import annotations
+
+import gzip
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import quote
+
+import boto3
+import pytest
+from moto import mock_aws
+
+from bucketsum.backfill import enqueue, listing
+from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer
+from bucketsum.backfill.messages import listed_objects_in
+from bucketsum.backfill.plan import shares_of
+from bucketsum.backfill.reader import reader_of
+from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.backfill.table import BackfillsTable
+from bucketsum.backfill.tally import Tally
+from bucketsum.deadline import Deadline
+from bucketsum.errors import BadInventory
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bucketsum.notifications import ObjectCreated
+
+BUCKET: Final = "photos"
+PLENTY: Final = Deadline(lambda: 900.0)
+BACKFILL: Final = Backfill(
+    "20261121T100000-3f9a1c", BUCKET, BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00"
+)
+FOLDERS: Final = "bcde"
+KEYS: Final = sorted(
+    [
+        "a",
+        "z+ü %",
+        *(f"{folder}/" for folder in FOLDERS),  # moto skips a key after a marker that is no key
+        *(f"{folder}/{n:03d}" for folder in FOLDERS for n in range(12)),
+    ]
+)
+
+
+class World:
+    """A bucket, a queue and a table of moto."""
+
+    def __init__(self) -> None:
+        self.s3 = boto3.client("s3", region_name="us-east-1")
+        self.sqs = boto3.client("sqs", region_name="us-east-1")
+        dynamodb = boto3.client("dynamodb", region_name="us-east-1")
+        self.s3.create_bucket(Bucket=BUCKET)
+        dynamodb.create_table(
+            TableName="backfills",
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[
+                {"AttributeName": "backfill", "AttributeType": "S"},
+                {"AttributeName": "item", "AttributeType": "S"},
+            ],
+            KeySchema=[
+                {"AttributeName": "backfill", "KeyType": "HASH"},
+                {"AttributeName": "item", "KeyType": "RANGE"},
+            ],
+        )
+        self.table = BackfillsTable(dynamodb, "backfills")
+        self.url = self.sqs.create_queue(QueueName="backfill")["QueueUrl"]
+
+    def put(self, *keys: str) -> None:
+        """Put an object at each key; its content is the key."""
+        for key in keys:
+            self.s3.put_object(Bucket=BUCKET, Key=key, Body=key.encode())
+
+    def run(self, backfill: Backfill, concurrency: int = 10, deadline: Deadline = PLENTY) -> int:
+        """Plan and queue once; returns the number of enqueuers."""
+        current = self.table.backfill(backfill.backfill_id)
+        if current is None:
+            self.table.record(backfill)
+            current = backfill
+        shares = shares_of(self.s3, self.table, current, concurrency)
+        enqueuer = Enqueuer(self.table, BackfillQueue(self.sqs, self.url), 0)
+        for share in shares:
+            enqueuer.enqueue(current, share, reader_of(self.s3, current), deadline)
+        return len(shares)
+
+    def queued(self) -> list[tuple[str, str | None]]:
+        """Keys and versions of the objects in the queue, which is empty afterwards."""
+        objects: list[ObjectCreated] = []
+        while messages := self.sqs.receive_message(QueueUrl=self.url, MaxNumberOfMessages=10).get(
+            "Messages"
+        ):
+            for message in messages:
+                self.sqs.delete_message(QueueUrl=self.url, ReceiptHandle=message["ReceiptHandle"])
+                objects += listed_objects_in(message["Body"]).objects
+        return sorted((listed.key, listed.version_id) for listed in objects)
+
+
+@pytest.fixture
+def world(monkeypatch: pytest.MonkeyPatch) -> Iterator[World]:
+    """A world whose pages are small."""
+    monkeypatch.setattr(listing, "PAGE_OBJECTS", 7)
+    with mock_aws():
+        yield World()
+
+
+@pytest.mark.parametrize("concurrency", [10, 40, 100])
+def test_each_key_is_queued_once(world: World, concurrency: int) -> None:
+    """Ranges of keys have neither gaps nor overlaps, and their end is recorded."""
+    world.put(*KEYS)
+    world.run(BACKFILL, concurrency)
+
+    assert world.queued() == [(key, None) for key in KEYS]
+    parts = world.table.parts(BACKFILL.backfill_id)
+    assert all(part.done for part in parts)
+    assert (len(parts) > 1) is (concurrency > 20)
+    assert sum(part.objects for part in parts) == len(KEYS)
+    assert world.run(BACKFILL, concurrency) == 0
+    ended = world.table.backfill(BACKFILL.backfill_id)
+    assert ended is not None
+    assert ended.status is BackfillStatus.QUEUED
+
+
+def test_prefix_and_limit(world: World) -> None:
+    """Only keys with the prefix are queued, and no more than the limit."""
+    world.put(*KEYS)
+    world.run(replace(BACKFILL, prefix="c/", limit=5))
+    assert world.queued() == [("c/", None), *((f"c/{n:03d}", None) for n in range(4))]
+
+
+def test_it_goes_on_after_the_last_page(world: World) -> None:
+    """Invocations that end after each page queue every object once."""
+    world.put(*KEYS)
+    rounds = 0
+    while world.run(BACKFILL, deadline=Deadline(iter([900, 900, 900, 0] * 100).__next__)):
+        rounds += 1
+    assert rounds > 2
+    assert world.queued() == [(key, None) for key in KEYS]
+
+
+def test_a_page_that_was_sent_without_its_position_is_sent_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An enqueuer that dies between the two loses nothing; the hasher skips what is recorded."""
+    world.put(*KEYS)
+
+    def dies(*_: object) -> bool:
+        raise RuntimeError
+
+    with monkeypatch.context() as patch:
+        patch.setattr(BackfillsTable, "advance", dies)
+        with pytest.raises(RuntimeError):
+            world.run(BACKFILL)
+    world.run(BACKFILL)
+    assert set(world.queued()) == {(key, None) for key in KEYS}
+
+
+def test_a_stopped_backfill_queues_nothing(world: World) -> None:
+    """A stop is felt at the next page, also by an enqueuer that still runs."""
+    world.put(*KEYS)
+    world.table.record(BACKFILL)
+    shares = shares_of(world.s3, world.table, BACKFILL, 10)
+    assert world.table.end(BACKFILL.backfill_id, BackfillStatus.STOPPED, "2026")
+    assert not world.table.end(BACKFILL.backfill_id, BackfillStatus.STOPPED, "2026")
+
+    enqueuer = Enqueuer(world.table, BackfillQueue(world.sqs, world.url), 0)
+    for share in shares:
+        enqueuer.enqueue(BACKFILL, share, reader_of(world.s3, BACKFILL), PLENTY)
+
+    assert world.queued() == []
+
+
+def test_a_full_queue_gets_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So many messages never wait that they could expire."""
+    monkeypatch.setattr(enqueue, "QUEUED_MESSAGES_MAX", 2)
+    world.put(*KEYS)
+    world.run(BACKFILL, deadline=Deadline(iter([*range(60, 0, -1)]).__next__))
+    assert len(world.queued()) == 14  # two pages
+
+
+def test_versions_are_queued_with_their_ids(world: World) -> None:
+    """Only the latest without --versions, all with it; delete markers never."""
+    status: Any = {"Status": "Enabled"}
+    world.s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration=status)
+    for body in (b"1", b"2"):
+        world.s3.put_object(Bucket=BUCKET, Key="twice", Body=body)
+    world.put("deleted")
+    world.s3.delete_object(Bucket=BUCKET, Key="deleted")
+
+    world.run(BACKFILL)
+    latest = world.queued()
+    world.run(replace(BACKFILL, backfill_id="2", all_versions=True))
+    versions = world.queued()
+
+    assert [key for key, _ in latest] == ["twice"]
+    assert [key for key, _ in versions] == ["deleted", "twice", "twice"]
+    assert len({version for _, version in versions}) == 3
+    assert None not in {version for _, version in versions}
+
+
+def write_inventory(world: World, *rows: tuple[str, ...], **fields: Any) -> str:  # noqa: ANN401 - JSON
+    """An inventory of the bucket in two files; returns the URL of its manifest."""
+    files = []
+    for number in range(2):
+        text = "\n".join(",".join(f'"{value}"' for value in row) for row in rows[number::2])
+        body = gzip.compress(text.encode())
+        key = f"data/{number}.csv.gz"
+        world.s3.put_object(Bucket="inventories", Key=key, Body=body)
+        files.append({"key": key, "size": len(body), "MD5checksum": ""})
+    manifest = {
+        "sourceBucket": BUCKET, "destinationBucket": "arn:aws:s3:::inventories",
+        "fileFormat": "CSV", "files": files,
+        "fileSchema": "Bucket, Key, VersionId, IsLatest, IsDeleteMarker, Size, LastModifiedDate, "
+        "ETag",
+    }  # fmt: skip
+    world.s3.put_object(
+        Bucket="inventories", Key="manifest.json", Body=json.dumps(manifest | fields)
+    )
+    return "s3://inventories/manifest.json"
+
+
+def test_an_inventory_is_read(world: World) -> None:
+    """Keys are decoded, delete markers and older versions left out, and every row is read."""
+    world.s3.create_bucket(Bucket="inventories")
+    moment = "2026-11-20T10:00:00.000Z"
+    rows = [(BUCKET, quote(key), "v1", "true", "false", "3", moment, "e") for key in KEYS]
+    rows += [
+        (BUCKET, "gone", "v2", "true", "true", "", moment, ""),
+        (BUCKET, "old", "v0", "false", "false", "3", moment, "e"),
+    ]
+    url = write_inventory(world, *rows)
+
+    world.run(replace(BACKFILL, inventory=url))
+
+    assert world.queued() == [(key, "v1") for key in KEYS]
+
+
+@pytest.mark.parametrize(
+    ("fields", "text"),
+    [
+        ({"fileFormat": "ORC"}, "ORC, not CSV"),
+        ({"sourceBucket": "other"}, "lists the bucket other"),
+        ({"fileSchema": "Bucket, Key, Size, ETag"}, "no column LastModifiedDate"),
+        ({"files": 3}, "not the manifest"),
+    ],
+)
+def test_an_inventory_that_cannot_be_used_says_why(
+    world: World, fields: dict[str, Any], text: str
+) -> None:
+    """Before anything is queued."""
+    world.s3.create_bucket(Bucket="inventories")
+    url = write_inventory(world, **fields)
+    with pytest.raises(BadInventory, match=text):
+        world.run(replace(BACKFILL, inventory=url))
+
+
+def test_an_inventory_without_versions_does_not_serve_a_bucket_with_versions(world: World) -> None:
+    """Its rows would be those of other versions."""
+    status: Any = {"Status": "Enabled"}
+    world.s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration=status)
+    world.s3.create_bucket(Bucket="inventories")
+    url = write_inventory(world, fileSchema="Bucket, Key, Size, LastModifiedDate, ETag")
+    with pytest.raises(BadInventory, match="all versions"):
+        world.run(replace(BACKFILL, inventory=url))
+
+
+def test_counts_add_up(world: World) -> None:
+    """The counts of all invocations are one tally."""
+    world.table.count("2", Tally(hashed=3, hashed_bytes=30, invocations=1))
+    world.table.count("2", Tally(hashed=1, long=2, invocations=1))
+    tally, counted_at = world.table.tally("2")
+    assert tally == Tally(hashed=4, hashed_bytes=30, long=2, invocations=2)
+    assert tally.objects == 6
+    assert counted_at is not None
+    assert world.table.tally("3") == (Tally(), None)

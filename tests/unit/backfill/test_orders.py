@@ -1,0 +1,261 @@
+"""Listed objects, events and deletions of one key, in any order: never a wrong row."""
+
+from __future__ import annotations
+
+import hashlib
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final
+
+import boto3
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from moto import mock_aws
+from tests.support.settings import SETTINGS
+
+from bucketsum.backfill.listed_batch import ListedBatchHasher
+from bucketsum.backfill.messages import NO_SEQUENCER, bodies_of
+from bucketsum.dead_letters import ReceivedMessage
+from bucketsum.deadline import Deadline
+from bucketsum.deletions import Deletions
+from bucketsum.digest_rows import RowKey, Status, comparable_sequencer
+from bucketsum.digests_table import DigestsTable
+from bucketsum.errors import ObjectGone, ObjectSuperseded
+from bucketsum.hashing import ObjectHasher, Outcome
+from bucketsum.notifications import DeletedBy, ObjectCreated, ObjectDeleted
+from bucketsum.s3.source import OpenObject
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Iterator
+
+BUCKET: Final = "inbox"
+DEADLINE: Final = Deadline(lambda: 900.0)
+Step = Callable[[], None]
+
+
+@dataclass
+class Bucket:
+    """One key of a bucket without versions; each change is a second after the one before.
+
+    Attributes:
+        key: The key.
+        content: What it holds; None if there is no object.
+        changes: Number of changes so far.
+        events: An event of each change.
+        listings: The object as it was listed, whenever it was.
+        meanwhile: What happens while an object is read, once.
+        reads: Entity tags that were read.
+        digests: Entity tag → SHA-1 of every content so far.
+    """
+
+    key: str
+    content: bytes | None = None
+    changes: int = 0
+    events: list[ObjectCreated | ObjectDeleted] = field(default_factory=list)
+    listings: list[ObjectCreated] = field(default_factory=list)
+    meanwhile: list[Step] = field(default_factory=list)
+    reads: list[str | None] = field(default_factory=list)
+    digests: dict[str, str] = field(default_factory=dict)
+
+    def put(self) -> None:
+        """Create or overwrite the object."""
+        self.changes += 1
+        self.content = f"content {self.changes}".encode()
+        created = self._object(f"{self.changes:04X}")
+        self.digests[str(created.etag)] = hashlib.sha1(self.content).hexdigest()
+        self.events.append(created)
+
+    def delete(self) -> None:
+        """Delete the object, if there is one."""
+        if self.content is None:
+            return
+        self.changes += 1
+        self.content = None
+        self.events.append(
+            ObjectDeleted(BUCKET, self.key, None, False, DeletedBy.REQUEST,
+                          f"{self.changes:04X}", self._now())
+        )  # fmt: skip
+
+    def list(self) -> None:
+        """Remember the object as a listing shows it."""
+        if self.content is not None:
+            self.listings.append(self._object(NO_SEQUENCER))
+
+    def _now(self) -> str:
+        return f"2026-11-21T10:{self.changes // 60:02d}:{self.changes % 60:02d}Z"
+
+    def _object(self, sequencer: str) -> ObjectCreated:
+        assert self.content is not None
+        etag = hashlib.md5(self.content).hexdigest()
+        return ObjectCreated(
+            BUCKET, self.key, None, etag, len(self.content), sequencer, self._now()
+        )
+
+    def open(self, created: ObjectCreated) -> OpenObject:
+        """See `Source.open`: the object, if it is still the one that is asked for."""
+        if self.content is None:
+            raise ObjectGone("deleted")
+        if hashlib.md5(self.content).hexdigest() != created.etag:
+            raise ObjectSuperseded("overwritten")
+        self.reads.append(created.etag)
+        return OpenObject(len(self.content), created.etag, None, self._chunks(self.content))
+
+    def _chunks(self, content: bytes) -> Generator[bytes]:
+        yield content
+        while self.meanwhile:  # before the row is written
+            self.meanwhile.pop()()
+
+
+@dataclass(frozen=True)
+class World:
+    """The hasher with its table, and one key."""
+
+    bucket: Bucket
+    table: DigestsTable
+    hasher: ObjectHasher
+    deletions: Deletions
+
+    def handle_event(self, number: int) -> None:
+        """Handle an event that S3 has sent, perhaps again."""
+        if self.bucket.events:
+            event = self.bucket.events[number % len(self.bucket.events)]
+            if isinstance(event, ObjectCreated):
+                self.hasher.hash(event, DEADLINE)
+            else:
+                self.deletions.record(event, DEADLINE)
+
+    def handle_listed(self, number: int) -> Outcome | None:
+        """Handle an object that was listed, perhaps again."""
+        if not self.bucket.listings:
+            return None
+        listed = self.bucket.listings[number % len(self.bucket.listings)]
+        [body] = bodies_of("20261121T100000-a", [listed])
+        batch = ListedBatchHasher(self.hasher, self.table, SETTINGS)
+        [result] = batch.handle([ReceivedMessage(body, "handle", 1, "id", "backfill")], DEADLINE)
+        [report] = result.reports
+        return report.outcome
+
+    def take(self, step: tuple[str, int]) -> None:
+        """One step of a schedule."""
+        kind, number = step
+        if kind == "meanwhile":
+            self.bucket.meanwhile.append(self.bucket.put if number % 2 else self.bucket.delete)
+        elif kind == "event meanwhile":
+            self.bucket.meanwhile.append(lambda: self.handle_event(number))
+        else:
+            steps: dict[str, Callable[[], object]] = {
+                "put": self.bucket.put,
+                "delete": self.bucket.delete,
+                "list": self.bucket.list,
+                "event": lambda: self.handle_event(number),
+                "listed": lambda: self.handle_listed(number),
+            }
+            steps[kind]()
+
+    def row(self) -> Any:  # noqa: ANN401 - a row or None
+        """The key's row."""
+        return self.table.row_at(RowKey(BUCKET, self.bucket.key, "null"))
+
+
+@pytest.fixture(scope="module")
+def dynamodb() -> Iterator[Any]:
+    """A table of digests without its index, which nothing here reads."""
+    with mock_aws():
+        client = boto3.client("dynamodb", region_name="us-east-1")
+        client.create_table(
+            TableName="digests",
+            BillingMode="PAY_PER_REQUEST",
+            AttributeDefinitions=[
+                {"AttributeName": "object", "AttributeType": "S"},
+                {"AttributeName": "entry", "AttributeType": "S"},
+            ],
+            KeySchema=[
+                {"AttributeName": "object", "KeyType": "HASH"},
+                {"AttributeName": "entry", "KeyType": "RANGE"},
+            ],
+        )
+        yield client
+
+
+def world_of(dynamodb: Any) -> World:  # noqa: ANN401 - a client
+    """A new key in the table."""
+    bucket = Bucket(uuid.uuid4().hex)
+    table = DigestsTable(dynamodb, "digests")
+    return World(
+        bucket, table, ObjectHasher(bucket, table, SETTINGS), Deletions(dynamodb, "digests", 0)
+    )
+
+
+KINDS: Final = (
+    "put", "put", "delete", "list", "event", "event", "listed", "listed", "meanwhile",
+    "event meanwhile",
+)  # fmt: skip
+STEPS: Final = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 5)), max_size=14)
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(steps=STEPS)
+def test_a_row_is_never_wrong(dynamodb: Any, steps: list[tuple[str, int]]) -> None:  # noqa: ANN401 - a client
+    """A digest is of the entity tag beside it, and no event is overtaken by a listing.
+
+    At the end, when everything is delivered and listed once more, the row is that of the object
+    that exists; of a deleted object it says that it is deleted.
+    """
+    world = world_of(dynamodb)
+    highest = comparable_sequencer("")
+    for step in steps:
+        world.take(step)
+        row = world.row()
+        if row:
+            assert row.sha1 == world.bucket.digests[row.etag]
+            assert row.sequencer >= highest
+            highest = row.sequencer
+    world.bucket.meanwhile.clear()
+    for number in range(len(world.bucket.events)):
+        world.handle_event(number)
+    world.bucket.list()
+    for number in range(len(world.bucket.listings)):
+        world.handle_listed(number)
+    row = world.row()
+    if world.bucket.content is None:
+        assert row is None or row.deletion is not None
+    else:
+        assert row.etag == hashlib.md5(world.bucket.content).hexdigest()
+        assert row.deletion is None
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(puts=st.integers(1, 4), heard=st.sets(st.integers(0, 3)), listed=st.integers(0, 3))
+def test_lost_events_are_made_good(
+    dynamodb: Any,  # noqa: ANN401 - a client
+    puts: int,
+    heard: set[int],
+    listed: int,
+) -> None:
+    """Whichever events were lost, a listing brings the row up to date, and is then skipped."""
+    world = world_of(dynamodb)
+    for number in range(puts):
+        world.bucket.put()
+        world.bucket.list()
+        if number in heard:
+            world.handle_event(number)
+        if number == listed:
+            world.handle_listed(number)
+    world.handle_listed(puts - 1)
+    reads = len(world.bucket.reads)
+
+    assert world.handle_listed(puts - 1) is Outcome.UNCHANGED
+    for number in range(puts):  # older listings, and all events, come late
+        world.handle_listed(number)
+        if number != puts - 1:
+            world.handle_event(number)
+
+    assert world.bucket.content is not None
+    row = world.row()
+    assert (row.status, row.etag) == (
+        Status.HASHED,
+        hashlib.md5(world.bucket.content).hexdigest(),
+    )
+    assert len(world.bucket.reads) == reads
