@@ -89,8 +89,8 @@ def prepare(stack: Stack, slice_bytes: int) -> None:
         (stack.function, HASHER_SECONDS),
         (stack.outputs["SlicerFunctionName"], SLICER_SECONDS),
     ):
-        found = client.get_function_configuration(FunctionName=function)
-        variables = {**found["Environment"]["Variables"], "SLICE_BYTES": str(slice_bytes)}
+        configuration = client.get_function_configuration(FunctionName=function)
+        variables = {**configuration["Environment"]["Variables"], "SLICE_BYTES": str(slice_bytes)}
         client.update_function_configuration(
             FunctionName=function,
             MemorySize=128,

@@ -95,12 +95,14 @@ def test_urls_are_signed_as_by_botocore(token: str | None, data: st.DataObject) 
     client = CLIENTS.setdefault(token, client_of(credentials))
     urls, by_botocore = SignedUrls(client, credentials), SignedUrls(client)
     assert urls.url_of(created("first", None)) == by_botocore.url_of(created("first", None))
-    made: list[str] = []
+    calls: list[str] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(client, "generate_presigned_url", lambda *_, **__: made.append("by botocore"))
+        patch.setattr(
+            client, "generate_presigned_url", lambda *_, **__: calls.append("by botocore")
+        )
         second = created(data.draw(KEYS), data.draw(VERSIONS))
         ours = urlsplit(urls.url_of(second))
-    assert made == []
+    assert calls == []
     theirs = urlsplit(by_botocore.url_of(second))
     assert ours[:3] == theirs[:3]
     assert sorted(parse_qsl(ours.query)) == sorted(parse_qsl(theirs.query))

@@ -1,4 +1,4 @@
-"""Whatever happens to a chain of slices, the digest is that of all bytes, once and in order."""
+"""The digest of a chain of slices is that of all bytes, after any faults."""
 
 from __future__ import annotations
 

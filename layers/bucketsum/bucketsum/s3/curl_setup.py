@@ -53,10 +53,10 @@ class _BucketUrls:
         if credentials is None or len(scope) != _SCOPE_PARTS or not parts.path.endswith(path):
             return None
         signer = Signer(credentials, scope[2], "s3")
-        found = cls(signer, Endpoint.of(url), parts.path.removesuffix(path))
-        ours = urlsplit(found.url_of(created, query["X-Amz-Date"]))
+        urls = cls(signer, Endpoint.of(url), parts.path.removesuffix(path))
+        ours = urlsplit(urls.url_of(created, query["X-Amz-Date"]))
         same = ours[:3] == parts[:3] and dict(parse_qsl(ours.query)) == query
-        return found if same else None
+        return urls if same else None
 
     def url_of(self, created: ObjectCreated, timestamp: str = "") -> str:
         """The signed URL of *created*."""
