@@ -52,7 +52,7 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
         "aws_lambda_powertools.utilities.data_classes",
         "bucketsum.archives.reader", "bucketsum.archives.archive_hasher",  # off by default
         "bucketsum.archives.decoders", "bucketsum.s3.range_reads",
-        "bucketsum.deletions", "bucketsum.restores",  # rare
+        "bucketsum.deletions", "bucketsum.restores", "bucketsum.long_objects",  # rare
         "bucketsum.sweep",  # not the hasher's
         "isal", "inflate64",
     ],

@@ -51,14 +51,14 @@ def _stopped(stack: Stack, progress: Progress) -> Progress | None:
     """Stop its chain and record why; None if it was over before."""
     table = stack.progress_table()
     seen: Progress | None = progress
-    while seen and seen.status is ChainStatus.RUNNING:
+    reason = ""
+    while seen and seen.reason != reason:
         done = f"{size_text(seen.offset)} of {size_text(seen.size_bytes)}"
         reason = f"stopped by a person after {done}; `bucketsum redrive --key` continues it"
-        if ended := table.stop(seen, reason):
-            stack.digests_table().record(_row(ended, reason))
-            return ended
-        seen = table.at(progress.row_key)  # a slice ended meanwhile
-    return None
+        seen = table.stop(seen, reason) or table.at(progress.row_key)  # a slice ended meanwhile
+    if seen:
+        stack.digests_table().record(_row(seen, reason))
+    return seen
 
 
 def _row(progress: Progress, reason: str) -> Row:

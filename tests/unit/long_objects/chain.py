@@ -38,11 +38,13 @@ class Luck:
     Attributes:
         deaths: Numbers of calls of AWS in which their worker dies, and whether the call has its
             effect.
+        repeats: Numbers of calls that botocore repeats, though the first one had its effect.
         picks: Places in the queue of the messages that come next.
         copies: Whether each message that is delivered comes again.
     """
 
     deaths: Mapping[int, bool] = field(default_factory=dict)
+    repeats: frozenset[int] = frozenset()
     picks: Sequence[int] = ()
     copies: Sequence[bool] = ()
 
@@ -57,10 +59,12 @@ class Deaths:
 
     Attributes:
         at: Numbers of the calls, over all workers, and whether the call has its effect.
+        repeated: Numbers of the calls that are made twice.
         calls: Calls so far.
     """
 
     at: Mapping[int, bool] = field(default_factory=dict)
+    repeated: frozenset[int] = frozenset()
     calls: int = 0
 
     def call(self, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -70,6 +74,8 @@ class Deaths:
             number, self.calls = self.calls, self.calls + 1
             if self.at.get(number) is False:
                 raise Killed
+            if number in self.repeated:
+                function(*args, **kwargs)
             result = function(*args, **kwargs)
             if self.at.get(number):
                 raise Killed
@@ -97,7 +103,7 @@ class Chain:
         self,
         slice_bytes: int | None = None,
         algorithms: tuple[str, ...] = (),
-        deaths: Mapping[int, bool] | None = None,
+        luck: Luck | None = None,
         chunk_bytes: int = 1000,
     ) -> None:
         self.time = 1_000_000.0
@@ -108,7 +114,7 @@ class Chain:
         """Offset and size of each part that was read."""
         self.reports: list[SliceReport] = []
         self.dynamodb = FakeDynamoDb()
-        self.deaths = Deaths(deaths or {})
+        self.deaths = Deaths(luck.deaths, luck.repeats) if luck else Deaths()
         self.on_read: Callable[[], object] = lambda: None
         """Called before each part is read."""
         self.seconds_left: Callable[[], float] = lambda: 900.0
@@ -146,7 +152,8 @@ class Chain:
         for start in range(offset, len(content), self._chunk_bytes):
             chunk = content[start : start + self._chunk_bytes]
             self.on_read()
-            self.deaths.call(self.reads.append)((start, len(chunk)))
+            self.reads.append((start, len(chunk)))
+            self.deaths.call(len)(chunk)
             yield chunk
 
     def put(self, content: bytes, sequencer: str = "01", key: str = "big") -> ObjectCreated:

@@ -41,6 +41,7 @@ SIZES: Final = st.integers(1, len(CONTENT))
 LUCK: Final = st.builds(
     Luck,
     deaths=st.dictionaries(st.integers(0, 60), st.booleans(), max_size=6),
+    repeats=st.frozensets(st.integers(0, 60), max_size=6),
     picks=st.lists(st.integers(0, 5), max_size=30),
     copies=st.lists(st.booleans(), max_size=20),
 )
@@ -63,7 +64,7 @@ def test_no_byte_is_skipped_or_repeated(
     size: int, slice_bytes: int, chunk_bytes: int, algorithms: tuple[str, ...], luck: Luck
 ) -> None:
     """Any cuts, any order and duplication of messages, and deaths at any call."""
-    chain = Chain(slice_bytes, algorithms, luck.deaths, chunk_bytes)
+    chain = Chain(slice_bytes, algorithms, luck, chunk_bytes)
     content = CONTENT[:size]
     created = chain.put(content)
 
@@ -83,7 +84,7 @@ def test_no_byte_is_skipped_or_repeated(
 @hypothesis_settings(max_examples=100, deadline=None)
 def test_an_overwritten_object_gives_way(size: int, new_size: int, before: int, luck: Luck) -> None:
     """After some slices another object is put: its digest is recorded, and nothing remains."""
-    chain = Chain(512, deaths=luck.deaths, chunk_bytes=100)
+    chain = Chain(512, luck=luck, chunk_bytes=100)
     chain.arrive(chain.put(CONTENT[:size]))
     for _ in range(before):
         if chain.messages and not chain.deliver(body := chain.messages.popleft()):
@@ -103,7 +104,7 @@ def test_an_overwritten_object_gives_way(size: int, new_size: int, before: int, 
 @hypothesis_settings(max_examples=50, deadline=None)
 def test_a_deleted_object_ends_its_chain(luck: Luck, before: int) -> None:
     """It is gone, and so is its progress."""
-    chain = Chain(512, deaths=luck.deaths, chunk_bytes=100)
+    chain = Chain(512, luck=luck, chunk_bytes=100)
     chain.arrive(chain.put(CONTENT))
     for _ in range(before):
         if chain.messages and not chain.deliver(body := chain.messages.popleft()):

@@ -98,13 +98,9 @@ class Slicer:
             TooManySlices: The chain is a loop.
             ClientError: DynamoDB or SQS refused.
         """
-        progress = self.progress_table.at(message.row_key)
-        if progress is None or progress.etag != message.created.etag:
-            return SliceReport(SliceOutcome.SUPERFLUOUS, message)
-        if progress.status is ChainStatus.STOPPED:
-            return SliceReport(SliceOutcome.STOPPED, message, progress, reason=progress.reason)
-        if progress.offset != message.offset:
-            return self._already_done(message, progress)
+        progress = self._due(message)
+        if isinstance(progress, SliceReport):
+            return progress
         self._require_sense(progress)
         self._lease(progress, deadline)
         try:
@@ -113,7 +109,15 @@ class Slicer:
             self.progress_table.release(progress)
             raise
 
-    def _already_done(self, message: SliceMessage, progress: Progress) -> SliceReport:
+    def _due(self, message: SliceMessage) -> Progress | SliceReport:
+        """The progress before the slice of *message*; a report if there is nothing to read."""
+        progress = self.progress_table.at(message.row_key)
+        if progress is None or progress.etag != message.created.etag:
+            return SliceReport(SliceOutcome.SUPERFLUOUS, message)
+        if progress.status is ChainStatus.STOPPED:
+            return SliceReport(SliceOutcome.STOPPED, message, progress, reason=progress.reason)
+        if progress.offset == message.offset:
+            return progress
         if progress.sent_offset >= progress.offset:
             return SliceReport(SliceOutcome.SUPERFLUOUS, message, progress)
         self._send(progress)
@@ -175,8 +179,11 @@ class Slicer:
         if is_whole:
             return self._finished(message, progress, moved, digest.digest(), opened, measurement)
         saved = self.progress_table.advance(progress, replace(moved, states=digest.states()))
-        if saved is None:  # another worker was faster
-            return SliceReport(SliceOutcome.SUPERFLUOUS, message, progress, measurement)
+        if saved is None:  # another worker did, or botocore repeated a request that had succeeded
+            due = self._due(message)
+            if isinstance(due, SliceReport):
+                return due
+            raise Deferred(1)
         if saved.status is ChainStatus.STOPPED:
             return SliceReport(SliceOutcome.STOPPED, message, saved, measurement)
         self._send(saved)
