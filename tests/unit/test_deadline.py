@@ -65,7 +65,7 @@ def test_slow_reading_is_judged_by_memory(memory_mb: int, fits: int) -> None:
 
 
 def test_the_longest_short_object_follows_from_memory_and_time() -> None:
-    """What is left of the invocation does not matter: another one has all its time."""
+    """The rest of this invocation does not count: another one has all its time."""
     deadline = Deadline(lambda: 5.0)
     assert not deadline.invocation_is_too_short(36_741_120_000, 256)
     assert deadline.invocation_is_too_short(36_741_120_001, 256)

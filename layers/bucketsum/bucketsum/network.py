@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """How small objects are read and their rows are written.
+    """Connections, signers and fallback that batches of small objects use.
 
     Attributes:
         connections: Of the invocation's thread; they stay open for the next batch.

@@ -38,7 +38,7 @@ def begun(table: ProgressTable) -> Progress:
 
 
 def test_a_slice_moves_progress_once(table: ProgressTable, begun: Progress) -> None:
-    """Whoever saw another offset changes nothing."""
+    """A writer that saw another offset changes nothing."""
     new = replace(begun, offset=1280, hop=1, seconds=2.5, mb_per_s=78.0, states=STATES)
     assert table.lease(begun, 1000, 100)
     assert not table.lease(begun, 1000, 999)
