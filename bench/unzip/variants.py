@@ -17,8 +17,8 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Final
 
 from bench.tables.process import Meter
-from bucketsum.archives.model import Engine, Limits, Mode
 from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.values import Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

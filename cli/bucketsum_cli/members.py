@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entry, member_entry
-from bucketsum.archives.model import ArchiveStatus
+from bucketsum.archives.values import ArchiveStatus
 from bucketsum.digest_rows import RowKey
 from bucketsum_cli.bucket import newest_version
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
-    from bucketsum.archives.model import Mode
+    from bucketsum.archives.values import Mode
     from bucketsum.backfill.listed_batch import ListedBatchHasher
     from bucketsum.deletions import Deletions
     from bucketsum.digest_rows import Row

@@ -51,6 +51,7 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
         "aws_lambda_powertools.utilities.batch",  # and with it every data class of Powertools
         "aws_lambda_powertools.utilities.data_classes",
         "bucketsum.archives.reader", "bucketsum.archives.archive_hasher",  # off by default
+        "bucketsum.archives.model",
         "bucketsum.archives.decoders", "bucketsum.s3.range_reads",
         "bucketsum.deletions", "bucketsum.restores", "bucketsum.long_objects",  # rare
         "bucketsum.sweep",  # not the hasher's

@@ -11,7 +11,7 @@ import boto3
 from tests.support.sam_template import load_template
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
-from bucketsum.archives.model import ArchiveStatus, Mode
+from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.deadline import Deadline
 from bucketsum.deletions import Deletions

@@ -18,7 +18,7 @@ from tests.cli.deployed import (
     record_archive,
 )
 
-from bucketsum.archives.model import ArchiveStatus
+from bucketsum.archives.values import ArchiveStatus
 from bucketsum.digest_rows import Row, RowKey
 
 if TYPE_CHECKING:

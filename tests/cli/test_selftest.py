@@ -27,7 +27,7 @@ from tests.cli.tune.state_machine import StateMachine
 from tests.support.sam_template import load_template
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
-from bucketsum.archives.model import ArchiveStatus
+from bucketsum.archives.values import ArchiveStatus
 from bucketsum.digest_rows import Row, RowKey
 from bucketsum.digests_table import DigestsTable
 from bucketsum.sweep.measurements_table import MeasurementsTable

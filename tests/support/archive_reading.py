@@ -8,12 +8,14 @@ from unittest.mock import patch
 
 from tests.support.sha1 import sha1_of
 
-from bucketsum.archives.model import ArchiveSummary, Engine, Limits, MemberResult, Mode
 from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.values import Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from bucketsum.archives.model import ArchiveSummary, MemberResult
 
 
 class Read:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 from tests.support.sha1 import sha1_of
 
-from bucketsum.archives.model import ArchiveStatus, Limits, Mode
 from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.values import ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

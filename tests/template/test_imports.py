@@ -31,7 +31,8 @@ SWEEPS: Final = (
 """The modules of the sweep that know every workload."""
 
 ROLES: Final = {
-    "bucketsum.archives.model": "layer",  # values that the settings hold
+    "bucketsum.archives.model": "layer",  # values that results hold
+    "bucketsum.archives.values": "layer",  # values that the settings hold
     "bucketsum.s3.read_plan": "layer",  # as above
     "bucketsum.sweep.workloads.protocol": "layer.sweep",  # the type of a workload
     **{f"bucketsum.sweep.{name}": "sweeps" for name in SWEEPS},

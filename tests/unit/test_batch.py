@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.events import TEST_EVENT, message_of
 from tests.support.settings import SETTINGS
 
-from bucketsum.archives.model import Limits, Mode
+from bucketsum.archives.values import Limits, Mode
 from bucketsum.batch import LARGE_BYTES, BatchHasher, MessageResult
 from bucketsum.dead_letters import ReceivedMessage
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS, Deadline

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.support.zip_maker import archive_of, named
 
-from bucketsum.archives.model import ArchiveStatus, Limits, Mode
 from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.values import ArchiveStatus, Limits, Mode
 from bucketsum.deadline import MEMBERS_STOP_SECONDS, STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import OutOfTime

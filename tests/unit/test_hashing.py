@@ -31,7 +31,7 @@ from bucketsum.s3.source import OpenObject
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from bucketsum.archives.model import Mode
+    from bucketsum.archives.values import Mode
 
 CHUNKS: Final = (b"one ", b"two ", b"three")
 CONTENT: Final = b"".join(CHUNKS)

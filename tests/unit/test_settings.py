@@ -260,4 +260,4 @@ def test_a_cold_start_without_archives_does_without_their_modules(module: str) -
     loaded = process.stdout.split()
     assert f"bucketsum.{module}" in loaded
     archives = {name for name in loaded if name.startswith("bucketsum.archives")}
-    assert archives <= {"bucketsum.archives", "bucketsum.archives.model"}
+    assert archives <= {"bucketsum.archives", "bucketsum.archives.values"}

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.member_rows import MemberRows
-from bucketsum.archives.model import ArchiveStatus
+from bucketsum.archives.values import ArchiveStatus
 from bucketsum.digest_rows import NULL_VERSION, Status
 from bucketsum_cli.output import size_text, speed_text
 from bucketsum_cli.selftest.check import (

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.archives.model import ArchiveStatus, Mode
+from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, nested, stored
 from bucketsum.notifications import DeletedBy
 

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
-    from bucketsum.archives.model import ArchiveSummary, Mode
+    from bucketsum.archives.model import ArchiveSummary
+    from bucketsum.archives.values import Mode
     from bucketsum.deadline import Deadline
     from bucketsum.notifications import ObjectCreated, ObjectEvent, ObjectRestored
     from bucketsum.s3.source import Source

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.support.sweeps import unzip_variant
 
-from bucketsum.archives.model import Engine, Mode
+from bucketsum.archives.values import Engine, Mode
 from bucketsum.sweep.analysis import cell_rows
 from bucketsum.sweep.input import Strategy, StrategyName
 from bucketsum.sweep.parameters import Setting

@@ -16,7 +16,8 @@ from tests.integration.archives.archivers import ARCHIVERS
 from tests.support.archive_reading import Read
 from tests.support.programs import is_here
 
-from bucketsum.archives.model import ArchiveStatus, Mode, Problem
+from bucketsum.archives.model import Problem
+from bucketsum.archives.values import ArchiveStatus, Mode
 
 if TYPE_CHECKING:
     from pathlib import Path

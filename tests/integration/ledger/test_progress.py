@@ -9,7 +9,7 @@ import pytest
 from tests.integration.ledger.rows import fresh_key
 from tests.support.events import LANDED
 
-from bucketsum.archives.model import Mode
+from bucketsum.archives.values import Mode
 from bucketsum.digest_rows import comparable_sequencer
 from bucketsum.long_objects.progress import ChainStatus, Progress, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable

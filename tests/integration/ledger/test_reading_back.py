@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
 
-from bucketsum.archives.model import ArchiveStatus, Mode
+from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.digest_rows import (
     SHA1_SHARDS,

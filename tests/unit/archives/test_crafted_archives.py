@@ -25,9 +25,10 @@ from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives import decoders
 from bucketsum.archives.archive_hasher import archive_record, member_row
-from bucketsum.archives.model import ArchiveStatus, ArchiveSummary, Limits, Mode, Problem
+from bucketsum.archives.model import ArchiveSummary, Problem
 from bucketsum.archives.names import PATH_BYTES_MAX
 from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.values import ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.digest_rows import Row, Status, item_of
 from bucketsum.notifications import ObjectCreated

@@ -12,8 +12,9 @@ from tests.support.archive_reading import Read
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, deflated, named
 
-from bucketsum.archives.model import ArchiveStatus, Limits, Mode, Problem
+from bucketsum.archives.model import Problem
 from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.values import ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ import pytest
 from tests.support.archive_reading import Read
 from tests.support.zip_maker import Part, archive_of, named
 
-from bucketsum.archives.model import ArchiveStatus, Mode
+from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.archives.workspace import workspace
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from tests.support.archive_reading import Read
 from tests.support.zip_maker import archive_of, named
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry, member_entry
-from bucketsum.archives.model import Mode
 from bucketsum.archives.names import PATH_BYTES_MAX, encoded_name, name_warnings, shortened
+from bucketsum.archives.values import Mode
 
 if TYPE_CHECKING:
     from pathlib import Path

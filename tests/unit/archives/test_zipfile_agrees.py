@@ -19,8 +19,9 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of
 
 from bucketsum.archives import decoders
-from bucketsum.archives.model import ArchiveStatus, Engine, Limits, Mode, Problem
+from bucketsum.archives.model import Problem
 from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.values import ArchiveStatus, Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from tests.unit.long_objects.chain import Chain, Luck
 
-from bucketsum.archives.model import ArchiveStatus, Mode
+from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.deadline import Deadline
 from bucketsum.digest import EXTRA_ALGORITHMS, digest_of
 from bucketsum.digest_rows import Status, comparable_sequencer

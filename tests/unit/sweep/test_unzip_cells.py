@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support.sweeps import unzip_variant
 
-from bucketsum.archives.model import Engine, Mode
+from bucketsum.archives.values import Engine, Mode
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.parameters import Setting

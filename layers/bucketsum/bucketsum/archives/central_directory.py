@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.end_record import FULL16, TAIL_BYTES, end_record_in
 from bucketsum.archives.extra_fields import FULL32, zip64_values
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
-from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Limits, Member
+from bucketsum.archives.model import ArchiveStopped, Member
 from bucketsum.archives.names import encoded_name, shown
+from bucketsum.archives.values import ArchiveStatus, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,15 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.central_directory import Directory, read_directory
-from bucketsum.archives.model import (
-    ArchiveStatus,
-    ArchiveStopped,
-    ArchiveSummary,
-    Limits,
-    Member,
-    MemberResult,
-    Mode,
-)
+from bucketsum.archives.model import ArchiveStopped, ArchiveSummary, Member, MemberResult
 from bucketsum.archives.names import (
     PATH_BYTES_MAX,
     UniquePaths,
@@ -23,6 +15,7 @@ from bucketsum.archives.names import (
     shortened,
 )
 from bucketsum.archives.stream import Cursor, streamed_members
+from bucketsum.archives.values import ArchiveStatus, Limits, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 
 from bucketsum.archives.bounded_decoder import PIECE_BYTES, BoundedDecoder, naming_damage
 from bucketsum.archives.lzma_decoder import LzmaDecoder
-from bucketsum.archives.model import Engine, Limits, Member, MemberUnreadable, Problem
+from bucketsum.archives.model import Member, MemberUnreadable, Problem
+from bucketsum.archives.values import Engine, Limits
 from bucketsum.archives.zstandard_decoder import ZstandardDecoder
 
 if TYPE_CHECKING:

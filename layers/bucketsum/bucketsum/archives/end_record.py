@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.extra_fields import FULL32
-from bucketsum.archives.model import ArchiveStatus, ArchiveStopped
+from bucketsum.archives.model import ArchiveStopped
+from bucketsum.archives.values import ArchiveStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,8 @@ from __future__ import annotations
 import threading
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Limits
+from bucketsum.archives.model import ArchiveStopped
+from bucketsum.archives.values import ArchiveStatus, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,12 +6,14 @@ import lzma
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.bounded_decoder import BoundedDecoder
-from bucketsum.archives.model import Limits, Member, MemberUnreadable, Problem
+from bucketsum.archives.model import Member, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from _typeshed import ReadableBuffer
+
+    from bucketsum.archives.values import Limits
 
 _LEAD_BYTES: Final = 9  # version (2), length of properties (2), properties (5)
 _DICTIONARY_MIN_BYTES: Final = 4096

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bucketsum.archives.decoders import ENGINES, crc32, decoder_for
-from bucketsum.archives.model import Engine, Member, MemberDigest, MemberUnreadable, Problem
+from bucketsum.archives.model import Member, MemberDigest, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.background import BackgroundCalls
     from bucketsum.archives.bounded_decoder import Decoder
     from bucketsum.archives.limits import LimitCounter
+    from bucketsum.archives.values import Engine
 
     Write = Callable[[bytes | memoryview], object]
 

@@ -16,8 +16,8 @@ from bucketsum.archives.decoders import ENGINES
 from bucketsum.archives.extract import ArchiveFile, check_room
 from bucketsum.archives.limits import LimitCounter, always_in_time
 from bucketsum.archives.member import Decoding
-from bucketsum.archives.model import Mode
 from bucketsum.archives.stream import Cursor, streamed_members
+from bucketsum.archives.values import Mode
 from bucketsum.archives.workspace import workspace
 
 if TYPE_CHECKING:
@@ -25,7 +25,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum.archives.member import HashedMember
-    from bucketsum.archives.model import ArchiveSummary, Engine, Limits, MemberResult
+    from bucketsum.archives.model import ArchiveSummary, MemberResult
+    from bucketsum.archives.values import Engine, Limits
     from bucketsum.digest import RunningDigest
     from bucketsum.s3.range_reads import Read
 

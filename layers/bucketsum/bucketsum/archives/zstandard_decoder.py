@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.archives.bounded_decoder import BoundedDecoder
-from bucketsum.archives.model import Limits, Member, MemberUnreadable, Problem
+from bucketsum.archives.model import Member, MemberUnreadable, Problem
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from _typeshed import ReadableBuffer
+
+    from bucketsum.archives.values import Limits
 
 _FEED_BYTES: Final = 8192  # each frame's end copies the rest of it
 

@@ -11,7 +11,7 @@ from bucketsum.long_objects.progress import progress_of
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bucketsum.archives.model import Mode
+    from bucketsum.archives.values import Mode
     from bucketsum.digest_rows import Row
     from bucketsum.long_objects.message import LongObjectsQueue
     from bucketsum.long_objects.progress_table import ProgressTable

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.archives.model import Mode
+from bucketsum.archives.values import Mode
 from bucketsum.clock import now
 from bucketsum.digest_rows import NULL_VERSION, RowKey, comparable_sequencer
 from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, stored

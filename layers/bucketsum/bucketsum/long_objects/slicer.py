@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.model import ArchiveStatus
+from bucketsum.archives.values import ArchiveStatus
 from bucketsum.clock import now
 from bucketsum.digest import SHA1
 from bucketsum.digest_rows import ArchiveRecord, ReadSetup, Row, Status, Timing

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.decoders import crc32, decoder_for
 from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
-from bucketsum.archives.model import ArchiveStatus, ArchiveStopped, Limits, MemberUnreadable, Mode
+from bucketsum.archives.model import ArchiveStopped, MemberUnreadable
 from bucketsum.archives.reader import ArchiveReader
 from bucketsum.archives.stream import Cursor
+from bucketsum.archives.values import ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.sweep.fetch_queue.model import ItemFailed, Work
 from bucketsum.sweep.generated_archive import members_sha1

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.model import Engine, Limits, Mode
+from bucketsum.archives.values import Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.measure import Meter

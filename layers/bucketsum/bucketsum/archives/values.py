@@ -1,0 +1,79 @@
+"""Values that settings and rows of archives hold; a cold start loads no more of archives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Mode(StrEnum):
+    """Ways to read an archive."""
+
+    STREAM = "stream"
+    """Members are decompressed while the object arrives."""
+    TMP = "tmp"
+    """The object and its members are written to /tmp, and several threads read them."""
+    DISCARD = "discard"
+    """The object is written to /tmp, its members are not; only sweeps and benchmarks do this."""
+
+
+class Engine(StrEnum):
+    """The decompression library for Deflate."""
+
+    ISAL = "isal"
+    ZLIB = "zlib"
+
+
+class ArchiveStatus(StrEnum):
+    """Outcome of reading an archive's members; its own SHA-1 is recorded in each case."""
+
+    READ = "read"
+    """Every member was read, or has a reason of its own why not."""
+    NOT_AN_ARCHIVE = "not-an-archive"
+    TRUNCATED = "truncated"
+    """It begins as an archive and has no end."""
+    BROKEN = "broken"
+    """Its central directory is inconsistent."""
+    ENCRYPTED = "encrypted"
+    """Its central directory is encrypted."""
+    SPLIT = "split"
+    """It is one of several volumes."""
+    OVERLAPPING = "overlapping"
+    """Members share bytes, as in a zip bomb."""
+    CONTRADICTORY = "contradictory"
+    """A local header differs from the central directory."""
+    TOO_MANY_MEMBERS = "too-many-members"
+    TOO_LARGE = "too-large"
+    """More output than is allowed."""
+    TOO_DENSE = "too-dense"
+    """More output for each byte of a member than is allowed, as in a zip bomb."""
+    NO_ROOM = "no-room"
+    """It does not fit into /tmp."""
+    OUT_OF_TIME = "out-of-time"
+    """The invocation would have ended before its members did."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Limits on an archive, counted on real output.
+
+    Attributes:
+        members: Number of members, those of nested archives included.
+        total_bytes: Bytes of all members together.
+        ratio: Bytes of output for each byte of a member, beyond `limits.RATIO_FREE_BYTES`.
+        window_bytes: Largest dictionary of LZMA and Zstandard.
+        depth: Levels of nested archives that are opened; 0 opens none.
+        nested_bytes: Largest nested archive that is opened; one of each level is kept in memory.
+    """
+
+    members: int = 50_000
+    total_bytes: int = 100_000_000_000
+    ratio: int = 200
+    window_bytes: int = 64 * 1024 * 1024
+    depth: int = 0
+    nested_bytes: int = 16 * 1024 * 1024
+
+    @property
+    def directory_bytes(self) -> int:
+        """Largest central directory, which is kept in memory."""
+        return 65_536 + 512 * self.members
