@@ -72,8 +72,10 @@ def deploy_measurements() -> None:
 
 
 def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
-    """Make a CloudFormation stack with *outputs*."""
+    """Make a CloudFormation stack with *outputs*, and the parameters that commands read."""
+    names = ("BatchSize", "BackfillConcurrency")
     template = {
+        "Parameters": {name: _TEMPLATE["Parameters"][name] for name in names},
         "Resources": {"Any": {"Type": "AWS::SQS::Queue"}},
         "Outputs": {name: {"Value": value} for name, value in outputs.items()},
     }

@@ -162,7 +162,9 @@ def test_dead_letters_are_a_negative_result(run: Run, watched: Stack) -> None:
     assert "dead letters          1 messages" in ended.out
 
 
-@pytest.mark.parametrize("mappings", [[], [{"State": "Disabled"}]])
+@pytest.mark.parametrize(
+    "mappings", [[], [{"State": "Disabled", "EventSourceArn": "arn:aws:sqs:us-east-1:1:arrivals"}]]
+)
 @pytest.mark.usefixtures("watched")
 def test_disabled_mapping_is_a_negative_result(
     run: Run, monkeypatch: pytest.MonkeyPatch, mappings: list[dict[str, str]]

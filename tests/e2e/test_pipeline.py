@@ -16,6 +16,7 @@ from click.testing import CliRunner, Result
 from bucketsum_cli import emulator
 from bucketsum_cli.local.demo import sha1sum
 from bucketsum_cli.root_command import cli
+from bucketsum_cli.stack import queue_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -134,8 +135,12 @@ def _awaited_failure(text: str) -> str:
 def test_objects_deleted_before_they_are_read_leave_nothing_behind(stack: Stack) -> None:
     """A deleted object is a success for the queue: no row, no failure, nothing waiting."""
     s3, lambda_, sqs = (stack.client("s3"), stack.client("lambda"), stack.client("sqs"))
-    (mapping,) = lambda_.list_event_source_mappings(FunctionName=stack.function)[
-        "EventSourceMappings"
+    [mapping] = [
+        mapping
+        for mapping in lambda_.list_event_source_mappings(FunctionName=stack.function)[
+            "EventSourceMappings"
+        ]
+        if mapping["EventSourceArn"].endswith(f":{queue_name(stack.arrivals_queue_url)}")
     ]
     lambda_.update_event_source_mapping(UUID=mapping["UUID"], Enabled=False)
     put = s3.put_object(Bucket=stack.bucket, Key="deleted", Body=b"soon gone")

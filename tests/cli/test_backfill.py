@@ -1,0 +1,135 @@
+"""`bucketsum backfill`: the bill, the start, and what can be done with it afterwards."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.cli.aws_calls import HEALTHY, answered, change_calls
+from tests.cli.deployed import BUCKET, put_object
+
+if TYPE_CHECKING:
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
+
+BILLION: Final = ("--objects", "1000000000", "--mean-size", "100000")
+
+
+@pytest.fixture
+def executions(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> dict[str, Any]:
+    """The requests to Step Functions by operation; the table of backfills is there."""
+    assert stack.bucket == BUCKET
+    stack.client("dynamodb").create_table(
+        TableName="BackfillsTableName",
+        BillingMode="PAY_PER_REQUEST",
+        AttributeDefinitions=[
+            {"AttributeName": "backfill", "AttributeType": "S"},
+            {"AttributeName": "item", "AttributeType": "S"},
+        ],
+        KeySchema=[
+            {"AttributeName": "backfill", "KeyType": "HASH"},
+            {"AttributeName": "item", "KeyType": "RANGE"},
+        ],
+    )
+    seen: dict[str, Any] = {}
+
+    def states(operation: str, answer: object) -> Any:  # noqa: ANN401 - an answer
+        def kept(request: object) -> object:
+            seen[operation] = request
+            return answer
+
+        return kept
+
+    change_calls(
+        monkeypatch,
+        answered(
+            {
+                "GetFunctionConfiguration": HEALTHY["GetFunctionConfiguration"],
+                "StartExecution": states("StartExecution", {"executionArn": "arn"}),
+                "StopExecution": states("StopExecution", {}),
+                "DescribeExecution": states("DescribeExecution", {"status": "RUNNING"}),
+            }
+        ),
+    )
+    return seen
+
+
+def test_the_bill_of_a_billion_objects(run: Run, executions: dict[str, Any]) -> None:
+    """Nothing is counted or started; the bill has each item, and says what limits the time."""
+    ended = run("backfill", BUCKET, "--dry-run", *BILLION, "--json")
+    assert ended.status == 0
+    bill = ended.document["bill"]
+    assert bill["objects"] == 10**9
+    assert bill["orchestration_usd"] < 100 < bill["usd"]
+    assert bill["limit"] == "BackfillConcurrency"
+    assert ended.document["backfill"] is None
+    assert executions == {}
+
+
+def test_what_is_in_the_bucket_is_counted(
+    run: Run, stack: Stack, executions: dict[str, Any]
+) -> None:
+    """By listing, with prefix and limit, before the question."""
+    for number in range(3):
+        put_object(stack, f"old/{number}", b"four")
+    put_object(stack, "new", b"")
+
+    ended = run("backfill", BUCKET, "--prefix", "old/", "--dry-run")
+    assert ended.status == 0
+    assert "3 objects, 12 B (counted by listing)" in ended.out
+    assert "2 objects" in run("backfill", BUCKET, "--limit", "2", "--dry-run").out
+    declined = run("backfill", BUCKET)
+    assert (declined.status, executions) == (1, {})
+
+
+def test_a_backfill_is_started_stopped_and_resumed(run: Run, executions: dict[str, Any]) -> None:
+    """Each execution has its own name; a second stop or resume says why it does nothing."""
+    backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
+    assert executions["StartExecution"]["name"] == f"{backfill}-1"
+    assert run("backfill", "show", backfill, "--json").document["state"] == "running"
+    assert run("backfill", "resume", backfill).status == 2
+
+    assert run("backfill", "stop", backfill).status == 0
+    assert "StopExecution" in executions
+    assert run("backfill", "stop", backfill).status == 2
+    assert run("backfill", "resume", backfill).status == 0
+    assert executions["StartExecution"]["name"] == f"{backfill}-2"
+
+    [listed] = run("backfill", "list", "--json").document
+    assert (listed["backfill"], listed["executions"]) == (backfill, 2)
+    assert backfill in run("backfill", "list").out
+
+
+@pytest.mark.parametrize(
+    ("words", "text"),
+    [
+        (("photos", "--yes"), "attach it first"),
+        ((BUCKET, "--objects", "3"), "belong together"),
+        (("show", "20261121T000000-abc"), "there is no backfill"),
+        ((BUCKET, "--inventory", "manifest.json", "--dry-run"), "not a URL like s3://"),
+    ],
+)
+@pytest.mark.usefixtures("executions")
+def test_a_request_that_makes_no_sense_says_why(
+    run: Run, words: tuple[str, ...], text: str
+) -> None:
+    """Before anything is started."""
+    ended = run("backfill", *words)
+    assert ended.status == 2
+    assert text in ended.err
+
+
+def test_an_execution_that_failed_is_shown(
+    run: Run, executions: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The status says so, and that it can be resumed."""
+    backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
+    assert executions
+    change_calls(
+        monkeypatch,
+        answered({"DescribeExecution": {"status": "FAILED"}}),
+    )
+    ended = run("backfill", "show", backfill)
+    assert ended.status == 1
+    assert "resume" in ended.out
