@@ -48,7 +48,7 @@ def test_a_slice_moves_progress_once(table: ProgressTable, begun: Progress) -> N
     assert table.advance(begun, new) is None
     table.release(begun)
     table.mark_sent(begun)
-    table.forget(begun)
+    table.remove_progress(begun)
     assert table.at(begun.row_key) == moved
     table.mark_sent(moved)
     assert table.at(begun.row_key) == replace(moved, sent_offset=1280)
@@ -84,6 +84,6 @@ def test_only_a_newer_object_replaces_progress(table: ProgressTable, begun: Prog
 
 def test_progress_ends(table: ProgressTable, begun: Progress) -> None:
     """The item is removed by the worker of its last slice."""
-    table.forget(begun)
+    table.remove_progress(begun)
     assert table.at(begun.row_key) is None
     assert table.advance(begun, begun) is None

@@ -117,7 +117,7 @@ class ProgressTable:
             },
         )  # fmt: skip
 
-    def forget(self, seen: Progress) -> None:
+    def remove_progress(self, seen: Progress) -> None:
         """Remove the item, unless it is of another object or has moved on."""
         try:
             self._dynamodb.delete_item(

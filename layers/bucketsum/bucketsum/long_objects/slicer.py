@@ -149,7 +149,7 @@ class Slicer:
             outcome = _UNREADABLE[recorded]
             return SliceReport(outcome, message, progress, reason=reason)
         except NotHashed as error:
-            self.progress_table.forget(progress)
+            self.progress_table.remove_progress(progress)
             gone = isinstance(error, ObjectGone)
             outcome = SliceOutcome.GONE if gone else SliceOutcome.SUPERSEDED
             return SliceReport(outcome, message, progress, reason=str(error))
@@ -207,7 +207,7 @@ class Slicer:
         measurement: Measurement,
     ) -> SliceReport:
         recorded = self._recorded(moved, self._row(moved, digest, opened))
-        self.progress_table.forget(seen)
+        self.progress_table.remove_progress(seen)
         return SliceReport(_HASHED[recorded], message, moved, measurement, digest.sha1)
 
     def _recorded(self, progress: Progress, row: Row) -> WriteResult:
