@@ -125,7 +125,7 @@ def _is_done(record: dict[str, Any], deadline: Deadline) -> bool:
     metrics.add_metric("Messages", MetricUnit.Count, 1)
     received = message_of(record, SETTINGS)
     try:
-        _publish(_SLICER.run(slice_message_in(received.body), deadline))
+        _publish(_SLICER.handle_slice(slice_message_in(received.body), deadline))
     except Exception as error:  # noqa: BLE001 - any error is the message's
         return _FAILED.handle(received, error)
     return True

@@ -186,7 +186,7 @@ class Chain:
         """Let a worker handle a message; whether it is deleted from the queue."""
         try:
             deadline = Deadline(self.seconds_left)
-            self.reports.append(self.slicer.run(slice_message_in(body), deadline))
+            self.reports.append(self.slicer.handle_slice(slice_message_in(body), deadline))
         except Killed:
             self.time += VISIBILITY_SECONDS
             return False

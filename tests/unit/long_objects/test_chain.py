@@ -146,7 +146,7 @@ def test_only_one_worker_is_at_a_slice() -> None:
     at = int(chain.time)
     assert chain.progress_table.lease(progress, at + 905, at)
     with pytest.raises(Deferred) as caught:
-        chain.slicer.run(slice_message_in(body), PATIENT)
+        chain.slicer.handle_slice(slice_message_in(body), PATIENT)
     assert caught.value.seconds == 906
     chain.time += 906
     assert chain.deliver(body)
@@ -174,7 +174,7 @@ def test_fewer_bytes_than_announced_are_no_digest() -> None:
     etag, content = chain.objects["inbox", "big"]
     chain.objects["inbox", "big"] = etag, content[:-1]
     with pytest.raises(SourceInterrupted, match="5126 bytes came of an object of 5127"):
-        chain.slicer.run(slice_message_in(body), PATIENT)
+        chain.slicer.handle_slice(slice_message_in(body), PATIENT)
     assert chain.row(created) is None
 
 
@@ -244,7 +244,7 @@ def test_a_loop_is_ended() -> None:
     [progress] = chain.in_progress()
     chain.progress_table.advance(progress, replace(progress, offset=0, hop=7))
     with pytest.raises(TooManySlices, match="7 slices have read 0 of 5127 bytes"):
-        chain.slicer.run(slice_message_in(chain.messages[0]), PATIENT)
+        chain.slicer.handle_slice(slice_message_in(chain.messages[0]), PATIENT)
 
 
 def test_an_older_event_does_not_replace_a_newer_object() -> None:

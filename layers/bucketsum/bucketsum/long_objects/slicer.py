@@ -89,7 +89,7 @@ class Slicer:
     slice_bytes: int | None = None
     clock: Callable[[], float] = time.time
 
-    def run(self, message: SliceMessage, deadline: Deadline) -> SliceReport:
+    def handle_slice(self, message: SliceMessage, deadline: Deadline) -> SliceReport:
         """Hash the slice of *message*, unless that is done.
 
         Raises:
