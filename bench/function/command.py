@@ -86,16 +86,27 @@ def _per_object_ms(seconds: Iterable[float]) -> float:
     type=click.Choice(list(COMPARED)),
     help="Compare numbers of threads or batch sizes.",
 )
+@click.option(
+    "--object-bytes", type=click.IntRange(1), help="Size of all objects, in place of the sizes."
+)
 @options.as_json
 @options.write_docs("bench/measured", "docs/benchmarking.md")
 def function(
-    runs: int, memory_mb: tuple[int, ...], compare: str | None, *, as_json: bool, write_docs: bool
+    runs: int,
+    memory_mb: tuple[int, ...],
+    compare: str | None,
+    object_bytes: int | None,
+    *,
+    as_json: bool,
+    write_docs: bool,
 ) -> None:
     """Hash small objects with the whole function and with the baseline function.
 
     Each run is a fresh process in the benchmark sandbox. Needs root. Exits with 1 if the target is
     missed, and with 2 if the sandbox cannot be created.
     """
+    if object_bytes and write_docs:
+        raise click.UsageError("--write-docs needs the usual sizes; leave --object-bytes out")
     variants = (BASELINE, *COMPARED[compare]) if compare else VARIANTS
     output.note("sam build, and an interpreter like Lambda's")
     built = artefacts.build()
@@ -103,7 +114,7 @@ def function(
     shapes: list[dict[str, Any]] = []
     try:
         for size_mb in memory_mb:
-            samples = measure(built, size_mb, variants, runs)
+            samples = measure(built, size_mb, variants, runs, object_bytes)
             listed = [asdict(sample) for sample in samples]
             shapes.append({"memory_mb": size_mb, "variants": summaries(samples), "samples": listed})
     except CannotMakeBoxError as error:

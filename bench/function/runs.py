@@ -67,13 +67,15 @@ class Sample:
 class Runner:
     """Runs functions in one sandbox."""
 
-    def __init__(self, box: Box, artefacts: Artefacts, folder: Path) -> None:
+    def __init__(
+        self, box: Box, artefacts: Artefacts, folder: Path, object_bytes: int | None = None
+    ) -> None:
         self._box = box
         self._artefacts = artefacts
         self._folder = folder
         self._requests = folder / "requests"
         self._root = FOLDER / "objects"
-        self._objects: list[KnownObject] = small_objects.make(self._root)
+        self._objects: list[KnownObject] = small_objects.make(self._root, object_bytes)
         server = folder / "server"
         server.mkdir()
         self._server = start_server(box, server, self._root)
@@ -155,9 +157,15 @@ class Runner:
 
 
 def measure(
-    artefacts: Artefacts, memory_mb: int, variants: tuple[Variant, ...], runs: int
+    artefacts: Artefacts,
+    memory_mb: int,
+    variants: tuple[Variant, ...],
+    runs: int,
+    object_bytes: int | None = None,
 ) -> list[Sample]:
     """Every variant *runs* times, in turns, in one sandbox.
+
+    All objects have *object_bytes*, if given.
 
     Raises:
         CannotMakeBoxError: The sandbox cannot be created here.
@@ -166,7 +174,7 @@ def measure(
     profile = Profile(f"{memory_mb}", memory_mb, _LINK_MBIT_PER_S, small_objects.AVERAGE_BYTES)
     samples = []
     with tempfile.TemporaryDirectory(prefix="function-", dir=FOLDER) as folder, Box(profile) as box:
-        runner = Runner(box, artefacts, Path(folder))
+        runner = Runner(box, artefacts, Path(folder), object_bytes)
         for number in range(runs):
             for variant in variants:
                 sample = runner.run(variant)

@@ -37,10 +37,10 @@ def sizes() -> list[int]:
     return [ordered[index * 37 % COUNT] for index in range(COUNT)]
 
 
-def make(root: Path) -> list[KnownObject]:
-    """Create the objects under *root*, a folder of buckets."""
+def make(root: Path, object_bytes: int | None) -> list[KnownObject]:
+    """Create the objects under *root*, a folder of buckets; all of *object_bytes* if given."""
     return [
-        make_object(root, size, name=f"small-{number:03}.jp2", seed=number)
+        make_object(root, object_bytes or size, name=f"small-{number:03}.jp2", seed=number)
         for number, size in enumerate(sizes())
     ]
 
