@@ -36,8 +36,11 @@ SWEEP: Final = {
 }
 
 _ALARMS: Final = frozenset(
-    {"DeadLettersAlarm", "BacklogAlarm", "ThrottlesAlarm", "ErrorsAlarm", "UnreadableAlarm"}
-)
+    {
+        "DeadLettersAlarm", "BacklogAlarm", "ThrottlesAlarm", "ErrorsAlarm", "SlicerErrorsAlarm",
+        "UnreadableAlarm",
+    }
+)  # fmt: skip
 _TIMEOUTS: Final = 6
 """The visibility timeout in timeouts of the function, as AWS advises."""
 
