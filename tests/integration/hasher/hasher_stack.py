@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
 import boto3
@@ -26,11 +26,14 @@ if TYPE_CHECKING:
     from botocore.model import OperationModel
     from mypy_boto3_sqs.literals import QueueAttributeNameType
 
+QUEUE_ARN: Final = "arn:aws:sqs:us-east-1:123456789012:ArrivalsQueue"
+
 
 class HasherStack:
     """Everything around the function, with Lambda's own part played by `deliver`.
 
     Attributes:
+        queue_arn: Queue that messages say they come from.
         requests: Names of the AWS operations that the last delivery's invocation asked for.
     """
 
@@ -40,6 +43,7 @@ class HasherStack:
         self.s3 = boto3.client("s3")
         self.sqs = boto3.client("sqs")
         self.dynamodb = boto3.client("dynamodb")
+        self.queue_arn = QUEUE_ARN
         self.requests: tuple[str, ...] = ()
         self._requests: list[str] = []
         self._sequencer = 0
@@ -170,7 +174,7 @@ class HasherStack:
                 "body": message["Body"],
                 "attributes": message["Attributes"],
                 "eventSource": "aws:sqs",
-                "eventSourceARN": "arn:aws:sqs:us-east-1:123456789012:ArrivalsQueue",
+                "eventSourceARN": self.queue_arn,
                 "awsRegion": "us-east-1",
             }
             for message in answer.get("Messages", [])

@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from tests.integration.hasher.hasher_stack import QUEUE_ARN
 from tests.integration.hasher.log_lines import failures_in, metrics_in, outcomes_in
 from tests.integration.hasher.reading import BODY, put_at
 from tests.integration.hasher.refusing_dynamodb import refusing_dynamodb
@@ -106,12 +107,15 @@ def test_running_out_of_time_gives_the_message_back(
 
 
 def test_sqs_that_refuses_loses_no_message(
-    hostile_stack: HasherStack, hostile: HostileS3, capsys: pytest.CaptureFixture[str]
+    hostile_stack: HasherStack,
+    hostile: HostileS3,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Outcome: where its time-out cannot be changed, the message waits out the queue's own."""
     message = message_of(put_at(hostile, "a"))
     hostile.always = THROTTLED
-    hostile_stack.load(ARRIVALS_QUEUE_URL=hostile_stack.arrivals_url + "-that-is-not-there")
+    monkeypatch.setattr(hostile_stack, "queue_arn", f"{QUEUE_ARN}-that-is-not-there")
     assert hostile_stack.deliver(message) == [message]
     output = capsys.readouterr().out
     refusal, failure = failures_in(output)
