@@ -93,7 +93,7 @@ def test_dead_letters_have_a_queue_of_their_own() -> None:
 
 
 def test_function_reads_the_arrivals_queue() -> None:
-    """Messages come from the arrivals queue, from the slow lane, and from nowhere else."""
+    """Messages come from the arrivals queue, from the backfill queue, and from nowhere else."""
     events = properties("HasherFunction")["Events"]
     assert {name: event["Type"] for name, event in events.items()} == {
         "Arrivals": "SQS",

@@ -75,7 +75,7 @@ class Work:
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """The deployed hasher, and its concurrency in the slow lane."""
+    """The deployed hasher, and its concurrency for backfills."""
 
     memory_mb: int
     concurrency: int

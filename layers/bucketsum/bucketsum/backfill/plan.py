@@ -22,7 +22,7 @@ _PARTS_PER_ENQUEUER: Final = 4
 
 
 def enqueuers_for(concurrency: int) -> int:
-    """Enqueuers that list in parallel, for the hasher's *concurrency* in the slow lane."""
+    """Enqueuers that list in parallel, for the *concurrency* of backfills in the hasher."""
     return -(-concurrency // _CONCURRENCY_PER_ENQUEUER)
 
 
