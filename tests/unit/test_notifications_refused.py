@@ -121,6 +121,13 @@ def test_any_text_is_parsed_or_refused(body: str) -> None:
     _parsed_or_refused(body)
 
 
+def test_the_text_of_an_error_is_short() -> None:
+    """A message has up to 1 MiB; its names must not fill the log."""
+    with pytest.raises(MalformedMessage, match="unknown envelope") as error:
+        events_in(json.dumps({f"{n}" * 20_000: 1 for n in range(10)}))
+    assert len(str(error.value)) < 1000
+
+
 @given(JSON)
 def test_any_json_is_parsed_or_refused(value: object) -> None:
     """No JSON can raise anything but `MalformedMessage`, nor inside SNS."""

@@ -12,7 +12,8 @@
     │   └── ConcurrentUpdate      other sweeps kept changing the prober
     ├── NotRetryable          a person: the message goes to the dead-letter queue
     │   ├── MalformedMessage      not a notification that names objects
-    │   └── TooManySlices         a long object's slices are smaller than they can be: a loop
+    │   ├── TooManySlices         a long object's slices are smaller than they can be: a loop
+    │   └── DamagedProgress       a long object's saved state does not fit together
     ├── NotHashed             nobody needs to: a fact about the object, and an outcome
     │   ├── ObjectGone            deleted before it was read
     │   ├── ObjectSuperseded      overwritten before it was read
@@ -73,6 +74,10 @@ class MalformedMessage(NotRetryable):
 
 class TooManySlices(NotRetryable):
     """A long object has had more slices than its size allows."""
+
+
+class DamagedProgress(NotRetryable):
+    """The saved state of a long object was changed by somebody else; the text says how."""
 
 
 class NotHashed(BucketsumError):

@@ -130,10 +130,15 @@ def events_in(body: str) -> list[ObjectEvent]:
     if isinstance(records, list) and records:
         return [_from_notification(record) for record in records]
     raise MalformedMessage(
-        f"unknown envelope with the fields {sorted(envelope)[:10]}; expected an S3 notification "
+        f"unknown envelope with the fields {_names_in(envelope)}; expected an S3 notification "
         "(Records), an EventBridge event of a created, deleted or restored object, or one of them "
         "from SNS"
     )
+
+
+def _names_in(envelope: Mapping[str, Any]) -> list[str]:
+    """The first names, each cut: a message may be large, its error's text may not."""
+    return [name[:40] for name in sorted(envelope)[:10]]
 
 
 class _Paths(NamedTuple):

@@ -34,6 +34,7 @@ BACKFILL: Final = Backfill(
     "20261121T100000-3f9a1c", BUCKET, BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00"
 )
 FOLDERS: Final = "bcde"
+MOMENT: Final = "2026-11-20T10:00:00.000Z"
 KEYS: Final = sorted(
     [
         "a",
@@ -251,6 +252,41 @@ def test_an_inventory_that_cannot_be_used_says_why(
     world.s3.create_bucket(Bucket="inventories")
     url = write_inventory(world, **fields)
     with pytest.raises(BadInventory, match=text):
+        world.run(replace(BACKFILL, inventory=url))
+
+
+@pytest.mark.parametrize(
+    ("row", "text"),
+    [
+        (("%FF", "v1", "true", "false", "3", MOMENT, "e"), "decode"),
+        (("k" * 1025, "v1", "true", "false", "3", MOMENT, "e"), "1025 bytes"),
+        (("k", "v1", "true", "false", "3 MB", MOMENT, "e"), "invalid literal"),
+        (("k", "v1", "true", "false", "3", "yesterday", "e"), "last_modified"),
+        (("k", "v1", "true", "false", "3", MOMENT, ""), "etag is missing"),
+        (("k", "v1", "true"), "has 4 columns"),
+        (("k\x1b[31m" + "x" * 200_000, "v1"), "field larger|columns"),
+    ],
+)
+def test_a_row_that_describes_no_object_is_refused(
+    world: World, row: tuple[str, ...], text: str
+) -> None:
+    """The hasher would refuse its message, or hash an object of another key."""
+    world.s3.create_bucket(Bucket="inventories")
+    url = write_inventory(world, (BUCKET, *row))
+    with pytest.raises(BadInventory, match=text) as error:
+        world.run(replace(BACKFILL, inventory=url))
+    assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize(
+    "body", [b"no gzip", gzip.compress(b"\xff\n"), gzip.compress(b"a" * 999)[:-9]]
+)
+def test_a_file_that_is_no_csv_in_gzip_is_refused(world: World, body: bytes) -> None:
+    """Its name is in the text."""
+    world.s3.create_bucket(Bucket="inventories")
+    url = write_inventory(world)
+    world.s3.put_object(Bucket="inventories", Key="data/0.csv.gz", Body=body)
+    with pytest.raises(BadInventory, match=r"data/0\.csv\.gz"):
         world.run(replace(BACKFILL, inventory=url))
 
 

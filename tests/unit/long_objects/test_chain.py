@@ -19,6 +19,7 @@ from bucketsum.digest import EXTRA_ALGORITHMS, digest_of
 from bucketsum.digest_rows import Status, comparable_sequencer
 from bucketsum.errors import (
     BadSettings,
+    DamagedProgress,
     Deferred,
     LibraryMissing,
     MalformedMessage,
@@ -27,10 +28,10 @@ from bucketsum.errors import (
     SourceInterrupted,
     TooManySlices,
 )
-from bucketsum.long_objects import slicer as slicer_module
+from bucketsum.long_objects import slice as slice_module
 from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
-from bucketsum.long_objects.progress import PARTITION, ChainStatus
+from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key
 from bucketsum.long_objects.slice_report import SliceOutcome
 from bucketsum.long_objects.slicer import MEMBERS_NOT_READ, slice_bytes_in
 from bucketsum.notifications import ObjectCreated, events_in
@@ -190,7 +191,7 @@ def test_what_cannot_be_read_is_recorded_and_continues_later(
     with monkeypatch.context() as patch:
         refuse = patch.setattr
         if isinstance(error, LibraryMissing):
-            refuse(slicer_module, "library_for", _raising(error))
+            refuse(slice_module, "library_for", _raising(error))
         else:
             refuse(chain, "open", _raising(error))
         chain.run()
@@ -358,3 +359,30 @@ def test_the_size_of_slices_can_be_set() -> None:
     for text in ("127", "-1", "1e6", "many"):
         with pytest.raises(BadSettings, match="SLICE_BYTES"):
             slice_bytes_in({"SLICE_BYTES": text})
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        ("offset", {"N": "384"}),  # not the offset of the state: bytes would be left out
+        ("offset", {"N": "100000"}),
+        ("state_sha1", {"S": "00"}),
+        ("state_sha1", {"S": "no hex"}),
+        ("state_other", {"S": "00" * 28}),
+        ("started_at", {"S": "yesterday"}),
+        ("etag", {"N": "1"}),
+    ],
+)
+def test_a_damaged_state_is_never_continued(attribute: str, value: dict[str, str]) -> None:
+    """Somebody else wrote the item: its message is dead-lettered, and no row is written."""
+    chain, created = started()
+    chain.deliver(chain.messages.popleft())
+    body = chain.messages.popleft()
+    [progress] = chain.in_progress()
+    item = chain.dynamodb.items[tuple(v["S"] for v in item_key(progress.row_key).values())]
+    item[attribute] = value
+    if attribute == "offset":
+        body = json.dumps({**json.loads(body), "slice": {"offset": int(value["N"]), "hop": 1}})
+    with pytest.raises(DamagedProgress):
+        chain.slicer.run(slice_message_in(body), PATIENT)
+    assert chain.row(created) is None

@@ -160,6 +160,27 @@ def test_a_strategy_takes_its_own_number(strategy: object, expected: Strategy) -
 
 
 @pytest.mark.parametrize(
+    "lists",
+    [
+        {"memory_mb": list(range(128, 3128)), "chunk_bytes": list(range(65_536, 68_536))},
+        {"object_bytes": list(range(1, 3001)), "concurrency": list(range(1, 41))},
+        {"memory_mb": list(range(128, 10_241)), "streams": [1, 2]},
+    ],
+)
+def test_an_input_with_too_many_combinations_is_refused_at_once(lists: Mapping[str, Any]) -> None:
+    """A short input can have billions of cells; they are counted before they are made."""
+    with pytest.raises(BadSweep, match="combinations, a sweep has at most 10000"):
+        SweepInput.from_json({**LEAST, **lists})
+
+
+def test_an_unknown_field_is_printable_in_the_error() -> None:
+    """Its name may have characters that drive a terminal."""
+    with pytest.raises(BadSweep, match=r"\\x1b\[31m is not a field") as error:
+        SweepInput.from_json({**LEAST, "\x1b[31m": 1})
+    assert str(error.value).isprintable()
+
+
+@pytest.mark.parametrize(
     "wrong", [{"runs": "x" * 50_000}, {"workload": [128] * 50_000}, {"n" * 50_000: 1}]
 )
 def test_a_long_value_is_cut_in_the_error(wrong: Mapping[str, Any]) -> None:

@@ -5,17 +5,18 @@ from __future__ import annotations
 import csv
 import gzip
 import json
+import zlib
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 from urllib.parse import unquote_plus, urlsplit
 
 from bucketsum.backfill.listing import Page
-from bucketsum.backfill.messages import NO_SEQUENCER
-from bucketsum.digest_rows import NULL_VERSION
-from bucketsum.errors import BadInventory
-from bucketsum.notifications import ObjectCreated
+from bucketsum.backfill.messages import listed_object
+from bucketsum.errors import BadInventory, MalformedMessage
+from bucketsum.message_fields import bucket_name, object_key, shown, size_at, text_at
 from bucketsum.s3.get_object import BROKEN
 
 if TYPE_CHECKING:
@@ -24,11 +25,19 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.backfill.records import Backfill, Part
+    from bucketsum.notifications import ObjectCreated
 
 ROWS_PER_PAGE: Final = 1000
 
 _NEEDED: Final = ("Key", "Size", "LastModifiedDate", "ETag")
 _TRUE: Final = "true"
+_LINE_CHARACTERS_MAX: Final = 64 * 1024
+"""A row is far shorter; a longer line must not fill the memory."""
+
+_NO_MANIFEST: Final = (
+    MalformedMessage, ValueError, TypeError, KeyError, AttributeError, RecursionError,
+)  # fmt: skip
+_NOT_CSV: Final = (gzip.BadGzipFile, zlib.error, UnicodeDecodeError, csv.Error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +101,18 @@ def _manifest_of(bucket: str, body: bytes, url: str) -> Manifest:
     try:
         document = json.loads(body)
         if document["fileFormat"] != "CSV":
-            raise BadInventory(f"{url} has files of the format {document['fileFormat']}, not CSV")
+            other = shown(document["fileFormat"]).strip("'")
+            raise BadInventory(f"{url} has files of the format {other}, not CSV")
         columns = tuple(name.strip() for name in document["fileSchema"].split(","))
-        files = tuple(InventoryFile(file["key"], int(file["size"])) for file in document["files"])
-        source = document["sourceBucket"]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
-        raise BadInventory(f"{url} is not the manifest of an S3 inventory: {error!r}") from error
+        files = tuple(
+            InventoryFile(object_key(text_at(file, "key")), size_at(file, "size"))
+            for file in document["files"]
+        )
+        source = bucket_name(text_at(document, "sourceBucket"))
+    except _NO_MANIFEST as error:
+        raise BadInventory(
+            f"{url} is not the manifest of an S3 inventory: {error!r:.200}"
+        ) from error
     missing = [name for name in _NEEDED if name not in columns]
     if missing:
         raise BadInventory(f"{url} has no column {', '.join(missing)}: add it to the inventory")
@@ -142,36 +157,64 @@ class InventoryReader:
             with suppress(*BROKEN, OSError, EOFError):  # a pause was too long for the connection
                 return list(islice(self._rows, ROWS_PER_PAGE))
         self._rows = islice(self.file_rows(file), position, None)
-        return list(islice(self._rows, ROWS_PER_PAGE))
+        try:
+            return list(islice(self._rows, ROWS_PER_PAGE))
+        except EOFError as error:
+            raise BadInventory(f"{shown(file)} is not a whole CSV file in gzip: {error}") from error
 
     def file_rows(self, file: str) -> Iterator[dict[str, str]]:
-        """The rows of a file by their columns."""
+        """The rows of a file by their columns.
+
+        Raises:
+            BadInventory: It is no CSV file in gzip, or a row has other columns.
+            ClientError: S3 refused.
+            EOFError: Its end did not come.
+        """
         body = self._s3.get_object(Bucket=self._manifest.bucket, Key=file)["Body"]
         columns = self._manifest.columns
         with gzip.open(cast("BinaryIO", body), "rt", encoding="utf-8", newline="") as text:
-            for values in csv.reader(text):
-                if len(values) != len(columns):
-                    raise BadInventory(f"a row of {file} has {len(values)} columns: {values}"[:200])
-                yield dict(zip(columns, values, strict=True))
+            rows = csv.reader(iter(partial(text.readline, _LINE_CHARACTERS_MAX), ""))
+            try:
+                for values in rows:
+                    if len(values) != len(columns):
+                        count = len(values)
+                        raise BadInventory(
+                            f"a row of {shown(file)} has {count} columns: {shown(values)}"
+                        )
+                    yield dict(zip(columns, values, strict=True))
+            except _NOT_CSV as error:
+                raise BadInventory(
+                    f"{shown(file)} is not a CSV file in gzip: {shown(error)}"
+                ) from error
 
     def objects_of(self, rows: list[dict[str, str]]) -> Iterator[ObjectCreated]:
-        """The objects of *rows* that the backfill is for."""
+        """The objects of *rows* that the backfill is for.
+
+        Raises:
+            BadInventory: A row describes no object.
+        """
         for row in rows:
-            key = unquote_plus(row["Key"])
-            latest = row.get("IsLatest", _TRUE) == _TRUE
-            if (
-                row.get("IsDeleteMarker") == _TRUE
-                or not key.startswith(self._backfill.prefix or "")
-                or not (latest or self._backfill.all_versions)
-            ):
+            if row.get("IsDeleteMarker") == _TRUE:
                 continue
-            version_id = row.get("VersionId") or NULL_VERSION
-            yield ObjectCreated(
-                bucket=self._backfill.bucket,
-                key=key,
-                version_id=None if version_id == NULL_VERSION else version_id,
-                etag=row["ETag"],
-                size_bytes=int(row["Size"]),
-                sequencer=NO_SEQUENCER,
-                event_time=row["LastModifiedDate"],
-            )
+            latest = row.get("IsLatest", _TRUE) == _TRUE
+            listed = _object_of(self._backfill.bucket, row)
+            if listed.key.startswith(self._backfill.prefix or "") and (
+                latest or self._backfill.all_versions
+            ):
+                yield listed
+
+
+def _object_of(bucket: str, row: dict[str, str]) -> ObjectCreated:
+    try:
+        return listed_object(
+            bucket,
+            {
+                "key": unquote_plus(row["Key"], errors="strict"),
+                "version_id": row.get("VersionId"),
+                "etag": row["ETag"],
+                "size_bytes": int(row["Size"]),
+                "last_modified": row["LastModifiedDate"],
+            },
+        )
+    except (MalformedMessage, ValueError) as error:
+        raise BadInventory(f"a row of the inventory is not valid: {error}"[:300]) from error

@@ -65,10 +65,15 @@ def listed_objects_in(body: str) -> ListedObjects:
         raise MalformedMessage(
             f"objects is {shown(entries)}, not a list of 1 to {OBJECTS_MAX} objects"
         )
-    return ListedObjects(backfill_id, tuple(_object_of(bucket, entry) for entry in entries))
+    return ListedObjects(backfill_id, tuple(listed_object(bucket, entry) for entry in entries))
 
 
-def _object_of(bucket: str, entry: object) -> ObjectCreated:
+def listed_object(bucket: str, entry: object) -> ObjectCreated:
+    """The object of *entry*, as messages have it.
+
+    Raises:
+        MalformedMessage: As of `listed_objects_in`.
+    """
     if not isinstance(entry, dict):
         raise MalformedMessage(f"an object is a JSON {type(entry).__name__}, not an object")
     version_id = optional_opaque_at(entry, "version_id")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,7 @@ from bucketsum.archives.values import Mode
 from bucketsum.clock import now
 from bucketsum.digest_rows import NULL_VERSION, RowKey, comparable_sequencer
 from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, stored
+from bucketsum.errors import DamagedProgress
 from bucketsum.notifications import ObjectCreated
 
 if TYPE_CHECKING:
@@ -153,10 +155,52 @@ def item_of_progress(progress: Progress) -> dict[str, Any]:
 
 
 def progress_in(item: Mapping[str, Any]) -> Progress:
-    """The progress that `item_of_progress` made an item of; its sequencer is padded."""
-    states = {
-        name.removeprefix(STATE_PREFIX): bytes.fromhex(value["S"])
-        for name, value in item.items()
-        if name.startswith(STATE_PREFIX)
-    }
-    return replace(Progress(**decoded(Progress, item)), states=states)
+    """The progress that `item_of_progress` made an item of; its sequencer is padded.
+
+    Raises:
+        DamagedProgress: It did not make this item.
+    """
+    try:
+        states = {
+            name.removeprefix(STATE_PREFIX): bytes.fromhex(value["S"])
+            for name, value in item.items()
+            if name.startswith(STATE_PREFIX)
+        }
+        progress = replace(Progress(**decoded(Progress, item)), states=states)
+        _require_sense(progress)
+    except (KeyError, TypeError, ValueError) as error:
+        raise DamagedProgress(
+            f"the progress item {item.get('entry')} is damaged ({error}); delete it, then redrive "
+            "the message"[:1000]
+        ) from error
+    return progress
+
+
+def _require_sense(progress: Progress) -> None:
+    """Check types, times and the offset.
+
+    Raises:
+        TypeError: A field has another type.
+        ValueError: A field is out of range.
+    """
+    for names, kinds in _KINDS:
+        for name in names:
+            if type(getattr(progress, name)) not in kinds:
+                raise TypeError(f"{name} is of another type")
+    if not 0 <= progress.offset <= progress.size_bytes:
+        raise ValueError(f"the offset {progress.offset} is not in 0..{progress.size_bytes}")
+    for moment in (progress.started_at, progress.updated_at):
+        datetime.fromisoformat(moment)
+
+
+_KINDS: Final = (
+    (
+        ("bucket", "key", "version", "etag", "sequencer", "arrived_at", "started_at", "updated_at"),
+        (str,),
+    ),
+    (("size_bytes", "offset", "sent_offset", "hop", "leased_until"), (int,)),
+    (("seconds",), (int, float)),
+    (("mb_per_s",), (int, float, type(None))),
+    (("replaces_etag", "reason"), (str, type(None))),
+)
+"""Names of fields, and the types that they can have."""

@@ -4,13 +4,40 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bucketsum.errors import SourceInterrupted
-from bucketsum.long_objects.portable_digest import BLOCK_BYTES
+from bucketsum.digest import SHA1
+from bucketsum.errors import DamagedProgress, SourceInterrupted
+from bucketsum.long_objects.openssl_digest import library_for
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from bucketsum.long_objects.portable_digest import PortableDigest
+    from bucketsum.long_objects.progress import Progress
+
+
+def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDigest:
+    """The digest at the offset of *progress*, with the algorithms that it began with.
+
+    At the beginning, these are SHA-1 and *extra_algorithms*.
+
+    Raises:
+        DamagedProgress: Its states are not of this offset. A state of the right form and length is
+            believed: who can write the table can make a wrong digest.
+        LibraryMissing: This runtime cannot continue it.
+    """
+    if not progress.offset:
+        extra = tuple(extra_algorithms)
+        return PortableDigest(library_for(extra), extra)
+    extra = tuple(name for name in progress.states if name != SHA1)
+    try:
+        digest = PortableDigest(library_for(extra), extra, progress.states)
+    except (KeyError, ValueError) as error:
+        raise DamagedProgress(f"the saved state of {progress.key} is damaged: {error}") from error
+    if digest.length != progress.offset:
+        raise DamagedProgress(
+            f"the saved state of {progress.key} is of offset {digest.length}, not {progress.offset}"
+        )
+    return digest
 
 
 def hash_slice(

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.values import ArchiveStatus
 from bucketsum.clock import now
-from bucketsum.digest import SHA1
 from bucketsum.digest_rows import ArchiveRecord, ReadSetup, Row, Status, Timing
 from bucketsum.digests_table import WriteResult
 from bucketsum.errors import (
@@ -20,10 +19,9 @@ from bucketsum.errors import (
     ObjectUnreadable,
     TooManySlices,
 )
-from bucketsum.long_objects.openssl_digest import library_for
-from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
-from bucketsum.long_objects.slice import hash_slice
+from bucketsum.long_objects.slice import digest_at, hash_slice
 from bucketsum.long_objects.slice_report import SliceOutcome, SliceReport
 from bucketsum.measure import Measurement
 
@@ -96,6 +94,7 @@ class Slicer:
             Deferred: Another worker is at it.
             Retryable: It could not be read this time.
             TooManySlices: The chain is a loop.
+            DamagedProgress: Its saved state does not fit together.
             ClientError: DynamoDB or SQS refused.
         """
         progress = self._due(message)
@@ -157,7 +156,7 @@ class Slicer:
     def _sliced(self, message: SliceMessage, progress: Progress, deadline: Deadline) -> SliceReport:
         started = time.perf_counter()
         reserve_seconds = min(END_BEFORE_SECONDS, deadline.seconds_left() / 3)
-        digest = self._digest_at(progress)
+        digest = digest_at(progress, self.settings.extra_algorithms)
         opened = self.source.open(progress.created, progress.offset)
         with closing(opened.chunks):
             is_whole = hash_slice(
@@ -188,14 +187,6 @@ class Slicer:
             return SliceReport(SliceOutcome.STOPPED, message, saved, measurement)
         self._send(saved)
         return SliceReport(SliceOutcome.CONTINUED, message, saved, measurement)
-
-    def _digest_at(self, progress: Progress) -> PortableDigest:
-        """The digest at the progress's offset, with the algorithms that it began with."""
-        if not progress.offset:
-            extra = self.settings.extra_algorithms
-            return PortableDigest(library_for(extra), extra)
-        extra = tuple(name for name in progress.states if name != SHA1)
-        return PortableDigest(library_for(extra), extra, progress.states)
 
     def _finished(
         self,

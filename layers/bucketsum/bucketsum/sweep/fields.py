@@ -25,7 +25,7 @@ class Fields:
         """
         if not isinstance(raw, dict):
             raise BadSweep(f"{place or 'the input'} is {_shown(raw)}, not an object")
-        unknown = [str(name)[:_SHOWN_CHARACTERS] for name in raw if name not in known]
+        unknown = [repr(str(name)[:_SHOWN_CHARACTERS])[1:-1] for name in raw if name not in known]
         if unknown:
             raise BadSweep(
                 f"{self._at(place, unknown[0])} is not a field; known are {', '.join(known)}"

@@ -8,7 +8,13 @@ from typing import Final
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.fields import Fields, among, boolean, number, text, whole
-from bucketsum.sweep.parameters import SHARED_FIELDS, Setting, settings_in, variants_in
+from bucketsum.sweep.parameters import (
+    SHARED_FIELDS,
+    Setting,
+    limit_combinations,
+    settings_in,
+    variants_in,
+)
 from bucketsum.sweep.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
 
 FEW_SAMPLES_BELOW: Final = 5
@@ -101,11 +107,14 @@ class SweepInput:
         fields = Fields("", raw, _KNOWN)
         workload = fields.optional("workload", among(WorkloadName), WorkloadName.HASH)
         object_bytes, keys = _objects(fields, workload)
+        settings = _settings(fields, workload)
+        concurrency = fields.many("concurrency", whole(1, CONCURRENCY_MAX), (1,))
+        limit_combinations(settings, concurrency, object_bytes or keys)
         return cls(
-            settings=_settings(fields, workload),
+            settings=settings,
             object_bytes=object_bytes,
             keys=keys,
-            concurrency=fields.many("concurrency", whole(1, CONCURRENCY_MAX), (1,)),
+            concurrency=concurrency,
             workload=workload,
             repetitions=fields.optional("runs", whole(1, _REPETITIONS_MAX), DEFAULT_REPETITIONS),
             strategy=fields.optional("strategy", _strategy, Strategy()),

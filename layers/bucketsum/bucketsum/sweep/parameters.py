@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
@@ -12,7 +13,7 @@ from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
 from bucketsum.sweep.fields import Fields, among, whole
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Sequence, Sized
 
 MEMORY_MB_MIN: Final = 128
 MEMORY_MB_MAX: Final = 10_240
@@ -110,6 +111,24 @@ def read_policy(streams: Value, chunk_bytes: int, memory_mb: int) -> ReadPolicy:
     return ReadPolicy(streams if isinstance(streams, int) else None, chunk_bytes, memory_mb)
 
 
+COMBINATIONS_MAX: Final = 10_000
+"""More cells than an execution of Step Functions can measure."""
+
+
+def limit_combinations(*lists: Sized) -> None:
+    """Check the number of combinations of *lists* before they are made.
+
+    Raises:
+        BadSweep: There are more than `COMBINATIONS_MAX`.
+    """
+    count = prod(map(len, lists))
+    if count > COMBINATIONS_MAX:
+        raise BadSweep(
+            f"the lists have {count} combinations, a sweep has at most {COMBINATIONS_MAX}: shorten "
+            "them, or make several sweeps of it"
+        )
+
+
 SHARED_FIELDS: Final = ("memory_mb", "chunk_bytes", "pairs", "streams")
 """Fields of the input that every workload has."""
 
@@ -123,7 +142,9 @@ def variants_in(fields: Fields, parameters: Sequence[Parameter]) -> Iterable[Var
     Raises:
         BadSweep: A field is out of range.
     """
-    return product(*(_choices(fields, parameter) for parameter in parameters))
+    choices = [_choices(fields, parameter) for parameter in parameters]
+    limit_combinations(*choices)
+    return product(*choices)
 
 
 def settings_in(
@@ -138,9 +159,10 @@ def settings_in(
     """
     default: Value = AUTO_STREAMS  # the hasher's own, so that applying a result changes no more
     streams = fields.many("streams", _streams, (default,))
+    pairs, kept = _pairs(fields, chunk_bytes), tuple(variants)
+    limit_combinations(pairs, streams, kept)
     return tuple(
-        Setting(*pair, count, variant)
-        for pair, count, variant in product(_pairs(fields, chunk_bytes), streams, variants)
+        Setting(*pair, count, variant) for pair, count, variant in product(pairs, streams, kept)
     )
 
 
@@ -158,12 +180,16 @@ def _streams(place: str, raw: object) -> Value:
         raise BadSweep(f"{error}, nor {AUTO_STREAMS}") from None
 
 
-def _pairs(fields: Fields, chunk_bytes: int | None) -> Iterable[tuple[int, int]]:
+def _pairs(fields: Fields, chunk_bytes: int | None) -> Sequence[tuple[int, int]]:
     if "pairs" not in fields:
         sizes = fields.needed_many("memory_mb", _MEMORY_MB)
-        if chunk_bytes is not None:
-            return product(sizes, fields.many("chunk_bytes", _CHUNK_BYTES, (chunk_bytes,)))
-        return product(sizes, fields.needed_many("chunk_bytes", _CHUNK_BYTES))
+        chunks = (
+            fields.needed_many("chunk_bytes", _CHUNK_BYTES)
+            if chunk_bytes is None
+            else fields.many("chunk_bytes", _CHUNK_BYTES, (chunk_bytes,))
+        )
+        limit_combinations(sizes, chunks)
+        return tuple(product(sizes, chunks))
     if "memory_mb" in fields or "chunk_bytes" in fields:
         raise BadSweep("give either pairs, or memory_mb and chunk_bytes, not both")
     return fields.many("pairs", _pair)

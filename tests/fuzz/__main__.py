@@ -1,0 +1,61 @@
+"""`python -m tests.fuzz`: look for inputs that break a rule of a parser."""
+
+from __future__ import annotations
+
+import resource
+import time
+import traceback
+from pathlib import Path
+from typing import Final
+
+import click
+from tests.fuzz.session import CORPUS, FuzzTarget, findings
+from tests.fuzz.targets import TARGETS
+
+_MEMORY_BYTES: Final = 2 * 1024**3
+
+
+@click.group()
+def main() -> None:
+    """Feed a parser with changed inputs, until one of them breaks a rule."""
+
+
+def _command_of(target: FuzzTarget) -> click.Command:
+    @click.command(target.name, help=target.check.__doc__)
+    @click.option("--seconds", type=click.IntRange(1), default=60, show_default=True)
+    @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+    @click.option(
+        "--corpus",
+        type=click.Path(path_type=Path, file_okay=False),
+        default=CORPUS / target.name,
+        help="Folder of inputs; a finding is added to it.",
+    )
+    def command(seconds: int, seed: int, corpus: Path) -> None:
+        _run(target, seconds, seed, corpus)
+
+    return command
+
+
+def _run(target: FuzzTarget, seconds: int, seed: int, corpus: Path) -> None:
+    """Exits with 1 at the first finding."""
+    resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
+    end = time.monotonic() + seconds
+    count = 0
+    for count, finding in enumerate(findings(target, target.inputs(corpus), seed), start=1):
+        if finding:
+            corpus.mkdir(parents=True, exist_ok=True)
+            file = corpus / finding.file_name
+            file.write_bytes(finding.data)
+            click.echo("".join(traceback.format_exception(finding.error)), err=True)
+            click.echo(f"{target.name}: case {count} breaks a rule; it is kept in {file}")
+            raise SystemExit(1)
+        if time.monotonic() > end:
+            break
+    click.echo(f"{target.name}: {count} cases from seed {seed}: no rule broken ({seconds} s)")
+
+
+for _target in TARGETS:
+    main.add_command(_command_of(_target))
+
+if __name__ == "__main__":
+    main()

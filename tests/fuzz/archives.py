@@ -1,0 +1,11 @@
+"""Rules of the archive reader."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from tests.fuzz.session import FuzzTarget
+from tests.support.archive_rules import check
+from tests.support.archive_seeds import seeds
+
+ARCHIVES: Final = FuzzTarget("archives", check, tuple(seeds()))

@@ -1,0 +1,39 @@
+"""Rules of the parser of a sweep's input, and of its plan."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Final
+
+from tests.fuzz.session import FuzzTarget, check_refusal
+
+from bucketsum.errors import BadSweep
+from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.parameters import COMBINATIONS_MAX
+from bucketsum.sweep.plan import plan_of
+
+_EVENTS: Final = Path(__file__).parents[2] / "events"
+
+
+def check(data: bytes) -> None:
+    """Sweep inputs: only BadSweep, short texts, a bounded plan."""
+    try:
+        raw = json.loads(data)
+    except (ValueError, RecursionError):  # Step Functions has parsed the input before
+        return
+    try:
+        sweep = SweepInput.from_json(raw)
+        assert SweepInput.from_json(raw) == sweep
+        assert len(set(sweep.settings)) == len(sweep.settings) <= COMBINATIONS_MAX
+        plan = plan_of(sweep, [1_000_000] * len(sweep.keys))
+        assert len(plan.cells) <= COMBINATIONS_MAX
+        assert plan.samples >= 0
+        assert json.loads(json.dumps(plan.to_json(), allow_nan=False))
+    except BadSweep as error:
+        check_refusal(error)
+
+
+SWEEP_INPUT: Final = FuzzTarget(
+    "sweep-input", check, tuple(file.read_bytes() for file in sorted(_EVENTS.glob("sweep-*.json")))
+)

@@ -1,0 +1,54 @@
+"""Every kept input, and a bounded number of changed ones, keep the rules of their parser."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import Final
+
+import pytest
+from click.testing import CliRunner
+from tests.fuzz.__main__ import main
+from tests.fuzz.session import FuzzTarget, cases, finding_of, findings
+from tests.fuzz.targets import TARGETS
+
+CASES: Final = {
+    "notifications": 6000,
+    "sweep-input": 600,
+    "saved-state": 3000,
+    "inventory": 500,
+    "archives": 1500,
+}
+
+
+@pytest.mark.parametrize("target", TARGETS, ids=lambda target: target.name)
+def test_rules_hold(target: FuzzTarget) -> None:
+    """The corpus, with every earlier finding, and a bounded number of changed inputs."""
+    inputs = target.inputs()
+    checked = islice(cases(inputs, seed=0), len(inputs) + CASES[target.name])
+    assert inputs
+    assert [finding for data in checked if (finding := finding_of(target, data))] == []
+
+
+def test_a_parser_with_a_bug_is_found() -> None:
+    """An error that only a changed input causes is a finding, with its input."""
+
+    def fails_without_brackets(data: bytes) -> None:
+        if b"{" not in data:
+            raise IndexError
+
+    target = FuzzTarget("none", fails_without_brackets)
+    finding = next(each for each in findings(target, [b'{"a": {"b": 1}}'], seed=1) if each)
+    assert isinstance(finding.error, IndexError)
+    assert b"{" not in finding.data
+
+
+def test_a_seed_repeats_its_cases() -> None:
+    """Inputs are changed at random, but in the same way for one seed."""
+    first, second = (list(islice(cases([b"[1, 2]"], seed=7), 50)) for _ in range(2))
+    assert first == second
+
+
+def test_every_target_has_a_command() -> None:
+    """The sub-commands are the targets."""
+    assert set(main.commands) == {target.name for target in TARGETS} == set(CASES)
+    assert CliRunner().invoke(main, ["notifications", "--help"]).exit_code == 0
