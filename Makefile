@@ -8,7 +8,7 @@ export PATH := $(BIN):$(PATH)
 # A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test check bench events pictures package sbom audit lock clean
+.PHONY: help setup demo test soak check bench events pictures package sbom audit lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -35,6 +35,9 @@ demo: .venv/.ready ## Upload real files to a stack on the local emulator, check 
 
 test: .venv/.ready $(ASL_VALIDATOR) ## Every test on every core, with coverage (ARGS=tests/unit: only these, without it)
 	@$(BIN)/pytest --numprocesses auto $(or $(ARGS),--cov --cov-report=term-missing:skip-covered)
+
+soak: .venv/.ready ## Put 100,000 objects through a stack on the local emulator whose parts fail at random (ARGS="--objects 1000")
+	@$(BIN)/python -m tests.soak $(ARGS)
 
 tests/template/asl/node_modules/.package-lock.json: tests/template/asl/package-lock.json
 	@npm --prefix tests/template/asl ci --silent --no-audit --no-fund || echo "asl-validator could not be fetched; its test says so" >&2
@@ -93,6 +96,6 @@ lock: .venv/.ready ## Refresh the locked versions and hashes of the project, the
 	  --group audit --custom-compile-command "make lock" --output-file requirements-audit.lock
 
 clean: ## Remove everything that make creates
-	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/demo .bucketsum/bench-stack; do \
+	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/demo .bucketsum/soak .bucketsum/bench-stack; do \
 	  ! test -f $$home/local.json || BUCKETSUM_HOME=$$home $(BIN)/bucketsum local down; done
 	@rm -rf .venv tests/template/asl/node_modules .aws-sam .bucketsum .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,49 @@
+"""A small soak of the deployed stack; `make soak` runs a large one."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tests.soak.faults import FaultKind
+from tests.soak.findings import compared
+from tests.soak.queues import Backlog
+from tests.soak.run import Soak
+from tests.soak.workload import Workload
+
+if TYPE_CHECKING:
+    from bucketsum_cli.emulator import LocalProject
+    from bucketsum_cli.stack import Stack
+
+OBJECTS = 300
+VISIBILITY_SECONDS = 5
+
+
+def test_nothing_is_lost_or_wrong_while_parts_fail_at_random(
+    stack: Stack, project: LocalProject
+) -> None:
+    """Killed workers, cut connections, and errors of S3 cost time, but no row and no digest."""
+    small = Soak(stack, project, OBJECTS, 1, lambda _: None, visibility_seconds=VISIBILITY_SECONDS)
+
+    report = small.run()
+    small.remove_objects()
+
+    assert list(report.problems()) == []
+    assert report.faults[FaultKind.WORKER_KILLED]
+    assert report.faults[FaultKind.CONNECTION_CUT]
+    assert report.malformed == 1
+
+
+def test_a_wrong_digest_and_a_lost_version_are_noticed(stack: Stack) -> None:
+    """The comparison with the rows can fail."""
+    backlog = Backlog(stack)
+    (uploaded,) = Workload(stack, seed=2).uploaded(range(1), backlog.room)
+    deque(backlog.drain(), maxlen=0)
+    version = uploaded.versions[0]
+    never = replace(version, row_key=replace(version.row_key, entry="never-uploaded"))
+
+    found = compared(stack, [replace(version, sha1="0" * 40), never])
+
+    assert [version.sha1 in wrong for wrong in found.wrong] == [True]
+    assert found.missing == (never.row_key,)

@@ -1,0 +1,96 @@
+"""`python -m tests.soak`: objects through the local emulator while everything around fails."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import click
+from bench.box.signals import unwind_on_signals
+from bench.tables.document import write_tables
+from tests.soak.run import Soak
+
+from bucketsum_cli import output
+from bucketsum_cli.emulator import LocalProject
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.local import launcher, lock
+from bucketsum_cli.local.deploy import bring_up
+
+if TYPE_CHECKING:
+    from tests.soak.report import Report
+    from tests.soak.run import Moment
+
+_ROOT: Final = Path(__file__).parents[2]
+_DOCUMENT: Final = _ROOT / "docs" / "reliability.md"
+_SHOWN_EVERY_SECONDS: Final = 5.0
+_PROBLEMS_SHOWN: Final = 20
+
+
+class _Progress:
+    """Prints a line every few seconds."""
+
+    def __init__(self, objects: int) -> None:
+        self._objects = objects
+        self._started = time.monotonic()
+        self._shown = self._started
+
+    def show(self, moment: Moment) -> None:
+        """Print *moment*, unless the last line is new."""
+        now = time.monotonic()
+        if now - self._shown < _SHOWN_EVERY_SECONDS:
+            return
+        self._shown = now
+        output.note(
+            f"{now - self._started:6,.0f} s  {moment.step}: {moment.objects:,} of "
+            f"{self._objects:,} uploaded, {moment.waiting:,} messages waiting, "
+            f"{moment.faults:,} faults"
+        )
+
+
+@click.command()
+@click.option(
+    "--objects", type=click.IntRange(1), default=100_000, show_default=True, help="Their number."
+)
+@click.option(
+    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of objects and faults."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@click.option("--write-docs", is_flag=True, help="Write the result to docs/reliability.md.")
+def main(objects: int, seed: int, *, as_json: bool, write_docs: bool) -> None:
+    """Put objects through the stack on a local emulator of its own while its parts fail at random.
+
+    Workers are killed, connections are cut, and S3 answers with errors, resets and stalls. Exits
+    with 1 if a version is lost, a digest is wrong, a worker's memory grows, or it logs too much.
+    """
+    unwind_on_signals()
+    project = LocalProject.at(_ROOT).separate("soak")
+    try:
+        with lock.held(project):
+            report = _run(project, objects, seed)
+    except CannotDoError as error:
+        raise click.ClickException(str(error)) from None
+    problems = list(report.problems())
+    if as_json:
+        output.print_json(report.as_json())
+    else:
+        report.table().show()
+    if write_docs:
+        write_tables(_DOCUMENT, [report.table()])
+    for problem in problems[:_PROBLEMS_SHOWN]:
+        output.note(problem)
+    if problems:
+        raise SystemExit(1)
+
+
+def _run(project: LocalProject, objects: int, seed: int) -> Report:
+    """Deploy, run, and stop the emulator in any case."""
+    try:
+        stack = bring_up(project, {"ArchiveSuffixes": ".zip"})
+        return Soak(stack, project, objects, seed, _Progress(objects).show).run()
+    finally:
+        launcher.stop(project)
+
+
+if __name__ == "__main__":
+    main()

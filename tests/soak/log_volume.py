@@ -1,0 +1,34 @@
+"""Bytes of log lines, from the file that the emulator writes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True)
+class LogVolume:
+    """Bytes that were appended to the emulator's log.
+
+    Attributes:
+        functions: Lines that functions wrote: structured log lines and metrics.
+        emulator: All others.
+    """
+
+    functions: int
+    emulator: int
+
+
+def log_volume(log: Path, since: int) -> LogVolume:
+    """What was appended to *log* after its first *since* bytes."""
+    functions = total = 0
+    with log.open("rb") as file:
+        file.seek(since)
+        for line in file:
+            total += len(line)
+            if line.startswith(b"{"):
+                functions += len(line)
+    return LogVolume(functions, total - functions)

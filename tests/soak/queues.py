@@ -1,0 +1,102 @@
+"""The arrivals queue during a soak: its length, and waiting until it is empty."""
+
+from __future__ import annotations
+
+import threading
+import time
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_cli.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from bucketsum_cli.stack import Stack
+
+VISIBILITY_SECONDS: Final = 30
+"""In place of the template's 5,400: a message of a killed worker comes back in time."""
+
+BACKLOG_MAX: Final = 400
+"""Uploads wait while there are more messages, so that faults and uploads come together."""
+
+_LENGTHS: Final = (
+    "ApproximateNumberOfMessages",
+    "ApproximateNumberOfMessagesNotVisible",
+    "ApproximateNumberOfMessagesDelayed",
+)
+_POLL_SECONDS: Final = 0.5
+_EMPTY_READINGS: Final = 4
+_STUCK_SECONDS: Final = 300
+
+
+class Backlog:
+    """The messages of the arrivals queue.
+
+    Attributes:
+        length: Their number at the last reading.
+        room: Set while uploads may go on.
+    """
+
+    def __init__(self, stack: Stack) -> None:
+        self._sqs = stack.client("sqs")
+        self._url = stack.arrivals_queue_url
+        self.length = 0
+        self.room = threading.Event()
+        self.room.set()
+
+    def read(self) -> int:
+        """Read the length."""
+        answer = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=_LENGTHS)
+        self.length = sum(map(int, answer["Attributes"].values()))
+        if self.length > BACKLOG_MAX:
+            self.room.clear()
+        else:
+            self.room.set()
+        return self.length
+
+    def drain(self) -> Iterator[int]:
+        """Yield the length until the queue is empty.
+
+        Raises:
+            CannotDoError: It does not become shorter for five minutes.
+        """
+        shortest, empty, since = self.read(), 0, time.monotonic()
+        while empty < _EMPTY_READINGS:
+            time.sleep(_POLL_SECONDS)
+            yield self.read()
+            empty = empty + 1 if self.length == 0 else 0
+            if self.length < shortest:
+                shortest, since = self.length, time.monotonic()
+            if self.length and time.monotonic() - since > _STUCK_SECONDS:
+                raise CannotDoError(f"{self.length} messages stay in the arrivals queue")
+
+
+@contextmanager
+def through_proxy(stack: Stack, endpoint: str) -> Iterator[None]:
+    """Let the hasher use *endpoint* for all AWS services during the block."""
+    client = stack.client("lambda")
+    before = client.get_function_configuration(FunctionName=stack.function)["Environment"]
+    variables = {**before["Variables"], "AWS_ENDPOINT_URL": endpoint}
+    client.update_function_configuration(
+        FunctionName=stack.function, Environment={"Variables": variables}
+    )
+    try:
+        yield
+    finally:
+        client.update_function_configuration(
+            FunctionName=stack.function, Environment={"Variables": before["Variables"]}
+        )
+
+
+@contextmanager
+def visibility_of(stack: Stack, seconds: int) -> Iterator[None]:
+    """Let messages of a killed worker come back after *seconds* during the block."""
+    sqs, url = stack.client("sqs"), stack.arrivals_queue_url
+    name: Final = "VisibilityTimeout"
+    before = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=[name])["Attributes"][name]
+    sqs.set_queue_attributes(QueueUrl=url, Attributes={name: str(seconds)})
+    try:
+        yield
+    finally:
+        sqs.set_queue_attributes(QueueUrl=url, Attributes={name: before})
