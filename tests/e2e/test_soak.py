@@ -38,7 +38,7 @@ def test_nothing_is_lost_or_wrong_while_parts_fail_at_random(
 def test_a_wrong_digest_and_a_lost_version_are_noticed(stack: Stack) -> None:
     """The comparison with the rows can fail."""
     backlog = Backlog(stack)
-    (uploaded,) = Workload(stack, seed=2).uploaded(range(1), backlog.room)
+    (uploaded,) = Workload(stack, seed=2).uploaded(range(1), backlog)
     deque(backlog.drain(), maxlen=0)
     version = uploaded.versions[0]
     never = replace(version, row_key=replace(version.row_key, entry="never-uploaded"))

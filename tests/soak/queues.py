@@ -25,6 +25,7 @@ _LENGTHS: Final = (
     "ApproximateNumberOfMessagesNotVisible",
     "ApproximateNumberOfMessagesDelayed",
 )
+_READ_EVERY: Final = 20
 _POLL_SECONDS: Final = 0.5
 _EMPTY_READINGS: Final = 4
 _STUCK_SECONDS: Final = 300
@@ -35,25 +36,30 @@ class Backlog:
 
     Attributes:
         length: Their number at the last reading.
-        room: Set while uploads may go on.
+        given_up: Set when nobody waits for the uploads any more.
     """
 
     def __init__(self, stack: Stack) -> None:
         self._sqs = stack.client("sqs")
         self._url = stack.arrivals_queue_url
         self.length = 0
-        self.room = threading.Event()
-        self.room.set()
+        self.given_up = threading.Event()
+        self._uploads = 0
+        self._lock = threading.Lock()
 
     def read(self) -> int:
         """Read the length."""
         answer = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=_LENGTHS)
         self.length = sum(map(int, answer["Attributes"].values()))
-        if self.length > BACKLOG_MAX:
-            self.room.clear()
-        else:
-            self.room.set()
         return self.length
+
+    def wait_for_room(self) -> None:
+        """Wait while there are too many messages; called before each upload by its thread."""
+        with self._lock:
+            self._uploads += 1
+            if self._uploads % _READ_EVERY == 0:
+                while self.read() > BACKLOG_MAX and not self.given_up.wait(_POLL_SECONDS):
+                    pass
 
     def drain(self) -> Iterator[int]:
         """Yield the length until the queue is empty.

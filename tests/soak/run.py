@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 from tests.soak.faults import Faults
 from tests.soak.findings import Findings, compared, dead_letters, is_malformed, keys_in
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.dead_letter_queue import DeadLetter
     from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
-
-_READ_BACKLOG_EVERY: Final = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +109,9 @@ class Soak:
             through_proxy(self._stack, proxy.endpoint),
             disturbed(self._workers, proxy, self._faults, self._seed, self._progress),
         ):
-            for uploaded in workload.uploaded(range(self._objects), self._backlog.room):
+            for uploaded in workload.uploaded(range(self._objects), self._backlog):
                 self._uploads.append(uploaded)
-                if len(self._uploads) % _READ_BACKLOG_EVERY == 0:
-                    self._backlog.read()
-                    self._moment("uploading")
+                self._moment("uploading")
             self._drain("emptying the queue")
 
     def _progress(self) -> float:

@@ -17,8 +17,9 @@ from tests.support.sha1 import sha1_of
 from bucketsum.digest_rows import RowKey
 
 if TYPE_CHECKING:
-    import threading
     from collections.abc import Iterator, Mapping
+
+    from tests.soak.queues import Backlog
 
     from bucketsum_cli.stack import Stack
 
@@ -93,11 +94,11 @@ class Workload:
         self._s3 = stack.client("s3")
         self._sqs = stack.client("sqs")
 
-    def uploaded(self, numbers: range, room: threading.Event) -> Iterator[Uploaded]:
-        """Upload the objects with these *numbers* in several threads, while there is *room*."""
+    def uploaded(self, numbers: range, backlog: Backlog) -> Iterator[Uploaded]:
+        """Upload the objects with these *numbers* in several threads, as *backlog* has room."""
 
         def upload(number: int) -> Uploaded:
-            room.wait()
+            backlog.wait_for_room()
             return self._upload(number)
 
         with ThreadPoolExecutor(THREADS) as threads:
@@ -105,7 +106,7 @@ class Workload:
                 yield from threads.map(upload, numbers)
             finally:  # on an error or Ctrl-C: start no more, and let those that wait go
                 threads.shutdown(wait=False, cancel_futures=True)
-                room.set()
+                backlog.given_up.set()
 
     def _upload(self, number: int) -> Uploaded:
         random = Random(f"{self._seed} {number}")  # noqa: S311 - a plan, not a secret
