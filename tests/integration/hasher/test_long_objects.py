@@ -27,10 +27,12 @@ SHORT: Final = Context(remaining_ms=4000, memory_limit_in_mb=128)
 """An invocation in which a slow reader with 128 MB reads 20 MB."""
 
 
-def slicer_of(queue_url: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+def slicer_of(
+    queue_url: str, monkeypatch: pytest.MonkeyPatch, slice_bytes: str = "1000000"
+) -> ModuleType:
     """The slicer, which reads *queue_url*; the hasher must be loaded before."""
     monkeypatch.setenv("ARRIVALS_QUEUE_URL", queue_url)
-    monkeypatch.setenv("SLICE_BYTES", "1000000")
+    monkeypatch.setenv("SLICE_BYTES", slice_bytes)
     spec = importlib.util.find_spec("slicer.app")
     assert spec is not None
     assert spec.loader is not None

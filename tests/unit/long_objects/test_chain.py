@@ -384,5 +384,5 @@ def test_a_damaged_state_is_never_continued(attribute: str, value: dict[str, str
     if attribute == "offset":
         body = json.dumps({**json.loads(body), "slice": {"offset": int(value["N"]), "hop": 1}})
     with pytest.raises(DamagedProgress):
-        chain.slicer.run(slice_message_in(body), PATIENT)
+        chain.slicer.handle_slice(slice_message_in(body), PATIENT)
     assert chain.row(created) is None

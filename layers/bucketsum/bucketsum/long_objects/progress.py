@@ -17,6 +17,7 @@ from bucketsum.clock import now
 from bucketsum.digest_rows import NULL_VERSION, RowKey, comparable_sequencer
 from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, stored
 from bucketsum.errors import DamagedProgress
+from bucketsum.message_fields import shown
 from bucketsum.notifications import ObjectCreated
 
 if TYPE_CHECKING:
@@ -170,8 +171,8 @@ def progress_in(item: Mapping[str, Any]) -> Progress:
         _require_sense(progress)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedProgress(
-            f"the progress item {item.get('entry')} is damaged ({error}); delete it, then redrive "
-            "the message"[:1000]
+            f"the progress item {shown(item.get('entry'))} is damaged ({shown(str(error))}); "
+            "delete it, then redrive the message"
         ) from error
     return progress
 

@@ -8,6 +8,7 @@ from bucketsum.digest import SHA1
 from bucketsum.errors import DamagedProgress, SourceInterrupted
 from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
+from bucketsum.message_fields import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -32,10 +33,13 @@ def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDi
     try:
         digest = PortableDigest(library_for(extra), extra, progress.states)
     except (KeyError, ValueError) as error:
-        raise DamagedProgress(f"the saved state of {progress.key} is damaged: {error}") from error
+        raise DamagedProgress(
+            f"the saved state of {shown(progress.key)} is damaged: {error}"
+        ) from error
     if digest.length != progress.offset:
         raise DamagedProgress(
-            f"the saved state of {progress.key} is of offset {digest.length}, not {progress.offset}"
+            f"the saved state of {shown(progress.key)} is of offset {digest.length}, not "
+            f"{progress.offset}"
         )
     return digest
 

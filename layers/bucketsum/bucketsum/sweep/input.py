@@ -109,14 +109,15 @@ class SweepInput:
         object_bytes, keys = _objects(fields, workload)
         settings = _settings(fields, workload)
         concurrency = fields.many("concurrency", whole(1, CONCURRENCY_MAX), (1,))
-        limit_combinations(settings, concurrency, object_bytes or keys)
+        repetitions = fields.optional("runs", whole(1, _REPETITIONS_MAX), DEFAULT_REPETITIONS)
+        limit_combinations(settings, concurrency, object_bytes or keys, repetitions=repetitions)
         return cls(
             settings=settings,
             object_bytes=object_bytes,
             keys=keys,
             concurrency=concurrency,
             workload=workload,
-            repetitions=fields.optional("runs", whole(1, _REPETITIONS_MAX), DEFAULT_REPETITIONS),
+            repetitions=repetitions,
             strategy=fields.optional("strategy", _strategy, Strategy()),
             warm_up=fields.optional("warm_up", boolean, default=True),
             limits=fields.optional("limits", _limits, Limits()),

@@ -114,18 +114,25 @@ def read_policy(streams: Value, chunk_bytes: int, memory_mb: int) -> ReadPolicy:
 COMBINATIONS_MAX: Final = 10_000
 """More cells than an execution of Step Functions can measure."""
 
+ROUNDS_MAX: Final = 200_000
 
-def limit_combinations(*lists: Sized) -> None:
+
+def limit_combinations(*lists: Sized, repetitions: int = 1) -> None:
     """Check the number of combinations of *lists* before they are made.
 
     Raises:
-        BadSweep: There are more than `COMBINATIONS_MAX`.
+        BadSweep: There are more than `COMBINATIONS_MAX`, or than `ROUNDS_MAX` with *repetitions*.
     """
     count = prod(map(len, lists))
     if count > COMBINATIONS_MAX:
         raise BadSweep(
             f"the lists have {count} combinations, a sweep has at most {COMBINATIONS_MAX}: shorten "
             "them, or make several sweeps of it"
+        )
+    if count * repetitions > ROUNDS_MAX:
+        raise BadSweep(
+            f"{count} combinations with {repetitions} runs each are {count * repetitions} rounds, "
+            f"a sweep has at most {ROUNDS_MAX}: lower runs, or make several sweeps of it"
         )
 
 

@@ -15,7 +15,7 @@ from bucketsum.sweep.prices import FREE_STORAGE_MB
 from bucketsum.sweep.workloads import WORKLOADS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from bucketsum.sweep.input import Limits, SweepInput
     from bucketsum.sweep.prices import Prices
@@ -83,15 +83,19 @@ class Plan:
     def to_json(self) -> dict[str, Any]:
         """The plan as the state machine reads it."""
         versions = [
-            {
-                "memory_mb": memory_mb,
-                "cells": [_cell_json(self.cells[index]) for index in _used(rounds)],
-                "rounds": [[_used(rounds).index(cell), run] for cell, run in rounds],
-            }
-            for memory_mb, rounds in self.rounds.items()
+            self._version_json(memory_mb, rounds) for memory_mb, rounds in self.rounds.items()
         ]
         objects = [asdict(planned) for planned in self.objects]
         return {"workload": self.sweep.workload, "objects": objects, "versions": versions}
+
+    def _version_json(self, memory_mb: int, rounds: Rounds) -> dict[str, Any]:
+        used = sorted({cell for cell, _ in rounds})
+        places = {cell: place for place, cell in enumerate(used)}
+        return {
+            "memory_mb": memory_mb,
+            "cells": [_cell_json(self.cells[index]) for index in used],
+            "rounds": [[places[cell], run] for cell, run in rounds],
+        }
 
     def _all_rounds(self) -> list[tuple[int, int]]:
         return [pair for rounds in self.rounds.values() for pair in rounds]
@@ -192,10 +196,6 @@ def _rounds(sweep: SweepInput, cells: Sequence[Cell], memory_mb: int) -> Rounds:
     return tuple(rounds)
 
 
-def _used(rounds: Iterable[tuple[int, int]]) -> list[int]:
-    return sorted({cell for cell, _ in rounds})
-
-
 def _cell_json(cell: Cell) -> CellEvent:
     setting = cell.setting
     event: CellEvent = {
@@ -209,7 +209,7 @@ def _cell_json(cell: Cell) -> CellEvent:
 
 
 def _check_size(plan: Plan) -> None:
-    events, payload = plan.history_events, plan.payload_bytes
+    events = plan.history_events
     if events > estimate.HISTORY_EVENTS_MAX:
         runs = plan.sweep.repetitions * estimate.HISTORY_EVENTS_MAX // events
         remedy = (
@@ -222,6 +222,7 @@ def _check_size(plan: Plan) -> None:
             f"{estimate.HISTORY_EVENTS_MAX} with room for retries: {remedy}, or make two sweeps "
             "of it"
         )
+    payload = plan.payload_bytes
     if payload > estimate.PAYLOAD_BYTES_MAX:
         raise BadSweep(
             f"{len(plan.cells)} cells make a plan of {payload} bytes; Step Functions passes on "

@@ -1,0 +1,155 @@
+"""The roles of hasher, slicer and enqueuer: each recorded call is allowed, and no other."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from typing import TYPE_CHECKING, Final
+
+import boto3
+import pytest
+from tests.integration.hasher.test_archives import ARCHIVES, zip_of
+from tests.integration.hasher.test_long_objects import SHORT, slicer_of, slices
+from tests.support.events import BUCKET, message_of
+from tests.support.lambda_invocation import Context
+from tests.support.recorded_calls import CallRecorder, Permission, role_permissions
+from tests.support.sam_template import load_template
+
+from bucketsum.backfill.messages import bodies_of
+from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.backfill.table import BackfillsTable
+from bucketsum.long_objects.progress import PARTITION
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from tests.integration.hasher.hasher_stack import HasherStack
+
+    from bucketsum.notifications import ObjectCreated
+
+NOT_RECORDED: Final = {
+    # S3 answers 404 instead of 403 to a reader that may list:
+    Permission("s3:ListBucket", "bucket"),
+    Permission("s3:ListBucketVersions", "bucket"),
+    # Lambda's poller asks with the function's role:
+    Permission("sqs:GetQueueAttributes", "ArrivalsQueue"),
+    Permission("sqs:GetQueueAttributes", "BackfillQueue"),
+    Permission("sqs:GetQueueAttributes", "LongObjectsQueue"),
+    # The test delivers messages of the other queue, with the same code:
+    Permission("sqs:ChangeMessageVisibility", "BackfillQueue"),
+}
+MOMENT: Final = "2026-11-20T10:00:00.000Z"
+
+
+@pytest.fixture
+def recorder(stack: HasherStack, monkeypatch: pytest.MonkeyPatch) -> CallRecorder:
+    """Records calls; every test of this file also has the table of backfills."""
+    properties = load_template()["Resources"]["BackfillsTable"]["Properties"]
+    stack.dynamodb.create_table(
+        TableName="backfills",
+        **{name: properties[name] for name in ("AttributeDefinitions", "KeySchema", "BillingMode")},
+    )
+    return CallRecorder(monkeypatch)
+
+
+def deleted(created: ObjectCreated) -> str:
+    """The message of its deletion."""
+    body = json.loads(message_of(created))
+    body["Records"][0]["eventName"] = "ObjectRemoved:Delete"
+    body["Records"][0]["s3"]["object"]["sequencer"] = "FF"
+    return json.dumps(body)
+
+
+def restored(created: ObjectCreated) -> str:
+    """The message of its restore."""
+    body = json.loads(message_of(created))
+    body["Records"][0]["eventName"] = "ObjectRestore:Completed"
+    return json.dumps(body)
+
+
+def test_the_hasher_calls_what_its_role_allows(stack: HasherStack, recorder: CallRecorder) -> None:
+    """Each kind of event and each outcome, recorded; in a stack of default parameters."""
+    url = stack.sqs.create_queue(QueueName="LongObjectsQueue")["QueueUrl"]
+    small = {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "128", "ARCHIVE_MAX_MEMBERS": "1000"}
+    app = stack.load(**ARCHIVES | small, LONG_OBJECTS_QUEUE_URL=url)
+    recorder.record_handler(app)
+    listed = [stack.put("listed", b"x")]
+    looked_up = stack.put("large", bytes(17 * 1024 * 1024))
+    stack.deliver(message_of(stack.put("small", b"x")), *bodies_of("b", listed), "malformed")
+    stack.deliver(message_of(looked_up), restored(looked_up))
+    for content in (b"1", b"2"):  # an overwritten archive's rows are looked for
+        stack.deliver(message_of(stack.put("a.zip", zip_of({"m": content}))))
+    stack.deliver(deleted(looked_up))
+    stack.deliver(message_of(stack.put("long", bytes(30_000_000))), context=SHORT)
+    stack.keep_versions()
+    stack.deliver(message_of(stack.put("small", b"y")))
+    stack.deliver(message_of(stack.put("late", b"z")), context=Context(remaining_ms=1))
+
+    assert recorder.calls == role_permissions("HasherRole") - NOT_RECORDED
+
+
+def test_the_slicer_calls_what_its_role_allows(
+    stack: HasherStack, recorder: CallRecorder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Slices from the first to the last, of which one has to be tried again."""
+    url = stack.sqs.create_queue(QueueName="LongObjectsQueue")["QueueUrl"]
+    stack.load(LONG_OBJECTS_QUEUE_URL=url, AWS_LAMBDA_FUNCTION_MEMORY_SIZE="128")
+    content = bytes(30_000_000)
+    stack.deliver(message_of(stack.put("long", content)), context=SHORT)
+    stack.keep_versions()
+    stack.deliver(message_of(stack.put("long", content)), context=SHORT)
+    app = slicer_of(url, monkeypatch, "16000000")
+    recorder.record_handler(app)
+    stack.sqs.send_message(QueueUrl=url, MessageBody="malformed")
+
+    assert slices(stack, app, url) == 5
+
+    allowed = role_permissions("SlicerRole") - NOT_RECORDED
+    assert allowed - recorder.calls == {
+        Permission("sqs:ChangeMessageVisibility", "LongObjectsQueue")  # of a failed slice
+    }
+    assert recorder.calls <= allowed
+    for action in ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"):
+        assert recorder.partitions[action] == {PARTITION}
+
+
+def loaded(name: str) -> ModuleType:
+    """The module of a function, as in a new execution environment."""
+    spec = importlib.util.find_spec(f"{name}.app")
+    assert spec is not None
+    assert spec.loader is not None
+    app = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(app)
+    return app
+
+
+@pytest.mark.parametrize("versions", [False, True])
+def test_the_enqueuer_calls_what_its_role_allows(
+    stack: HasherStack, recorder: CallRecorder, monkeypatch: pytest.MonkeyPatch, *, versions: bool
+) -> None:
+    """A listing and an inventory, each from the plan to the end."""
+    if versions:
+        stack.keep_versions()
+    url = stack.sqs.create_queue(QueueName="BackfillQueue")["QueueUrl"]
+    monkeypatch.setenv("BACKFILL_QUEUE_URL", url)
+    monkeypatch.setenv("BACKFILL_CONCURRENCY", "10")
+    monkeypatch.setenv("BACKFILLS_TABLE", "backfills")
+    stack.put("k", b"x")
+    manifest = {"sourceBucket": BUCKET, "fileFormat": "CSV", "files": [],
+                "fileSchema": "Key, Size, LastModifiedDate, ETag"}  # fmt: skip
+    stack.put("manifest.json", json.dumps(manifest).encode())
+    app = loaded("enqueuer")
+    recorder.record_handler(app)
+    table = BackfillsTable(boto3.client("dynamodb"), "backfills")
+    for name, inventory in (("listing", None), ("inventory", f"s3://{BUCKET}/manifest.json")):
+        table.record(Backfill(name, BUCKET, BackfillStatus.RUNNING, MOMENT, inventory=inventory))
+        plan = {"action": "plan", "backfill_id": name}
+        if inventory and versions:
+            with pytest.raises(Exception, match="keeps versions"):
+                app.lambda_handler(plan, Context())
+            continue
+        for event in app.lambda_handler(plan, Context()):
+            app.lambda_handler(event, Context())
+        assert app.lambda_handler(plan, Context()) == []
+
+    assert recorder.calls == role_permissions("EnqueuerRole")

@@ -1,0 +1,181 @@
+"""Recorded calls of AWS as IAM actions, and the permissions of the template's roles."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
+
+from botocore.client import BaseClient
+from tests.support.sam_template import load_template
+
+from bucketsum.sigv4 import Signer
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from types import ModuleType
+
+    import pytest
+
+
+class Permission(NamedTuple):
+    """An IAM action on a resource.
+
+    Attributes:
+        action: As ``s3:GetObject``.
+        resource: A logical id of the template, ``bucket`` or ``objects``.
+    """
+
+    action: str
+    resource: str
+
+
+_ACTIONS: Final = {
+    # Operations whose action has another name:
+    "s3:HeadObject": "s3:GetObject",
+    "s3:HeadBucket": "s3:ListBucket",
+    "s3:ListObjectVersions": "s3:ListBucketVersions",
+    "s3:CreateMultipartUpload": "s3:PutObject",
+    "s3:UploadPart": "s3:PutObject",
+    "s3:CompleteMultipartUpload": "s3:PutObject",
+    "sqs:SendMessageBatch": "sqs:SendMessage",
+    "stepfunctions:DescribeExecution": "states:DescribeExecution",
+}
+_RESOURCES: Final = {
+    "digests": "DigestsTable",
+    "backfills": "BackfillsTable",
+    "measurements": "MeasurementsTable",
+    "records": "SweepRecordsTable",
+}
+
+
+class CallRecorder:
+    """Records the calls that functions make through botocore, and those that they sign.
+
+    Attributes:
+        calls: The permissions that they need.
+        partitions: Partition keys of the items of single-item calls, by action.
+    """
+
+    def __init__(self, patch: pytest.MonkeyPatch) -> None:
+        self.calls: set[Permission] = set()
+        self.partitions: dict[str, set[str]] = {}
+        self._is_on = False
+        self._record_botocore(patch)
+        self._record_signed(patch)
+
+    @contextmanager
+    def recording(self) -> Iterator[None]:
+        """Record what the block calls."""
+        self._is_on = True
+        try:
+            yield
+        finally:
+            self._is_on = False
+
+    def record_handler(self, app: ModuleType) -> None:
+        """Record what the handler of *app* calls from now on."""
+        handler = app.lambda_handler
+
+        def recorded(event: object, context: object) -> object:
+            with self.recording():
+                return handler(event, context)
+
+        vars(app)["lambda_handler"] = recorded
+
+    def _record_botocore(self, patch: pytest.MonkeyPatch) -> None:
+        call: Callable[..., Any] = vars(BaseClient)["_make_api_call"]
+
+        def recorded(client: BaseClient, operation: str, params: dict[str, Any]) -> object:
+            if self._is_on:
+                self._add(client.meta.service_model.service_name, operation, params)
+            return call(client, operation, params)
+
+        patch.setattr(BaseClient, "_make_api_call", recorded)
+
+    def _record_signed(self, patch: pytest.MonkeyPatch) -> None:
+        sign = Signer.headers_of
+
+        def signed(signer: Signer, endpoint: Any, headers: Mapping[str, str], body: bytes) -> Any:  # noqa: ANN401 - as of Signer
+            if self._is_on:
+                operation = headers["x-amz-target"].rpartition(".")[2]
+                self.calls.add(Permission(f"dynamodb:{operation}", "DigestsTable"))
+            return sign(signer, endpoint, headers, body)
+
+        patch.setattr(Signer, "headers_of", signed)
+
+    def _add(self, service: str, operation: str, params: dict[str, Any]) -> None:
+        action = _ACTIONS.get(f"{service}:{operation}", f"{service}:{operation}")
+        if action == "s3:GetObject" and "VersionId" in params:
+            action = "s3:GetObjectVersion"
+        for resource in _resources_of(params):
+            self.calls.add(Permission(action, resource))
+        item = params.get("Key", params.get("Item"))
+        if service == "dynamodb" and item and "object" in item:
+            self.partitions.setdefault(action, set()).add(item["object"]["S"])
+
+
+def _resources_of(params: Mapping[str, Any]) -> list[str]:
+    if "Bucket" in params:
+        return ["objects" if "Key" in params else "bucket"]
+    if "QueueUrl" in params:
+        return [params["QueueUrl"].rpartition("/")[2]]
+    if "executionArn" in params:
+        return ["executions"]
+    tables = params["RequestItems"] if "RequestItems" in params else [params["TableName"]]
+    return [_RESOURCES[table] for table in tables]
+
+
+def role_permissions(role: str) -> set[Permission]:
+    """The permissions of *role* in a stack of default parameters.
+
+    Those that are given to Lambda itself, for logs, traces and messages, are left out.
+    """
+    resources = load_template()["Resources"]
+    policies = list(resources[role]["Properties"]["Policies"])
+    policies += [
+        resource["Properties"]
+        for resource in resources.values()
+        if resource["Type"] == "AWS::IAM::Policy"
+        and {"Ref": role} in resource["Properties"]["Roles"]
+    ]
+    return {
+        Permission(action.rstrip("*"), resource)
+        for policy in policies
+        for statement in map(_by_default, policy["PolicyDocument"]["Statement"])
+        if statement
+        for action in _listed(statement["Action"])
+        if action not in _OF_LAMBDA
+        for resource in {_label(each) for each in _listed(statement["Resource"])} - {""}
+    }
+
+
+_OF_LAMBDA: Final = frozenset(
+    {
+        "sqs:ReceiveMessage", "sqs:DeleteMessage",
+        "logs:CreateLogStream", "logs:PutLogEvents",
+        "xray:PutTraceSegments", "xray:PutTelemetryRecords",
+    }
+)  # fmt: skip
+
+
+def _by_default(value: Any) -> Any:  # noqa: ANN401 - of a template
+    """The branch of ``Fn::If`` that a stack of default parameters has; None for none."""
+    if isinstance(value, dict) and "Fn::If" in value:
+        condition, yes, no = value["Fn::If"]
+        value = yes if condition == "CreatesBucket" else no
+    return None if value == {"Ref": "AWS::NoValue"} else value
+
+
+def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - of a template
+    return value if isinstance(value, list) else [value]
+
+
+def _label(resource: Any) -> str:  # noqa: ANN401 - of a template
+    match _by_default(resource):
+        case {"Fn::GetAtt": [name, _]}:
+            return "bucket" if name.endswith("Bucket") else str(name)
+        case {"Fn::Sub": str(text)} if ":execution:" in text:
+            return "executions"
+        case {"Fn::Sub": str(text)}:
+            return "objects" if text.endswith("/*") else "bucket"
+    return ""
