@@ -105,7 +105,7 @@ def test_a_backfill_is_started_stopped_and_resumed(run: Run, executions: dict[st
     ("words", "text"),
     [
         (("photos", "--yes"), "attach it first"),
-        ((BUCKET, "--objects", "3"), "belong together"),
+        ((BUCKET, "--objects", "3"), "must be used together"),
         (("show", "20261121T000000-abc"), "there is no backfill"),
         ((BUCKET, "--inventory", "manifest.json", "--dry-run"), "not a URL like s3://"),
     ],

@@ -1,1 +1,1 @@
-"""`bucketsum backfill`: hash the objects that are in a bucket already."""
+"""`bucketsum backfill`: hash the existing objects of a bucket."""

@@ -94,8 +94,8 @@ class Backfills:
         if absent:
             raise CannotDoError(
                 f"the stack {stack.name} has no output {', '.join(absent)}: it was deployed by an "
-                "older bucketsum; deploy it again (`bucketsum local up`, or `sam build && sam "
-                "deploy`)"
+                "older version of bucketsum; deploy it again (`bucketsum local up`, or `sam "
+                "build && sam deploy`)"
             )
         self._stack = stack
         self._states: SFNClient = stack.client("stepfunctions")
@@ -176,7 +176,7 @@ class Backfills:
         if backfill.status is BackfillStatus.RUNNING:
             status = self._execution(self._execution_arn(backfill))
             if status not in (_RUNNING, _SUCCEEDED, None):
-                failure = f"its execution is {status}; `bucketsum backfill resume` goes on"
+                failure = f"the execution is {status}; continue with `bucketsum backfill resume`"
         queued = Work(sum(p.objects for p in parts), sum(p.size_bytes for p in parts))
         hashed = Work(tally.hashed, tally.hashed_bytes)
         usd = bill_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)

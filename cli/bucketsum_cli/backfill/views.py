@@ -40,7 +40,7 @@ def print_bill(count: Count, bill: Bill) -> None:
     print_table(_BILL, map(_cells_of, bill.items))
     sums = ", ".join(f"{group.value} {bill.usd_of(group):,.2f}" for group in Group)
     say(f"{bill.usd:,.2f} USD: {sums}; less for objects that are recorded already")
-    say(f"{time_text(bill.hours)}; the limit is {bill.limit.value}")
+    say(f"{time_text(bill.hours)}, limited by {bill.limit.value}")
 
 
 def _cells_of(item: Item) -> list[str]:
@@ -109,7 +109,7 @@ def print_progress(progress: Progress) -> None:
 def _left_text(progress: Progress) -> str:
     if progress.left is None:
         waiting = progress.queued.objects - progress.tally.objects
-        return f"{max(0, waiting):,} of those queued; the others are not counted"
+        return f"{max(0, waiting):,} of the queued objects; the total is not known"
     if progress.left and progress.objects_per_second:
         hours = progress.left / progress.objects_per_second / 3600
         return f"{progress.left:,}, {time_text(hours)} at this rate"

@@ -27,7 +27,7 @@ def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - cli
 
     All its versions are shown, the newest first. KEY!/PATH is a member of an archive.
 
-    Of a long object that is being hashed in slices, the progress is shown first.
+    For a long object in progress, the progress is shown first.
 
     Exits with 1 if nothing is recorded or in progress.
 

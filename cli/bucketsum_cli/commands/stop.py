@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 def stop(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Stop hashing the long object KEY.
 
-    A slice that is being read is still read to its end and saved. The object gets an unreadable
-    row with the reason; `bucketsum redrive --key` continues where it was stopped.
+    The current slice is read to its end and saved. Then the object is recorded as unreadable, with
+    the reason; `bucketsum redrive --key` continues where it was stopped.
 
     Exits with 1 if KEY is not being hashed in slices.
 

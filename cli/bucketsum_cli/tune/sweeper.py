@@ -65,8 +65,8 @@ class Sweeper:
         if absent:
             raise CannotDoError(
                 f"the stack {stack.name} has no output {', '.join(absent)}: it was deployed by an "
-                "older bucketsum; deploy it again (`bucketsum local up`, or `sam build && sam "
-                "deploy`)"
+                "older version of bucketsum; deploy it again (`bucketsum local up`, or `sam "
+                "build && sam deploy`)"
             )
         self._stack = stack
         self._states: SFNClient = stack.client("stepfunctions")

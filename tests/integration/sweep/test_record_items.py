@@ -60,7 +60,7 @@ def test_without_a_table_nothing_is_written(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.delenv(RECORDS_TABLE, raising=False)
     record_items.cache_clear()
     RecordsWorkload().prepare(DATA_SET.size_bytes)
-    with pytest.raises(BadSettings, match="RECORDS_TABLE names no table"):
+    with pytest.raises(BadSettings, match="RECORDS_TABLE is not the name of a table"):
         record_items()
 
 

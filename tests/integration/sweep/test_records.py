@@ -244,7 +244,7 @@ def test_a_layout_without_its_table_is_a_failed_sample(
     monkeypatch.setenv(RECORDS_MONGODB, "http://127.0.0.1")
     answer = probed(s3, Layout.DYNAMODB, connections=4)
     assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
-    assert "the environment variable RECORDS_TABLE names no table" in answer["cause"]
+    assert "the environment variable RECORDS_TABLE is not the name of a table" in answer["cause"]
     answer = probed(s3, Layout.MONGODB)
     assert (answer["status"], answer["error"]) == ("failed", "CannotRun")
     assert "RECORDS_MONGODB has no mongodb:// address" in answer["cause"]

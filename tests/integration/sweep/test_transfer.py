@@ -164,7 +164,7 @@ def test_a_client_without_its_library_is_a_result(
     monkeypatch.delattr(s3transfer, "crt", raising=False)
     answer = probed(s3, known, client="crt")
     assert (answer["status"], answer["error"]) == ("failed", "NotTransferred")
-    assert "awscrt is not installed" in answer["cause"]
+    assert "awscrt, which is not installed" in answer["cause"]
 
 
 _PROGRAMS: Final = {

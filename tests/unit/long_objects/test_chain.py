@@ -174,7 +174,7 @@ def test_fewer_bytes_than_announced_are_no_digest() -> None:
     [body] = chain.messages
     etag, content = chain.objects["inbox", "big"]
     chain.objects["inbox", "big"] = etag, content[:-1]
-    with pytest.raises(SourceInterrupted, match="5126 bytes came of an object of 5127"):
+    with pytest.raises(SourceInterrupted, match="5126 bytes were received of an object of 5127"):
         chain.slicer.handle_slice(slice_message_in(body), PATIENT)
     assert chain.row(created) is None
 

@@ -107,7 +107,7 @@ def test_a_missing_program_is_a_result(
     """The sample has the names of what is not there, and nothing was fetched."""
     monkeypatch.setenv("PATH", str(tmp_path))
     source = FakeSource()
-    with pytest.raises(ItemFailed, match="missing: parallel, unzip, bash") as error:
+    with pytest.raises(ItemFailed, match="not installed: parallel, unzip, bash") as error:
         Run(Schedule.SHELL, Work.COUNT_LINES, 1, tmp_path).measured(source, items)
     assert (error.value.error, source.opened) == ("NotInstalled", [])
 

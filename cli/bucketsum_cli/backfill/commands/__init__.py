@@ -30,9 +30,9 @@ class StartByDefault(OrderedGroup):
 
 @click.group("backfill", cls=StartByDefault)
 def backfill() -> None:
-    """Hash the objects that are in a bucket already.
+    """Hash the existing objects of a bucket.
 
-    `bucketsum backfill BUCKET` starts a backfill; it runs on AWS. New objects never wait behind it.
+    `bucketsum backfill BUCKET` starts a backfill; it runs on AWS. New objects never wait for it.
 
     Example: bucketsum backfill photos --dry-run
     """

@@ -46,7 +46,8 @@ def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT00
 def show(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Show the progress of BACKFILL: rate, cost so far, objects left, failures.
 
-    Exits with 1 if it ended early or if objects failed; `bucketsum failures` shows the reasons.
+    Exits with 1 if its execution failed or if objects failed; `bucketsum failures` shows the
+    reasons.
 
     Example: bucketsum backfill show 20261121T101500-3f9a1c
     """
@@ -64,7 +65,7 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT0
 @json_option
 @stack_options
 def stop(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
-    """Stop BACKFILL. Objects that are queued already are still hashed.
+    """Stop BACKFILL; objects already queued are still hashed.
 
     Example: bucketsum backfill stop 20261121T101500-3f9a1c
     """
@@ -73,7 +74,7 @@ def stop(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT0
     if as_json:
         print_json(progress_as_json(progress))
     else:
-        say(f"stopped {backfill_id}; `bucketsum backfill resume` goes on with it")
+        say(f"stopped {backfill_id}; continue it with `bucketsum backfill resume`")
 
 
 @click.command("resume")
@@ -81,7 +82,7 @@ def stop(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT0
 @json_option
 @stack_options
 def resume(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
-    """Go on with BACKFILL after it was stopped, or after its execution failed.
+    """Continue BACKFILL after it was stopped or its execution failed.
 
     Example: bucketsum backfill resume 20261121T101500-3f9a1c
     """
@@ -90,4 +91,4 @@ def resume(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FB
     if as_json:
         print_json(progress_as_json(progress))
     else:
-        say(f"resumed {backfill_id}; `bucketsum backfill show` shows its progress")
+        say(f"resumed {backfill_id}; show its progress with `bucketsum backfill show`")

@@ -36,12 +36,18 @@ if TYPE_CHECKING:
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of objects to queue."
 )
-@click.option("--dry-run", is_flag=True, help="Show the bill and start nothing.")
+@click.option("--dry-run", is_flag=True, help="Show requests, cost and time; start nothing.")
 @click.option(
-    "--objects", type=click.IntRange(min=1), metavar="N", help="Do not count: bill N objects."
+    "--objects",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Estimate for N objects; do not count.",
 )
 @click.option(
-    "--mean-size", type=click.IntRange(min=0), metavar="BYTES", help="Their mean size in bytes."
+    "--mean-size",
+    type=click.IntRange(min=0),
+    metavar="BYTES",
+    help="With --objects: their mean size.",
 )
 @yes_option
 @json_option
@@ -60,18 +66,17 @@ def start(  # noqa: PLR0913 - one parameter for each option
     yes: bool,
     as_json: bool,
 ) -> None:
-    """Hash the objects that are in BUCKET already.
+    """Hash the existing objects of BUCKET.
 
-    Counts them first, and shows the requests, the cost and the time. With --yes nothing is counted,
-    unless --dry-run is given too. Objects that are recorded already are not read again, so a
-    backfill can be repeated.
+    First counts them, and shows requests, cost and time. With --yes, nothing is counted unless
+    --dry-run is also given. Recorded objects are not read again, so a backfill can be repeated.
 
     Exits with 1 if you decline.
 
     Example: bucketsum backfill photos --prefix 2019/ --dry-run
     """
     if (objects is None) != (mean_size is None):
-        raise click.UsageError("--objects and --mean-size belong together")
+        raise click.UsageError("--objects and --mean-size must be used together")
     stack = target.find()
     backfill = Backfill(
         backfill_id=new_backfill_id(),
@@ -96,7 +101,7 @@ def start(  # noqa: PLR0913 - one parameter for each option
     if as_json:
         print_json({"backfill": None if dry_run else backfill.backfill_id, "bill": document})
     elif not dry_run:
-        say(f"started {backfill.backfill_id}; `bucketsum backfill show` shows its progress")
+        say(f"started {backfill.backfill_id}; show its progress with `bucketsum backfill show`")
 
 
 def _require_served(stack: Stack, bucket: str) -> None:

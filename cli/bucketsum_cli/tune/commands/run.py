@@ -69,7 +69,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--streams", type=_STREAMS, metavar="N,...",
                          help="Connections per object, for example 1,4,auto."),
             click.option("--workload", type=click.Choice([*WorkloadName]),
-                         help=f"What to do with the objects: {' or '.join(WorkloadName)}."),
+                         help=f"The work to measure; {WorkloadName.HASH} by default."),
             *_own_options(),
             click.option("--concurrency", type=_INTEGERS, metavar="N,...",
                          help="Number of concurrent invocations per cell."),

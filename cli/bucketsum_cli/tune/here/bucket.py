@@ -74,8 +74,8 @@ class SweepBucket:
                 raise
             raise CannotDoError(
                 f"the notifications of {self.name} cannot be read (s3:GetBucketNotification), and "
-                "objects are never generated in a bucket that may be hashed; allow it, use another "
-                "bucket, or name objects with --key"
+                "objects are never generated in a bucket that may be hashed; allow this, use "
+                "another bucket, or name objects with --key"
             ) from error
         receivers = [
             str(notification)

@@ -41,19 +41,19 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--bucket",
         metavar="NAME",
-        help="With --here: bucket to read; by default the named stack's bucket for sweeps.",
+        help="With --here: bucket to read; by default the stack's bucket for sweeps.",
     )
     @click.option(
         "--usd-per-hour",
         type=click.FloatRange(min=0, min_open=True),
         metavar="X",
-        help="With --here: price of this machine; unknown by default.",
+        help="With --here: price of this machine per hour.",
     )
     @click.option(
         "--confine",
         type=click.Choice([*Confinement]),
-        help="With --here: no limits, the memory of each setting (the default if control "
-        "groups allow it), or also Lambda's CPU share.",
+        help="With --here: limits of a process: none, the memory of its setting (the default if "
+        "control groups are writable), or also Lambda's CPU share.",
     )
     @wraps(command)
     def with_here(

@@ -75,7 +75,9 @@ def listed_object(bucket: str, entry: object) -> ObjectCreated:
         MalformedMessage: As of `listed_objects_in`.
     """
     if not isinstance(entry, dict):
-        raise MalformedMessage(f"an object is a JSON {type(entry).__name__}, not an object")
+        raise MalformedMessage(
+            f"an entry of objects is a JSON {type(entry).__name__}, not an object"
+        )
     version_id = optional_opaque_at(entry, "version_id")
     return ObjectCreated(
         bucket=bucket,

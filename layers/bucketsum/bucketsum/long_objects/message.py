@@ -57,7 +57,7 @@ def slice_message_in(body: str) -> SliceMessage:
         raise MalformedMessage(f"a message without {_SLICE}, which names the next slice")
     [created] = events
     if not isinstance(created, ObjectCreated):
-        raise MalformedMessage("a slice of an object that was not created")
+        raise MalformedMessage("a slice message without an object-created event")
     return SliceMessage(created, _number(numbers, "offset"), _number(numbers, "hop"))
 
 

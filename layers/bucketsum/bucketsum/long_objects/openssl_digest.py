@@ -164,4 +164,4 @@ def _verify(name: str, library: ctypes.CDLL) -> None:
     second.update(halves[1])
     expected = hashlib.new(name, b"".join(halves), usedforsecurity=False).hexdigest()
     if whole.words().hex() != algorithm.abc or second.finished(511).hex() != expected:
-        raise LibraryMissing(f"its {algorithm.prefix} keeps its state in another way")
+        raise LibraryMissing(f"the state of its {algorithm.prefix} has another layout")

@@ -77,5 +77,5 @@ def hash_slice(
             return False
         digest.update(chunk)
     if digest.length != size_bytes:
-        raise SourceInterrupted(f"{digest.length} bytes came of an object of {size_bytes}")
+        raise SourceInterrupted(f"{digest.length} bytes were received of an object of {size_bytes}")
     return True

@@ -78,7 +78,7 @@ def items_in(manifest: bytes, total_bytes: int) -> tuple[Item, ...]:
         raise BadSweep("two items have the same name")
     size_bytes = sum(item.size_bytes for item in items)
     if size_bytes != total_bytes:
-        raise BadSweep(f"its items have {size_bytes} bytes, the data set {total_bytes}")
+        raise BadSweep(f"its items have {size_bytes} bytes, but the data set has {total_bytes}")
     return items
 
 

@@ -53,7 +53,10 @@ class Run:
                 disk; or a program is not installed.
         """
         if self.schedule is Schedule.SHELL and (missing := shell.missing_programs()):
-            raise ItemFailed("NotInstalled", f"schedule is shell; missing: {', '.join(missing)}")
+            raise ItemFailed(
+                "NotInstalled",
+                f"the schedule shell needs programs that are not installed: {', '.join(missing)}",
+            )
         before = DiskTransfer.now()
         values = dict(self._values(source, items))
         after = DiskTransfer.now()

@@ -187,7 +187,9 @@ class BlockFile:
         if blocks != layout.dictionary_blocks:
             raise BadBlockFile(f"the header has {blocks} blocks of dictionary")
         if os.fstat(self._descriptor).st_size != layout.size_bytes:
-            raise BadBlockFile(f"the file has not the {layout.size_bytes} bytes of its header")
+            raise BadBlockFile(
+                f"the file does not have the {layout.size_bytes} bytes that its header gives"
+            )
         return layout
 
     def _dictionary(self) -> dict[int, int]:

@@ -117,7 +117,7 @@ def record_items(connections: int = 1) -> RecordItems:
     """
     table = os.environ.get(RECORDS_TABLE)
     if not table:
-        raise BadSettings(f"the environment variable {RECORDS_TABLE} names no table")
+        raise BadSettings(f"the environment variable {RECORDS_TABLE} is not the name of a table")
     config = Config(max_pool_connections=connections, tcp_keepalive=True)
     return RecordItems(boto3.client("dynamodb", config=config), table)
 

@@ -97,7 +97,7 @@ class _Curl:
             new_s3(access), policy.chunk_bytes, policy.plan_for, os.environ
         )
         if isinstance(self._source, BotocoreReader):
-            raise BadSettings("client is libcurl; pycurl is not installed here")
+            raise BadSettings("the client libcurl needs pycurl, which is not installed")
 
     def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:
         for chunk in self._source.open(object_at(self._bucket, key, size_bytes)).chunks:
@@ -158,7 +158,7 @@ def _crt(access: Access) -> Client:
     try:
         from s3transfer import crt
     except ImportError as error:
-        raise BadSettings(f"client is crt; awscrt is not installed here: {error}") from None
+        raise BadSettings(f"the client crt needs awscrt, which is not installed: {error}") from None
     import botocore.session
 
     session: Any = botocore.session.get_session()
