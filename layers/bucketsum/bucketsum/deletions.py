@@ -116,5 +116,5 @@ def _refusal(item: Mapping[str, Any], entry: str, deletion: Deletion) -> WriteRe
     if recorded == sequencer:
         return WriteResult.DUPLICATE
     created = item.get("sequencer", {}).get("S", "")
-    is_older = recorded > sequencer or (entry == NULL_VERSION and created > sequencer)
+    is_older = recorded > sequencer or (entry == NULL_VERSION and created >= sequencer)
     return WriteResult.STALE if is_older else None

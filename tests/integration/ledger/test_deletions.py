@@ -308,6 +308,16 @@ def test_a_new_object_at_the_key_ends_the_deletion(
     assert ledger.row_at(place(newer)) == newer
 
 
+def test_a_deletion_with_the_sequencer_of_the_creation_ends(
+    ledger: DigestsTable, deletions: Deletions
+) -> None:
+    """S3 sends none; a forged one changes nothing, and is not tried again and again."""
+    null = row(fresh_key(), "0A")
+    ledger.record(null)
+    assert deletions.record(deletion_of(null.key, "0A"), PLENTY).outcome is Outcome.SUPERSEDED
+    assert ledger.row_at(place(null)) == null
+
+
 def test_a_deletion_of_a_version_needs_no_order(ledger: DigestsTable, deletions: Deletions) -> None:
     """The version is the identity: whatever the sequencers say, a deleted one never comes back."""
     version = row(fresh_key(), "0C", entry="v1")
