@@ -174,8 +174,22 @@ def test_fewer_bytes_than_announced_are_no_digest() -> None:
     [body] = chain.messages
     etag, content = chain.objects["inbox", "big"]
     chain.objects["inbox", "big"] = etag, content[:-1]
+    opened = chain.open(created)
+    chain.open = lambda *_: replace(opened, size_bytes=len(content))  # type: ignore[method-assign]
     with pytest.raises(SourceInterrupted, match="5126 bytes were received of an object of 5127"):
         chain.slicer.handle_slice(slice_message_in(body), PATIENT)
+    assert chain.row(created) is None
+
+
+@pytest.mark.parametrize("size_bytes", [1, len(CONTENT) - 1, len(CONTENT) + 1, 2**63 - 1])
+def test_an_event_with_a_false_size_reads_nothing(size_bytes: int) -> None:
+    """Else an object that is larger than its event says would be read until the time-out."""
+    chain = Chain()
+    created = replace(chain.put(CONTENT), size_bytes=size_bytes)
+    chain.arrive(created)
+    with pytest.raises(SourceInterrupted, match=f"5127 bytes .* of {size_bytes}$"):
+        chain.slicer.handle_slice(slice_message_in(chain.messages[0]), PATIENT)
+    assert chain.reads == []
     assert chain.row(created) is None
 
 

@@ -44,6 +44,19 @@ def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDi
     return digest
 
 
+def require_size(progress: Progress, opened_bytes: int) -> None:
+    """Refuse an object of another size than its event's before it is read.
+
+    Raises:
+        SourceInterrupted: S3 sends another number of bytes from the offset of *progress* on.
+    """
+    if opened_bytes != progress.size_bytes - progress.offset:
+        raise SourceInterrupted(
+            f"S3 sends {opened_bytes} bytes from byte {progress.offset} on, of an object of "
+            f"{progress.size_bytes}"
+        )
+
+
 def hash_slice(
     digest: PortableDigest,
     chunks: Iterable[bytes],
