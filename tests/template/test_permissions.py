@@ -343,3 +343,19 @@ def test_the_rule_takes_only_events_of_its_buckets_that_the_hasher_reads() -> No
     [target] = rule["Targets"]
     assert target["Arn"] == {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}
     assert set(target) == {"Id", "Arn"}
+
+
+def test_only_the_arrivals_queue_takes_messages_from_a_service() -> None:
+    """Without a policy, a queue takes messages from principals of its account that may send."""
+    policies = [r for r in load_template()["Resources"].values() if "Policy" in r["Type"]]
+    queues = [queue for r in policies for queue in r["Properties"].get("Queues", ())]
+    assert queues == [{"Ref": "ArrivalsQueue"}]
+
+
+@pytest.mark.parametrize("role", ["HasherRole", "SlicerRole"])
+def test_the_key_decrypts_for_s3_alone(role: str) -> None:
+    """With the role's credentials, nothing else that the key encrypts can be read."""
+    [decrypt] = [s for s in role_statements(role) if "kms:Decrypt" in listed(s["Action"])]
+    via = {"Fn::Sub": "s3.${AWS::Region}.${AWS::URLSuffix}"}
+    assert decrypt["Condition"] == {"StringEquals": {"kms:ViaService": via}}
+    assert decrypt["Resource"] == {"Ref": "KmsKeyArn"}

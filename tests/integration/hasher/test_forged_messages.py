@@ -1,0 +1,115 @@
+"""Messages that a principal of the account forges: no digest is ever wrong, rows can be repaired.
+
+docs/security.md has the damage that remains.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Final
+
+import pytest
+from tests.integration.hasher.test_long_objects import slicer_of, slices
+from tests.support.events import BUCKET, message_of
+from tests.support.sam_template import load_template
+from tests.support.sha1 import sha1_of
+
+from bucketsum.backfill.messages import NO_SEQUENCER, bodies_of
+from bucketsum.long_objects.message import body_of
+from bucketsum.long_objects.progress import progress_of
+
+if TYPE_CHECKING:
+    from tests.integration.hasher.hasher_stack import HasherStack
+
+    from bucketsum.notifications import ObjectCreated
+
+HIGHEST: Final = "F" * 32
+LONG_AFTER: Final = "9999-12-31T23:59:59Z"
+
+
+@pytest.fixture(autouse=True)
+def _backfills(stack: HasherStack) -> None:
+    properties = load_template()["Resources"]["BackfillsTable"]["Properties"]
+    names = ("AttributeDefinitions", "KeySchema", "BillingMode")
+    stack.dynamodb.create_table(TableName="backfills", **{name: properties[name] for name in names})
+
+
+def repair(stack: HasherStack, created: ObjectCreated) -> None:
+    """What docs/security.md says: delete the row, then backfill the bucket."""
+    key = {"object": {"S": f"{BUCKET}/{created.key}"}, "entry": {"S": "null"}}
+    stack.dynamodb.delete_item(TableName="digests", Key=key)
+    listed = replace(created, sequencer=NO_SEQUENCER)
+    assert stack.deliver(*bodies_of("repair", [listed])) == []
+
+
+def test_a_forged_sequencer_freezes_a_right_row_until_it_is_repaired(stack: HasherStack) -> None:
+    """Without versions, no real event is newer; the row's digest is of the bytes that were read."""
+    first = stack.put("k", b"first")
+    forged = replace(first, sequencer=HIGHEST, event_time=LONG_AFTER, size_bytes=1)
+    stack.deliver(message_of(forged))
+    second = stack.put("k", b"second")
+    stack.deliver(message_of(second))
+    [row] = stack.rows().values()
+    assert (row["sha1"], row["etag"], row["size_bytes"]) == (sha1_of(b"first"), first.etag, "5")
+
+    repair(stack, second)
+    assert stack.digests() == {"k": sha1_of(b"second")}
+
+
+def test_a_forged_deletion_hides_a_right_row_until_it_is_repaired(stack: HasherStack) -> None:
+    """The row keeps its digest, and is marked; no real event is newer."""
+    created = stack.put("k", b"content")
+    stack.deliver(message_of(created))
+    forged = json.loads(message_of(replace(created, sequencer=HIGHEST)))
+    forged["Records"][0]["eventName"] = "ObjectRemoved:Delete"
+    stack.deliver(json.dumps(forged))
+    [row] = stack.rows().values()
+    assert (row["sha1"], row["deletion_sequencer"]) == (sha1_of(b"content"), HIGHEST)
+
+    repair(stack, created)
+    [row] = stack.rows().values()
+    assert row["sha1"] == sha1_of(b"content")
+    assert "deletion_sequencer" not in row
+
+
+def test_with_versions_a_forged_sequencer_reaches_its_version_alone(stack: HasherStack) -> None:
+    """Each version has a row of its own."""
+    stack.keep_versions()
+    first, second = stack.put("k", b"first"), stack.put("k", b"second")
+    stack.deliver(message_of(replace(first, sequencer=HIGHEST)))
+    stack.deliver(message_of(second))
+    assert {row["sha1"] for row in stack.rows().values()} == {sha1_of(b"first"), sha1_of(b"second")}
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_forged_entity_tag_records_nothing(stack: HasherStack, *, listed: bool) -> None:
+    """S3 compares it before it sends a byte; in the backfill queue as in the arrivals queue."""
+    forged = replace(stack.put("k", b"content"), etag="0" * 32, sequencer=HIGHEST)
+    messages = bodies_of("b", [replace(forged, sequencer="")]) if listed else [message_of(forged)]
+    assert stack.deliver(*messages) == []
+    assert stack.rows() == {}
+
+
+def test_a_forged_slice_of_no_long_object_does_nothing(
+    stack: HasherStack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Only the table has states; the message names an offset alone."""
+    url = stack.sqs.create_queue(QueueName="LongObjectsQueue")["QueueUrl"]
+    stack.load(LONG_OBJECTS_QUEUE_URL=url)
+    created = stack.put("k", b"content")
+    forged = replace(progress_of(created, created.etag or "", None), offset=128, hop=1)
+    stack.sqs.send_message(QueueUrl=url, MessageBody=body_of(forged))
+    assert slices(stack, slicer_of(url, monkeypatch), url) == 1
+    assert stack.rows() == {}
+
+
+def test_a_hostile_key_stays_in_its_log_line(
+    stack: HasherStack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Line breaks and escapes are JSON's: no key can forge a line, or a row of another key."""
+    key = 'a\n{"level":"INFO","message":"object"}\r\x1b[2J/../"b'
+    stack.deliver(message_of(stack.put(key, b"content")))
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [line["key"] for line in lines if line.get("message") == "object"] == [key]
+    assert stack.digests() == {key: sha1_of(b"content")}
