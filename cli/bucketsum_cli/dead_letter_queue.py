@@ -12,6 +12,7 @@ from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.errors import MalformedMessage
+from bucketsum.long_objects.message import is_slice
 from bucketsum.notifications import ObjectCreated, events_in
 from bucketsum_cli.rows import iso_text
 
@@ -211,12 +212,21 @@ def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> RedriveResult:
 def _batches_by_queue(
     stack: Stack, messages: Sequence[DeadLetter]
 ) -> Iterator[tuple[str, list[DeadLetter]]]:
-    listed = [message for message in messages if is_listed(message.body)]
-    others = [message for message in messages if not is_listed(message.body)]
-    for batch in _batches(others):
-        yield stack.arrivals_queue_url, batch
-    for batch in _batches(listed):
-        yield stack.outputs["BackfillQueueUrl"], batch
+    by_queue: dict[str, list[DeadLetter]] = {}
+    for message in messages:
+        by_queue.setdefault(_queue_of(stack, message.body), []).append(message)
+    for queue_url, of_queue in by_queue.items():
+        for batch in _batches(of_queue):
+            yield queue_url, batch
+
+
+def _queue_of(stack: Stack, body: str) -> str:
+    """The queue that the message came from."""
+    if is_listed(body):
+        return stack.outputs["BackfillQueueUrl"]
+    if is_slice(body):
+        return stack.outputs["LongObjectsQueueUrl"]
+    return stack.arrivals_queue_url
 
 
 def _send(sqs: SQSClient, queue_url: str, batch: Sequence[DeadLetter]) -> dict[str, str]:

@@ -57,6 +57,7 @@ def deploy(endpoint: str | None = None) -> None:
         "ArrivalsQueueUrl": sqs.create_queue(QueueName="arrivals")["QueueUrl"],
         "ArrivalsQueueArn": "arn:aws:sqs:us-east-1:123456789012:arrivals",
         "BackfillQueueUrl": sqs.create_queue(QueueName="backfill")["QueueUrl"],
+        "LongObjectsQueueUrl": sqs.create_queue(QueueName="long-objects")["QueueUrl"],
         "DeadLetterQueueUrl": sqs.create_queue(QueueName="dead-letters")["QueueUrl"],
     }
     publish({name: outputs.get(name, name) for name in _TEMPLATE["Outputs"]}, endpoint)

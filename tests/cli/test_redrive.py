@@ -21,6 +21,8 @@ from bucketsum.backfill.messages import bodies_of
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.digest_rows import RowKey
 from bucketsum.digests_table import WriteResult
+from bucketsum.long_objects.message import body_of
+from bucketsum.long_objects.progress import progress_of
 from bucketsum.notifications import ObjectCreated, events_in
 from bucketsum_cli import dead_letter_queue
 from bucketsum_cli.dead_letter_queue import received, send_back
@@ -72,6 +74,18 @@ def test_messages_of_a_backfill_go_back_to_its_queue(run: Run, stack: Stack) -> 
     assert bodies_in(stack, stack.outputs["BackfillQueueUrl"]) == [body]
     assert sent_back(stack) == ["another"]
     assert left_aside(stack) == []
+
+
+def test_slices_of_a_long_object_go_back_to_their_queue(run: Run, stack: Stack) -> None:
+    """The slicer continues there, or ends the chain, even if a newer object has a row."""
+    created = ObjectCreated("inbox", "big", None, "etag", 1, "05", "2026-11-21T10:00:00Z")
+    body = body_of(progress_of(created, "etag", None))
+    set_aside(stack, body, reason="why")
+
+    assert run("redrive", "--yes").status == 0
+
+    assert bodies_in(stack, stack.outputs["LongObjectsQueueUrl"]) == [body]
+    assert sent_back(stack) == left_aside(stack) == []
 
 
 def test_reason_stays_behind_and_other_attributes_go_along(run: Run, stack: Stack) -> None:

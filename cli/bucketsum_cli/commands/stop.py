@@ -9,6 +9,7 @@ import click
 from bucketsum.clock import now
 from bucketsum.digest_rows import Row, Status
 from bucketsum.long_objects.progress import ChainStatus
+from bucketsum.long_objects.rows import record_row
 from bucketsum_cli.commands.long_objects import all_as_json, in_progress, progress_text
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import bucket_options, json_option
@@ -55,9 +56,8 @@ def _stopped(stack: Stack, progress: Progress) -> Progress | None:
     while seen and seen.reason != reason:
         done = f"{size_text(seen.offset)} of {size_text(seen.size_bytes)}"
         reason = f"stopped by a person after {done}; `bucketsum redrive --key` continues it"
+        record_row(stack.digests_table(), seen, _row(seen, reason))  # first: see `Slicer`
         seen = table.stop(seen, reason) or table.at(progress.row_key)  # a slice ended meanwhile
-    if seen:
-        stack.digests_table().record(_row(seen, reason))
     return seen
 
 

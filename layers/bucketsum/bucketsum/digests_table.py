@@ -45,6 +45,8 @@ _IF_NOT_DELETED_SINCE: Final = (
     " AND (attribute_not_exists(deletion_sequencer) OR deletion_sequencer < :sequencer)"
 )
 """Without versions, a newer object at the key ends the deletion of the older one."""
+_IF_NO_DIGEST: Final = " AND (attribute_not_exists(sha1) OR etag <> :etag)"
+"""A reason never takes the place of a digest of the same content."""
 _IF_STILL_SO_DELETED: Final = " AND deletion_sequencer = :deletion"
 
 _DAY_SECONDS: Final = 24 * 3600
@@ -77,8 +79,10 @@ class DigestsTable:
 
         A hashed row is never overwritten by an event that is not newer; an unreadable one is
         overwritten by the same event once it can be read. A deletion that was recorded before
-        stays in the row, unless it is of an older object at the same key.
+        stays in the row, unless it is of an older object at the same key. If *row* is unreadable,
+        a digest of the same entity tag stays too, under the newer event; the result is `DUPLICATE`.
         """
+        written = WriteResult.WRITTEN
         while True:
             try:
                 self._dynamodb.put_item(**self.put_parameters(row))
@@ -86,9 +90,19 @@ class DigestsTable:
                 item = item_found(error)
                 if refusal := _refusal(item, row):
                     return refusal
-                row = replace(row, deletion=self._kept(deletion_of(item)))
+                if row.status is Status.UNREADABLE and _has_digest_of(row, item):
+                    [hashed] = rows_of([item])
+                    row = replace(
+                        hashed,
+                        sequencer=row.sequencer,
+                        arrived_at=row.arrived_at,
+                        deletion=None,
+                    )
+                    written = WriteResult.DUPLICATE
+                else:
+                    row = replace(row, deletion=self._kept(deletion_of(item)))
             else:
-                return WriteResult.WRITTEN
+                return written
 
     def put_parameters(self, row: Row) -> PutItemInputTypeDef:
         """The parameters of the PutItem that `record` begins with."""
@@ -101,6 +115,9 @@ class DigestsTable:
             values[":deletion"] = {"S": comparable_sequencer(row.deletion.sequencer)}
         else:
             condition = _IF_NOT_DELETED_SINCE if row.entry == NULL_VERSION else _IF_NOT_DELETED
+        if row.status is Status.UNREADABLE and row.etag is not None:
+            condition += _IF_NO_DIGEST
+            values[":etag"] = {"S": row.etag}
         return {
             "TableName": self._table,
             "Item": item_of(row),
@@ -197,6 +214,11 @@ def item_found(error: ClientError) -> Mapping[str, Any]:
 def expiry(days: int) -> int | None:
     """Epoch seconds in *days* from now; None for 0."""
     return round(time.time()) + days * _DAY_SECONDS if days else None
+
+
+def _has_digest_of(row: Row, item: Mapping[str, Any]) -> bool:
+    """Whether *item* has the digest of the content that *row* is about."""
+    return "sha1" in item and row.etag is not None and item.get("etag") == {"S": row.etag}
 
 
 def _refusal(item: Mapping[str, Any], row: Row) -> WriteResult | None:

@@ -63,7 +63,8 @@ def test_a_chain_is_stopped_and_restarted(table: ProgressTable, begun: Progress)
     assert stopped is not None
     assert (stopped.status, stopped.reason) == (ChainStatus.STOPPED, "why")
     assert not table.lease(begun, 1000, 100)
-    again = table.restart(begun, "FF", "2026-12-01T00:00:00.000Z")
+    newer = replace(begun, sequencer="FF", arrived_at="2026-12-01T00:00:00.000Z")
+    again = table.restart(begun, newer)
     assert again is not None
     assert (again.status, again.reason) == (ChainStatus.RUNNING, None)
     assert (again.sequencer, again.arrived_at) == (

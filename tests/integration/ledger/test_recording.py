@@ -87,6 +87,31 @@ def test_hashed_row_is_never_overwritten_by_its_own_event(ledger: DigestsTable) 
     assert ledger.row_at(place(hashed)) == hashed
 
 
+def test_reason_never_replaces_the_digest_of_the_same_content(ledger: DigestsTable) -> None:
+    """A backfill has hashed it; when its late event comes, it cannot be read any more."""
+    listed = row(fresh_key(), "")
+    ledger.record(listed)
+    late = replace(unreadable(listed.key, "0A"), arrived_at="later")
+    assert ledger.record(late) is WriteResult.DUPLICATE
+    kept = ledger.row_at(place(listed))
+    assert kept is not None
+    assert (kept.sha1, kept.sequencer, kept.arrived_at, kept.reason) == (
+        listed.sha1,
+        late.sequencer,
+        "later",
+        None,
+    )
+
+
+def test_reason_replaces_the_digest_of_other_content(ledger: DigestsTable) -> None:
+    """The newer object at the key has no digest."""
+    older = row(fresh_key(), "09")
+    ledger.record(older)
+    newer = replace(unreadable(older.key, "0A"), etag="other")
+    assert ledger.record(newer) is WriteResult.WRITTEN
+    assert ledger.row_at(place(older)) == newer
+
+
 def test_unreadable_row_tells_its_last_reason(ledger: DigestsTable) -> None:
     """Each try that fails replaces the reason of the one before."""
     first = unreadable(fresh_key(), "0A", "archived")
@@ -111,7 +136,7 @@ def test_newest_wins_in_any_order(ledger: DigestsTable, events: list[tuple[str, 
     held: Row | None = None
     for number, (sequencer, status) in enumerate(events):
         make = row if status is Status.HASHED else unreadable
-        event = replace(make(key, sequencer), size_bytes=number)
+        event = replace(make(key, sequencer), size_bytes=number, etag=str(number))
         expected = expected_of(held, event)
         assert ledger.record(event) is expected
         held = event if expected is WriteResult.WRITTEN else held

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import time
 from dataclasses import replace
+from functools import partial
 from typing import Final
 
 import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from tests.unit.long_objects.chain import Chain, Luck
+from tests.unit.long_objects.chain import Chain, Killed, Luck
 
 from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.deadline import Deadline
@@ -223,7 +225,7 @@ def test_what_cannot_be_read_is_recorded_and_continues_later(
     assert [offset for offset, _ in chain.reads].count(0) == 1
 
 
-def _raising(error: Exception) -> object:
+def _raising(error: BaseException) -> object:
     def refused(*_: object) -> object:
         raise error
 
@@ -289,6 +291,47 @@ def test_a_newer_event_of_the_same_content_orders_the_row() -> None:
     assert (row.sequencer, row.arrived_at) == (comparable_sequencer("0A"), newer.event_time)
 
 
+def test_a_newer_event_during_the_last_slice_orders_the_row() -> None:
+    """The slice is read again for it: else its object, which no message names, would be lost."""
+    chain, created = started(slice_bytes=100_000)
+    newer = replace(created, sequencer="0A")
+    chain.on_read = partial(chain.arrive, newer)
+    assert not chain.deliver(chain.messages[0])
+    chain.on_read = lambda: None
+    chain.run()
+    row = chain.row(created)
+    assert row is not None
+    assert row.sequencer == comparable_sequencer("0A")
+    assert not chain.in_progress()
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_progress_is_kept_for_a_newer_event(gone: bool) -> None:  # noqa: FBT001 - a parameter
+    """The worker of an object that is over does not end the chain of an equal object."""
+    chain, created = started(slice_bytes=100_000)
+    newer = replace(created, sequencer="0A")
+    [seen] = chain.in_progress()
+    if gone:
+        assert chain.progress_table.remove_progress(seen)
+        assert chain.progress_table.remove_progress(seen)  # botocore repeats a request
+    else:
+        chain.arrive(newer)
+        assert not chain.progress_table.remove_progress(seen)
+        assert chain.progress_table.stop(seen, "why") is None
+        assert chain.progress_table.restart(seen, seen) is None  # it would set the older event
+
+
+def test_the_reason_is_recorded_before_the_chain_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker that dies between the two must not leave a chain that has stopped without a row."""
+    chain, created = started()
+    monkeypatch.setattr(chain, "open", _raising(ObjectUnreadable("access denied")))
+    monkeypatch.setattr(type(chain.progress_table), "stop", _raising(Killed()))
+    assert not chain.deliver(chain.messages.popleft())
+    row = chain.row(created)
+    assert row is not None
+    assert row.reason == "access denied"
+
+
 def test_an_archive_says_that_its_members_were_not_read() -> None:
     """Its own digest is recorded, as of every archive."""
     chain = Chain(1024)
@@ -318,6 +361,48 @@ def test_a_listed_object_replaces_only_the_row_that_was_seen() -> None:
     chain.hand_over.begin(listed, listed.etag or "", None, seen)  # what was seen is there no more
     chain.run()
     assert chain.reports[-1].outcome is SliceOutcome.UNCHANGED
+
+
+def test_the_event_of_a_listed_object_records_its_digest() -> None:
+    """It comes while the object is hashed in place of the row that the backfill has seen."""
+    chain = Chain(1024)
+    old = chain.put(CONTENT[:3000], sequencer="05")
+    chain.arrive(old)
+    chain.run()
+    event = chain.put(CONTENT, sequencer="0A")
+    chain.hand_over.begin(replace(event, sequencer="05"), event.etag or "", None, chain.row(old))
+    chain.arrive(event)
+    chain.run()
+    row = chain.row(event)
+    assert row is not None
+    assert (row.sha1, row.sequencer) == (sha1_of(CONTENT), comparable_sequencer("0A"))
+
+
+def test_a_row_that_a_reason_replaced_gets_its_digest(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The row that the backfill has seen is then no longer there."""
+    chain = Chain(1024)
+    old = chain.put(CONTENT[:3000], sequencer="05")
+    chain.arrive(old)
+    chain.run()
+    listed = replace(chain.put(CONTENT, sequencer="listed"), sequencer="05")
+    chain.hand_over.begin(listed, listed.etag or "", None, chain.row(old))
+    body = chain.messages[0]
+    with monkeypatch.context() as patch:
+        patch.setattr(chain, "open", _raising(ObjectUnreadable("access denied")))
+        patch.setattr(type(chain.progress_table), "stop", _raising(Killed()))
+        assert not chain.deliver(body)
+    chain.run()
+    row = chain.row(listed)
+    assert row is not None
+    assert row.sha1 == sha1_of(CONTENT)
+
+
+def test_progress_expires() -> None:
+    """An item whose chain nobody ends does not stay for ever."""
+    chain, _ = started()
+    chain.deliver(chain.messages.popleft())
+    [item] = chain.dynamodb.items.values()
+    assert int(item["expires_at"]["N"]) > time.time() + 28 * 24 * 3600
 
 
 def test_keys_of_any_length_have_progress() -> None:

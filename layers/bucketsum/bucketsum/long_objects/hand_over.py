@@ -56,7 +56,7 @@ class HandOver:
         if progress.etag != etag:
             raise ObjectSuperseded("a newer object of this key is in progress")
         if progress is not wanted:
-            restarted = self._table.restart(progress, created.sequencer, created.event_time)
+            restarted = self._table.restart(progress, wanted)
             if restarted is None:
                 raise Deferred(1)
             progress = restarted

@@ -1,8 +1,8 @@
 """Messages of the long-objects queue: an object and the offset of its next slice.
 
-A message is also an event in EventBridge's format, with unencoded keys, of the object. So it can be
-sent back to the arrivals queue from the dead-letter queue: the hasher then hands the object over
-again, and it continues at its last offset.
+A message is also an event in EventBridge's format, with unencoded keys, of the object. So the
+commands that read the dead-letter queue know its object; the hasher, if it gets one, hands the
+object over again, and it continues at its last offset.
 """
 
 from __future__ import annotations
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from bucketsum.long_objects.progress import Progress
 
 _SLICE: Final = "slice"
+_SOURCE: Final = "bucketsum.long-objects"
+_BEGINNING: Final = f'{{"detail-type": "Object Created", "source": "{_SOURCE}"'
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,11 @@ class SliceMessage:
     def row_key(self) -> RowKey:
         """The key of the object's row."""
         return row_key_of(self.created)
+
+
+def is_slice(body: str) -> bool:
+    """Whether the message is one of the long-objects queue."""
+    return body.startswith(_BEGINNING)
 
 
 def slice_message_in(body: str) -> SliceMessage:
@@ -74,7 +81,7 @@ def body_of(progress: Progress) -> str:
     return json.dumps(
         {
             "detail-type": "Object Created",
-            "source": "bucketsum.long-objects",
+            "source": _SOURCE,
             "time": progress.arrived_at,
             "detail": {
                 "bucket": {"name": progress.bucket},

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.clock import now
 from bucketsum.digest_rows import comparable_sequencer
+from bucketsum.digests_table import expiry, item_found
 from bucketsum.dynamodb_items import attribute_of
 from bucketsum.long_objects.progress import (
     FLOAT_FORMAT,
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
     from bucketsum.digest_rows import RowKey
     from bucketsum.long_objects.progress import Progress
 
+PROGRESS_DAYS: Final = 60
+"""Items stay for this long after their last change, if nobody ends their chain: longer than SQS
+keeps a message in two queues."""
+
 _SAME: Final = "#etag = :etag AND #offset = :offset"
+_SAME_EVENT: Final = f"{_SAME} AND #sequencer = :sequencer"
 _NOT_OLDER: Final = "attribute_not_exists(#object) OR (#etag <> :etag AND #sequencer < :sequencer)"
 
 
@@ -59,7 +65,8 @@ class ProgressTable:
         try:
             self._dynamodb.put_item(
                 TableName=self._table,
-                Item=item_of_progress(progress),
+                Item=item_of_progress(progress)
+                | {"expires_at": _attribute(expiry(PROGRESS_DAYS))},
                 ConditionExpression=_NOT_OLDER,
                 ExpressionAttributeNames={
                     "#object": "object", "#etag": "etag", "#sequencer": "sequencer",
@@ -102,33 +109,48 @@ class ProgressTable:
         self._changed(seen, {"sent_offset": seen.offset}, condition)
 
     def stop(self, seen: Progress, reason: str) -> Progress | None:
-        """End the chain; None if it has moved on or is over."""
-        return self._changed(seen, {"status": ChainStatus.STOPPED.value, "reason": reason})
+        """End the chain; None if it has moved on, was restarted for a newer event, or is over."""
+        return self._changed(
+            seen,
+            {"status": ChainStatus.STOPPED.value, "reason": reason},
+            _SAME_EVENT,
+            {":sequencer": comparable_sequencer(seen.sequencer)},
+        )
 
-    def restart(self, seen: Progress, sequencer: str, arrived_at: str) -> Progress | None:
-        """Let the chain go on, for an event that may be newer; None if it has moved on."""
-        sequencer = max(seen.sequencer, comparable_sequencer(sequencer))
-        is_newer = sequencer > seen.sequencer
+    def restart(self, seen: Progress, wanted: Progress) -> Progress | None:
+        """Let the chain go on, for *wanted* unless it is older; None if *seen* has changed."""
+        is_older = comparable_sequencer(wanted.sequencer) < comparable_sequencer(seen.sequencer)
+        newest = seen if is_older else wanted
         return self._changed(
             seen,
             {
-                "status": ChainStatus.RUNNING.value, "reason": None, "sequencer": sequencer,
-                "arrived_at": arrived_at if is_newer else seen.arrived_at,
+                "status": ChainStatus.RUNNING.value, "reason": None,
+                "sequencer": comparable_sequencer(newest.sequencer),
+                "arrived_at": newest.arrived_at, "replaces_etag": newest.replaces_etag,
             },
+            _SAME_EVENT,
+            {":sequencer": comparable_sequencer(seen.sequencer)},
         )  # fmt: skip
 
-    def remove_progress(self, seen: Progress) -> None:
-        """Remove the item, unless it is of another object or has moved on."""
+    def remove_progress(self, seen: Progress) -> bool:
+        """Remove the item, unless it has moved on; False if it is kept for a newer event."""
+        sequencer = {":sequencer": _attribute(comparable_sequencer(seen.sequencer))}
         try:
             self._dynamodb.delete_item(
                 TableName=self._table,
                 Key=item_key(seen.row_key),
-                ConditionExpression=_SAME,
-                ExpressionAttributeNames={"#etag": "etag", "#offset": "offset"},
-                ExpressionAttributeValues=_values_of(seen),
-            )
-        except self._dynamodb.exceptions.ConditionalCheckFailedException:
-            return
+                ConditionExpression=_SAME_EVENT,
+                ExpressionAttributeNames={
+                    "#etag": "etag", "#offset": "offset", "#sequencer": "sequencer",
+                },
+                ExpressionAttributeValues=_values_of(seen) | sequencer,
+                ReturnValuesOnConditionCheckFailure="ALL_OLD",
+            )  # fmt: skip
+        except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
+            item = item_found(error)
+            same = {"etag": {"S": seen.etag}, "offset": {"N": str(seen.offset)}}
+            return any(item.get(name) != value for name, value in same.items())
+        return True
 
     def _changed(
         self,
@@ -138,10 +160,13 @@ class ProgressTable:
         values: Mapping[str, object] | None = None,
     ) -> Progress | None:
         """The item after *changes*; None if it is not as *seen* any more, or not by *condition*."""
+        changes = {**changes, "expires_at": expiry(PROGRESS_DAYS)}
         kept = {name: value for name, value in changes.items() if value is not None}
         removed = [f"#{name}" for name in changes if name not in kept]
         expression = "SET " + ", ".join(f"#{name} = :new_{name}" for name in kept)
-        names = {*changes, "etag", "offset", "status", "leased_until", "sent_offset"}
+        names = {
+            *changes, "etag", "offset", "sequencer", "status", "leased_until", "sent_offset",
+        }  # fmt: skip
         try:
             response = self._dynamodb.update_item(
                 TableName=self._table,

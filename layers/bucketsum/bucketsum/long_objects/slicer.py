@@ -21,6 +21,7 @@ from bucketsum.errors import (
 )
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
+from bucketsum.long_objects.rows import record_row
 from bucketsum.long_objects.slice import digest_at, hash_slice, require_size
 from bucketsum.long_objects.slice_report import SliceOutcome, SliceReport
 from bucketsum.measure import Measurement
@@ -141,14 +142,15 @@ class Slicer:
         try:
             return self._sliced(message, progress, deadline)
         except ObjectUnreadable as error:
-            reason = str(error)
+            reason = str(error)  # first the row: a chain that has stopped is not looked at again
+            recorded = record_row(self.digests_table, progress, self._row(progress, reason=reason))
             self.progress_table.release(progress)
-            self.progress_table.stop(progress, reason)
-            recorded = self._recorded(progress, self._row(progress, reason=reason))
+            if self.progress_table.stop(progress, reason) is None:
+                raise Deferred(1) from error
             outcome = _UNREADABLE[recorded]
             return SliceReport(outcome, message, progress, reason=reason)
         except NotHashed as error:
-            self.progress_table.remove_progress(progress)
+            self._remove_progress(progress)
             gone = isinstance(error, ObjectGone)
             outcome = SliceOutcome.GONE if gone else SliceOutcome.SUPERSEDED
             return SliceReport(outcome, message, progress, reason=str(error))
@@ -198,15 +200,14 @@ class Slicer:
         opened: OpenObject,
         measurement: Measurement,
     ) -> SliceReport:
-        recorded = self._recorded(moved, self._row(moved, digest, opened))
-        self.progress_table.remove_progress(seen)
+        recorded = record_row(self.digests_table, moved, self._row(moved, digest, opened))
+        self._remove_progress(seen)
         return SliceReport(_HASHED[recorded], message, moved, measurement, digest.sha1)
 
-    def _recorded(self, progress: Progress, row: Row) -> WriteResult:
-        if progress.replaces_etag is None:
-            return self.digests_table.record(row)
-        seen = replace(row, etag=progress.replaces_etag or None)
-        return self.digests_table.replace(row, seen)
+    def _remove_progress(self, progress: Progress) -> None:
+        """Remove the item, unless an equal object at the key, which has a newer event, needs it."""
+        if not self.progress_table.remove_progress(progress):
+            raise Deferred(1)
 
     def _send(self, progress: Progress) -> None:
         self.queue.send(progress)
