@@ -1,7 +1,9 @@
-"""DynamoDB: one table with conditional puts and eventually consistent reads."""
+"""DynamoDB: tables with conditional writes and eventually consistent reads."""
 
 from __future__ import annotations
 
+import re
+from collections import defaultdict
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,54 +16,121 @@ if TYPE_CHECKING:
     from tests.simulation.schedule import Schedule
 
     Item = dict[str, Any]
+    Key = tuple[str, str]
+    Change = Callable[[Item | None], Item | None]
 
+DIGESTS: Final = "digests"
+BACKFILLS: Final = "backfills"
 STALE_SECONDS: Final = 1.0
 """An eventually consistent read is at most this old."""
 
+_KEYS: Final = {DIGESTS: ("object", "entry"), BACKFILLS: ("backfill", "item")}
+_ASSIGNMENT: Final = re.compile(r"(#?\w+) = (:\w+)")
+
 
 class DynamoDb:
-    """The digests table, and the DynamoDB client of the product."""
+    """The digests table and that of backfills, and the DynamoDB client of the product."""
 
     exceptions = SimpleNamespace(ConditionalCheckFailedException=ConditionalCheckFailedException)
 
-    def __init__(self, schedule: Schedule, on_write: Callable[[Item | None, Item], None]) -> None:
+    def __init__(
+        self, schedule: Schedule, on_write: Callable[[Item | None, Item | None], None]
+    ) -> None:
+        """Call *on_write* with the item before and after each write to the digests table."""
         self._schedule = schedule
         self._on_write = on_write
         self.network = Network(schedule, ("ProvisionedThroughputExceededException", 400))
-        self._items: dict[tuple[str, str], list[tuple[float, Item]]] = {}
-        """Key → every item that was ever there, with the time of its write."""
+        self._tables: dict[str, dict[Key, list[tuple[float, Item | None]]]] = defaultdict(dict)
+        """Table → key → the item after every write, with its time; None if it was deleted."""
 
     def item_at(self, key: str, entry: str) -> Item | None:
-        """The item as the last write left it."""
-        written = self._items.get((key, entry))
+        """The item of the digests table as the last write left it."""
+        return self._current(DIGESTS, (key, entry))
+
+    def items(self) -> list[Item]:
+        """Every item of the digests table."""
+        last = (written[-1][1] for written in self._tables[DIGESTS].values())
+        return [item for item in last if item]
+
+    def seed(self, table: str, item: Item) -> None:
+        """Put *item*, whose write is not a part of the schedule."""
+        key = _key_in(table, item)
+        self._tables[table].setdefault(key, []).append((self._schedule.now, item))
+
+    def attribute(self, table: str, key: Key, name: str) -> str:
+        """A text of an item as the last write left it."""
+        item = self._current(table, key) or {}
+        text: str = item.get(name, {}).get("S", "")
+        return text
+
+    def _current(self, table: str, key: Key) -> Item | None:
+        written = self._tables[table].get(key)
         return written[-1][1] if written else None
 
     def put_item(self, **request: Any) -> None:  # noqa: ANN401 - as botocore's
-        """See DynamoDB's PutItem; botocore repeats a request whose response is lost."""
-        item: Item = request["Item"]
-        key = item["object"]["S"], item["entry"]["S"]
-        self.network.request("PutItem", " ".join((*key, item["sequencer"]["S"].rstrip("0"))))
-        self._put(key, item, request)
+        """See DynamoDB's PutItem."""
+        self._write("PutItem", request, request["Item"], lambda _: request["Item"])
+
+    def delete_item(self, **request: Any) -> None:  # noqa: ANN401 - as botocore's
+        """See DynamoDB's DeleteItem."""
+        self._write("DeleteItem", request, request["Key"], lambda _: None)
+
+    def update_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
+        """See DynamoDB's UpdateItem: SET and REMOVE, or ADD of numbers."""
+
+        def changed(before: Item | None) -> Item:
+            return _updated({**(before or request["Key"])}, request)
+
+        item = self._write("UpdateItem", request, request["Key"], changed)
+        return {"Attributes": item}
+
+    def _write(
+        self, operation: str, request: dict[str, Any], key_item: Item, change: Change
+    ) -> Item | None:
+        """Change an item; botocore repeats a request whose response is lost."""
+        table = request["TableName"]
+        key = _key_in(table, key_item)
+        self.network.request(operation, key)
+        after = self._change(operation, table, key, request, change)
         if self._schedule.happens(self.network.faults / 4):
             self._schedule.log("  is repeated by botocore")
             self._schedule.pause()
-            self._put(key, item, request)
+            after = self._change(operation, table, key, request, change)
         self.network.response()
+        return after
 
-    def _put(self, key: tuple[str, str], item: Item, request: dict[str, Any]) -> None:
-        before = self.item_at(*key)
+    def _change(
+        self, operation: str, table: str, key: Key, request: dict[str, Any], change: Change
+    ) -> Item | None:
+        before = self._current(table, key)
         if not holds(request, before):
             self._schedule.log("  the condition fails")
-            raise check_failed("PutItem", before)
-        self._on_write(before, item)
-        self._items.setdefault(key, []).append((self._schedule.now, item))
+            raise check_failed(operation, before)
+        after = change(before)
+        if table == DIGESTS:
+            self._on_write(before, after)
+        self._tables[table].setdefault(key, []).append((self._schedule.now, after))
+        return after
 
     def get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
         """See DynamoDB's GetItem."""
-        key = request["Key"]["object"]["S"], request["Key"]["entry"]["S"]
-        self.network.request("GetItem", " ".join(key))
-        item = self._seen(key, consistent=request.get("ConsistentRead", False))
+        table = request["TableName"]
+        key = _key_in(table, request["Key"])
+        self.network.request("GetItem", key)
+        item = self._seen(table, key, consistent=request.get("ConsistentRead", False))
         return {"Item": item} if item else {}
+
+    def batch_get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
+        """See DynamoDB's BatchGetItem; at times a part of the keys is left."""
+        [(table, wanted)] = request["RequestItems"].items()
+        keys = wanted["Keys"]
+        self.network.request("BatchGetItem", len(keys))
+        count = len(keys)
+        if self._schedule.happens(self.network.faults):
+            count = self._schedule.random.randint(0, count)
+        seen = (self._seen(table, _key_in(table, key), consistent=False) for key in keys[:count])
+        left = {table: {"Keys": keys[count:]}} if keys[count:] else {}
+        return {"Responses": {table: [item for item in seen if item]}, "UnprocessedKeys": left}
 
     def get_paginator(self, operation: str) -> DynamoDb:
         """The paginator of Query, which is this model itself."""
@@ -69,16 +138,45 @@ class DynamoDb:
         return self
 
     def paginate(self, **request: Any) -> Iterator[dict[str, Any]]:  # noqa: ANN401 - as botocore's
-        """See DynamoDB's Query; of an object's rows alone."""
-        name = request["ExpressionAttributeValues"][":object"]["S"]
-        self.network.request("Query", name)
-        seen = [self._seen(key, consistent=False) for key in self._items if key[0] == name]
+        """See DynamoDB's Query; of the items that share a partition, and a prefix."""
+        table, values = request["TableName"], request["ExpressionAttributeValues"]
+        partition, *prefixes = (value["S"] for value in values.values())
+        self.network.request("Query", partition)
+        keys = [
+            key
+            for key in sorted(self._tables[table])
+            if key[0] == partition and key[1].startswith(tuple(prefixes) or "")
+        ]
+        consistent = request.get("ConsistentRead", False)
+        seen = [self._seen(table, key, consistent=consistent) for key in keys]
         yield {"Items": [item for item in seen if item]}
 
-    def _seen(self, key: tuple[str, str], *, consistent: bool) -> Item | None:
+    def _seen(self, table: str, key: Key, *, consistent: bool) -> Item | None:
         """The item as a read sees it: now, or any state of the last second."""
-        written = self._items.get(key, [])
+        written = self._tables[table].get(key, [])
         settled = self._schedule.now - (0 if consistent else STALE_SECONDS)
         oldest = sum(at <= settled for at, _ in written)
         state = self._schedule.random.randint(oldest, len(written))
         return written[state - 1][1] if state else None
+
+
+def _key_in(table: str, item: Item) -> Key:
+    partition, sort = _KEYS[table]
+    return item[partition]["S"], item[sort]["S"]
+
+
+def _updated(item: Item, request: dict[str, Any]) -> Item:
+    names = request.get("ExpressionAttributeNames", {})
+    values = request.get("ExpressionAttributeValues", {})
+    expression: str = request["UpdateExpression"]
+    if expression.startswith("ADD "):
+        for name, value in re.findall(r"(\w+) (:\w+)", expression.removeprefix("ADD ")):
+            total = int(item.get(name, {"N": "0"})["N"]) + int(values[value]["N"])
+            item[name] = {"N": str(total)}
+        return item
+    assigned, _, removed = expression.partition(" REMOVE ")
+    for name, value in _ASSIGNMENT.findall(assigned):
+        item[names.get(name, name)] = values[value]
+    for name in filter(None, removed.split(", ")):
+        item.pop(names.get(name, name), None)
+    return item

@@ -1,90 +1,195 @@
-"""The promises of the hash path, checked at every write and at rest."""
+"""The promises about rows, checked at every write and at rest."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
 
-from tests.simulation.sqs_model import ARRIVALS, DEAD_LETTERS
+from tests.simulation.progress_checks import check_progress, is_progress
+from tests.simulation.s3_model import NULL, S3, Version, sequencer_of
+from tests.simulation.sqs_model import DEAD_LETTERS, SOURCES
 
+from bucketsum.backfill import is_listed
+from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.errors import MalformedMessage
-from bucketsum.notifications import ObjectCreated, events_in
+from bucketsum.long_objects.message import is_slice, slice_message_in
+from bucketsum.notifications import ObjectCreated, ObjectDeleted, events_in
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from tests.simulation.dynamodb_model import DynamoDb, Item
-    from tests.simulation.s3_model import S3, Version
     from tests.simulation.schedule import Schedule
     from tests.simulation.sqs_model import Sqs
+
+    from bucketsum.notifications import ObjectEvent
+
+_DIGITS: Final = 32
 
 
 class Invariants:
     """Reports to the schedule each promise that the product breaks.
 
-    The models know which version each sequencer belongs to and the order of the versions, so no
-    check relies on the product's own comparison of sequencers.
+    The models know the content of each version and the order of all writes, so no check relies on
+    the product's own comparison of sequencers.
     """
 
     def __init__(self, schedule: Schedule, s3: S3) -> None:
         self._schedule, self._s3 = schedule, s3
 
-    def check_write(self, before: Item | None, item: Item) -> None:
-        """No row holds the digest of another version, or replaces a better one."""
-        version = self._version_of(item)
-        name = f"{item['object']['S']} {item['entry']['S']}"
-        if version is None:
-            self._schedule.violate(f"a row for {name}, which was never put")
+    def check_write(self, before: Item | None, item: Item | None) -> None:
+        """No row has the digest of another version, or replaces a better one, or loses facts."""
+        if is_progress(before or item or {}):
+            self._report(check_progress(before, item, self._s3))
             return
-        if "sha1" in item and _text(item, "sha1") != version.sha1:
-            self._schedule.violate(f"the row of {name} has the digest of other bytes")
+        if item is None:
+            self._report(["an item of the digests table was deleted"])
+            return
+        name = f"{item['object']['S']} {item['entry']['S']}"
+        self._report(self._problems_of_deletion(name, before, item))
+        if "sequencer" in item:
+            self._report(self._problems_of_row(name, before, item))
+        elif before and "sequencer" in before:
+            self._report([f"the row of {name} became a tombstone"])
+
+    def _problems_of_row(self, name: str, before: Item | None, item: Item) -> Iterator[str]:
+        versions = self._versions_of(item)
+        if not versions:
+            yield f"a row for {name}, which was never put"
+            return
+        if "sha1" in item and _text(item, "sha1") != versions[0].sha1:
+            yield f"the row of {name} has the digest of other bytes"
         if "sha1" not in item and not _text(item, "reason"):
-            self._schedule.violate(f"the row of {name} has neither digest nor reason")
-        earlier = self._version_of(before) if before else None
+            yield f"the row of {name} has neither digest nor reason"
+        if _text(item, "sequencer") > _padded(versions[-1].number):
+            yield f"the row of {name} has a sequencer of its future"
+        earlier = self._versions_of(before) if before and "sequencer" in before else []
         if not (before and earlier):
             return
-        if earlier.number > version.number:
-            self._schedule.violate(f"an older event overwrote the row of {name}")
-        if earlier is version and "sha1" in before and "sha1" not in item:
-            self._schedule.violate(f"the digest of {name} was overwritten with a reason")
+        if earlier[0].number > versions[-1].number:
+            yield f"an older event overwrote the row of {name}"
+        if "sha1" in before and "sha1" not in item and earlier[0].number >= versions[-1].number:
+            yield f"the digest of {name} was overwritten with a reason"
+
+    def _problems_of_deletion(self, name: str, before: Item | None, item: Item) -> Iterator[str]:
+        deletion = _text(item, "deletion_sequencer")
+        key = item["object"]["S"].partition("/")[2], item["entry"]["S"]
+        if deletion and deletion not in map(_padded, self._s3.deletions[key]):
+            yield f"{name} has a deletion that never was"
+        if ("deleted_at" in item) != bool(deletion) or ("expires_at" in item and not deletion):
+            yield f"{name} has a part of a deletion"
+        if "sequencer" not in item and "expires_at" not in item:
+            yield f"the tombstone of {name} never expires"
+        earlier = _text(before or {}, "deletion_sequencer") or ""
+        if deletion and deletion < earlier:
+            yield f"an older deletion replaced that of {name}"
+        is_newer = key[1] == NULL and (_text(item, "sequencer") or "") > earlier
+        if earlier and not deletion and not is_newer:
+            yield f"{name} lost its deletion"
 
     def check_rest(self, sqs: Sqs, dynamodb: DynamoDb) -> None:
         """Nothing is lost: each version has its row, or its message waits for a person."""
-        dead = set(self._dead_versions(sqs))
+        dead = list(_dead_events(sqs))
+        created = [each for each in dead if isinstance(each, ObjectCreated)]
+        waiting = {version for each in created for version in self._versions_like(each)}
         for version in self._s3.existing():
-            item = dynamodb.item_at(f"inbox/{version.key}", version.version_id)
-            if (item is None or self._version_of(item) is not version) and version not in dead:
-                self._schedule.violate(f"{version.key} {version.version_id} is lost")
+            if version.is_due and not self._has_row(version, dynamodb) and version not in waiting:
+                self._report([f"{version.key} {version.version_id} is lost"])
+        deleted = {
+            (each.key, each.version_id or NULL, each.sequencer)
+            for each in dead
+            if isinstance(each, ObjectDeleted)
+        }
+        self._report(self._lost_deletions(dynamodb, deleted))
+
+    def _lost_deletions(self, dynamodb: DynamoDb, dead: set[tuple[str, str, str]]) -> Iterator[str]:
+        """Deletions that neither the item has nor a dead letter, nor a newer object ended."""
+        for (key, entry), numbers in self._s3.deletions.items():
+            recorded = [
+                number
+                for number in numbers
+                if (sequencer := sequencer_of(number)) in self._s3.due
+                and (key, entry, sequencer) not in dead
+            ]
+            item = dynamodb.item_at(f"inbox/{key}", entry) or {}
+            last = _padded(max(recorded, default=0))
+            row = _text(item, "sequencer") or ""
+            is_over = entry == NULL and row > last
+            if recorded and not is_over and (_text(item, "deletion_sequencer") or "") < last:
+                yield f"the deletion of {key} {entry} is lost"
+
+    def check_restored(self, restored: Iterable[Version], dynamodb: DynamoDb) -> None:
+        """No row of *restored*, which S3 sends again, is unreadable."""
+        for version in restored:
+            item = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
+            if version in self._versions_of(item) and "sha1" not in item:
+                self._report([f"{version.key} {version.version_id} is restored, but not hashed"])
 
     def check_healed(self, sqs: Sqs, dynamodb: DynamoDb, malformed: list[str]) -> None:
         """After all faults are over and a redrive, each version is hashed; only junk is dead."""
-        for version in self._s3.existing():
-            item = dynamodb.item_at(f"inbox/{version.key}", version.version_id)
-            if item is None or self._version_of(item) is not version or "sha1" not in item:
-                self._schedule.violate(f"{version.key} {version.version_id} stays without digest")
+        existing = set(self._s3.existing())
+        for version in existing:
+            item = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
+            name = f"{version.key} {version.version_id}"
+            if version not in self._versions_of(item) or "sha1" not in item:
+                self._report([f"{name} stays without digest"])
+            elif "deleted_at" in item:
+                self._report([f"{name} exists, but is recorded as deleted"])
+        for item in dynamodb.items():
+            is_gone = not is_progress(item) and existing.isdisjoint(self._versions_of(item))
+            if is_gone and "deleted_at" not in item:
+                name = f"{item['object']['S']} {item['entry']['S']}"
+                self._report([f"{name} is deleted, but not recorded so"])
         bodies = {message.body for message in sqs.queues[DEAD_LETTERS].values()}
         if bodies != set(malformed):
-            self._schedule.violate(f"the dead-letter queue has {bodies}, not {malformed}")
-        if sqs.queues[ARRIVALS]:
-            self._schedule.violate("messages stay in the arrivals queue")
+            self._report([f"the dead-letter queue has {bodies}, not {malformed}"])
+        if any(sqs.queues[queue] for queue in SOURCES):
+            self._report(["messages stay in a queue"])
 
-    def _version_of(self, item: Item) -> Version | None:
-        """The version that *item* is about, by its key and its sequencer."""
+    def _has_row(self, version: Version, dynamodb: DynamoDb) -> bool:
+        item = dynamodb.item_at(f"inbox/{version.key}", version.version_id)
+        return item is not None and version in self._versions_of(item)
+
+    def _versions_of(self, item: Item) -> Sequence[Version]:
+        """Versions that *item* may be about, in order; a backfill's row has no sequencer of it."""
+        if "sequencer" not in item:
+            return []
         key = item["object"]["S"].partition("/")[2]
-        sequencer = item["sequencer"]["S"].rstrip("0")
-        return self._s3.history.get((key, item["entry"]["S"], sequencer))
+        return self._versions(
+            key, item["entry"]["S"], _text(item, "etag"), _text(item, "sequencer")
+        )
 
-    def _dead_versions(self, sqs: Sqs) -> Iterator[Version]:
-        for message in sqs.queues[DEAD_LETTERS].values():
-            try:
-                events = events_in(message.body)
-            except MalformedMessage:
-                continue
-            for each in events:
-                if not isinstance(each, ObjectCreated):
-                    continue
-                key = each.key, each.version_id or "null", each.sequencer.rstrip("0")
-                if version := self._s3.history.get(key):
-                    yield version
+    def _versions_like(self, event: ObjectCreated) -> Sequence[Version]:
+        sequencer = event.sequencer.ljust(_DIGITS, "0")
+        return self._versions(event.key, event.version_id or NULL, event.etag, sequencer)
+
+    def _versions(
+        self, key: str, entry: str, etag: str | None, sequencer: str
+    ) -> Sequence[Version]:
+        same = [each for each in self._s3.history[key, entry] if each.etag == etag]
+        exact = [each for each in same if _padded(each.number) == sequencer]
+        return exact or same
+
+    def _report(self, problems: Iterable[str]) -> None:
+        for problem in problems:
+            self._schedule.violate(problem)
+
+
+def _dead_events(sqs: Sqs) -> Iterator[ObjectEvent]:
+    for message in sqs.queues[DEAD_LETTERS].values():
+        try:
+            if is_listed(message.body):
+                yield from listed_objects_in(message.body).objects
+            elif is_slice(message.body):  # its chain may have got a newer event since
+                yield replace(slice_message_in(message.body).created, sequencer="")
+            else:
+                yield from events_in(message.body)
+        except MalformedMessage:
+            continue
+
+
+def _padded(number: int) -> str:
+    return sequencer_of(number).ljust(_DIGITS, "0")
 
 
 def _text(item: Item, name: str) -> Any:  # noqa: ANN401 - text, or None

@@ -1,4 +1,4 @@
-"""A person at the command line: the product's `bucketsum redrive`, with and without --key."""
+"""A person at the command line: the product's `bucketsum redrive` and `bucketsum stop`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.s3_model import BUCKET
-from tests.simulation.sqs_model import ARRIVALS, DEAD_LETTERS
+from tests.simulation.sqs_model import ARRIVALS, BACKFILL, DEAD_LETTERS, LONG_OBJECTS
 
 from bucketsum.digests_table import DigestsTable
+from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum_cli import dead_letter_queue
 from bucketsum_cli.commands.redrive import _requeue
+from bucketsum_cli.commands.stop import _stopped
 
 if TYPE_CHECKING:
     from tests.simulation.dynamodb_model import DynamoDb
@@ -32,7 +34,9 @@ class Operator:
             bucket=BUCKET,
             arrivals_queue_url=ARRIVALS,
             dead_letter_queue_url=DEAD_LETTERS,
+            outputs={"BackfillQueueUrl": BACKFILL, "LongObjectsQueueUrl": LONG_OBJECTS},
             client=lambda _: sqs,
+            progress_table=lambda: ProgressTable(dynamodb, "digests"),  # type: ignore[arg-type] # a model
             digests_table=lambda: DigestsTable(dynamodb, "digests"),  # type: ignore[arg-type] # a model
         )
 
@@ -52,3 +56,11 @@ class Operator:
                 _requeue(self._stack, keys, as_json=True)
         except (BotoCoreError, ClientError) as error:
             self._schedule.log("bucketsum redrive --key ends with %r", error)
+
+    def stop(self) -> None:
+        """Stop the slices of every long object."""
+        try:
+            for progress in list(self._stack.progress_table().in_progress()):
+                self._schedule.log("stops %s: %s", progress.key, _stopped(self._stack, progress))
+        except (BotoCoreError, ClientError) as error:
+            self._schedule.log("bucketsum stop ends with %r", error)

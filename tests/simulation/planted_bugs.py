@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from unittest.mock import patch
 
 from botocore.exceptions import BotoCoreError, ClientError
-from tests.simulation.lambda_model import handler_module
+from tests.simulation.functions import module_of
 from tests.simulation.scenario import simulate
 from tests.simulation.sqs_model import ARRIVALS
 
@@ -43,6 +43,7 @@ _HANDLE: Final = batch.BatchHasher.handle
 _HASHED: Final = hashing.ObjectHasher._hashed
 _GUARDED: Final = deadline.GuardedChunks.__iter__
 _PARSED: Final = batch.BatchHasher._parsed
+_PARAMETERS: Final = DigestsTable.put_parameters
 _RECORD: Final = DigestsTable.record
 _REQUEST: Final = get_object.request_for
 _RESUMED: Final = botocore_reader.BotocoreReader._resumed
@@ -86,7 +87,7 @@ def _resumed_unconditionally(reader: Any, request: Any, *rest: Any) -> Any:  # n
 
 
 def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
-    sqs = handler_module()._dead_letters()._sqs
+    sqs = module_of("hasher")._dead_letters()._sqs
     for message in messages:
         with suppress(BotoCoreError, ClientError):
             sqs.delete_message(ARRIVALS, message.receipt_handle)
@@ -96,6 +97,17 @@ def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: AN
 def _known_by_any_row(hasher: Any, created: Any) -> Any:  # noqa: ANN401 - as the product's
     row = hasher._table.row_at(digest_rows.row_key_of(created))
     return row and hashing.HashResult(created, hashing.Outcome.UNCHANGED)
+
+
+def _reason_wins(table: DigestsTable, row: digest_rows.Row) -> Any:  # noqa: ANN401 - a request
+    request: Any = _PARAMETERS(table, row)
+    request["ConditionExpression"] = (
+        request["ConditionExpression"]
+        .replace("sequencer <", "sequencer <=", 1)
+        .replace(digests_table._IF_NO_DIGEST, "")
+    )
+    request["ExpressionAttributeValues"].pop(":etag", None)
+    return request
 
 
 def _record_without_error(table: DigestsTable, row: digest_rows.Row) -> WriteResult:
@@ -151,8 +163,8 @@ _TABLE: Final = (
      f"{_EXISTS} OR attribute_exists(#object)"),
     ("an older event overwrites a newer row", digests_table, "_IF_NEWER",
      _CONDITION.replace("sequencer <", "sequencer <>", 1)),
-    ("a reason overwrites the digest of the same event", digests_table, "_IF_NEWER",
-     _CONDITION.replace("<> :hashed", "<> :none").replace("sequencer <", "sequencer <=", 1)),
+    ("a reason overwrites the digest of the same event", DigestsTable, "put_parameters",
+     _reason_wins),
     ("an unreadable row is never overwritten", digests_table, "_IF_NEWER",
      f"{_EXISTS} OR sequencer < :sequencer"),
     ("a newer event does not overwrite a row", digests_table, "_IF_NEWER", _EXISTS),

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import IncompleteReadError, ReadTimeoutError
 from tests.simulation.network import Network, refusal
 
-from bucketsum.notifications import ObjectCreated
+from bucketsum.notifications import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.simulation.schedule import Schedule
 
 BUCKET: Final = "inbox"
 NULL: Final = "null"
+EPOCH: Final = 1_795_000_000
+"""The models' time 0, in seconds since 1970."""
 STALL_SECONDS: Final = 20.0
 """A read of a silent connection takes this long: the product's read time-out."""
 
@@ -38,16 +44,18 @@ class Version:
         version_id: ``null`` if it was put without versions.
         content: Its bytes; None of a delete marker.
         number: Orders all writes of the bucket.
-        event_bytes: The size in its event: that of the large object that *content* stands for.
+        put_at: When it was put.
         archived: Whether it is in Glacier.
+        is_due: Whether an event announced it.
     """
 
     key: str
     version_id: str
     content: bytes | None
     number: int
-    event_bytes: int = 0
+    put_at: float = 0
     archived: bool = False
+    is_due: bool = False
 
     @property
     def etag(self) -> str:
@@ -60,22 +68,35 @@ class Version:
         return hashlib.sha1(self.content or b"", usedforsecurity=False).hexdigest()
 
     @property
-    def sequencer(self) -> str:
-        """Hexadecimal and without trailing zeros, so that lengths differ."""
-        return f"00{0x55AED6D00 + self.number * 8:X}".rstrip("0")
-
-    @property
     def created(self) -> ObjectCreated:
-        """Its event."""
+        """The event of its creation."""
         return ObjectCreated(
             bucket=BUCKET,
             key=self.key,
             version_id=None if self.version_id == NULL else self.version_id,
             etag=self.etag,
-            size_bytes=self.event_bytes,
-            sequencer=self.sequencer,
-            event_time="2026-11-20T10:00:00.000Z",
+            size_bytes=len(self.content or b""),
+            sequencer=sequencer_of(self.number),
+            event_time=_iso_text(self.put_at),
         )
+
+    @property
+    def restored(self) -> ObjectRestored:
+        """The event of its restoration from Glacier."""
+        created = self.created
+        return ObjectRestored(
+            created.bucket, self.key, created.version_id, self.etag, created.size_bytes
+        )
+
+
+def sequencer_of(number: int) -> str:
+    """Hexadecimal and without trailing zeros, so that lengths differ."""
+    return f"00{0x55AED6D00 + number * 8:X}".rstrip("0")
+
+
+def _iso_text(at: float) -> str:
+    moment = datetime.fromtimestamp(EPOCH + at, UTC)
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03}Z"
 
 
 class Body:
@@ -113,6 +134,15 @@ class Body:
         """Nothing is held."""
 
 
+def _after(versions: list[Version], key: str, version_id: str | None) -> Iterator[Version]:
+    """*versions* of a key, the newest first, after the markers *key* and *version_id*."""
+    newest_first = versions[::-1]
+    if not versions or versions[0].key != key:
+        yield from newest_first
+    elif version_id is not None:
+        yield from (each for each in newest_first if each.number < int(version_id))
+
+
 @dataclass(slots=True)
 class S3:
     """One bucket, and the S3 client of the product.
@@ -122,7 +152,9 @@ class S3:
         versioning: State of the bucket.
         network: Carries the requests.
         versions: Key → its versions and delete markers, the current one last.
-        history: Key, version id and sequencer → each version ever put.
+        history: Key and version id → each version ever put.
+        deletions: Key and version id → number of each permanent deletion.
+        due: Sequencers of the deletions that events announced.
         denies: Whether the role may not read the bucket now.
     """
 
@@ -130,35 +162,66 @@ class S3:
     versioning: Versioning
     network: Network = field(init=False)
     versions: dict[str, list[Version]] = field(default_factory=dict)
-    history: dict[tuple[str, str, str], Version] = field(default_factory=dict)
+    history: dict[tuple[str, str], list[Version]] = field(default_factory=lambda: defaultdict(list))
+    deletions: dict[tuple[str, str], list[int]] = field(default_factory=lambda: defaultdict(list))
+    due: set[str] = field(default_factory=set)
     denies: bool = False
     _number: int = 0
 
     def __post_init__(self) -> None:
         self.network = Network(self.schedule, ("SlowDown", 503))
 
-    def put(self, key: str, content: bytes | None, size_bytes: int, *, archived: bool) -> Version:
+    def put(self, key: str, content: bytes | None, *, archived: bool = False) -> Version:
         """Put an object; a *content* of None is a delete marker."""
-        self._number += self.schedule.random.randint(1, 40)
         enabled = self.versioning is Versioning.ENABLED
-        version_id = f"v{self._number}" if enabled else NULL
-        version = Version(key, version_id, content, self._number, size_bytes, archived)
-        self.remove(key, NULL if not enabled else "")
+        number = self._next_number()
+        version_id = f"v{number}" if enabled else NULL
+        version = Version(key, version_id, content, number, self.schedule.now, archived)
+        if not enabled:
+            self._remove(key, NULL)
         self.versions.setdefault(key, []).append(version)
-        self.history[key, version_id, version.sequencer] = version
-        self.schedule.log("S3 has %s %s: %r", key, version_id, content)
+        if content is not None:
+            self.history[key, version_id].append(version)
+        size = "a delete marker" if content is None else f"{len(content)} bytes"
+        self.schedule.log("S3 has %s %s: %s", key, version_id, size)
         return version
 
-    def delete(self, key: str) -> None:
+    def delete(self, key: str, by: DeletedBy) -> ObjectDeleted:
         """Delete the object, with a delete marker if the bucket has or had versions."""
-        self.schedule.log("S3 deletes %s", key)
         if self.versioning is Versioning.UNVERSIONED:
-            self.remove(key, NULL)
-        else:
-            self.put(key, None, 0, archived=False)
+            return self.delete_version(key, None, by)
+        marker = self.put(key, None)
+        if marker.version_id == NULL:  # it replaces the version
+            self.deletions[key, NULL].append(marker.number)
+        return self._deleted(key, marker.version_id, marker.number, by, is_marker=True)
 
-    def remove(self, key: str, version_id: str) -> None:
-        """Remove a version for good, if it exists."""
+    def delete_version(self, key: str, version_id: str | None, by: DeletedBy) -> ObjectDeleted:
+        """Delete a version, or a marker, for ever, if it exists."""
+        number = self._next_number()
+        entry = version_id or NULL
+        self.schedule.log("S3 deletes %s %s for ever", key, entry)
+        self._remove(key, entry)
+        self.deletions[key, entry].append(number)
+        return self._deleted(key, version_id, number, by, is_marker=False)
+
+    def _deleted(
+        self, key: str, version_id: str | None, number: int, by: DeletedBy, *, is_marker: bool
+    ) -> ObjectDeleted:
+        return ObjectDeleted(
+            bucket=BUCKET,
+            key=key,
+            version_id=version_id,
+            is_marker=is_marker,
+            deleted_by=by,
+            sequencer=sequencer_of(number),
+            event_time=_iso_text(self.schedule.now),
+        )
+
+    def _next_number(self) -> int:
+        self._number += self.schedule.random.randint(1, 40)
+        return self._number
+
+    def _remove(self, key: str, version_id: str) -> None:
         versions = self.versions.get(key, [])
         versions[:] = [version for version in versions if version.version_id != version_id]
 
@@ -170,6 +233,37 @@ class S3:
             for version in versions
             if version.content is not None
         ]
+
+    def list_object_versions(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
+        """See S3's ListObjectVersions, without prefix and delimiter; the newest version first."""
+        self.network.request("ListObjectVersions", request.get("KeyMarker", ""))
+        after = request.get("KeyMarker", ""), request.get("VersionIdMarker")
+        entries = [
+            (version, version is versions[-1])
+            for key, versions in sorted(self.versions.items())
+            if key >= after[0]
+            for version in _after(versions, *after)
+        ]
+        page = entries[: request["MaxKeys"]]
+        response: dict[str, Any] = {
+            "Versions": [
+                {
+                    "Key": version.key,
+                    "VersionId": version.version_id,
+                    "ETag": f'"{version.etag}"',
+                    "Size": len(version.content),
+                    "LastModified": datetime.fromtimestamp(EPOCH + version.put_at, UTC),
+                    "IsLatest": is_latest,
+                }
+                for version, is_latest in page
+                if version.content is not None
+            ],
+            "IsTruncated": len(page) < len(entries),
+        }
+        if response["IsTruncated"]:
+            last, _ = page[-1]
+            response |= {"NextKeyMarker": last.key, "NextVersionIdMarker": str(last.number)}
+        return response
 
     def get_object(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
         """See S3's GetObject."""

@@ -1,37 +1,48 @@
-"""Scenario: uploads, deletions, events and faults that a seed decides, and the checks at rest."""
+"""Scenario: writes, events, faults and people that a seed decides, and the checks at rest."""
 
 from __future__ import annotations
 
-import json
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
-from unittest.mock import patch
 
+from tests.simulation.backfill_model import Backfills
 from tests.simulation.dynamodb_model import DynamoDb
+from tests.simulation.functions import CHUNK_BYTES, Functions
 from tests.simulation.invariants import Invariants
-from tests.simulation.lambda_model import CHUNK_BYTES, Lambda, Threads
+from tests.simulation.lambda_model import Lambda, Threads
 from tests.simulation.operator_model import Operator
-from tests.simulation.s3_model import NULL, S3, Versioning
+from tests.simulation.s3_events import bodies_of
+from tests.simulation.s3_model import EPOCH, NULL, S3, Versioning
 from tests.simulation.schedule import Process, Schedule
-from tests.simulation.sqs_model import ARRIVALS, Sqs
+from tests.simulation.sqs_model import ARRIVALS, BACKFILL, LONG_OBJECTS, Sqs
 from tests.simulation.trace import Trace
-from tests.support.events import from_sns, notification
 
-from bucketsum import batch
-from bucketsum.batch import LARGE_BYTES
-from bucketsum.hashing import LOOK_UP_FROM_BYTES
+from bucketsum import batch, deadline, digests_table, hashing, small_objects
+from bucketsum.backfill import enqueue, listing
+from bucketsum.long_objects import slicer
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES
+from bucketsum.notifications import DeletedBy, ObjectDeleted
 from bucketsum_cli.commands import redrive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
-    from bucketsum.notifications import ObjectCreated
+    from tests.simulation.s3_model import Version
+
+    from bucketsum.notifications import ObjectEvent
 
 _KEYS: Final = ("a", "photos/b c+ü.jpg")
 _JUNK: Final = ("not JSON", '{"Records": []}')
-_SIZES: Final = (0, 0, 0, LOOK_UP_FROM_BYTES, LARGE_BYTES)
-"""Sizes in events: small objects, and those that are looked up, or deferred."""
+
+_LOOK_UP_BYTES: Final = 4 * CHUNK_BYTES
+_LARGE_BYTES: Final = 6 * CHUNK_BYTES
+_LONG_BYTES: Final = 150
+_SMALL_SIZES: Final = (0, 1, CHUNK_BYTES, 3 * CHUNK_BYTES + 1)
+_SIZES: Final = (*_SMALL_SIZES, *_SMALL_SIZES, _LOOK_UP_BYTES + 1, _LARGE_BYTES + 1)
+_LONG_SIZES: Final = (_LONG_BYTES + 1, 384, 500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,14 +64,39 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     """Run the schedule of *seed*."""
     trace = Trace(enabled=traced)
     schedule = Schedule(seed, trace)
-    with (
-        patch.object(batch, "ThreadPoolExecutor", partial(Threads, schedule)),
-        patch.multiple(redrive, print_json=_print_nothing, note=_print_nothing),
-        patch.object(batch, "carried", lambda work: work),  # no tracing, though a test loaded it
-    ):
-        world = _World(schedule)
-        world.run()
-    return Outcome(seed, world.schedule.violations, trace.lines)
+    with _scaled_down(schedule):
+        _World(schedule).run()
+    return Outcome(seed, schedule.violations, trace.lines)
+
+
+@contextmanager
+def _scaled_down(schedule: Schedule) -> Iterator[None]:
+    """The product with the threads and the time of *schedule*, and limits of a few bytes."""
+    model_time = SimpleNamespace(sleep=schedule.pause, time=lambda: EPOCH + schedule.now)
+    changes: tuple[tuple[Any, str, object], ...] = (
+        (batch, "ThreadPoolExecutor", partial(Threads, schedule)),
+        (batch, "carried", lambda work: work),  # no tracing, though a test loaded it
+        (batch, "SPLIT_FROM_BYTES", _LOOK_UP_BYTES),
+        (batch, "LARGE_BYTES", _LARGE_BYTES),
+        (hashing, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
+        (small_objects, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
+        (deadline, "_SLOW_MB_PER_S", _LONG_BYTES / 897 / 1e6),
+        (slicer, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),
+        (digests_table, "time", model_time),
+        (enqueue, "time", model_time),
+        (enqueue, "QUEUED_MESSAGES_MAX", 2),
+        (listing, "PAGE_OBJECTS", 2),
+        (redrive, "print_json", _print_nothing),
+        (redrive, "note", _print_nothing),
+    )
+    originals = [(target, name, getattr(target, name)) for target, name, _ in changes]
+    try:
+        for target, name, value in changes:
+            setattr(target, name, value)
+        yield
+    finally:
+        for target, name, value in originals:
+            setattr(target, name, value)
 
 
 def _print_nothing(_: object) -> None:
@@ -73,11 +109,15 @@ class _World:
     s3: S3 = field(init=False)
     sqs: Sqs = field(init=False)
     dynamodb: DynamoDb = field(init=False)
-    function: Lambda = field(init=False)
+    hasher: Lambda = field(init=False)
+    slicer: Lambda = field(init=False)
+    backfills: Backfills = field(init=False)
     invariants: Invariants = field(init=False)
     contents: list[bytes] = field(default_factory=list)
-    events: list[ObjectCreated] = field(default_factory=list)
+    sizes: tuple[int, ...] = _SIZES
+    events: list[ObjectEvent] = field(default_factory=list)
     malformed: list[str] = field(default_factory=list)
+    is_attached: bool = True
 
     def __post_init__(self) -> None:
         schedule = self.schedule
@@ -87,12 +127,19 @@ class _World:
         self.invariants = Invariants(schedule, self.s3)
         self.sqs = Sqs(schedule)
         self.dynamodb = DynamoDb(schedule, self.invariants.check_write)
-        self.function = Lambda(schedule, self.s3, self.sqs, self.dynamodb)
+        functions = Functions(schedule, self.s3, self.sqs, self.dynamodb)
+        self.hasher = Lambda("hasher", functions.hasher(), schedule, self.sqs)
+        self.hasher.subscribe(ARRIVALS)
+        self.hasher.subscribe(BACKFILL)
+        self.slicer = Lambda("slicer", functions.slicer(), schedule, self.sqs)
+        self.slicer.subscribe(LONG_OBJECTS)
+        self.backfills = Backfills(schedule, self.s3, self.dynamodb, functions.enqueuer())
         schedule.spread = schedule.random.choice((1, 3, 4, 5.3))
         if schedule.happens(0.4):
             later = schedule.random.choice((Versioning.ENABLED, Versioning.SUSPENDED))
             self._later(partial(setattr, self.s3, "versioning", later))
         self._plan_faults()
+        self._plan_people()
         self._plan_writes()
 
     def _plan_faults(self) -> None:
@@ -101,9 +148,10 @@ class _World:
         self.dynamodb.network.faults = chance((0, 0, 0.1, 0.4))
         self.sqs.network.faults = chance((0, 0, 0.1, 0.4))
         self.sqs.repeats = chance((0, 0, 0.2))
-        self.function.environments = chance((1, 2, 3))
-        self.function.batch_size = chance((1, 3, 10))
-        self.function.kills = chance((0, 0, 0.03, 0.15))
+        self.hasher.environments = self.slicer.environments = chance((1, 2, 3))
+        self.hasher.batch_size = chance((1, 3, 10))
+        kills = chance((0, 0, 0.03, 0.15))
+        self.hasher.kills = self.slicer.kills = self.backfills.kills = kills
         if schedule.happens(0.15):
             self._later(partial(setattr, self.s3, "denies", True))
             self._later(partial(setattr, self.s3, "denies", False))
@@ -111,18 +159,38 @@ class _World:
             junk = chance(_JUNK)
             self.malformed.append(junk)
             self._later(partial(self.sqs.send, ARRIVALS, junk, {}))
+
+    def _plan_people(self) -> None:
+        schedule = self.schedule
         if schedule.happens(0.2):
             self._later(partial(self._run_operator, 0.1))
+        if schedule.happens(0.2):
+            self.sizes = _LONG_SIZES if schedule.happens(0.5) else (*_SIZES, *_LONG_SIZES)
+            if schedule.happens(0.2):
+                self._later(partial(self._run_operator, 0.1, stops=True))
+        if schedule.happens(0.15):
+            self.is_attached = schedule.happens(0.4)
+            attached_at = 5 * schedule.latency()
+            schedule.after(attached_at, self._attach)
+            for _ in range(1 + schedule.happens(0.3)):
+                starts_at = attached_at + schedule.latency()
+                all_versions = schedule.happens(0.5)
+                start = partial(self.backfills.start, all_versions=all_versions)
+                schedule.after(starts_at, start)
+
+    def _attach(self) -> None:
+        self.is_attached = True
+        self.schedule.log("the bucket notifies the queue from now on")
 
     def _plan_writes(self) -> None:
         schedule = self.schedule
         keys = _KEYS[: schedule.random.choice((1, 1, 2))]
         for _ in range(schedule.random.randint(1, 5)):
             key = schedule.random.choice(keys)
-            if schedule.happens(0.15):
-                self._later(partial(self.s3.delete, key))
-            elif schedule.happens(0.1):
-                self._later(partial(self._restore_or_remove, key))
+            if schedule.happens(0.2):
+                self._later(partial(self._delete, key))
+            elif schedule.happens(0.15):
+                self._later(partial(self._change, key))
             else:
                 self._later(partial(self._put, key))
 
@@ -134,48 +202,71 @@ class _World:
         if self.contents and self.schedule.happens(0.15):
             content = random.choice(self.contents)
         else:
-            length = random.choice((0, 1, CHUNK_BYTES, 3 * CHUNK_BYTES + 1))
-            content = f"{len(self.contents)}".encode() * length
+            content = _content(len(self.contents), random.choice(self.sizes))
             self.contents.append(content)
-        size_bytes = random.choice(_SIZES) + len(content)
-        version = self.s3.put(key, content, size_bytes, archived=self.schedule.happens(0.08))
-        for _ in range(1 + self.schedule.happens(0.2)):
-            self.schedule.after(self.schedule.latency(), partial(self._arrive, version.created))
+        version = self.s3.put(key, content, archived=self.schedule.happens(0.08))
+        version.is_due = self.is_attached
+        self._notify(version.created)
 
-    def _restore_or_remove(self, key: str) -> None:
-        """Change an existing version: restore it from Glacier, or delete it for good."""
+    def _delete(self, key: str) -> None:
+        by = self.schedule.random.choice(tuple(DeletedBy))
+        self._notify(self.s3.delete(key, by))
+
+    def _change(self, key: str) -> None:
+        """Change an existing version: archive it, restore it, or delete it for ever."""
         versions = self.s3.versions.get(key)
-        if versions:
-            version = self.schedule.random.choice(versions)
-            if version.archived:
-                version.archived = False
-            else:
-                self.s3.remove(key, version.version_id)
-            self.schedule.log("S3 restores or removes %s %s", key, version.version_id)
+        if not versions:
+            return
+        version = self.schedule.random.choice(versions)
+        if version.archived:
+            self._restore(version)
+        elif version.content is not None and self.schedule.happens(0.3):
+            self.schedule.log("S3 archives %s %s", key, version.version_id)
+            version.archived = True
+        else:
+            version_id = (
+                None if self.s3.versioning is Versioning.UNVERSIONED else version.version_id
+            )
+            by = self.schedule.random.choice(tuple(DeletedBy))
+            self._notify(self.s3.delete_version(key, version_id, by))
 
-    def _arrive(self, created: ObjectCreated) -> None:
+    def _restore(self, version: Version) -> None:
+        version.archived = False
+        self.schedule.log("S3 restores %s %s", version.key, version.version_id)
+        self._notify(version.restored)
+
+    def _notify(self, event: ObjectEvent) -> None:
+        """Send *event*, at times twice, each some time later."""
+        if self.is_attached:
+            if isinstance(event, ObjectDeleted):
+                self.s3.due.add(event.sequencer)
+            for _ in range(1 + self.schedule.happens(0.2)):
+                self.schedule.after(self.schedule.latency(), partial(self._arrive, event))
+
+    def _arrive(self, event: ObjectEvent) -> None:
         """Deliver an event, at times together with the next, and as version ``null``."""
-        if not created.version_id and self.schedule.happens(0.1):
-            created = replace(created, version_id=NULL)
-        self.events.append(created)
+        if not event.version_id and self.schedule.happens(0.1):
+            event = replace(event, version_id=NULL)
+        self.events.append(event)
         if self.schedule.happens(0.2):
             self._later(self._deliver)
         else:
             self._deliver()
 
     def _deliver(self) -> None:
-        """Send a message of all events that wait, at times over SNS."""
-        if self.events:
-            body: dict[str, Any] = notification(*self.events)
-            self.events.clear()
-            self.sqs.send(
-                ARRIVALS, json.dumps(from_sns(body) if self.schedule.happens(0.05) else body), {}
-            )
+        """Send the messages of all events that wait."""
+        events, self.events = self.events, []
+        if events:
+            for body in bodies_of(events, self.schedule):
+                self.sqs.send(ARRIVALS, body, {})
 
-    def _run_operator(self, kills: float) -> None:
+    def _run_operator(self, kills: float, *, stops: bool = False) -> None:
         operator = Operator(self.schedule, self.sqs, self.dynamodb)
 
         def work() -> None:
+            if stops:
+                operator.stop()
+                return
             operator.redrive()
             operator.requeue(*_KEYS)
 
@@ -189,19 +280,32 @@ class _World:
             self._run_to_rest()
         self.schedule.log("all faults are over")
         self._heal()
+        archived = [version for version in self.s3.existing() if version.archived]
+        for version in archived:
+            self.schedule.after(3600, partial(self._restore, version))
+        self._run_to_rest()
+        self.invariants.check_restored(archived, self.dynamodb)
         self.schedule.after(3600, partial(self._run_operator, 0))
+        if self.backfills:
+            self.backfills.resume()
+            self.backfills.start(all_versions=True)
         self.schedule.run()
         self.invariants.check_healed(self.sqs, self.dynamodb, self.malformed)
 
     def _run_to_rest(self) -> None:
         self.schedule.run()
         self.schedule.log("all is at rest")
+        self.backfills.mark_due()
         self.invariants.check_rest(self.sqs, self.dynamodb)
 
     def _heal(self) -> None:
         for network in (self.s3.network, self.sqs.network, self.dynamodb.network):
             network.faults = 0
-        self.schedule.spread, self.sqs.repeats, self.function.kills = 1, 0, 0
+        self.schedule.spread, self.sqs.repeats = 1, 0
+        self.hasher.kills = self.slicer.kills = self.backfills.kills = 0
         self.s3.denies = False
-        for version in self.s3.existing():
-            version.archived = False
+
+
+def _content(number: int, size_bytes: int) -> bytes:
+    """Bytes that differ from place to place, and from number to number."""
+    return bytes((31 * number + 7 * place + place // 128) % 251 for place in range(size_bytes))

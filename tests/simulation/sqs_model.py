@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from tests.simulation.schedule import Schedule
 
 ARRIVALS: Final = "https://sqs/arrivals"
+BACKFILL: Final = "https://sqs/backfill"
+LONG_OBJECTS: Final = "https://sqs/long-objects"
 DEAD_LETTERS: Final = "https://sqs/dead-letters"
+SOURCES: Final = (ARRIVALS, BACKFILL, LONG_OBJECTS)
+"""Queues of functions; each has the dead-letter queue."""
 VISIBILITY_SECONDS: Final = 5400.0
 MAX_RECEIVES: Final = 5
 
@@ -45,22 +49,22 @@ class Message:
 
 @dataclass(slots=True)
 class Sqs:
-    """The arrivals queue and its dead-letter queue, and the SQS client of the product.
+    """The queues of the functions and their dead-letter queue, and the SQS client of the product.
 
     Attributes:
         schedule: Decides.
         network: Carries the requests.
         repeats: Probability that a deleted message is received once more.
-        on_visible: Called when a message of the arrivals queue becomes visible.
+        on_visible: Queue URL → called when a message of it becomes visible.
         queues: Queue URL → message id → message.
     """
 
     schedule: Schedule
     network: Network = field(init=False)
     repeats: float = 0
-    on_visible: Callable[[], None] = lambda: None
+    on_visible: dict[str, Callable[[], None]] = field(default_factory=dict)
     queues: dict[str, dict[str, Message]] = field(
-        default_factory=lambda: {ARRIVALS: {}, DEAD_LETTERS: {}}
+        default_factory=lambda: {queue: {} for queue in (*SOURCES, DEAD_LETTERS)}
     )
     _number: int = 0
 
@@ -73,7 +77,7 @@ class Sqs:
         message = Message(f"m{self._number}", body, attributes, self.schedule.now, 0)
         self.queues[queue][message.message_id] = message
         self.schedule.log("%s has message %s", queue, message.message_id)
-        self._show(message, 0)
+        self._show(queue, message, 0)
 
     def receive(self, queue: str, limit: int, hide_seconds: float) -> list[Message]:
         """Take up to *limit* visible messages in any order, and hide them."""
@@ -82,12 +86,12 @@ class Sqs:
         self.schedule.random.shuffle(visible)
         received = []
         for message in visible[:limit]:
-            if queue == ARRIVALS and message.receives >= MAX_RECEIVES:
-                self._redrive(message)
+            if queue != DEAD_LETTERS and message.receives >= MAX_RECEIVES:
+                self._redrive(queue, message)
                 continue
             message.receives += 1
             message.receipt = f"{message.message_id}/{message.receives}"
-            self._show(message, hide_seconds)
+            self._show(queue, message, hide_seconds)
             received.append(message)
         return received
 
@@ -98,16 +102,17 @@ class Sqs:
         if message and self.schedule.happens(self.repeats):
             self.schedule.log("  but a copy is left")
             self.queues[queue][message.message_id] = message
-            self._show(message, self.schedule.latency())
+            self._show(queue, message, self.schedule.latency())
 
-    def _redrive(self, message: Message) -> None:
-        del self.queues[ARRIVALS][message.message_id]
+    def _redrive(self, queue: str, message: Message) -> None:
+        del self.queues[queue][message.message_id]
         self.queues[DEAD_LETTERS][message.message_id] = message
         self.schedule.log("SQS moves %s to the dead-letter queue", message.message_id)
 
-    def _show(self, message: Message, seconds: float) -> None:
+    def _show(self, queue: str, message: Message, seconds: float) -> None:
         message.visible_at = self.schedule.now + seconds
-        self.schedule.after(seconds, self.on_visible)
+        if queue in self.on_visible:
+            self.schedule.after(seconds, self.on_visible[queue])
 
     def _held(self, queue: str, receipt: str) -> Message:
         """The message of this *receipt*, if it is the last, and still hidden."""
@@ -129,7 +134,7 @@ class Sqs:
     ) -> None:
         """See SQS's ChangeMessageVisibility."""
         self.network.request("ChangeMessageVisibility", f"{ReceiptHandle} {VisibilityTimeout} s")
-        self._show(self._held(QueueUrl, ReceiptHandle), VisibilityTimeout)
+        self._show(QueueUrl, self._held(QueueUrl, ReceiptHandle), VisibilityTimeout)
         self.network.response()
 
     def delete_message(self, QueueUrl: str, ReceiptHandle: str) -> None:
@@ -149,7 +154,7 @@ class Sqs:
         """See SQS's SendMessageBatch."""
 
         def send(entry: dict[str, Any]) -> None:
-            self.send(QueueUrl, entry["MessageBody"], entry["MessageAttributes"])
+            self.send(QueueUrl, entry["MessageBody"], entry.get("MessageAttributes", {}))
 
         return self._batch("SendMessageBatch", Entries, send)
 
@@ -177,6 +182,13 @@ class Sqs:
         self.network.response()
         return {"Failed": failed}
 
+    def get_queue_attributes(self, QueueUrl: str, AttributeNames: list[str]) -> dict[str, Any]:
+        """See SQS's GetQueueAttributes; of the number of visible messages alone."""
+        self.network.request("GetQueueAttributes", QueueUrl)
+        messages = self.queues[QueueUrl].values()
+        visible = sum(message.visible_at <= self.schedule.now for message in messages)
+        return {"Attributes": dict.fromkeys(AttributeNames, str(visible))}
+
     def change_message_visibility_batch(
         self, QueueUrl: str, Entries: Iterable[dict[str, Any]]
     ) -> None:
@@ -185,7 +197,7 @@ class Sqs:
         for entry in Entries:
             message = self.queues[QueueUrl].get(entry["ReceiptHandle"].partition("/")[0])
             if message and message.receipt == entry["ReceiptHandle"]:
-                self._show(message, entry["VisibilityTimeout"])
+                self._show(QueueUrl, message, entry["VisibilityTimeout"])
 
 
 def _as_received(message: Message) -> dict[str, Any]:

@@ -1,0 +1,123 @@
+"""Step Functions: executions of the product's state machine for backfills, as its file says."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.simulation.dynamodb_model import BACKFILLS
+from tests.simulation.lambda_model import TIME_OUT_SECONDS, context_of
+from tests.simulation.s3_model import BUCKET
+from tests.simulation.schedule import Killed, Process
+
+from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.dynamodb_items import encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from tests.simulation.dynamodb_model import DynamoDb
+    from tests.simulation.lambda_model import Handler
+    from tests.simulation.s3_model import S3, Version
+    from tests.simulation.schedule import Schedule
+
+_RUNS: Final = "backfills"
+_ATTEMPTS: Final = 5
+_INTERVAL_SECONDS: Final = 5.0
+
+
+class Backfills:
+    """Backfills of the bucket.
+
+    Attributes:
+        kills: Probability, at each AWS call, that an enqueuer dies there.
+    """
+
+    def __init__(self, schedule: Schedule, s3: S3, dynamodb: DynamoDb, handler: Handler) -> None:
+        self.kills = 0.0
+        self._schedule, self._s3, self._dynamodb, self._handler = schedule, s3, dynamodb, handler
+        self._begun: list[tuple[Backfill, list[Version]]] = []
+        """Each with the versions that it must list."""
+
+    def __bool__(self) -> bool:
+        """Whether there were any."""
+        return bool(self._begun)
+
+    def start(self, *, all_versions: bool) -> None:
+        """Begin a backfill, whose record a person's command has written."""
+        number = len(self._begun)
+        backfill = Backfill(
+            backfill_id=f"20261122-{number}",
+            bucket=BUCKET,
+            status=BackfillStatus.RUNNING,
+            started_at="2026-11-22T00:00:00.000Z",
+            all_versions=all_versions,
+        )
+        self._begun.append((backfill, self._listable(all_versions=all_versions)))
+        item = encoded(backfill, "") | {
+            "backfill": {"S": _RUNS},
+            "item": {"S": backfill.backfill_id},
+        }
+        self._dynamodb.seed(BACKFILLS, item)
+        self._plan(backfill.backfill_id)
+
+    def resume(self) -> None:
+        """Begin another execution of each that ended early."""
+        for backfill, _ in self._begun:
+            if not self._is_queued(backfill):
+                self._plan(backfill.backfill_id)
+
+    def mark_due(self) -> None:
+        """Note the versions that must be hashed, as backfills that are done have listed them."""
+        for backfill, versions in self._begun:
+            if self._is_queued(backfill):
+                listed = set(self._listable(all_versions=backfill.all_versions))
+                for version in listed.intersection(versions):
+                    version.is_due = True
+
+    def _is_queued(self, backfill: Backfill) -> bool:
+        status = self._dynamodb.attribute(BACKFILLS, (_RUNS, backfill.backfill_id), "status")
+        return status == BackfillStatus.QUEUED
+
+    def _listable(self, *, all_versions: bool) -> list[Version]:
+        return [
+            version
+            for version in self._s3.existing()
+            if all_versions or version is self._s3.versions[version.key][-1]
+        ]
+
+    def _plan(self, backfill_id: str) -> None:
+        event = {"action": "plan", "backfill_id": backfill_id}
+        self._invoke(event, partial(self._enqueue, backfill_id), _ATTEMPTS)
+
+    def _enqueue(self, backfill_id: str, shares: list[Any]) -> None:
+        left = len(shares)
+
+        def end_share(_: object) -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                self._plan(backfill_id)
+
+        for share in shares:
+            self._invoke(share, end_share, _ATTEMPTS)
+
+    def _invoke(self, event: Any, then: Callable[[Any], None], attempts: int) -> None:  # noqa: ANN401 - JSON
+        """Invoke the enqueuer, again if it fails; without an attempt left the execution ends."""
+        process = Process("enqueuer", self._schedule.now + TIME_OUT_SECONDS, self.kills)
+        retry = partial(self._invoke, event, then, attempts - 1)
+
+        def work() -> None:
+            self._schedule.log("is invoked with %s", event)
+            try:
+                result = self._handler(event, context_of(self._schedule))
+            except (Exception, Killed) as error:
+                self._schedule.log("ends with %r", error)
+                if attempts > 1:
+                    self._schedule.after(_INTERVAL_SECONDS, retry)
+                if isinstance(error, Killed):
+                    raise
+            else:
+                self._schedule.after(0, partial(then, result))
+
+        self._schedule.start(process, work)

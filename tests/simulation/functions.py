@@ -1,0 +1,201 @@
+"""The product's functions, wired to the models in place of AWS's clients."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import os
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+from unittest.mock import patch
+
+from tests.simulation.connections_model import ModelConnections, Urls, row_requests
+from tests.simulation.dynamodb_model import BACKFILLS, DIGESTS, DynamoDb
+from tests.simulation.s3_model import EPOCH, S3
+from tests.simulation.sqs_model import (
+    ARRIVALS,
+    BACKFILL,
+    DEAD_LETTERS,
+    LONG_OBJECTS,
+    MAX_RECEIVES,
+    Sqs,
+)
+from tests.support.settings import SETTINGS
+
+from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer
+from bucketsum.backfill.listed_batch import ListedBatchHasher
+from bucketsum.backfill.table import BackfillsTable
+from bucketsum.batch import BatchHasher
+from bucketsum.dead_letters import DeadLetters
+from bucketsum.deletions import Deletions
+from bucketsum.digests_table import DigestsTable
+from bucketsum.failed_messages import FailedMessages
+from bucketsum.hashing import ObjectHasher
+from bucketsum.long_objects.hand_over import HandOver
+from bucketsum.long_objects.message import LongObjectsQueue
+from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.long_objects.slicer import Slicer
+from bucketsum.network import Network
+from bucketsum.s3.botocore_reader import BotocoreReader
+from bucketsum.small_objects import SmallObjectHasher
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+    from tests.simulation.lambda_model import Handler
+    from tests.simulation.schedule import Schedule
+
+_SOURCES: Final = Path(__file__).parents[2] / "src"
+
+CHUNK_BYTES: Final = 8
+"""Contents have some chunks of this size, so that much can happen while one is read."""
+
+_SLICER_CHUNK_BYTES: Final = 96  # not a multiple of a digest's block
+
+_SETTINGS: Final = replace(
+    SETTINGS,
+    arrivals_queue_url=ARRIVALS,
+    dead_letter_queue_url=DEAD_LETTERS,
+    long_objects_queue_url=LONG_OBJECTS,
+    max_receives=MAX_RECEIVES,
+)
+_ENVIRONMENT: Final = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_DEFAULT_REGION": "us-east-1",
+    "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512",
+    "DIGESTS_TABLE": DIGESTS,
+    "BACKFILLS_TABLE": BACKFILLS,
+    "BACKFILL_QUEUE_URL": BACKFILL,
+    "BACKFILL_CONCURRENCY": "2",
+    "ARRIVALS_QUEUE_URL": ARRIVALS,
+    "DEAD_LETTER_QUEUE_URL": DEAD_LETTERS,
+    "MAX_RECEIVES": str(MAX_RECEIVES),
+    "CHUNK_BYTES": "65536",
+    "STREAMS": "auto",
+    "EXTRA_ALGORITHMS": "",
+    "DELETED_ROW_DAYS": "0",
+    "POWERTOOLS_SERVICE_NAME": "simulated",
+    "POWERTOOLS_METRICS_NAMESPACE": "bucketsum",
+    "POWERTOOLS_TRACE_DISABLED": "1",
+}
+
+
+class _Silent:
+    """A logger and a recorder of metrics that do nothing."""
+
+    def __getattr__(self, name: str) -> Any:  # noqa: ANN401 - any method
+        return lambda *_, **__: None
+
+
+@cache
+def module_of(function: str) -> ModuleType:
+    """The function's own module, loaded once, without its log and its metrics."""
+    with patch.dict(os.environ, _ENVIRONMENT):
+        path = _SOURCES / function / "app.py"
+        spec = importlib.util.spec_from_file_location(f"simulated_{function}", path)
+        assert spec
+        assert spec.loader
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+    vars(module).update(logger=_Silent(), metrics=_Silent())
+    return module
+
+
+def _handler_of(module: ModuleType) -> Handler:
+    handler: Handler = inspect.unwrap(module.lambda_handler)
+    return handler
+
+
+@dataclass(frozen=True, slots=True)
+class Functions:
+    """Handlers of the functions, for one schedule."""
+
+    schedule: Schedule
+    s3: S3
+    sqs: Sqs
+    dynamodb: DynamoDb
+
+    def hasher(self) -> Handler:
+        """The hasher, at times without libcurl."""
+        module, schedule = module_of("hasher"), self.schedule
+        settings = replace(_SETTINGS, threads=schedule.random.choice((1, 4)))
+        days = schedule.random.choice((0, 30))
+        dynamodb: Any = self.dynamodb
+        table = DigestsTable(dynamodb, DIGESTS, days)
+        source = self._source(CHUNK_BYTES)
+        sqs: Any = self.sqs
+        queue = LongObjectsQueue(sqs, LONG_OBJECTS)
+        hasher = ObjectHasher(
+            source=source,
+            table=table,
+            settings=settings,
+            clock=lambda: schedule.now,
+            long_objects=HandOver(ProgressTable(dynamodb, DIGESTS), queue, self._time),
+        )
+        connections: Any = ModelConnections(schedule, self.s3, self.dynamodb)
+        urls: Any = Urls()
+        network = Network(connections, urls, row_requests(table), source)
+        small = SmallObjectHasher(network, hasher, settings, lambda: schedule.now)
+        has_libcurl = schedule.happens(0.7)
+        deletions = Deletions(dynamodb, DIGESTS, days)
+        listed = ListedBatchHasher(hasher, table, settings)
+        vars(module).update(
+            _HASHER=hasher,
+            _TABLE=table,
+            _DYNAMODB=self.dynamodb,
+            _BATCH=BatchHasher(
+                vars(module)["_handled"], settings, small_objects=small if has_libcurl else None
+            ),
+            _FAILED=self._failed(module),
+            _deletions=lambda: deletions,
+            _listed_batch=lambda: listed,
+        )
+        return _handler_of(module)
+
+    def slicer(self) -> Handler:
+        """The slicer; slices have some blocks at most."""
+        module = module_of("slicer")
+        dynamodb: Any = self.dynamodb
+        sqs: Any = self.sqs
+        vars(module).update(
+            _SLICER=Slicer(
+                source=self._source(_SLICER_CHUNK_BYTES),
+                progress_table=ProgressTable(dynamodb, DIGESTS),
+                digests_table=DigestsTable(dynamodb, DIGESTS),
+                queue=LongObjectsQueue(sqs, LONG_OBJECTS),
+                settings=_SETTINGS,
+                slice_bytes=self.schedule.random.choice((128, 300)),
+                clock=self._time,
+            ),
+            _FAILED=self._failed(module),
+        )
+        return _handler_of(module)
+
+    def enqueuer(self) -> Handler:
+        """The enqueuer of backfills."""
+        module = module_of("enqueuer")
+        dynamodb: Any = self.dynamodb
+        sqs: Any = self.sqs
+        backfills = BackfillsTable(dynamodb, BACKFILLS)
+        vars(module).update(
+            _S3=self.s3,
+            _BACKFILLS=backfills,
+            _ENQUEUER=Enqueuer(backfills, BackfillQueue(sqs, BACKFILL)),
+        )
+        return _handler_of(module)
+
+    def _source(self, chunk_bytes: int) -> BotocoreReader:
+        s3: Any = self.s3
+        return BotocoreReader(s3, chunk_bytes, pause=self.schedule.pause)
+
+    def _time(self) -> float:
+        return EPOCH + self.schedule.now
+
+    def _failed(self, module: ModuleType) -> FailedMessages:
+        sqs: Any = self.sqs
+        dead_letters = DeadLetters(sqs, _SETTINGS, self.schedule.random.random)
+        vars(module)["_dead_letters"] = lambda: dead_letters
+        return FailedMessages(lambda: dead_letters, module.logger, module.metrics)

@@ -1,0 +1,58 @@
+"""The promises about progress items: no byte is skipped or hashed twice."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from bucketsum.digest import SHA1
+from bucketsum.long_objects.openssl_digest import library_for
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
+from bucketsum.long_objects.progress import PARTITION, progress_in
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
+    from tests.simulation.s3_model import S3
+
+    from bucketsum.long_objects.progress import Progress
+
+
+def is_progress(item: Mapping[str, Any]) -> bool:
+    """Whether *item* is that of a long object."""
+    return bool(item) and item["object"]["S"] == PARTITION
+
+
+def check_progress(
+    before: Mapping[str, Any] | None, item: Mapping[str, Any] | None, s3: S3
+) -> Iterator[str]:
+    """Problems of a write of a progress item."""
+    if item is None:
+        return
+    progress = progress_in(item)
+    name = f"{progress.key} {progress.version}"
+    contents = [
+        version.content or b""
+        for version in s3.history[progress.key, progress.version]
+        if version.etag == progress.etag
+    ]
+    if not contents:
+        yield f"slices of {name}, which was never put"
+        return
+    if "expires_at" not in item:
+        yield f"the progress of {name} would stay for ever"
+    if progress.hop > -(-len(contents[0]) // BLOCK_BYTES):
+        yield f"{name} has more slices than blocks"
+    earlier = progress_in(before) if before else None
+    if earlier and earlier.etag == progress.etag and progress.offset < earlier.offset:
+        yield f"the slices of {name} go back"
+    if progress.offset and not _is_begun(contents[0][: progress.offset], progress):
+        yield f"the slices of {name} skipped or repeated bytes"
+
+
+def _is_begun(content: bytes, progress: Progress) -> bool:
+    """Whether *progress* has the digest's state after *content*."""
+    states = {SHA1: progress.states[SHA1]}
+    hashed = PortableDigest(library_for(()), (), states).digest()
+    return hashed.sha1 == hashlib.sha1(content, usedforsecurity=False).hexdigest()
