@@ -155,6 +155,15 @@ def test_names_are_those_of_the_code(document: Document) -> None:
     assert not {name for name in named - AWS_NAMES if not re.search(rf"\b{name}", text)}
 
 
+def test_tests_of_the_security_page_exist() -> None:
+    """A threat whose test was renamed or removed would only seem to be tested."""
+    page = (ROOT / "docs" / "security.md").read_text(encoding="utf-8")
+    suites = [path.read_text(encoding="utf-8") for path in (ROOT / "tests").rglob("test_*.py")]
+    named = set(re.findall(r"`(test_\w+)`", page))
+    assert named
+    assert not {name for name in named if not any(f"def {name}(" in text for text in suites)}
+
+
 @documents
 def test_no_path_of_a_machine(document: Document) -> None:
     """No document names a place that only its author's machine has."""
