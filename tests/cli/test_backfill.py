@@ -60,9 +60,9 @@ def test_the_bill_of_a_billion_objects(run: Run, executions: dict[str, Any]) -> 
     ended = run("backfill", BUCKET, "--dry-run", *BILLION, "--json")
     assert ended.status == 0
     bill = ended.document["bill"]
-    assert bill["objects"] == 10**9
+    assert bill["object_count"] == 10**9
     assert bill["orchestration_usd"] < 100 < bill["usd"]
-    assert bill["limit"] == "BackfillConcurrency"
+    assert bill["limited_by"] == "BackfillConcurrency"
     assert ended.document["backfill"] is None
     assert executions == {}
 

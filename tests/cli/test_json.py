@@ -24,9 +24,16 @@ from tests.cli.deployed import (
 )
 from tests.support.events import notification
 
+from bucketsum.backfill.bill import Setup, Work, bill_of
+from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.backfill.tally import Tally
+from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.records import Run as SweepRun
 from bucketsum.sweep.records import RunStatus
 from bucketsum_cli import emulator, teardown
+from bucketsum_cli.backfill.backfills import Progress
+from bucketsum_cli.backfill.counting import Count
+from bucketsum_cli.backfill.views import bill_as_json, progress_as_json
 from bucketsum_cli.emulator import LocalAws, LocalProject
 from bucketsum_cli.local import demo
 from bucketsum_cli.rows import iso_text
@@ -50,14 +57,14 @@ def documented(kind: str = ".*") -> set[str]:
 
 
 def fields_in(document: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON value
-    """Each field of a document with its value, however deep; algorithms are no fields."""
+    """Each field of a document with its value, however deep; names in maps are no fields."""
     if isinstance(document, list):
         for item in document:
             yield from fields_in(item)
     elif isinstance(document, dict):
         for name, value in document.items():
             yield name, value
-            if name != "digests":
+            if name not in ("digests", "parameters"):
                 yield from fields_in(value)
 
 
@@ -115,18 +122,33 @@ def local_documents(
     return [*documents, json.loads(capsys.readouterr().out)]
 
 
+def backfill_documents() -> list[Any]:
+    """The documents of `bucketsum backfill`."""
+    work = Work(objects=1, size_bytes=1)
+    bill = bill_of(work, Setup(256, 10, 10), prices_in("us-east-1", "arm64"))
+    run = Backfill("id", "photos", BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00")
+    progress = Progress(run, (), Tally(), None, 0.0, 1.0)
+    count = Count(work, "as given", is_exact=False)
+    return [{"backfill": "id", "bill": bill_as_json(count, bill)}, progress_as_json(progress)]
+
+
 def test_every_field_is_documented_and_every_documented_field_is_there(
     documents: list[Any], local_documents: list[Any]
 ) -> None:
     """A name that only one command uses differently, or that nobody describes, fails here."""
     names = {name for name, _ in fields_in([*documents, *local_documents])}
     names.add("refusal")  # of a message that SQS refuses
+    names |= {name for name, _ in fields_in(backfill_documents())}
     assert names == documented()
 
 
 def test_times_have_one_format(documents: list[Any]) -> None:
     """A program parses one format, although AWS and the table have several."""
-    times = {name: value for name, value in fields_in(documents) if name in documented("time")}
+    times = {
+        name: value
+        for name, value in fields_in([*documents, *backfill_documents()])
+        if name in documented("time")
+    }
     assert times.keys() == documented("time")
     assert all(value is None or ISO.fullmatch(value) for value in times.values())
     assert iso_text(datetime(2026, 11, 21, 10, tzinfo=UTC)) == "2026-11-21T10:00:00.000Z"

@@ -95,7 +95,7 @@ def test_objects_from_before_are_hashed_once(stack: Stack) -> None:
     with without_events(stack):
         put_objects(stack)
     bill = answer(stack.bucket, "--prefix", PREFIX, "--dry-run")["bill"]
-    assert (bill["objects"], bill["exact"]) == (OBJECTS, True)
+    assert (bill["object_count"], bill["is_exact"]) == (OBJECTS, True)
     assert answer("list") == []
 
     whole = answer(stack.bucket, "--prefix", PREFIX, "--yes")["backfill"]

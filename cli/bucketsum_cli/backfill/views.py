@@ -57,15 +57,15 @@ def time_text(hours: float) -> str:
 def bill_as_json(count: Count, bill: Bill) -> dict[str, Any]:
     """The bill as the document of ``--json``."""
     return {
-        "objects": count.work.objects,
+        "object_count": count.work.objects,
         "size_bytes": count.work.size_bytes,
         "counted": count.source,
-        "exact": count.is_exact,
+        "is_exact": count.is_exact,
         "items": [asdict(item) for item in bill.items],
         "orchestration_usd": bill.usd_of(Group.ORCHESTRATION),
         "usd": bill.usd,
         "hours": bill.hours,
-        "limit": bill.limit.value,
+        "limited_by": bill.limit.value,
     }
 
 
@@ -123,7 +123,7 @@ def progress_as_json(progress: Progress) -> dict[str, Any]:
         "backfill": backfill.backfill_id,
         "bucket": backfill.bucket,
         "prefix": backfill.prefix or "",
-        "versions": backfill.all_versions,
+        "all_versions": backfill.all_versions,
         "inventory": backfill.inventory,
         "limit": backfill.limit,
         "state": progress.state,
@@ -136,6 +136,7 @@ def progress_as_json(progress: Progress) -> dict[str, Any]:
         "parts": len(progress.parts),
         "parts_done": sum(part.done for part in progress.parts),
         **{f"{name}_objects": getattr(progress.tally, name) for name in _OUTCOMES},
+        "sliced_objects": progress.tally.long,
         "hashed_bytes": progress.tally.hashed_bytes,
         "left_objects": progress.left,
         "objects_per_second": progress.objects_per_second,
@@ -143,4 +144,4 @@ def progress_as_json(progress: Progress) -> dict[str, Any]:
     }
 
 
-_OUTCOMES: Final = ("hashed", "skipped", "superseded", "gone", "unreadable", "long", "failed")
+_OUTCOMES: Final = ("hashed", "skipped", "superseded", "gone", "unreadable", "failed")
