@@ -1,1 +1,1 @@
-"""Sums a sweep up."""
+"""The analyst's Lambda function."""

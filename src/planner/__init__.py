@@ -1,1 +1,1 @@
-"""Plans sweeps and makes the objects that they read."""
+"""The planner's Lambda function."""

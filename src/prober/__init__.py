@@ -1,1 +1,1 @@
-"""Reads one object as the hasher does, and says what that took."""
+"""The prober's Lambda function."""

@@ -1,1 +1,1 @@
-"""Publishes the prober in other memory sizes, and removes what was published."""
+"""The publisher's Lambda function."""

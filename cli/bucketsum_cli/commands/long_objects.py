@@ -1,4 +1,4 @@
-"""Long objects in progress: found, in words and in JSON."""
+"""Long objects in progress, as text and as JSON."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The network of small objects: libcurl's connections, and what goes over them."""
+"""libcurl's connections for small objects, and the requests over them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A restored archived object → its outcome; imported when the first one arrives."""
+"""A restored object → its outcome; imported when the first one arrives."""
 
 from __future__ import annotations
 

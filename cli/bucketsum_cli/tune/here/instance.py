@@ -1,4 +1,4 @@
-"""The EC2 instance that this machine is, by its metadata service (IMDSv2)."""
+"""The EC2 instance of this process, described by its metadata service (IMDSv2)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A sweep on this machine: what the state machine and its functions do with Lambda."""
+"""A sweep on this machine, in place of the state machine and its functions."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Values that settings and rows of archives hold; a cold start loads no more of archives."""
+"""Archive values of settings and rows: all that a cold start loads of archives."""
 
 from __future__ import annotations
 

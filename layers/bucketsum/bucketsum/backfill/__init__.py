@@ -1,4 +1,4 @@
-"""Backfill: hash the objects that were in a bucket before its events were."""
+"""Backfill: list, queue and hash the existing objects of a bucket."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests, US dollars and hours of a backfill, by arithmetic."""
+"""Computed requests, US dollars and hours of a backfill."""
 
 from __future__ import annotations
 

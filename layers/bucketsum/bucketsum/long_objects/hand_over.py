@@ -1,4 +1,4 @@
-"""Begin the slices of a long object, or let them go on."""
+"""Hand a long object over to the slicer, or continue its slices."""
 
 from __future__ import annotations
 

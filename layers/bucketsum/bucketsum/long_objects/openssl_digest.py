@@ -1,4 +1,4 @@
-"""OpenSSL's digests whose hash words can be taken out, and put in again.
+"""OpenSSL digests whose state can be read and set.
 
 hashlib hides its state. OpenSSL's ``SHA1_Init`` and ``SHA1_Update`` keep theirs in a struct that
 begins with the hash words; they are reached through the library that Python's ``_hashlib`` is

@@ -1,4 +1,4 @@
-"""One slice of an object: chunks → a digest, which ends with a block if others follow."""
+"""One slice of an object: chunks → a digest, which ends at a block boundary if others follow."""
 
 from __future__ import annotations
 

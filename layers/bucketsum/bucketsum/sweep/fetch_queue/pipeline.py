@@ -1,4 +1,4 @@
-"""One side that fetches archives to the disk, and workers that process them."""
+"""A thread that downloads archives to the disk, and workers that process them."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An archive's bytes → its known result, or the reason why it has another."""
+"""Process an archive, and compare its result with the known result."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One measured run: the items of a data set by a schedule, with everything that it took."""
+"""One measured run of a data set by a schedule: times, disk and page cache."""
 
 from __future__ import annotations
 

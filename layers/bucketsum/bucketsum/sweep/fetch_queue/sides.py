@@ -1,4 +1,4 @@
-"""Archives from S3 to the disk, and from there to their results."""
+"""Download archives to the disk, and process them from there."""
 
 from __future__ import annotations
 

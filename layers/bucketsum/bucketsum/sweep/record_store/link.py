@@ -1,4 +1,4 @@
-"""Latency and bandwidth of S3 as this function sees them."""
+"""Measured latency and bandwidth of S3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Clients: ways to read an object of a bucket into a sink, from several threads at once."""
+"""Clients: they read objects of a bucket into sinks, from several threads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Schedules: the thread and the moment in which each of several jobs runs."""
+"""Schedules: the thread and the start time of each job."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A trial: a cell's event with the files to transfer, and everything before the clock starts."""
+"""A trial: the files to transfer, and the preparations that are not measured."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Workload ``fetch``: archives that are downloaded first, just in time, or not at all."""
+"""Workload ``fetch``: archives that are downloaded first, just in time, or without a disk."""
 
 from __future__ import annotations
 
