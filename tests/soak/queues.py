@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.local.deploy import require_start
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,11 +89,13 @@ def through_proxy(stack: Stack, endpoint: str) -> Iterator[None]:
         FunctionName=stack.function, Environment={"Variables": variables}
     )
     try:
+        require_start(stack)
         yield
     finally:
         client.update_function_configuration(
             FunctionName=stack.function, Environment={"Variables": before["Variables"]}
         )
+        require_start(stack)
 
 
 @contextmanager

@@ -81,8 +81,11 @@ class Workers:
         return [pid for _, pid in sorted(ages)]
 
     def kill(self, random: Random) -> bool:
-        """Kill one of them, but not the oldest; returns whether there was one."""
-        if not (victims := self.pids()[1:]):
+        """Kill one of them, but not the oldest; returns whether there was one.
+
+        If a worker dies while it starts, the emulator ends all workers, so those are left alone.
+        """
+        if not (victims := [pid for pid in self.pids()[1:] if _has_connections(pid)]):
             return False
         with suppress(ProcessLookupError):
             os.kill(random.choice(victims), signal.SIGKILL)
@@ -107,6 +110,14 @@ class Workers:
     def _is_worker(self, pid: int) -> bool:
         arguments = Path("/proc", str(pid), "cmdline").read_bytes()
         return f"-{self._function}-".encode() in arguments
+
+
+def _has_connections(pid: int) -> bool:
+    """Whether the process has sockets: then it has handled an event."""
+    with suppress(OSError):
+        links = (descriptor.readlink() for descriptor in Path("/proc", str(pid), "fd").iterdir())
+        return any(str(link).startswith("socket:") for link in links)
+    return False
 
 
 def _started(pid: int) -> int:
