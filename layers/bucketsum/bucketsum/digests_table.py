@@ -24,7 +24,7 @@ from bucketsum.digest_rows import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
     from botocore.exceptions import ClientError
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -42,9 +42,10 @@ _IF_NEWER: Final = (
 )
 _IF_NOT_DELETED: Final = " AND attribute_not_exists(deletion_sequencer)"
 _IF_NOT_DELETED_SINCE: Final = (
-    " AND (attribute_not_exists(deletion_sequencer) OR deletion_sequencer < :sequencer)"
+    " AND (attribute_not_exists(deletion_sequencer) OR deletion_sequencer <= :sequencer)"
 )
-"""Without versions, a newer object at the key ends the deletion of the older one."""
+"""Without versions, a newer object at the key ends the deletion of the older one. A listed object
+that was put after a deletion has the deletion's sequencer."""
 _IF_NO_DIGEST: Final = " AND (attribute_not_exists(sha1) OR etag <> :etag)"
 """A reason never takes the place of a digest of the same content."""
 _IF_STILL_SO_DELETED: Final = " AND deletion_sequencer = :deletion"
@@ -132,13 +133,15 @@ class DigestsTable:
         return deletion and replace(deletion, expires_at=expiry(self._deleted_row_days))
 
     def replace(self, row: Row, seen: Row) -> WriteResult:
-        """Write *row* if the table still holds *seen*, by sequencer and entity tag, not deleted."""
+        """Write *row* if the table still holds *seen*, by sequencer, entity tag and deletion."""
         values = {":sequencer": {"S": comparable_sequencer(seen.sequencer)}}
         same = "sequencer = :sequencer AND attribute_not_exists(etag)"
         if seen.etag is not None:
             values[":etag"] = {"S": seen.etag}
             same = "sequencer = :sequencer AND etag = :etag"
-        same += _IF_NOT_DELETED
+        same += _IF_STILL_SO_DELETED if seen.deletion else _IF_NOT_DELETED
+        if seen.deletion:
+            values[":deletion"] = {"S": seen.deletion.sequencer}
         try:
             self._dynamodb.put_item(
                 TableName=self._table,
@@ -159,18 +162,28 @@ class DigestsTable:
 
     def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
         """The rows with *row_keys*; keys without a row are left out."""
+        rows = rows_of(self._items_at(row_keys))
+        return {RowKey(row.bucket, row.key, row.entry): row for row in rows}
+
+    def records_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row | Deletion]:
+        """The rows with *row_keys*, or the deletions in their tombstones."""
+        records: dict[RowKey, Row | Deletion] = {}
+        for item in self._items_at(row_keys):
+            record = next(rows_of([item]), None) or deletion_of(item)
+            if record:
+                records[row_key_in(item)] = record
+        return records
+
+    def _items_at(self, row_keys: Iterable[RowKey]) -> Iterator[Mapping[str, Any]]:
         waiting = [key_of(row_key) for row_key in dict.fromkeys(row_keys)]
-        rows: dict[RowKey, Row] = {}
         while waiting:
             batch, waiting = waiting[:_BATCH_GET_LIMIT], waiting[_BATCH_GET_LIMIT:]
             response = self._dynamodb.batch_get_item(RequestItems={self._table: {"Keys": batch}})
-            batch_rows = rows_of(response["Responses"].get(self._table, ()))
-            rows |= {RowKey(row.bucket, row.key, row.entry): row for row in batch_rows}
+            yield from response["Responses"].get(self._table, ())
             unprocessed = response.get("UnprocessedKeys", {}).get(self._table)
             if unprocessed:  # the table is throttled
                 time.sleep(_THROTTLED_PAUSE_SECONDS)
                 waiting += list(unprocessed["Keys"])
-        return rows
 
     def versions_of(self, bucket: str, key: str) -> list[Row]:
         """Rows of every version of one object, newest first, without members of archives."""

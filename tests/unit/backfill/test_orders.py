@@ -259,3 +259,32 @@ def test_lost_events_are_made_good(
         hashlib.md5(world.bucket.content).hexdigest(),
     )
     assert len(world.bucket.reads) == reads
+
+
+@pytest.mark.parametrize("hashed_before", [True, False])
+def test_an_object_that_exists_again_is_hashed(
+    dynamodb: Any,  # noqa: ANN401 - a client
+    *,
+    hashed_before: bool,
+) -> None:
+    """It was put after a deletion, and its event was lost: the deletion is not its own."""
+    world = world_of(dynamodb)
+    world.bucket.put()
+    if hashed_before:
+        world.handle_event(0)
+    world.bucket.delete()
+    world.handle_event(1)
+    world.bucket.put()
+    world.bucket.list()
+
+    assert world.handle_listed(0) is Outcome.HASHED
+    assert world.handle_listed(0) is Outcome.UNCHANGED
+    for late in (0, 1):
+        world.handle_event(late)
+    row = world.row()
+    assert (row.etag, row.deletion) == (world.bucket.listings[0].etag, None)
+
+    world.bucket.delete()
+    world.handle_event(3)
+    assert world.row().deletion
+    assert world.handle_listed(0) is Outcome.SUPERSEDED

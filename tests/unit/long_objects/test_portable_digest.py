@@ -122,5 +122,5 @@ def test_a_library_with_another_struct_is_refused(monkeypatch: pytest.MonkeyPatc
         return real(ctypes.addressof(target) + 4, source, count)  # type: ignore[arg-type] # an array
 
     monkeypatch.setattr(ctypes, "memmove", elsewhere)
-    with pytest.raises(LibraryMissing, match="keeps its state in another way"):
+    with pytest.raises(LibraryMissing, match="has another layout"):
         library_for()

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Final, cast
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.messages import listed_objects_in
-from bucketsum.backfill.rules import Known, known
+from bucketsum.backfill.rules import Known, exists_again, known
 from bucketsum.backfill.tally import Tally
 from bucketsum.batch import BatchHasher, MessageResult
-from bucketsum.digest_rows import row_key_of
+from bucketsum.digest_rows import Deletion, row_key_of
 from bucketsum.errors import MalformedMessage
-from bucketsum.hashing import HashResult, Outcome
+from bucketsum.hashing import HashResult, Outcome, is_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -43,7 +43,7 @@ class ListedBatchHasher:
     ) -> Iterator[MessageResult]:
         """Hash the objects that are not recorded; as `BatchHasher.handle`."""
         try:
-            rows = self._table.rows_at(
+            records = self._table.records_at(
                 row_key_of(listed) for message in messages for listed in _objects_in(message)
             )
         except (BotoCoreError, ClientError) as error:
@@ -51,23 +51,30 @@ class ListedBatchHasher:
             return
 
         def hash_unknown(listed: ObjectEvent, deadline: Deadline) -> HashResult:
-            return self._hash(cast("ObjectCreated", listed), rows, deadline)
+            return self._hash(cast("ObjectCreated", listed), records, deadline)
 
         batch = BatchHasher(hash_unknown, self._settings, _parsed)
         yield from batch.handle(messages, deadline)
 
     def _hash(
-        self, listed: ObjectCreated, rows: Mapping[RowKey, Row], deadline: Deadline
+        self, listed: ObjectCreated, records: Mapping[RowKey, Row | Deletion], deadline: Deadline
     ) -> HashResult:
-        seen = rows.get(row_key_of(listed))
+        seen = records.get(row_key_of(listed))
         if seen is None:
             return self._hasher.hash(listed, deadline)
+        if isinstance(seen, Deletion):
+            again = exists_again(listed, seen)
+            created = replace(listed, sequencer=seen.sequencer) if again else listed
+            return self._hasher.hash(created, deadline)
         reason = known(listed, seen)
+        if seen.deletion and is_long(listed, self._settings, deadline):
+            reason = Known.NEWER  # its progress does not keep the deletion to replace
         if reason:
             return HashResult(listed, _OUTCOMES[reason])
-        # It keeps the row's sequencer, so that a late event of the row's object changes nothing.
-        repair = replace(listed, sequencer=seen.sequencer)
-        return self._hasher.hash(repair, deadline, seen)
+        # It keeps the row's sequencer, or that of its deletion, so that late events of the row's
+        # object change nothing.
+        sequencer = seen.deletion.sequencer if seen.deletion else seen.sequencer
+        return self._hasher.hash(replace(listed, sequencer=sequencer), deadline, seen)
 
 
 def _parsed(body: str) -> Sequence[ObjectCreated]:
