@@ -61,12 +61,12 @@ def _check(s3: Any) -> None:  # noqa: ANN401 - stands for a client
         assert page.after.done or page.after.position != part.position, "every page moves on"
         objects += page.objects
         part = page.after
-    taken = [
+    received = [
         listed
         for body in bodies_of(_BACKFILL.backfill_id, objects)
         for listed in listed_objects_in(body).objects
     ]
-    assert taken == objects, "the hasher reads the same objects"
+    assert received == objects, "the hasher reads the same objects"
 
 
 def _input(columns: str, *rows: str) -> bytes:

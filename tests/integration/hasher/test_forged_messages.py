@@ -36,7 +36,7 @@ def _backfills(stack: HasherStack) -> None:
 
 
 def repair(stack: HasherStack, created: ObjectCreated) -> None:
-    """What docs/security.md says: delete the row, then backfill the bucket."""
+    """Delete the row, then backfill the bucket, as docs/security.md describes."""
     key = {"object": {"S": f"{BUCKET}/{created.key}"}, "entry": {"S": "null"}}
     stack.dynamodb.delete_item(TableName="digests", Key=key)
     listed = replace(created, sequencer=NO_SEQUENCER)

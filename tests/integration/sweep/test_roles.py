@@ -8,8 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from tests.integration.sweep.conftest import BUCKET, Aws
 from tests.integration.sweep.test_functions import (
-    BUCKET,
     CONTENT,
     PROBE,
     RUN_ID,
@@ -21,8 +21,6 @@ from tests.support.recorded_calls import CallRecorder, Permission, role_permissi
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from tests.integration.sweep.conftest import Aws
 
 LISTS: Final = Permission("s3:ListBucket", "bucket")
 """S3 answers 404 instead of 403 to a reader that may list."""
