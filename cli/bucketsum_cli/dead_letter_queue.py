@@ -57,12 +57,12 @@ class DeadLetter:
 
 @dataclass(frozen=True, slots=True)
 class RedriveResult:
-    """Messages that were to go back to the arrivals queue.
+    """Messages of the dead-letter queue, by the result of sending them back.
 
     Attributes:
-        sent: They are in the arrivals queue.
+        sent: They are in their queue again.
         refused: SQS refused them, and why; they stay in the dead-letter queue.
-        undeleted: They are in the arrivals queue, and also still in the dead-letter queue.
+        undeleted: They are in their queue, and also still in the dead-letter queue.
     """
 
     sent: list[DeadLetter]

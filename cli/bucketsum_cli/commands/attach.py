@@ -105,6 +105,7 @@ def attach(
 ) -> None:
     """Hash all objects uploaded to BUCKET from now on, and record their deletions.
 
+    For existing objects, run `bucketsum backfill BUCKET` afterwards.
     Adds a notification to the bucket. If it has others, which all stay, asks for confirmation
     first. If another notification has the same events for overlapping keys, S3 allows no second
     one: use --via eventbridge, which takes all keys of the bucket.

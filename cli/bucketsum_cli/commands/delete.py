@@ -39,8 +39,9 @@ def delete(
     """Delete a stack, the buckets that it created and all objects in them.
 
     Shows the number of objects and asks for confirmation. Buckets that the stack did not create are
-    not touched, except that their notifications to the stack's queue are removed. Both tables stay
-    unless --tables is given. After an interruption, run the command again to continue.
+    not touched, except that their notifications to the stack's queue are removed. The digests
+    table and the measurements table stay unless --tables is given. After an interruption, run the
+    command again to continue.
 
     Exits with 1 if you decline.
 

@@ -52,8 +52,8 @@ def redrive(
 ) -> None:
     """Retry messages that failed.
 
-    The messages of the dead-letter queue go back to the arrivals queue. A message is deleted from
-    the dead-letter queue only after it was sent.
+    The messages of the dead-letter queue go back to the arrivals queue, and those of a backfill to
+    its queue. A message is deleted from the dead-letter queue only after it was sent.
 
     With --key, the dead-letter queue is not touched: the versions of KEY that are recorded as
     unreadable are queued again, for example after a restore from Glacier or a corrected permission.
