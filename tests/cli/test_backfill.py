@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from tests.cli.aws_calls import HEALTHY, answered, change_calls
+from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, put_object
 
 if TYPE_CHECKING:
@@ -99,6 +99,17 @@ def test_a_backfill_is_started_stopped_and_resumed(run: Run, executions: dict[st
     [listed] = run("backfill", "list", "--json").document
     assert (listed["backfill"], listed["executions"]) == (backfill, 2)
     assert backfill in run("backfill", "list").out
+
+
+def test_a_start_that_is_refused_leaves_nothing_running(
+    run: Run, executions: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It would be shown as running for ever; stopped, it can be resumed."""
+    with monkeypatch.context() as refused:
+        change_calls(refused, answered({"StartExecution": refusal("StartExecution")}))
+        assert run("backfill", BUCKET, "--yes").status != 0
+    [listed] = run("backfill", "list", "--json").document
+    assert (listed["state"], executions) == ("stopped", {})
 
 
 @pytest.mark.parametrize(

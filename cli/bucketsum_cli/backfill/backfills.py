@@ -8,6 +8,8 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final
 
+from botocore.exceptions import ClientError
+
 from bucketsum.backfill.bill import Group, Setup, Work, bill_of
 from bucketsum.backfill.records import Backfill, BackfillStatus
 from bucketsum.backfill.table import BackfillsTable
@@ -113,13 +115,21 @@ class Backfills:
         )
 
     def start(self, backfill: Backfill) -> None:
-        """Record *backfill* and start its execution."""
+        """Record *backfill* and start its execution; if that is refused, it is stopped.
+
+        Raises:
+            ClientError: AWS refused.
+        """
         self.table.record(backfill)
-        self._states.start_execution(
-            stateMachineArn=self._stack.outputs[_STATE_MACHINE],
-            name=backfill.execution_name,
-            input=json.dumps({"backfill_id": backfill.backfill_id}),
-        )
+        try:
+            self._states.start_execution(
+                stateMachineArn=self._stack.outputs[_STATE_MACHINE],
+                name=backfill.execution_name,
+                input=json.dumps({"backfill_id": backfill.backfill_id}),
+            )
+        except ClientError:
+            self.table.end(backfill.backfill_id, BackfillStatus.STOPPED, now())
+            raise
 
     def stop(self, backfill_id: str) -> Backfill:
         """Stop listing; messages that are queued are still hashed.
