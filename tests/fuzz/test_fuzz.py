@@ -12,7 +12,7 @@ from tests.fuzz.session import FuzzTarget, cases, finding_of, findings
 from tests.fuzz.targets import TARGETS
 
 CASES: Final = {
-    "notifications": 6000,
+    "notifications": 4000,
     "sweep-input": 600,
     "saved-state": 3000,
     "inventory": 500,
