@@ -14,6 +14,8 @@ PHOTOS: Final = "photos"
 
 _PARTS: Final = (
     "ArrivalsQueue",
+    "BackfillQueue",
+    "BackfillsTable",
     "DeadLetterQueue",
     "DigestsTable",
     "HasherLogGroup",

@@ -57,7 +57,7 @@ def test_help_lists_the_commands_in_the_order_of_their_use(run: Run) -> None:
     lines = run("--help").out.split("Commands:")[1].splitlines()[1:]
     assert [line.split()[0] for line in lines] == [
         "local", "put", "ls", "show", "find", "check", "status", "failures", "redrive",
-        "selftest", "buckets", "attach", "detach", "tune", "delete",
+        "stop", "selftest", "buckets", "attach", "detach", "backfill", "tune", "delete",
     ]  # fmt: skip
 
 
