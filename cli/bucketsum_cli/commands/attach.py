@@ -103,9 +103,9 @@ def attach(
     via: str,
     write: WriteOptions,
 ) -> None:
-    """Hash all objects uploaded to BUCKET from now on, and record their deletions.
+    """Hash all objects uploaded to BUCKET, and record deletions.
 
-    For existing objects, run `bucketsum backfill BUCKET` afterwards.
+    This begins now; for existing objects, run `bucketsum backfill BUCKET` afterwards.
     Adds a notification to the bucket. If it has others, which all stay, asks for confirmation
     first. If another notification has the same events for overlapping keys, S3 allows no second
     one: use --via eventbridge, which takes all keys of the bucket.

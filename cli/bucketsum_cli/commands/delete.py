@@ -36,12 +36,12 @@ def delete(
     yes: bool,  # noqa: FBT001 - click passes by name
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Delete a stack, the buckets that it created and all objects in them.
+    """Delete a stack and the buckets that it created.
 
-    Shows the number of objects and asks for confirmation. Buckets that the stack did not create are
-    not touched, except that their notifications to the stack's queue are removed. The digests
-    table and the measurements table stay unless --tables is given. After an interruption, run the
-    command again to continue.
+    All objects in these buckets are deleted. Shows their number and asks for confirmation. Buckets
+    that the stack did not create are not touched, except that their notifications to the stack's
+    queue are removed. The digests table and the measurements table stay unless --tables is given.
+    After an interruption, run the command again to continue.
 
     Exits with 1 if you decline.
 

@@ -44,7 +44,7 @@ def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT00
 @json_option
 @stack_options
 def show(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
-    """Show the progress of BACKFILL: rate, cost so far, objects left, failures.
+    """Show progress, rate, cost so far and failures of BACKFILL.
 
     Exits with 1 if its execution failed or if objects failed; `bucketsum failures` shows the
     reasons.
