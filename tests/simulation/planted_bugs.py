@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.functions import module_of
+from tests.simulation.planted_later import LATER_BUGS
 from tests.simulation.scenario import simulate
 from tests.simulation.sqs_model import ARRIVALS
 
@@ -204,7 +205,7 @@ _TABLE: Final = (
     ("redrive deletes before it sends", dead_letter_queue, "send_back", _send_after_delete),
 )  # fmt: skip
 
-PLANTED_BUGS: Final = tuple(PlantedBug(*row) for row in _TABLE)
+PLANTED_BUGS: Final = tuple(PlantedBug(*row) for row in (*_TABLE, *LATER_BUGS))
 
 
 def first_violation(bug: PlantedBug, first_seed: int) -> Outcome | None:

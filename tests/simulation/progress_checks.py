@@ -5,6 +5,8 @@ from __future__ import annotations
 import hashlib
 from typing import TYPE_CHECKING
 
+from tests.simulation.s3_model import EPOCH
+
 from bucketsum.digest import SHA1
 from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
@@ -28,6 +30,7 @@ def check_progress(
     before: Mapping[str, Any] | None, item: Mapping[str, Any] | None, s3: S3
 ) -> Iterator[str]:
     """Problems of a write of a progress item."""
+    now = EPOCH + s3.schedule.now
     if item is None:
         return
     progress = progress_in(item)
@@ -47,6 +50,8 @@ def check_progress(
     earlier = progress_in(before) if before else None
     if earlier and earlier.etag == progress.etag and progress.offset < earlier.offset:
         yield f"the slices of {name} go back"
+    if earlier and now < earlier.leased_until < progress.leased_until:
+        yield f"two workers are at one slice of {name}"
     if progress.offset and not _is_begun(contents[0][: progress.offset], progress):
         yield f"the slices of {name} skipped or repeated bytes"
 

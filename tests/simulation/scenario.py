@@ -164,11 +164,11 @@ class _World:
         schedule = self.schedule
         if schedule.happens(0.2):
             self._later(partial(self._run_operator, 0.1))
-        if schedule.happens(0.2):
+        if schedule.happens(0.08):
             self.sizes = _LONG_SIZES if schedule.happens(0.5) else (*_SIZES, *_LONG_SIZES)
             if schedule.happens(0.2):
                 self._later(partial(self._run_operator, 0.1, stops=True))
-        if schedule.happens(0.15):
+        if schedule.happens(0.08):
             self.is_attached = schedule.happens(0.4)
             attached_at = 5 * schedule.latency()
             schedule.after(attached_at, self._attach)
@@ -177,6 +177,8 @@ class _World:
                 all_versions = schedule.happens(0.5)
                 start = partial(self.backfills.start, all_versions=all_versions)
                 schedule.after(starts_at, start)
+            if schedule.happens(0.5):
+                schedule.after(attached_at + 10 * schedule.latency(), self._archive_all)
 
     def _attach(self) -> None:
         self.is_attached = True
@@ -185,7 +187,7 @@ class _World:
     def _plan_writes(self) -> None:
         schedule = self.schedule
         keys = _KEYS[: schedule.random.choice((1, 1, 2))]
-        for _ in range(schedule.random.randint(1, 5)):
+        for _ in range(schedule.random.choice((1, 2, 2, 3, 4))):
             key = schedule.random.choice(keys)
             if schedule.happens(0.2):
                 self._later(partial(self._delete, key))
@@ -230,18 +232,24 @@ class _World:
             by = self.schedule.random.choice(tuple(DeletedBy))
             self._notify(self.s3.delete_version(key, version_id, by))
 
+    def _archive_all(self) -> None:
+        for version in self.s3.existing():
+            version.archived = True
+        self.schedule.log("S3 archives all objects")
+
     def _restore(self, version: Version) -> None:
         version.archived = False
         self.schedule.log("S3 restores %s %s", version.key, version.version_id)
         self._notify(version.restored)
 
     def _notify(self, event: ObjectEvent) -> None:
-        """Send *event*, at times twice, each some time later."""
+        """Send *event*, at times twice, each some time later, or much later."""
         if self.is_attached:
             if isinstance(event, ObjectDeleted):
                 self.s3.due.add(event.sequencer)
             for _ in range(1 + self.schedule.happens(0.2)):
-                self.schedule.after(self.schedule.latency(), partial(self._arrive, event))
+                delay = self.schedule.latency() * (20 if self.schedule.happens(0.1) else 1)
+                self.schedule.after(delay, partial(self._arrive, event))
 
     def _arrive(self, event: ObjectEvent) -> None:
         """Deliver an event, at times together with the next, and as version ``null``."""

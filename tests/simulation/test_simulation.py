@@ -58,7 +58,7 @@ def test_the_command_prints_the_steps_that_break_a_promise() -> None:
     result = CliRunner().invoke(main, ["--schedules", "3"])
     assert result.exit_code == 0
     assert "3 schedules from seed 0: no promise broken" in result.output
-    bug = next(bug for bug in PLANTED_BUGS if "If-Match" in bug.name)
+    bug = next(bug for bug in PLANTED_BUGS if "tombstone" in bug.name)
     with bug.planted():
         result = CliRunner().invoke(main, ["--schedules", "100"])
     assert result.exit_code == 1

@@ -1,0 +1,129 @@
+"""Planted bugs of deletions, restores, long objects and backfills."""
+
+# ruff: noqa: SLF001 - bugs are planted in private parts
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any, Final
+
+from bucketsum import deletions, digests_table, restores
+from bucketsum.backfill.enqueue import Enqueuer
+from bucketsum.backfill.listed_batch import ListedBatchHasher
+from bucketsum.deletions import Deletions
+from bucketsum.digest_rows import NOT_HASHED, key_of
+from bucketsum.digests_table import DigestsTable, WriteResult
+from bucketsum.dynamodb_items import encoded
+from bucketsum.long_objects import progress_table, slicer
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES
+from bucketsum.long_objects.progress import Progress
+from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.long_objects.slice import hash_slice
+
+_PARAMETERS: Final = DigestsTable.put_parameters
+_DELETION: Final = Deletions.record
+_RESTORED: Final = restores.hash_restored
+_ADVANCE: Final = ProgressTable.advance
+_CHANGED: Final = ProgressTable._changed
+_HASH_SLICE: Final = hash_slice
+_CREATED: Final = Progress.created
+_HASH_LISTED: Final = ListedBatchHasher._hash
+
+
+def _deletions_are_ignored(table: DigestsTable, row: Any) -> Any:  # noqa: ANN401 - a request
+    request: Any = _PARAMETERS(table, row)
+    request["ConditionExpression"] = digests_table._IF_NEWER
+    return request
+
+
+def _put_tombstone(deletions: Deletions, row_key: Any, deletion: Any) -> WriteResult:  # noqa: ANN401 - as the product's
+    tombstone = encoded(replace(deletion, expires_at=1), "") | {"status": {"S": NOT_HASHED}}
+    deletions._dynamodb.put_item(TableName="digests", Item=key_of(row_key) | tombstone)
+    return WriteResult.WRITTEN
+
+
+def _marker_deletes(deletions: Deletions, deleted: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
+    return _DELETION(deletions, replace(deleted, is_marker=False), deadline)
+
+
+def _restored_without_sequencer(restored: Any, table: Any, hasher: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
+    def hash_created(created: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
+        return hasher.hash(replace(created, sequencer=""), deadline)
+
+    newest: Any = SimpleNamespace(hash=hash_created)
+    return _RESTORED(restored, table, newest, deadline)
+
+
+def _advance_as_sent(table: ProgressTable, seen: Progress, new: Progress) -> Progress | None:
+    moved = _ADVANCE(table, seen, new)
+    if moved:
+        table.mark_sent(moved)
+    return moved
+
+
+def _lease_in_any_case(table: ProgressTable, seen: Progress, until: int, at: int) -> bool:  # noqa: ARG001 - as the product's
+    return table._changed(seen, {"leased_until": until}) is not None
+
+
+def _change_at_any_offset(
+    table: ProgressTable,
+    seen: Progress,
+    changes: Any,  # noqa: ANN401 - as the product's
+    _condition: str = "",
+    values: Any = None,  # noqa: ANN401 - as the product's
+) -> Progress | None:
+    return _CHANGED(table, seen, changes, "#etag = :etag", values)
+
+
+def _save_ahead(digest: Any, *args: Any) -> bool:  # noqa: ANN401 - as the product's
+    is_whole = _HASH_SLICE(digest, *args)
+    if not is_whole:
+        digest._length += BLOCK_BYTES
+    return is_whole
+
+
+def _created_without_etag(progress: Progress) -> Any:  # noqa: ANN401 - an event
+    return replace(_CREATED.__get__(progress), etag=None)
+
+
+def _listed_wins(table: DigestsTable, row: Any) -> Any:  # noqa: ANN401 - a request
+    request: Any = _PARAMETERS(table, row)
+    if not row.sequencer:
+        request.pop("ConditionExpression")
+    return request
+
+
+def _listed_without_etag(hasher: Any, listed: Any, *args: Any) -> Any:  # noqa: ANN401 - as the product's
+    return _HASH_LISTED(hasher, replace(listed, etag=None), *args)
+
+
+def _position_first(enqueuer: Enqueuer, backfill: Any, part: Any, page: Any, _: object) -> Any:  # noqa: ANN401 - as the product's
+    if not enqueuer.table.advance(backfill.backfill_id, part, page.after):
+        return None
+    enqueuer.queue.send_objects(backfill.backfill_id, page.objects)
+    return page.after
+
+
+LATER_BUGS: Final = (
+    ("a row ignores the deletion that was recorded before", DigestsTable, "put_parameters",
+     _deletions_are_ignored),
+    ("a deletion is not compared with the row of version null", deletions, "_IF_RECORDED_BEFORE",
+     deletions._IF_RECORDED),
+    ("a tombstone is written without a condition", Deletions, "_written", _put_tombstone),
+    ("a delete marker counts as a deletion", Deletions, "record", _marker_deletes),
+    ("a restored object is hashed without a sequencer", restores, "hash_restored",
+     _restored_without_sequencer),
+    ("a slice's message counts as sent before it is", ProgressTable, "advance", _advance_as_sent),
+    ("the lease of a slice is ignored", ProgressTable, "lease", _lease_in_any_case),
+    ("progress changes whatever its offset is", ProgressTable, "_changed", _change_at_any_offset),
+    ("progress ends whatever its event is", progress_table, "_SAME_EVENT", progress_table._SAME),
+    ("slices are read without If-Match", Progress, "created", property(_created_without_etag)),
+    ("a slice's state is saved ahead of its bytes", slicer, "hash_slice", _save_ahead),
+    ("the row of a backfill is written without a condition", DigestsTable, "put_parameters",
+     _listed_wins),
+    ("a listed object is read without If-Match", ListedBatchHasher, "_hash", _listed_without_etag),
+    ("a reason replaces the digest of a backfill", digests_table, "_IF_NO_DIGEST", ""),
+    ("an enqueuer saves its position before it sends", Enqueuer, "_with_next_page",
+     _position_first),
+)  # fmt: skip
