@@ -43,7 +43,7 @@ def test_a_wrong_digest_and_a_lost_version_are_noticed(stack: Stack) -> None:
     version = uploaded.versions[0]
     never = replace(version, row_key=replace(version.row_key, entry="never-uploaded"))
 
-    found = compared(stack, [replace(version, sha1="0" * 40), never])
+    findings = compared(stack, [replace(version, sha1="0" * 40), never])
 
-    assert [version.sha1 in wrong for wrong in found.wrong] == [True]
-    assert found.missing == (never.row_key,)
+    assert [version.sha1 in wrong for wrong in findings.wrong] == [True]
+    assert findings.missing == (never.row_key,)

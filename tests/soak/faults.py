@@ -12,7 +12,7 @@ from tests.support.s3_faults import HEALTHY, THROTTLED, Fault
 
 
 class FaultKind(StrEnum):
-    """What happens to a request or a connection."""
+    """The fault, if any, of a request or a connection."""
 
     UNAVAILABLE = "503 of S3"
     RESET = "reset before an answer"

@@ -23,7 +23,7 @@ class LogVolume:
 
 
 def log_volume(log: Path, since: int) -> LogVolume:
-    """What was appended to *log* after its first *since* bytes."""
+    """The volume of *log* after its first *since* bytes."""
     functions = total = 0
     with log.open("rb") as file:
         file.seek(since)

@@ -23,7 +23,7 @@ LOG_BYTES_MAX: Final = 4_000
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was done, what happened, and the verdict.
+    """The work done, the events during it, and the verdict.
 
     Attributes:
         objects: Planned objects.
