@@ -7,6 +7,7 @@ import os
 import re
 import tempfile
 import time
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.records import CellRow, Run, Sample
 
 _FOLDER: Final = "runs"
-_RUN_ID: Final = re.compile(r"[\w-]+")
+_RUN_ID: Final = re.compile(r"[\w-]{1,100}", re.ASCII)
 _WRITE_SECONDS: Final = 2.0
 """Samples are written together: each write is of the whole file."""
 
@@ -53,21 +54,27 @@ class RunFiles:
 
     def runs(self) -> Iterator[Run]:
         """Every run, the newest first."""
-        runs = [run_of(_read(file)["run"]) for file in self._folder.glob("*.json")]
+        runs = []
+        for file in self._folder.glob("*.json"):
+            with _understood(file):
+                runs.append(run_of(_read(file)["run"]))
         yield from sorted(runs, key=lambda run: run.started_at, reverse=True)
 
     def run(self, run_id: str) -> Run | None:
         """The run, or None."""
-        content = self._content(run_id)
-        return run_of(content["run"]) if content else None
+        with _understood(self._file(run_id)):
+            content = self._content(run_id)
+            return run_of(content["run"]) if content else None
 
     def cells(self, run_id: str) -> list[CellRow]:
         """The cells of a run, ordered by id."""
-        return [cell_of(values) for values in _ordered(self._content(run_id), "cells")]
+        with _understood(self._file(run_id)):
+            return [cell_of(values) for values in _ordered(self._content(run_id), "cells")]
 
     def samples(self, run_id: str) -> list[Sample]:
         """The samples of a run, ordered by cell, repetition and invocation."""
-        return [sample_of(values) for values in _ordered(self._content(run_id), "samples")]
+        with _understood(self._file(run_id)):
+            return [sample_of(values) for values in _ordered(self._content(run_id), "samples")]
 
     def record_run(self, run: Run) -> None:
         """Write a run as it stands."""
@@ -90,8 +97,11 @@ class RunFiles:
     def _content(self, run_id: str) -> dict[str, Any] | None:
         if run_id in self._open:
             return self._open[run_id].to_json()
-        file = self._folder / f"{run_id}.json"
+        file = self._file(run_id)
         return _read(file) if _RUN_ID.fullmatch(run_id) and file.exists() else None
+
+    def _file(self, run_id: str) -> Path:
+        return self._folder / f"{run_id}.json"
 
     def _write(self, run_id: str, content: _Content) -> None:
         """Replace the file at once, so that nobody reads half of it."""
@@ -101,7 +111,7 @@ class RunFiles:
             try:
                 with os.fdopen(handle, "w", encoding="utf-8") as file:
                     json.dump(content.to_json(), file, indent=1)
-                os.replace(temporary, self._folder / f"{run_id}.json")  # noqa: PTH105 - a text
+                os.replace(temporary, self._file(run_id))  # noqa: PTH105 - a text
             except BaseException:
                 Path(temporary).unlink(missing_ok=True)
                 raise
@@ -129,10 +139,19 @@ def _ordered(content: dict[str, Any] | None, name: str) -> Iterator[dict[str, An
     return (values for _, values in sorted(content[name].items())) if content else iter(())
 
 
+@contextmanager
+def _understood(file: Path) -> Iterator[None]:
+    """Name *file* in the error if its content is not that of a run."""
+    try:
+        yield
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise CannotDoError(f"{file} cannot be read as a run: {error!r}") from error
+
+
 def _read(file: Path) -> dict[str, Any]:
     try:
         content: Any = json.loads(file.read_text("utf-8"))
-    except (OSError, ValueError) as error:
+    except OSError as error:
         raise CannotDoError(f"{file} cannot be read as a run: {error}") from error
     if not isinstance(content, dict) or content.keys() != {"run", "cells", "samples"}:
         raise CannotDoError(f"{file} is not a run; move it to another folder")
