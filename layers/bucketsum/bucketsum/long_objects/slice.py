@@ -34,7 +34,7 @@ def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDi
         digest = PortableDigest(library_for(extra), extra, progress.states)
     except (KeyError, ValueError) as error:
         raise DamagedProgress(
-            f"the saved state of {shown(progress.key)} is damaged: {error}"
+            f"the saved state of {shown(progress.key)} is damaged: {shown(str(error))}"
         ) from error
     if digest.length != progress.offset:
         raise DamagedProgress(
