@@ -84,7 +84,8 @@ class Invariants:
         earlier = _text(before or {}, "deletion_sequencer") or ""
         if deletion and deletion < earlier:
             yield f"an older deletion replaced that of {name}"
-        is_newer = key[1] == NULL and (_text(item, "sequencer") or "") > earlier
+        versions = self._versions_of(item)
+        is_newer = key[1] == NULL and versions and _padded(versions[-1].number) > earlier
         if earlier and not deletion and not is_newer:
             yield f"{name} lost its deletion"
 
@@ -115,7 +116,7 @@ class Invariants:
             item = dynamodb.item_at(f"inbox/{key}", entry) or {}
             last = _padded(max(recorded, default=0))
             row = _text(item, "sequencer") or ""
-            is_over = entry == NULL and row > last
+            is_over = entry == NULL and row >= last  # equal if a backfill found a newer object
             if recorded and not is_over and (_text(item, "deletion_sequencer") or "") < last:
                 yield f"the deletion of {key} {entry} is lost"
 

@@ -2,33 +2,27 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
-from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from tests.simulation.backfill_model import Backfills
 from tests.simulation.dynamodb_model import DynamoDb
-from tests.simulation.functions import CHUNK_BYTES, Functions
+from tests.simulation.functions import Functions
 from tests.simulation.invariants import Invariants
-from tests.simulation.lambda_model import Lambda, Threads
+from tests.simulation.lambda_model import Lambda
 from tests.simulation.operator_model import Operator
 from tests.simulation.s3_events import bodies_of
-from tests.simulation.s3_model import EPOCH, NULL, S3, Versioning
+from tests.simulation.s3_model import NULL, S3, Versioning
+from tests.simulation.scale import LONG_SIZES, SIZES, scaled_down
 from tests.simulation.schedule import Process, Schedule
 from tests.simulation.sqs_model import ARRIVALS, BACKFILL, LONG_OBJECTS, Sqs
 from tests.simulation.trace import Trace
 
-from bucketsum import batch, deadline, digests_table, hashing, small_objects
-from bucketsum.backfill import enqueue, listing
-from bucketsum.long_objects import slicer
-from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.notifications import DeletedBy, ObjectDeleted
-from bucketsum_cli.commands import redrive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from tests.simulation.s3_model import Version
 
@@ -36,13 +30,6 @@ if TYPE_CHECKING:
 
 _KEYS: Final = ("a", "photos/b c+ü.jpg")
 _JUNK: Final = ("not JSON", '{"Records": []}')
-
-_LOOK_UP_BYTES: Final = 4 * CHUNK_BYTES
-_LARGE_BYTES: Final = 6 * CHUNK_BYTES
-_LONG_BYTES: Final = 150
-_SMALL_SIZES: Final = (0, 1, CHUNK_BYTES, 3 * CHUNK_BYTES + 1)
-_SIZES: Final = (*_SMALL_SIZES, *_SMALL_SIZES, _LOOK_UP_BYTES + 1, _LARGE_BYTES + 1)
-_LONG_SIZES: Final = (_LONG_BYTES + 1, 384, 500)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,43 +51,9 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     """Run the schedule of *seed*."""
     trace = Trace(enabled=traced)
     schedule = Schedule(seed, trace)
-    with _scaled_down(schedule):
+    with scaled_down(schedule):
         _World(schedule).run()
     return Outcome(seed, schedule.violations, trace.lines)
-
-
-@contextmanager
-def _scaled_down(schedule: Schedule) -> Iterator[None]:
-    """The product with the threads and the time of *schedule*, and limits of a few bytes."""
-    model_time = SimpleNamespace(sleep=schedule.pause, time=lambda: EPOCH + schedule.now)
-    changes: tuple[tuple[Any, str, object], ...] = (
-        (batch, "ThreadPoolExecutor", partial(Threads, schedule)),
-        (batch, "carried", lambda work: work),  # no tracing, though a test loaded it
-        (batch, "SPLIT_FROM_BYTES", _LOOK_UP_BYTES),
-        (batch, "LARGE_BYTES", _LARGE_BYTES),
-        (hashing, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
-        (small_objects, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
-        (deadline, "_SLOW_MB_PER_S", _LONG_BYTES / 897 / 1e6),
-        (slicer, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),
-        (digests_table, "time", model_time),
-        (enqueue, "time", model_time),
-        (enqueue, "QUEUED_MESSAGES_MAX", 2),
-        (listing, "PAGE_OBJECTS", 2),
-        (redrive, "print_json", _print_nothing),
-        (redrive, "note", _print_nothing),
-    )
-    originals = [(target, name, getattr(target, name)) for target, name, _ in changes]
-    try:
-        for target, name, value in changes:
-            setattr(target, name, value)
-        yield
-    finally:
-        for target, name, value in originals:
-            setattr(target, name, value)
-
-
-def _print_nothing(_: object) -> None:
-    """Print nothing."""
 
 
 @dataclass(slots=True)
@@ -114,7 +67,7 @@ class _World:
     backfills: Backfills = field(init=False)
     invariants: Invariants = field(init=False)
     contents: list[bytes] = field(default_factory=list)
-    sizes: tuple[int, ...] = _SIZES
+    sizes: tuple[int, ...] = SIZES
     events: list[ObjectEvent] = field(default_factory=list)
     malformed: list[str] = field(default_factory=list)
     is_attached: bool = True
@@ -165,7 +118,7 @@ class _World:
         if schedule.happens(0.2):
             self._later(partial(self._run_operator, 0.1))
         if schedule.happens(0.08):
-            self.sizes = _LONG_SIZES if schedule.happens(0.5) else (*_SIZES, *_LONG_SIZES)
+            self.sizes = LONG_SIZES if schedule.happens(0.5) else (*SIZES, *LONG_SIZES)
             if schedule.happens(0.2):
                 self._later(partial(self._run_operator, 0.1, stops=True))
         if schedule.happens(0.08):

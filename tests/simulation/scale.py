@@ -1,0 +1,64 @@
+"""The product scaled down: limits of a few bytes, the threads and the time of a schedule."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from functools import partial
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+from tests.simulation.functions import CHUNK_BYTES
+from tests.simulation.lambda_model import Threads
+from tests.simulation.s3_model import EPOCH
+
+from bucketsum import batch, deadline, digests_table, hashing, small_objects
+from bucketsum.backfill import enqueue, listing
+from bucketsum.long_objects import slicer
+from bucketsum.long_objects.portable_digest import BLOCK_BYTES
+from bucketsum_cli.commands import redrive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.simulation.schedule import Schedule
+
+_LOOK_UP_BYTES: Final = 4 * CHUNK_BYTES
+_LARGE_BYTES: Final = 6 * CHUNK_BYTES
+_LONG_BYTES: Final = 150
+_SMALL_SIZES: Final = (0, 1, CHUNK_BYTES, 3 * CHUNK_BYTES + 1)
+SIZES: Final = (*_SMALL_SIZES, *_SMALL_SIZES, _LOOK_UP_BYTES + 1, _LARGE_BYTES + 1)
+LONG_SIZES: Final = (_LONG_BYTES + 1, 384, 500)
+
+
+@contextmanager
+def scaled_down(schedule: Schedule) -> Iterator[None]:
+    """The product with the threads and the time of *schedule*, and limits of a few bytes."""
+    model_time = SimpleNamespace(sleep=schedule.pause, time=lambda: EPOCH + schedule.now)
+    changes: tuple[tuple[Any, str, object], ...] = (
+        (batch, "ThreadPoolExecutor", partial(Threads, schedule)),
+        (batch, "carried", lambda work: work),  # no tracing, though a test loaded it
+        (batch, "SPLIT_FROM_BYTES", _LOOK_UP_BYTES),
+        (batch, "LARGE_BYTES", _LARGE_BYTES),
+        (hashing, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
+        (small_objects, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
+        (deadline, "_SLOW_MB_PER_S", _LONG_BYTES / 897 / 1e6),
+        (slicer, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),
+        (digests_table, "time", model_time),
+        (enqueue, "time", model_time),
+        (enqueue, "QUEUED_MESSAGES_MAX", 2),
+        (listing, "PAGE_OBJECTS", 2),
+        (redrive, "print_json", _print_nothing),
+        (redrive, "note", _print_nothing),
+    )
+    originals = [(target, name, getattr(target, name)) for target, name, _ in changes]
+    try:
+        for target, name, value in changes:
+            setattr(target, name, value)
+        yield
+    finally:
+        for target, name, value in originals:
+            setattr(target, name, value)
+
+
+def _print_nothing(_: object) -> None:
+    """Print nothing."""
