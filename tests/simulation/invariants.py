@@ -144,8 +144,8 @@ class Invariants:
                 self._report([f"{name} is deleted, but not recorded so"])
         bodies = {message.body for message in sqs.queues[DEAD_LETTERS].values()}
         if bodies != set(malformed):
-            found = sorted(body[:40] for body in bodies)
-            self._report([f"the dead-letter queue has {found}, not {malformed}"])
+            dead = sorted(body[:40] for body in bodies)
+            self._report([f"the dead-letter queue has {dead}, not {malformed}"])
         if any(sqs.queues[queue] for queue in SOURCES):
             self._report(["messages stay in a queue"])
 
