@@ -142,6 +142,8 @@ class DigestsTable:
         same += _IF_STILL_SO_DELETED if seen.deletion else _IF_NOT_DELETED
         if seen.deletion:
             values[":deletion"] = {"S": seen.deletion.sequencer}
+        if row.status is Status.UNREADABLE and row.etag == seen.etag:
+            same += " AND attribute_not_exists(sha1)"  # the event may have been hashed meanwhile
         try:
             self._dynamodb.put_item(
                 TableName=self._table,

@@ -103,6 +103,18 @@ def test_reason_never_replaces_the_digest_of_the_same_content(ledger: DigestsTab
     )
 
 
+def test_reason_of_a_listed_object_never_replaces_a_digest_of_meanwhile(
+    ledger: DigestsTable,
+) -> None:
+    """A backfill saw an unreadable row, and its event was hashed before the backfill's write."""
+    seen = unreadable(fresh_key(), "0A")
+    ledger.record(seen)
+    hashed = replace(row(seen.key, "0A"), etag=seen.etag)
+    assert ledger.record(hashed) is WriteResult.WRITTEN
+    assert ledger.replace(replace(seen, reason="denied again"), seen) is WriteResult.DUPLICATE
+    assert ledger.row_at(place(seen)) == hashed
+
+
 def test_reason_replaces_the_digest_of_other_content(ledger: DigestsTable) -> None:
     """The newer object at the key has no digest."""
     older = row(fresh_key(), "09")
