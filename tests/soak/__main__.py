@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 from bench.box.signals import unwind_on_signals
 from bench.tables.document import write_tables
+from tests.soak.report import DEFAULT_OBJECTS
 from tests.soak.run import Soak
 
 from bucketsum_cli import output
@@ -50,7 +51,7 @@ class _Progress:
 
 @click.command()
 @click.option(
-    "--objects", type=click.IntRange(1), default=100_000, show_default=True, help="Their number."
+    "--objects", type=click.IntRange(1), default=DEFAULT_OBJECTS, show_default=True, help="Number."
 )
 @click.option(
     "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of objects and faults."

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tests.soak.log_volume import LogVolume
     from tests.soak.workers import Memory
 
+DEFAULT_OBJECTS: Final = 100_000
 MEMORY_SPREAD_MAX: Final = 0.05
 LOG_BYTES_MAX: Final = 4_000
 """Bytes of the functions' log lines and metrics for each event, retries included."""
@@ -40,7 +41,7 @@ class Report:
         faults: Kind → number.
         dead_letters: Messages in the dead-letter queue before the redrive, malformed ones included.
         without_reason: Those that the hasher did not give a reason: SQS moved them.
-        malformed_dead: Malformed messages among them, which carry a reason.
+        malformed_dead: Malformed messages that are among them with a reason, once or more often.
         lost: Versions without a row and without a dead letter, or without a row after the redrive.
         wrong: Rows that contradict a version.
         memory: Memory of each worker that lived long enough.
@@ -86,7 +87,6 @@ class Report:
 
     def table(self) -> Table:
         """All of it, for a terminal and a document."""
-        dead = f"{self.dead_letters}, {self.malformed_dead} of them malformed messages"
         rows = (
             ("objects planned", f"{self.objects:,}"),
             ("seed", str(self.seed)),
@@ -98,14 +98,17 @@ class Report:
             ("time", f"{self.seconds:,.0f} s"),
             ("requests of workers", f"{self.requests:,}"),
             *((str(kind), f"{count:,}") for kind, count in sorted(self.faults.items())),
-            ("messages in the dead-letter queue", dead),
-            ("of which SQS moved", f"{self.without_reason:,}"),
+            ("messages in the dead-letter queue before the redrive", f"{self.dead_letters:,}"),
+            ("without the hasher's reason", f"{self.without_reason:,}"),
+            ("malformed messages there, with a reason", f"{self.malformed_dead:,}"),
             ("**lost**", f"**{len(self.lost):,}**"),
             ("**wrong**", f"**{len(self.wrong):,}**"),
             ("memory of a worker", "; ".join(map(_megabytes, self.memory)) or "not measured"),
             ("log lines and metrics for each event", f"{self.log_bytes_per_event:,.0f} bytes"),
         )
-        return Table("soak", (Column("measure", "measure"), Column("value", "value")), rows)
+        columns = (Column("measure", "measure"), Column("value", "value"))
+        remark = f"This run had {self.objects:,} objects; the default is {DEFAULT_OBJECTS:,}."
+        return Table("soak", columns, rows, remark=remark)
 
     def as_json(self) -> dict[str, Any]:
         """All of it as JSON values."""

@@ -165,7 +165,9 @@ class Soak:
             faults=dict(self._faults.counts),
             dead_letters=len(letters),
             without_reason=sum(letter.reason is None for letter in letters),
-            malformed_dead=sum(is_malformed(each) and bool(each.reason) for each in letters),
+            malformed_dead=len(
+                {each.body for each in letters if is_malformed(each) and each.reason}
+            ),
             lost=tuple(sorted(map(str, lost))),
             wrong=tuple(sorted(wrong)),
             memory=tuple(self._workers.memory()),
