@@ -67,6 +67,8 @@ class LocalAws:
         }
         created = {
             "DigestsTable": TABLE,
+            "BackfillsTable": "backfills",  # no example is listed by a backfill
+            "LongObjectsQueue": "https://long-objects.invalid",  # and none is long
             "ArrivalsQueue": self.arrivals_queue,
             "DeadLetterQueue": self.dead_letter_queue,
             "AWS::StackName": "bucketsum",

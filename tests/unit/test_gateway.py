@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
+import weakref
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
@@ -15,6 +17,7 @@ from hypothesis import strategies as st
 
 from bucketsum_cli.local import gateway
 from bucketsum_cli.local.gateway import (
+    COLLECT_FROM_BYTES,
     PIECE_BYTES,
     in_pieces,
     server_config,
@@ -59,6 +62,25 @@ def test_pieces_add_up_to_the_answer(size: int, *, more: bool) -> None:
     assert b"".join(message["body"] for message in sent) == content[:size]
     assert [message["more_body"] for message in sent] == [True] * (len(sent) - 1) + [more]
     assert max(len(message["body"]) for message in sent) <= PIECE_BYTES
+
+
+class _Mark:
+    """An object that can be referred to weakly."""
+
+
+def test_memory_of_a_large_response_is_freed_at_once() -> None:
+    """A response in a reference cycle, as an aborted one is, does not wait for Python's turn."""
+    gc.disable()
+    try:
+        for size, is_freed in ((COLLECT_FROM_BYTES - 1, False), (COLLECT_FROM_BYTES, True)):
+            cycle: list[Any] = [_Mark()]
+            mark = weakref.ref(cycle[0])
+            cycle.append(cycle)
+            del cycle
+            sent_by_an_app_that_sends(body(bytes(size)))
+            assert (mark() is None) == is_freed
+    finally:
+        gc.enable()
 
 
 def test_what_is_no_body_passes_unchanged() -> None:

@@ -13,6 +13,7 @@ Four things differ from ``python -m ministack``, without touching its private co
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import re
 import sys
@@ -37,6 +38,13 @@ PARTIAL_CONTENT: Final = 206
 PIECE_BYTES: Final = 1024 * 1024
 """Maximum size of a piece of a response."""
 
+COLLECT_FROM_BYTES: Final = 16 * 1024 * 1024
+"""Size of responses whose memory is collected at once.
+
+A response that its client does not read to the end is left in a reference cycle. Python counts
+objects, not bytes, so it would keep gigabytes of such responses.
+"""
+
 _ENCODED_ELEMENTS: Final = re.compile(
     r"<(Key|Prefix|Delimiter|KeyMarker|NextKeyMarker)>([^<]*)</\1>", re.DOTALL
 )
@@ -50,17 +58,23 @@ def in_pieces(app: ASGIFramework) -> ASGIFramework:
     async def serve_in_pieces(
         scope: Scope, receive: ASGIReceiveCallable, send: ASGISendCallable
     ) -> None:
+        is_large = False
+
         async def send_in_pieces(message: ASGISendEvent) -> None:
+            nonlocal is_large
             if message["type"] != "http.response.body" or len(message["body"]) <= PIECE_BYTES:
                 await send(message)
                 return
             body = memoryview(message["body"])
+            is_large = len(body) >= COLLECT_FROM_BYTES
             for start in range(0, len(body), PIECE_BYTES):
                 piece = bytes(body[start : start + PIECE_BYTES])
                 more = start + PIECE_BYTES < len(body) or message.get("more_body", False)
                 await send({"type": "http.response.body", "body": piece, "more_body": more})
 
         await app(scope, receive, send_in_pieces)
+        if is_large:
+            gc.collect()
 
     return serve_in_pieces
 
