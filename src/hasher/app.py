@@ -58,7 +58,7 @@ if (_LAYER := layer_manifest()) is not None:  # once for each execution environm
         "layer", missing_wheels=_LAYER.missing, has_bytecode=_LAYER.has_bytecode
     )
 
-# A request that hangs must not outlast the invocation: `STOP_BEFORE_END_SECONDS`.
+# A request that hangs is given up after 3 s and repeated, so that few outlast the invocation.
 _PROMPT: Final = Config(
     connect_timeout=1,
     read_timeout=2,

@@ -29,11 +29,12 @@ class Coverage:
     def recorded(self) -> Iterator[None]:
         """Record the pairs that the block runs."""
         self.grew = False
+        outer = sys.gettrace()  # of pytest-cov, which would measure nothing more without it
         sys.settrace(self._called)
         try:
             yield
         finally:
-            sys.settrace(None)
+            sys.settrace(outer)
 
     def _called(self, frame: FrameType, _event: str, _argument: object) -> Any:  # noqa: ANN401 - as of sys
         if not frame.f_code.co_filename.startswith(_PRODUCT):

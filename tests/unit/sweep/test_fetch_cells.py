@@ -129,7 +129,7 @@ def test_a_data_set_is_its_archives_and_their_manifest() -> None:
         ({"name": "../a"}, r"items\[0\].name is '../a'; allowed"),
         ({"name": "-rf"}, r"items\[0\].name is '-rf'; allowed"),
         ({"size_bytes": 0}, r"items\[0\].size_bytes is 0, not at least 1"),
-        ({"size_bytes": 11}, "its items have 11 bytes, the data set 10"),
+        ({"size_bytes": 11}, "its items have 11 bytes, but the data set has 10"),
     ],
 )
 def test_a_bad_manifest_is_refused_by_name(

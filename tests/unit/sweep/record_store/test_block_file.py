@@ -94,7 +94,7 @@ def damaged(data: bytes) -> dict[str, bytes]:
         "not a block file of version 1": data[:8] + b"\x02" + data[9:],
         "block size 513": data[:12] + struct.pack("<I", 513) + data[16:],
         "blocks of dictionary": data[:20] + struct.pack("<I", 9_999) + data[24:],
-        "bytes of its header": data[:-1],
+        "bytes that its header gives": data[:-1],
     }
 
 
