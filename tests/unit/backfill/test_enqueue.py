@@ -279,7 +279,9 @@ def test_a_row_that_describes_no_object_is_refused(
 
 
 @pytest.mark.parametrize(
-    "body", [b"no gzip", gzip.compress(b"\xff\n"), gzip.compress(b"a" * 999)[:-9]]
+    "body",
+    [b"no gzip", gzip.compress(b"\xff\n"), gzip.compress(b"a" * 999)[:-9]],
+    ids=["no gzip", "no UTF-8", "cut off"],  # gzip has the time, and workers collect apart
 )
 def test_a_file_that_is_no_csv_in_gzip_is_refused(world: World, body: bytes) -> None:
     """Its name is in the text."""
