@@ -6,6 +6,7 @@ its bucket for ListObjectsV2. It ignores signatures.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import time
@@ -83,6 +84,24 @@ class Server:
     endpoint: str
     certificates: Path
     requests: Path
+
+    def client_environment(self, home: Path) -> dict[str, str]:
+        """Variables of a process in the sandbox that reads from this server."""
+        certificates = str(self.certificates)
+        return {
+            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
+            "PYTHONPATH": f"{PROJECT}:{PROJECT / 'layers' / 'bucketsum'}",
+            "HOME": str(home),
+            "LANG": "C.UTF-8",
+            "AWS_ACCESS_KEY_ID": "bench",
+            "AWS_SECRET_ACCESS_KEY": "bench",
+            "AWS_DEFAULT_REGION": "us-east-1",
+            "AWS_REGION": "us-east-1",
+            "AWS_EC2_METADATA_DISABLED": "true",
+            "AWS_ENDPOINT_URL_S3": self.endpoint,
+            "AWS_CA_BUNDLE": certificates,
+            "SSL_CERT_FILE": certificates,
+        }
 
 
 def start_server(box: Box, folder: Path, objects: Path) -> Server:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from typing import TYPE_CHECKING, Any, Final
 
@@ -109,21 +108,9 @@ class Runner:
         }
 
     def _environment(self) -> dict[str, str]:
-        certificates = str(self._server.certificates)
         return {
-            "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-            "PYTHONPATH": f"{PROJECT}:{PROJECT / 'layers' / 'bucketsum'}",
-            "HOME": str(self._folder),
-            "LANG": "C.UTF-8",
-            "AWS_ACCESS_KEY_ID": "bench",
-            "AWS_SECRET_ACCESS_KEY": "bench",
-            "AWS_DEFAULT_REGION": "us-east-1",
-            "AWS_REGION": "us-east-1",
-            "AWS_EC2_METADATA_DISABLED": "true",
-            "AWS_ENDPOINT_URL_S3": self._server.endpoint,
-            "AWS_CA_BUNDLE": certificates,
+            **self._server.client_environment(self._folder),
             "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(self._box.profile.memory_mb),
-            "SSL_CERT_FILE": certificates,
             "RCLONE_S3_PROVIDER": "Other",
             "RCLONE_S3_ENV_AUTH": "true",
             "RCLONE_S3_ENDPOINT": self._server.endpoint,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import tempfile
 import time
@@ -128,28 +127,10 @@ class _BoxProber:
         disk = self.folder / "tmp"
         disk.mkdir(exist_ok=True)
         command = [sys.executable, "-m", harness.__name__]
-        inside = self.box.start(command, _environment(self.server, disk), self._log, cwd=PROJECT)
+        variables = {**self.server.client_environment(self.folder), "TMPDIR": str(disk)}
+        inside = self.box.start(command, variables, self._log, cwd=PROJECT)
         self._inside = inside
         inside.ask({}, _READY_SECONDS)
         if self.limits_cpu:
             inside.limit_cpu()
         return inside
-
-
-def _environment(server: Server, disk: Path) -> dict[str, str]:
-    certificates = str(server.certificates)
-    return {
-        "PATH": os.environ.get("PATH", "/usr/bin:/bin"),
-        "PYTHONPATH": f"{PROJECT}:{PROJECT / 'layers' / 'bucketsum'}",
-        "HOME": str(disk.parent),
-        "TMPDIR": str(disk),
-        "LANG": "C.UTF-8",
-        "AWS_ACCESS_KEY_ID": "bench",
-        "AWS_SECRET_ACCESS_KEY": "bench",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_REGION": "us-east-1",
-        "AWS_EC2_METADATA_DISABLED": "true",
-        "AWS_ENDPOINT_URL_S3": server.endpoint,
-        "AWS_CA_BUNDLE": certificates,
-        "SSL_CERT_FILE": certificates,
-    }

@@ -150,6 +150,20 @@ class Stack:
         """Make a client for *service*; keep it, since this takes some 20 ms."""
         return self.connection.client(service)
 
+    def require_outputs(self, *names: str) -> None:
+        """Refuse a stack without an output of each of *names*.
+
+        Raises:
+            CannotDoError: An output is missing.
+        """
+        absent = [name for name in names if name not in self.outputs]
+        if absent:
+            raise CannotDoError(
+                f"the stack {self.name} has no output {', '.join(absent)}: it was deployed by an "
+                "older version of bucketsum; deploy it again (`bucketsum local up`, or `sam "
+                "build && sam deploy`)"
+            )
+
     def progress_table(self) -> ProgressTable:
         """Return the long objects in progress, which are in its table of digests."""
         return ProgressTable(self.client("dynamodb"), self.table)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 from events import objects
-from tests.support.sam_template import load_template
+from tests.support.sam_template import create_table, load_template
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
 TABLE: Final = "digests"
-_TABLE_PROPERTIES: Final = (
-    "AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema",
-)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +94,7 @@ def make_local_aws(endpoint: str) -> LocalAws:
     s3: S3Client = boto3.client("s3", endpoint_url=endpoint)
     sqs: SQSClient = boto3.client("sqs", endpoint_url=endpoint)
     dynamodb: DynamoDBClient = boto3.client("dynamodb", endpoint_url=endpoint)
-    table: dict[str, Any] = load_template()["Resources"]["DigestsTable"]["Properties"]
-    dynamodb.create_table(TableName=TABLE, **{name: table[name] for name in _TABLE_PROPERTIES})
+    create_table(dynamodb, "DigestsTable", TABLE)
     s3.create_bucket(Bucket=objects.BUCKET)
     s3.put_bucket_versioning(Bucket=objects.BUCKET, VersioningConfiguration={"Status": "Enabled"})
     return LocalAws(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
-from tests.support.sam_template import load_template
+from tests.support.sam_template import create_table, load_template
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.archives.values import ArchiveStatus, Mode
@@ -37,19 +37,13 @@ backwards. XML, and so moto's listing, takes no other control characters."""
 
 HOSTILE_SHOWN: Final = r"a [red]b[/red] +%20 é\x9b31m\u202egpj.exe"
 
-_NOT_OF_CREATE_TABLE: Final = ("PointInTimeRecoverySpecification", "TimeToLiveSpecification")
-
 
 def deploy(endpoint: str | None = None) -> None:
     """Make the bucket, the queues, the table, and the stack whose outputs name them."""
     s3 = boto3.client("s3", endpoint_url=endpoint)
     s3.create_bucket(Bucket=BUCKET)
     s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
-    table = _TEMPLATE["Resources"]["DigestsTable"]["Properties"]
-    boto3.client("dynamodb", endpoint_url=endpoint).create_table(
-        TableName="digests",
-        **{name: table[name] for name in table if name not in _NOT_OF_CREATE_TABLE},
-    )
+    create_table(boto3.client("dynamodb", endpoint_url=endpoint), "DigestsTable", "digests")
     sqs = boto3.client("sqs", endpoint_url=endpoint)
     outputs = {
         "BucketName": BUCKET,
@@ -65,11 +59,7 @@ def deploy(endpoint: str | None = None) -> None:
 
 def deploy_measurements() -> None:
     """Make the table that the stack's output names, so that sweeps can be recorded."""
-    table = _TEMPLATE["Resources"]["MeasurementsTable"]["Properties"]
-    boto3.client("dynamodb").create_table(
-        TableName="MeasurementsTableName",
-        **{name: table[name] for name in table if name not in _NOT_OF_CREATE_TABLE},
-    )
+    create_table(boto3.client("dynamodb"), "MeasurementsTable", "MeasurementsTableName")
 
 
 def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, put_object
+from tests.support.sam_template import create_table
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -20,18 +22,7 @@ BILLION: Final = ("--objects", "1000000000", "--mean-size", "100000")
 def executions(monkeypatch: pytest.MonkeyPatch, stack: Stack) -> dict[str, Any]:
     """The requests to Step Functions by operation; the table of backfills is there."""
     assert stack.bucket == BUCKET
-    stack.client("dynamodb").create_table(
-        TableName="BackfillsTableName",
-        BillingMode="PAY_PER_REQUEST",
-        AttributeDefinitions=[
-            {"AttributeName": "backfill", "AttributeType": "S"},
-            {"AttributeName": "item", "AttributeType": "S"},
-        ],
-        KeySchema=[
-            {"AttributeName": "backfill", "KeyType": "HASH"},
-            {"AttributeName": "item", "KeyType": "RANGE"},
-        ],
-    )
+    create_table(stack.client("dynamodb"), "BackfillsTable", "BackfillsTableName")
     seen: dict[str, Any] = {}
 
     def states(operation: str, answer: object) -> Any:  # noqa: ANN401 - an answer
@@ -87,7 +78,8 @@ def test_a_backfill_is_started_stopped_and_resumed(run: Run, executions: dict[st
     """Each execution has its own name; a second stop or resume says why it does nothing."""
     backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
     assert executions["StartExecution"]["name"] == f"{backfill}-1"
-    assert run("backfill", "show", backfill, "--json").document["state"] == "running"
+    shown = run("backfill", "show", backfill, "--json").document
+    assert (shown["state"], shown["cause"]) == ("running", None)
     assert run("backfill", "resume", backfill).status == 2
 
     assert run("backfill", "stop", backfill).status == 0
@@ -134,13 +126,15 @@ def test_a_request_that_makes_no_sense_says_why(
 def test_an_execution_that_failed_is_shown(
     run: Run, executions: dict[str, Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The status says so, and that it can be resumed."""
+    """The status says so, with the cause, and that it can be resumed."""
     backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
     assert executions
-    change_calls(
-        monkeypatch,
-        answered({"DescribeExecution": {"status": "FAILED"}}),
-    )
+    cause = json.dumps({"errorType": "AccessDenied", "errorMessage": "no s3:ListBucket"})
+    failed = {"status": "FAILED", "error": "States.TaskFailed", "cause": cause}
+    change_calls(monkeypatch, answered({"DescribeExecution": failed}))
     ended = run("backfill", "show", backfill)
     assert ended.status == 1
     assert "resume" in ended.out
+    assert "AccessDenied: no s3:ListBucket" in ended.out
+    document = run("backfill", "show", backfill, "--json").document
+    assert (document["state"], document["cause"]) == ("failed", "AccessDenied: no s3:ListBucket")

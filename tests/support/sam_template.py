@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 from functools import cache
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import yaml
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
 TEMPLATE: Final = Path(__file__).parents[2] / "template.yaml"
 
+_KEYS: Final = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
 _OWN_NAMES: Final = ("Ref", "Condition")  # these two have no ``Fn::`` in their long form
 
 
@@ -45,3 +49,9 @@ def load_template() -> dict[str, Any]:
     """The whole template; every call makes a new one, which a test may change."""
     template: dict[str, Any] = json.loads(_as_json())
     return template
+
+
+def create_table(dynamodb: DynamoDBClient, resource: str, name: str) -> None:
+    """Make the table *resource* of the template, with its keys and indexes, under *name*."""
+    properties = load_template()["Resources"][resource]["Properties"]
+    dynamodb.create_table(TableName=name, **{n: properties[n] for n in _KEYS if n in properties})

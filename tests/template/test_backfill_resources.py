@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from typing import TYPE_CHECKING, Any, Final
 
 import botocore.session
@@ -14,9 +12,14 @@ import yaml
 from botocore import xform_name
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.client_calls import operations_called
-from tests.template.sweep_definition import states, substituted, targets
-from tests.template.test_permissions import WHOLE_LIBRARY, known_actions, listed
-from tests.template.test_sweep_definition import ASL_VALIDATOR
+from tests.template.sweep_definition import states, targets, objections
+from tests.template.test_permissions import (
+    WHOLE_LIBRARY,
+    allowed_actions,
+    known_actions,
+    listed,
+    role_statements,
+)
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -37,28 +40,6 @@ WRITES_LOGS: Final = {"logs:CreateLogStream", "logs:PutLogEvents"}
 OWN_BUCKET: Final = "${AWS::StackName}-${AWS::AccountId}-${AWS::Region}"
 
 
-def statements_of(role: str) -> list[dict[str, Any]]:
-    """Every statement of the role, conditional ones and those of other policies included."""
-    documents = [policy["PolicyDocument"] for policy in RESOURCES[role]["Properties"]["Policies"]]
-    documents += [
-        resource["Properties"]["PolicyDocument"]
-        for resource in RESOURCES.values()
-        if resource["Type"] == "AWS::IAM::Policy"
-        and {"Ref": role} in resource["Properties"]["Roles"]
-    ]
-    return [
-        statement["Fn::If"][1] if "Fn::If" in statement else statement
-        for document in documents
-        for statement in document["Statement"]
-    ]
-
-
-def allowed(role: str) -> set[str]:
-    """The actions that the role allows."""
-    assert "ManagedPolicyArns" not in RESOURCES[role]["Properties"]
-    return {action for statement in statements_of(role) for action in listed(statement["Action"])}
-
-
 def test_the_enqueuer_may_do_what_its_code_calls() -> None:
     """Its own calls, its log, and nothing else."""
     session = botocore.session.get_session()
@@ -67,7 +48,7 @@ def test_the_enqueuer_may_do_what_its_code_calls() -> None:
         names = session.get_service_model(service).operation_names
         [action] = [f"{service}:{name}" for name in names if xform_name(name) == method]
         needed.add(ACTION_OF.get(action, action))
-    assert allowed("EnqueuerRole") == needed | WRITES_LOGS
+    assert allowed_actions("EnqueuerRole") == needed | WRITES_LOGS
 
 
 def test_the_state_machine_may_invoke_the_enqueuer_and_follow_its_children() -> None:
@@ -80,7 +61,7 @@ def test_the_state_machine_may_invoke_the_enqueuer_and_follow_its_children() -> 
     assert set(arguments) == {"${EnqueuerFunctionArn}"}
     substitutions = RESOURCES["BackfillStateMachine"]["Properties"]["DefinitionSubstitutions"]
     assert substitutions["EnqueuerFunctionArn"] == {"Fn::GetAtt": ["EnqueuerFunction", "Arn"]}
-    assert allowed("BackfillRole") == {
+    assert allowed_actions("BackfillRole") == {
         "lambda:InvokeFunction",
         "states:StartExecution",  # of its own children alone: a Distributed Map
         "states:DescribeExecution",
@@ -91,7 +72,7 @@ def test_the_state_machine_may_invoke_the_enqueuer_and_follow_its_children() -> 
 @pytest.mark.parametrize("role", ["EnqueuerRole", "BackfillRole"])
 def test_every_permission_names_a_resource(role: str) -> None:
     """No wildcard; the tables, queues and functions of arrivals are out of reach."""
-    for statement in statements_of(role):
+    for statement in role_statements(role):
         for resource in listed(statement["Resource"]):
             text = json.dumps(resource)
             assert resource != "*"
@@ -102,7 +83,7 @@ def test_every_permission_names_a_resource(role: str) -> None:
 @pytest.mark.parametrize("role", ["EnqueuerRole", "BackfillRole"])
 def test_actions_exist(role: str) -> None:
     """IAM knows every action; a misspelt one would be accepted and do nothing."""
-    for action in allowed(role):
+    for action in allowed_actions(role):
         service, name = action.removesuffix("*").split(":")
         assert name.lower() in known_actions()[service]["Actions"], action
 
@@ -143,18 +124,6 @@ def test_every_task_is_tried_again() -> None:
     assert all(task["Retry"][0]["ErrorEquals"] == ["States.ALL"] for task in tasks)
 
 
-@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
-@pytest.mark.skipif(
-    not ASL_VALIDATOR.exists(), reason="not there; run: npm --prefix tests/template/asl ci"
-)
 def test_asl_validator_accepts_the_definition(tmp_path: Path) -> None:
     """The validator that knows JSONata has no objection."""
-    path = tmp_path / "backfill.asl.json"
-    path.write_text(json.dumps(substituted(MACHINE)))
-    done = subprocess.run(
-        ["node", str(ASL_VALIDATOR), "--json-path", str(path)],  # noqa: S607 - wherever it is
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert not objections(MACHINE, tmp_path)

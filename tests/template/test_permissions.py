@@ -69,11 +69,18 @@ def listed(value: Any) -> list[Any]:  # noqa: ANN401 - a policy's one-or-many
 
 
 def role_statements(name: str = "HasherRole") -> list[dict[str, Any]]:
-    """The statements of the hasher's or another role, conditional statements included."""
-    role = load_template()["Resources"][name]["Properties"]
-    [policy] = role["Policies"]
+    """The statements of a role, conditional ones and those of separate policies included."""
+    resources = load_template()["Resources"]
+    role = resources[name]["Properties"]
     assert "ManagedPolicyArns" not in role
-    return statements_of(policy)
+    separate = [r["Properties"] for r in resources.values() if r["Type"] == "AWS::IAM::Policy"]
+    policies = [*role["Policies"], *(p for p in separate if {"Ref": name} in p["Roles"])]
+    return [statement for policy in policies for statement in statements_of(policy)]
+
+
+def allowed_actions(role: str) -> set[str]:
+    """The actions that a role allows."""
+    return {action for statement in role_statements(role) for action in listed(statement["Action"])}
 
 
 def statements_of(policy: dict[str, Any]) -> list[dict[str, Any]]:

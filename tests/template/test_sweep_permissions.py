@@ -11,7 +11,13 @@ from botocore import xform_name
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.client_calls import operations_called
 from tests.template.sweep_definition import load_definition, states
-from tests.template.test_permissions import WHOLE_LIBRARY, known_actions, listed
+from tests.template.test_permissions import (
+    WHOLE_LIBRARY,
+    allowed_actions,
+    known_actions,
+    listed,
+    role_statements,
+)
 
 RESOURCES: Final = load_template()["Resources"]
 FUNCTIONS: Final = ("Planner", "Publisher", "Prober", "Analyst")
@@ -50,24 +56,6 @@ INTEGRATIONS: Final = {
 }
 
 
-def statements_of(role: str) -> list[dict[str, Any]]:
-    """Every statement that the role has, those of policies apart from it too."""
-    documents = [policy["PolicyDocument"] for policy in RESOURCES[role]["Properties"]["Policies"]]
-    documents += [
-        resource["Properties"]["PolicyDocument"]
-        for resource in RESOURCES.values()
-        if resource["Type"] == "AWS::IAM::Policy"
-        and {"Ref": role} in resource["Properties"]["Roles"]
-    ]
-    return [statement for document in documents for statement in document["Statement"]]
-
-
-def allowed(role: str) -> set[str]:
-    """The actions that the role allows."""
-    assert "ManagedPolicyArns" not in RESOURCES[role]["Properties"]
-    return {action for statement in statements_of(role) for action in listed(statement["Action"])}
-
-
 def actions_of(name: str) -> set[str]:
     """The IAM actions of the operations that a function calls."""
     session = botocore.session.get_session()
@@ -89,7 +77,7 @@ def actions_of(name: str) -> set[str]:
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_may_do_what_its_code_calls(name: str) -> None:
     """Its own calls, its log, and nothing else."""
-    assert allowed(f"{name}Role") == actions_of(name) | BESIDE[name] | WRITES_LOGS
+    assert allowed_actions(f"{name}Role") == actions_of(name) | BESIDE[name] | WRITES_LOGS
 
 
 def test_the_state_machine_may_do_what_its_states_do() -> None:
@@ -99,14 +87,14 @@ def test_the_state_machine_may_do_what_its_states_do() -> None:
         for state in states(load_definition())
         if state.body["Type"] == "Task"
     }
-    assert allowed("SweepRole") == {INTEGRATIONS[resource] for resource in resources}
+    assert allowed_actions("SweepRole") == {INTEGRATIONS[resource] for resource in resources}
 
 
 def test_the_state_machine_invokes_its_functions_alone() -> None:
     """Of the prober, its versions and never what is unpublished."""
     [invoke] = [
         statement
-        for statement in statements_of("SweepRole")
+        for statement in role_statements("SweepRole")
         if statement["Action"] == "lambda:InvokeFunction"
     ]
     assert invoke["Resource"] == [
@@ -120,7 +108,7 @@ def test_the_state_machine_invokes_its_functions_alone() -> None:
 @pytest.mark.parametrize("role", [*(f"{name}Role" for name in FUNCTIONS), "SweepRole"])
 def test_every_permission_names_a_resource_of_this_stack(role: str) -> None:
     """No wildcard; the hasher, its bucket, its queue and its table are out of reach."""
-    for statement in statements_of(role):
+    for statement in role_statements(role):
         for resource in listed(statement["Resource"]):
             text = str(resource)
             assert resource != "*"
@@ -131,7 +119,7 @@ def test_every_permission_names_a_resource_of_this_stack(role: str) -> None:
 @pytest.mark.parametrize("role", [*(f"{name}Role" for name in FUNCTIONS), "SweepRole"])
 def test_actions_exist(role: str) -> None:
     """IAM knows every action; a misspelt one would be accepted and do nothing."""
-    for action in allowed(role):
+    for action in allowed_actions(role):
         service, name = action.split(":")
         assert name.lower() in known_actions()[service]["Actions"], action
 
@@ -141,7 +129,7 @@ def test_a_function_writes_into_its_own_log(name: str) -> None:
     """And into no other."""
     [logs] = [
         statement
-        for statement in statements_of(f"{name}Role")
+        for statement in role_statements(f"{name}Role")
         if statement.get("Sid") == "WriteLogs"
     ]
     function = RESOURCES[f"{name}Function"]["Properties"]

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-import secrets
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
@@ -16,6 +15,7 @@ from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.sweep.prices import prices_in
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.executions import execution_at
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
@@ -23,12 +23,11 @@ if TYPE_CHECKING:
     from bucketsum.backfill.records import Part
     from bucketsum.backfill.tally import Tally
     from bucketsum.sweep.prices import Prices
+    from bucketsum_cli.executions import Execution
     from bucketsum_cli.stack import Stack
 
 _STATE_MACHINE: Final = "BackfillStateMachineArn"
 _TABLE: Final = "BackfillsTableName"
-_RUNNING: Final = "RUNNING"
-_SUCCEEDED: Final = "SUCCEEDED"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +38,7 @@ class Progress:
         backfill: The backfill.
         parts: Its parts.
         tally: Its objects that are done, by outcome.
-        failure: Why its execution ended early; None if it did not.
+        failed: Its execution, if that ended early.
         usd: US dollars so far, by arithmetic.
         seconds: Time since it was started, until its last count if it is not running.
     """
@@ -47,7 +46,7 @@ class Progress:
     backfill: Backfill
     parts: tuple[Part, ...]
     tally: Tally
-    failure: str | None
+    failed: Execution | None
     usd: float
     seconds: float
 
@@ -77,9 +76,16 @@ class Progress:
         return self.tally.objects / self.seconds if self.seconds > 0 else 0.0
 
     @property
+    def failure(self) -> str | None:
+        """The status of the execution that failed, and the next step."""
+        if self.failed is None:
+            return None
+        return f"the execution is {self.failed.status}; continue with `bucketsum backfill resume`"
+
+    @property
     def state(self) -> str:
         """The state in a word."""
-        if self.failure:
+        if self.failed:
             return "failed"
         return "done" if self.is_done else self.backfill.status.value
 
@@ -92,13 +98,7 @@ class Backfills:
     """
 
     def __init__(self, stack: Stack) -> None:
-        absent = [name for name in (_STATE_MACHINE, _TABLE) if name not in stack.outputs]
-        if absent:
-            raise CannotDoError(
-                f"the stack {stack.name} has no output {', '.join(absent)}: it was deployed by an "
-                "older version of bucketsum; deploy it again (`bucketsum local up`, or `sam "
-                "build && sam deploy`)"
-            )
+        stack.require_outputs(_STATE_MACHINE, _TABLE)
         self._stack = stack
         self._states: SFNClient = stack.client("stepfunctions")
         self.table = BackfillsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
@@ -140,10 +140,11 @@ class Backfills:
         backfill = self._found(backfill_id)
         if not self.table.end(backfill_id, BackfillStatus.STOPPED, now()):
             raise CannotDoError(f"{backfill_id} is not running; it is {backfill.status.value}")
-        arn = self._execution_arn(backfill)
-        if self._execution(arn) == _RUNNING:
+        if self._is_running(backfill):
             self._states.stop_execution(
-                executionArn=arn, error="Stopped", cause="`bucketsum backfill stop`"
+                executionArn=self._execution_arn(backfill),
+                error="Stopped",
+                cause="`bucketsum backfill stop`",
             )
         return self._found(backfill_id)
 
@@ -156,10 +157,7 @@ class Backfills:
         backfill = self._found(backfill_id)
         if backfill.status is BackfillStatus.QUEUED:
             raise CannotDoError(f"all objects of {backfill_id} are queued already")
-        if (
-            backfill.status is BackfillStatus.RUNNING
-            and self._execution(self._execution_arn(backfill)) == _RUNNING
-        ):
+        if backfill.status is BackfillStatus.RUNNING and self._is_running(backfill):
             raise CannotDoError(f"{backfill_id} is running")
         resumed = replace(
             backfill,
@@ -182,19 +180,16 @@ class Backfills:
         """The state of *backfill*."""
         parts = tuple(self.table.parts(backfill.backfill_id))
         tally, counted_at = self.table.tally(backfill.backfill_id)
-        failure = None
-        if backfill.status is BackfillStatus.RUNNING:
-            status = self._execution(self._execution_arn(backfill))
-            if status not in (_RUNNING, _SUCCEEDED, None):
-                failure = f"the execution is {status}; continue with `bucketsum backfill resume`"
+        is_over = backfill.status is not BackfillStatus.RUNNING
+        execution = None if is_over else self._execution(backfill)
+        failed = execution if execution and execution.has_failed else None
         queued = Work(sum(p.objects for p in parts), sum(p.size_bytes for p in parts))
         hashed = Work(tally.hashed, tally.hashed_bytes)
         usd = bill_of(queued, self.setup, self.prices).usd_of(Group.ORCHESTRATION)
         usd += bill_of(hashed, self.setup, self.prices).usd_of(Group.HASHING)
-        is_over = backfill.status is not BackfillStatus.RUNNING
         until = datetime.fromisoformat((is_over and counted_at) or now())
         seconds = (until - datetime.fromisoformat(backfill.started_at)).total_seconds()
-        return Progress(backfill, parts, tally, failure, usd, seconds)
+        return Progress(backfill, parts, tally, failed, usd, seconds)
 
     def _found(self, backfill_id: str) -> Backfill:
         backfill = self.table.backfill(backfill_id)
@@ -208,14 +203,9 @@ class Backfills:
         machine = self._stack.outputs[_STATE_MACHINE]
         return f"{machine.replace(':stateMachine:', ':execution:')}:{backfill.execution_name}"
 
-    def _execution(self, arn: str) -> str | None:
-        """The status of an execution; None if Step Functions does not know it (yet)."""
-        try:
-            return self._states.describe_execution(executionArn=arn)["status"]
-        except self._states.exceptions.ExecutionDoesNotExist:
-            return None
+    def _execution(self, backfill: Backfill) -> Execution | None:
+        return execution_at(self._states, self._execution_arn(backfill))
 
-
-def new_backfill_id() -> str:
-    """A unique name that sorts by time."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"
+    def _is_running(self, backfill: Backfill) -> bool:
+        execution = self._execution(backfill)
+        return bool(execution and not execution.is_over)

@@ -93,6 +93,8 @@ def print_progress(progress: Progress) -> None:
     say(f"{backfill.backfill_id}: {progress.state}, s3://{backfill.bucket}/{backfill.prefix or ''}")
     if progress.failure:
         say(progress.failure)
+    if progress.failed and progress.failed.cause:
+        say(f"cause    {progress.failed.cause}")
     say(f"started  {moment_text(backfill.started_at)} UTC, execution {backfill.executions}")
     done = sum(part.done for part in progress.parts)
     say(f"queued   {queued.objects:,} objects, {size_text(queued.size_bytes)}; "
@@ -128,6 +130,7 @@ def progress_as_json(progress: Progress) -> dict[str, Any]:
         "limit": backfill.limit,
         "state": progress.state,
         "failure": progress.failure,
+        "cause": progress.failed.cause or None if progress.failed else None,
         "started_at": iso_text(backfill.started_at),
         "ended_at": iso_text(backfill.ended_at) if backfill.ended_at else None,
         "executions": backfill.executions,

@@ -6,13 +6,14 @@ from typing import TYPE_CHECKING
 
 from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.output import note, say
 from bucketsum_cli.tune.commands.report import write_report
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
 from bucketsum_cli.tune.progress import ended_execution, settled_run
 from bucketsum_cli.tune.results import results_of
 from bucketsum_cli.tune.sweep_input import sweep_input
-from bucketsum_cli.tune.sweeper import Sweeper, new_run_id
+from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_cli.tune.table_view import print_results
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ def demonstrate_sweep(project: LocalProject, stack: Stack, *, as_json: bool) -> 
         ClientError: It refused a request.
     """
     fields = sweep_input(project.folder / "events" / "sweep-quick.json", {})
-    sweeper, run_id = Sweeper(stack), new_run_id()
+    sweeper, run_id = Sweeper(stack), new_execution_name()
     priced = priced_plan(sweeper, fields)
     print_plan(priced)
     execution = ended_execution(sweeper, sweeper.start(run_id, fields), run_id, priced.plan)

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.records import RunStatus
+from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.metrics import metric_values, own_metric
 from bucketsum_cli.selftest.check import (
     Check,
@@ -19,7 +20,7 @@ from bucketsum_cli.selftest.check import (
 from bucketsum_cli.stack_status import event_source_of
 from bucketsum_cli.tune.plan_view import priced_plan
 from bucketsum_cli.tune.progress import ended_execution, settled_run
-from bucketsum_cli.tune.sweeper import Sweeper, new_run_id
+from bucketsum_cli.tune.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -204,7 +205,7 @@ def _traces(scratch: Scratch) -> Finding:
 def _sweep(scratch: Scratch) -> Finding:
     if "SweepStateMachineArn" not in scratch.stack.outputs:
         return skipped("the stack has no sweeps")
-    sweeper, run_id = Sweeper(scratch.stack), new_run_id()
+    sweeper, run_id = Sweeper(scratch.stack), new_execution_name()
     plan = priced_plan(sweeper, SWEEP).plan
     scratch.expect_sweep(run_id)
     execution = ended_execution(sweeper, sweeper.start(run_id, SWEEP), run_id, plan)

@@ -49,17 +49,24 @@ class Priced:
         """The plan's numbers, as the command prints them."""
         plan = self.plan
         return {
-            "cells": len(plan.cells),
-            "runs": plan.sweep.repetitions,
-            "samples": plan.samples,
-            "estimated_seconds": round(plan.estimated_seconds, 1),
-            "estimated_usd": plan.estimated_usd(self.prices),
+            **plan_as_json(plan, plan.estimated_seconds, plan.estimated_usd(self.prices)),
             "price_date": self.prices.date,
             "priced_as": self.prices.priced_as,
             "history_events": plan.history_events,
-            "weak": plan.sweep.few_samples,
-            "refused": {cell.cell_id: cell.refused for cell in plan.cells if cell.refused},
         }
+
+
+def plan_as_json(plan: Plan, seconds: float, usd: float | None) -> dict[str, Any]:
+    """The numbers of every plan, with its estimated duration and cost."""
+    return {
+        "cells": len(plan.cells),
+        "runs": plan.sweep.repetitions,
+        "samples": plan.samples,
+        "estimated_seconds": round(seconds, 1),
+        "estimated_usd": usd,
+        "weak": plan.sweep.few_samples,
+        "refused": {cell.cell_id: cell.refused for cell in plan.cells if cell.refused},
+    }
 
 
 def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from bucketsum.sweep.cells import Cell
     from bucketsum.sweep.plan import Plan
     from bucketsum.sweep.records import Sample
-    from bucketsum_cli.tune.sweeper import Execution, Sweeper
+    from bucketsum_cli.executions import Execution
+    from bucketsum_cli.tune.sweeper import Sweeper
 
 SETTLING_SECONDS: Final = 90.0
 """Maximum wait for the clean-up and the summary of a stopped run."""

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import json
-import secrets
-from dataclasses import dataclass
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -14,6 +11,7 @@ from bucketsum.sweep.generated_objects import planned_bytes
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import FREE_STORAGE_MB
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.executions import Execution, execution_at
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -30,26 +28,6 @@ _BUCKET: Final = "SweepBucketName"
 _PROBER: Final = "ProberFunctionName"
 
 _MISSING_OBJECT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
-_RUNNING: Final = "RUNNING"
-_UNKNOWN_EXECUTION: Final = "ExecutionDoesNotExist"
-
-
-@dataclass(frozen=True, slots=True)
-class Execution:
-    """The state of an execution of the state machine.
-
-    Attributes:
-        status: The status of Step Functions.
-        cause: Error and cause of a failure; empty if there is none.
-    """
-
-    status: str
-    cause: str = ""
-
-    @property
-    def is_over(self) -> bool:
-        """Whether it has ended, with success or not."""
-        return self.status != _RUNNING
 
 
 class Sweeper:
@@ -60,14 +38,7 @@ class Sweeper:
     """
 
     def __init__(self, stack: Stack) -> None:
-        names = (_STATE_MACHINE, _TABLE, _BUCKET, _PROBER)
-        absent = [name for name in names if name not in stack.outputs]
-        if absent:
-            raise CannotDoError(
-                f"the stack {stack.name} has no output {', '.join(absent)}: it was deployed by an "
-                "older version of bucketsum; deploy it again (`bucketsum local up`, or `sam "
-                "build && sam deploy`)"
-            )
+        stack.require_outputs(_STATE_MACHINE, _TABLE, _BUCKET, _PROBER)
         self._stack = stack
         self._states: SFNClient = stack.client("stepfunctions")
         self.measurements = MeasurementsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
@@ -129,22 +100,10 @@ class Sweeper:
 
     def execution(self, arn: str) -> Execution:
         """The execution's state; RUNNING while Step Functions does not know it yet."""
-        try:
-            answer = self._states.describe_execution(executionArn=arn)
-        except ClientError as error:
-            if error.response["Error"]["Code"] != _UNKNOWN_EXECUTION:
-                raise
-            return Execution(_RUNNING)  # describing lags behind starting
-        reasons = filter(None, (answer.get("error"), answer.get("cause")))
-        return Execution(answer["status"], ": ".join(reasons))
+        return execution_at(self._states, arn) or Execution()  # describing lags behind starting
 
     def stop(self, arn: str) -> None:
         """Stop the execution; the stack then cleans up."""
         self._states.stop_execution(
             executionArn=arn, error="Interrupted", cause="Ctrl-C in `bucketsum tune run`"
         )
-
-
-def new_run_id() -> str:
-    """A unique name that sorts by time."""
-    return f"{datetime.now(UTC):%Y%m%dT%H%M%S}-{secrets.token_hex(3)}"

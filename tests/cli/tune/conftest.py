@@ -8,7 +8,7 @@ import boto3
 import pytest
 from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import a_run, analysed
-from tests.support.sam_template import load_template
+from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
 
 TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names
-
-_LEFT_OUT: Final = "PointInTimeRecoverySpecification"
 
 
 class _Prober:
@@ -39,10 +37,8 @@ class _Prober:
 def measurements(stack: Stack) -> MeasurementsTable:
     """The table of the deployed stack, as template.yaml makes it."""
     assert stack.outputs[TABLE] == TABLE
-    properties = load_template()["Resources"]["MeasurementsTable"]["Properties"]
     dynamodb = boto3.client("dynamodb")
-    fields = {name: value for name, value in properties.items() if name != _LEFT_OUT}
-    dynamodb.create_table(TableName=TABLE, **fields)
+    create_table(dynamodb, "MeasurementsTable", TABLE)
     return MeasurementsTable(dynamodb, TABLE)
 
 

@@ -13,7 +13,7 @@ from moto.core.utils import unix_time_millis
 from moto.sqs import models as sqs_models
 from tests.support.events import BUCKET
 from tests.support.lambda_invocation import Context
-from tests.support.sam_template import load_template
+from tests.support.sam_template import create_table, load_template
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.notifications import ObjectCreated
@@ -62,7 +62,7 @@ class HasherStack:
                 "RedrivePolicy": json.dumps(redrive),
             },
         )
-        self._make_table()
+        create_table(self.dynamodb, "DigestsTable", "digests")
         self._app: ModuleType | None = None
 
     def _count_requests(self) -> None:
@@ -80,11 +80,6 @@ class HasherStack:
 
     def _make_queue(self, name: str, attributes: Mapping[QueueAttributeNameType, str]) -> str:
         return self.sqs.create_queue(QueueName=name, Attributes=attributes)["QueueUrl"]
-
-    def _make_table(self) -> None:
-        table = self._of("DigestsTable")
-        names = ("AttributeDefinitions", "KeySchema", "BillingMode", "GlobalSecondaryIndexes")
-        self.dynamodb.create_table(TableName="digests", **{name: table[name] for name in names})
 
     def load(self, **env: str) -> ModuleType:
         """Import the function anew, with *env* over what the stack sets.

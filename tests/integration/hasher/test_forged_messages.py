@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from tests.integration.hasher.test_long_objects import slicer_of, slices
 from tests.support.events import BUCKET, message_of
-from tests.support.sam_template import load_template
+from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 
 from bucketsum.backfill.messages import NO_SEQUENCER, bodies_of
@@ -30,9 +30,7 @@ LONG_AFTER: Final = "9999-12-31T23:59:59Z"
 
 @pytest.fixture(autouse=True)
 def _backfills(stack: HasherStack) -> None:
-    properties = load_template()["Resources"]["BackfillsTable"]["Properties"]
-    names = ("AttributeDefinitions", "KeySchema", "BillingMode")
-    stack.dynamodb.create_table(TableName="backfills", **{name: properties[name] for name in names})
+    create_table(stack.dynamodb, "BackfillsTable", "backfills")
 
 
 def repair(stack: HasherStack, created: ObjectCreated) -> None:

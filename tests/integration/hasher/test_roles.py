@@ -13,7 +13,7 @@ from tests.integration.hasher.test_long_objects import SHORT, slicer_of, slices
 from tests.support.events import BUCKET, message_of
 from tests.support.lambda_invocation import Context
 from tests.support.recorded_calls import CallRecorder, Permission, role_permissions
-from tests.support.sam_template import load_template
+from tests.support.sam_template import create_table
 
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.records import Backfill, BackfillStatus
@@ -44,11 +44,7 @@ MOMENT: Final = "2026-11-20T10:00:00.000Z"
 @pytest.fixture
 def recorder(stack: HasherStack, monkeypatch: pytest.MonkeyPatch) -> CallRecorder:
     """Records calls; every test of this file also has the table of backfills."""
-    properties = load_template()["Resources"]["BackfillsTable"]["Properties"]
-    stack.dynamodb.create_table(
-        TableName="backfills",
-        **{name: properties[name] for name in ("AttributeDefinitions", "KeySchema", "BillingMode")},
-    )
+    create_table(stack.dynamodb, "BackfillsTable", "backfills")
     return CallRecorder(monkeypatch)
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import uuid
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import boto3
 import pytest
 from moto import mock_aws
 from tests.integration.ledger.dynamodb_local import OracleUnavailableError, fetched, started
 from tests.support.programs import is_here
-from tests.support.sam_template import load_template
+from tests.support.sam_template import create_table
 
 from bucketsum.digests_table import DigestsTable
 
@@ -19,13 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mypy_boto3_dynamodb import DynamoDBClient
-
-_CREATE_TABLE_FIELDS: Final = (
-    "AttributeDefinitions",
-    "BillingMode",
-    "GlobalSecondaryIndexes",
-    "KeySchema",
-)
 
 _SERVERS: Final = ["moto", "dynamodb-local"] if is_here("java", "mvn") else ["moto"]
 
@@ -58,10 +51,8 @@ def dynamodb(request: pytest.FixtureRequest) -> Iterator[DynamoDBClient]:
 @pytest.fixture(scope="module")
 def digests_table(dynamodb: DynamoDBClient) -> str:
     """A new table with the keys and indexes that template.yaml gives it."""
-    properties: dict[str, Any] = load_template()["Resources"]["DigestsTable"]["Properties"]
     name = f"digests-{uuid.uuid4().hex}"
-    fields = {field: properties[field] for field in _CREATE_TABLE_FIELDS}
-    dynamodb.create_table(TableName=name, **fields)
+    create_table(dynamodb, "DigestsTable", name)
     return name
 
 

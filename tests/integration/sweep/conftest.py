@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 from moto import mock_aws
-from tests.support.sam_template import load_template
+from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
@@ -35,7 +35,6 @@ _VARIABLES: Final = {
     "PROBER_DESCRIPTION": "what the template says",
     "POWERTOOLS_SERVICE_NAME": "bucketsum",
 }
-_KEYS: Final = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes", "KeySchema")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +73,7 @@ def aws() -> Iterator[Aws]:
     with mock_aws():
         stack = Aws(boto3.client("s3"), boto3.client("dynamodb"))
         stack.s3.create_bucket(Bucket=BUCKET)
-        table = load_template()["Resources"]["MeasurementsTable"]["Properties"]
-        stack.dynamodb.create_table(TableName=TABLE, **{name: table[name] for name in _KEYS})
+        create_table(stack.dynamodb, "MeasurementsTable", TABLE)
         yield stack
 
 

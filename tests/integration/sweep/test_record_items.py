@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 from moto import mock_aws
-from tests.support.sam_template import load_template
+from tests.support.sam_template import create_table
 
 from bucketsum.errors import BadSettings, SourceUnavailable
 from bucketsum.sweep.record_store import items
@@ -31,11 +31,9 @@ def dynamodb(monkeypatch: pytest.MonkeyPatch) -> Iterator[DynamoDBClient]:
     """The table as the template makes it, named in the environment."""
     monkeypatch.setenv(RECORDS_TABLE, TABLE)
     record_items.cache_clear()
-    table = load_template()["Resources"]["SweepRecordsTable"]["Properties"]
-    of_table = ("AttributeDefinitions", "BillingMode", "KeySchema")
     with mock_aws():
         client = boto3.client("dynamodb")
-        client.create_table(TableName=TABLE, **{name: table[name] for name in of_table})
+        create_table(client, "SweepRecordsTable", TABLE)
         yield client
     record_items.cache_clear()
 

@@ -11,6 +11,7 @@ from urllib.parse import quote
 import boto3
 import pytest
 from moto import mock_aws
+from tests.support.sam_template import create_table
 
 from bucketsum.backfill import enqueue, listing
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer
@@ -53,18 +54,7 @@ class World:
         self.sqs = boto3.client("sqs", region_name="us-east-1")
         dynamodb = boto3.client("dynamodb", region_name="us-east-1")
         self.s3.create_bucket(Bucket=BUCKET)
-        dynamodb.create_table(
-            TableName="backfills",
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[
-                {"AttributeName": "backfill", "AttributeType": "S"},
-                {"AttributeName": "item", "AttributeType": "S"},
-            ],
-            KeySchema=[
-                {"AttributeName": "backfill", "KeyType": "HASH"},
-                {"AttributeName": "item", "KeyType": "RANGE"},
-            ],
-        )
+        create_table(dynamodb, "BackfillsTable", "backfills")
         self.table = BackfillsTable(dynamodb, "backfills")
         self.url = self.sqs.create_queue(QueueName="backfill")["QueueUrl"]
 

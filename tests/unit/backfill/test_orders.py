@@ -13,6 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
+from tests.support.sam_template import create_table
 from tests.support.settings import SETTINGS
 
 from bucketsum.backfill.listed_batch import ListedBatchHasher
@@ -161,21 +162,10 @@ class World:
 
 @pytest.fixture(scope="module")
 def dynamodb() -> Iterator[Any]:
-    """A table of digests without its index, which nothing here reads."""
+    """A table of digests."""
     with mock_aws():
         client = boto3.client("dynamodb", region_name="us-east-1")
-        client.create_table(
-            TableName="digests",
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[
-                {"AttributeName": "object", "AttributeType": "S"},
-                {"AttributeName": "entry", "AttributeType": "S"},
-            ],
-            KeySchema=[
-                {"AttributeName": "object", "KeyType": "HASH"},
-                {"AttributeName": "entry", "KeyType": "RANGE"},
-            ],
-        )
+        create_table(client, "DigestsTable", "digests")
         yield client
 
 

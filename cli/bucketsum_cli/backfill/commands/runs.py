@@ -14,6 +14,7 @@ from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json, say
 
 if TYPE_CHECKING:
+    from bucketsum.backfill.records import Backfill
     from bucketsum_cli.options import Target
 
 _backfill_argument = click.argument("backfill_id", metavar="BACKFILL")
@@ -56,7 +57,7 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT0
         print_json(progress_as_json(progress))
     else:
         print_progress(progress)
-    if progress.failure or progress.tally.failed:
+    if progress.failed or progress.tally.failed:
         raise SystemExit(ANSWER_IS_NO)
 
 
@@ -70,11 +71,8 @@ def stop(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT0
     Example: bucketsum backfill stop 20261121T101500-3f9a1c
     """
     backfills = Backfills(target.find())
-    progress = backfills.progress_of(backfills.stop(backfill_id))
-    if as_json:
-        print_json(progress_as_json(progress))
-    else:
-        say(f"stopped {backfill_id}; continue it with `bucketsum backfill resume`")
+    text = f"stopped {backfill_id}; continue it with `bucketsum backfill resume`"
+    _print_changed(backfills, backfills.stop(backfill_id), text, as_json=as_json)
 
 
 @click.command("resume")
@@ -87,8 +85,12 @@ def resume(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FB
     Example: bucketsum backfill resume 20261121T101500-3f9a1c
     """
     backfills = Backfills(target.find())
-    progress = backfills.progress_of(backfills.resume(backfill_id))
+    text = f"resumed {backfill_id}; show its progress with `bucketsum backfill show`"
+    _print_changed(backfills, backfills.resume(backfill_id), text, as_json=as_json)
+
+
+def _print_changed(backfills: Backfills, backfill: Backfill, text: str, *, as_json: bool) -> None:
     if as_json:
-        print_json(progress_as_json(progress))
+        print_json(progress_as_json(backfills.progress_of(backfill)))
     else:
-        say(f"resumed {backfill_id}; show its progress with `bucketsum backfill show`")
+        say(text)

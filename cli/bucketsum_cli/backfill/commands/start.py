@@ -11,10 +11,11 @@ from bucketsum.backfill.bill import Work, bill_of
 from bucketsum.backfill.records import Backfill, BackfillStatus
 from bucketsum.clock import now
 from bucketsum.errors import BadInventory
-from bucketsum_cli.backfill.backfills import Backfills, new_backfill_id
+from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.counting import Count, count_of
 from bucketsum_cli.backfill.views import bill_as_json, print_bill
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, say
 from bucketsum_cli.served_buckets import serves
@@ -79,7 +80,7 @@ def start(  # noqa: PLR0913 - one parameter for each option
         raise click.UsageError("--objects and --mean-size must be used together")
     stack = target.find()
     backfill = Backfill(
-        backfill_id=new_backfill_id(),
+        backfill_id=new_execution_name(),
         bucket=bucket,
         status=BackfillStatus.RUNNING,
         started_at=now(),

@@ -13,6 +13,7 @@ from bucketsum.sweep.input import StrategyName
 from bucketsum.sweep.records import RunStatus
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum_cli.errors import ANSWER_IS_NO, CANNOT_DO, CannotDoError
+from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, say
 from bucketsum_cli.tune.export import results_as_json
@@ -22,15 +23,15 @@ from bucketsum_cli.tune.plan_view import priced_plan, print_plan
 from bucketsum_cli.tune.progress import ended_execution, settled_run, show_command
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.sweep_input import CommaSeparated, Size, Streams, sweep_fields, sweep_input
-from bucketsum_cli.tune.sweeper import Sweeper, new_run_id
+from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_cli.tune.table_view import print_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
+    from bucketsum_cli.executions import Execution
     from bucketsum_cli.options import Target
     from bucketsum_cli.tune.here.options import HereOptions
-    from bucketsum_cli.tune.sweeper import Execution
 
 _EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStatus.PARTIAL: 1}
 
@@ -174,7 +175,7 @@ def _run_on_lambda(target: Target, fields: Mapping[str, Any], flow: _Flow) -> No
     if not confirmed("Start it?", yes=flow.yes):
         note("not started")
         raise SystemExit(ANSWER_IS_NO)
-    run_id = new_run_id()
+    run_id = new_execution_name()
     arn = sweeper.start(run_id, fields)
     if flow.no_wait:
         _print_name(sweeper, run_id, arn, as_json=flow.as_json)

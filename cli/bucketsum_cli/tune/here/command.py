@@ -15,16 +15,16 @@ from bucketsum.sweep.plan import Plan, check_estimate, unlimited_plan
 from bucketsum.sweep.prices import MachinePrice
 from bucketsum_cli import hardware
 from bucketsum_cli.errors import ANSWER_IS_NO, INTERRUPTED, CannotDoError
+from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.output import confirmed, note
 from bucketsum_cli.tune.here.confinement import confined
 from bucketsum_cli.tune.here.instance import instance_type
 from bucketsum_cli.tune.here.place import Place, place_of
 from bucketsum_cli.tune.here.sweep import HereSweep
 from bucketsum_cli.tune.machine import Confinement, Machine
-from bucketsum_cli.tune.plan_view import print_machine_plan
+from bucketsum_cli.tune.plan_view import plan_as_json, print_machine_plan
 from bucketsum_cli.tune.progress import ProgressBars
 from bucketsum_cli.tune.results import Results, results_of
-from bucketsum_cli.tune.sweeper import new_run_id
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -59,17 +59,8 @@ class HerePlan:
 
     def to_json(self) -> dict[str, Any]:
         """The plan's numbers, as the command prints them."""
-        plan = self.plan
-        return {
-            "cells": len(plan.cells),
-            "runs": plan.sweep.repetitions,
-            "samples": plan.samples,
-            "estimated_seconds": round(self.estimated_seconds, 1),
-            "estimated_usd": self.estimated_usd,
-            "weak": plan.sweep.few_samples,
-            "refused": {cell.cell_id: cell.refused for cell in plan.cells if cell.refused},
-            "machine": self.machine.to_json(),
-        }
+        document = plan_as_json(self.plan, self.estimated_seconds, self.estimated_usd)
+        return {**document, "machine": self.machine.to_json()}
 
 
 def run_here(
@@ -99,7 +90,7 @@ def run_here(
             note("not started")
             raise SystemExit(ANSWER_IS_NO)
         sweep = HereSweep(
-            run_id=new_run_id(),
+            run_id=new_execution_name(),
             fields=fields,
             plan=here.plan,
             machine=here.machine,
