@@ -22,7 +22,6 @@ from bench.workloads.languages import programs, records
 from bench.workloads.report import Measured
 from bench.workloads.runner import plan, samples_of
 from bucketsum.sweep.fetch_queue.shell import missing_programs
-from bucketsum.sweep.records import SampleStatus
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
@@ -95,12 +94,11 @@ def _measured(experiment: Experiment, runs: int, *, quick: bool) -> Measured:
     samples = []
     for sample in samples_of(experiment, planned):
         samples.append(sample)
-        result = sample.cause or f"{sample.seconds:.2f} s"
+        result = f"{sample.reading.seconds:.2f} s" if sample.reading else sample.failure
         output.note(f"  {len(samples)}/{planned.samples} {sample.cell_id}: {result}")
     return Measured(experiment, planned, samples)
 
 
 def _is_wrong(measured: Measured) -> bool:
     """Whether a result was not the known one; a cell that cannot run is no mistake."""
-    errors = {s.error for s in measured.samples if s.status is SampleStatus.FAILED}
-    return any((error or "").startswith("Wrong") for error in errors)
+    return any(s.failure and s.failure.error.startswith("Wrong") for s in measured.samples)

@@ -11,7 +11,7 @@ from bucketsum.sweep.analysis import cell_rows
 from bucketsum.sweep.planned_records import planned_rows
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.record_values import cell_values, sample_values
-from bucketsum.sweep.records import SampleStatus
+from bucketsum.sweep.samples import SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.tune.formatting import MISSING
 from bucketsum_cli.tune.workloads import view_of
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
     from bench.workloads.experiments import Experiment
     from bucketsum.sweep.plan import Plan
-    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.samples import Sample
     from bucketsum_cli.tune.workloads.view import OwnColumn
 
 NOT_AWS: Final = "Measured in the box, not on AWS."
@@ -73,11 +74,12 @@ class Measured:
     ) -> tuple[Any, ...]:
         own = [sample for sample in self.samples if sample.cell_id == cell.cell_id]
         good = [s for s in own if s.status is SampleStatus.OK and s.repetition]
+        readings = [sample.reading for sample in good if sample.reading]
         values = cell_values(cell)
         return (
             *(values.get(name) for name in names),
-            _spread(sample.seconds for sample in good),
-            _spread(sample.cpu_seconds for sample in good),
+            _spread(reading.seconds for reading in readings),
+            _spread(reading.cpu_seconds for reading in readings),
             *(None if (text := column.text(cell)) == MISSING else text for column in columns),
             cell.stats and cell.stats.usd_per_tb,
             cell.cause,

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.cells import Cell
     from bucketsum.sweep.plan import Plan
     from bucketsum.sweep.probe import KnownObject
-    from bucketsum.sweep.records import Sample
+    from bucketsum.sweep.samples import Sample
 
 STORAGE_MB: Final = 10_240
 """Of the cells' plan; the sandbox does not limit the disk."""

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps, until
 
-from bucketsum.sweep.records import RunStatus, SampleStatus
+from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.samples import ProberProcess, Sample, SampleStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
@@ -39,7 +40,8 @@ def test_the_quick_sweep_ends_with_a_setting_to_deploy(sweeps: Sweeps) -> None:
     assert (ended.status, ended.output["status"]) == ("SUCCEEDED", "SUCCEEDED")
     assert run.status is RunStatus.SUCCEEDED
     assert run.samples_ok == run.samples == len(samples)
-    assert all(sample.status is SampleStatus.OK and sample.digest_ok for sample in samples)
+    assert all(sample.status is SampleStatus.OK for sample in samples)
+    assert all(sample.check and sample.check.digest_ok for sample in samples)
     chosen = ended.output["recommendation"]["parameters"]
     assert chosen["MemorySize"] in sweep["memory_mb"]
     assert chosen["ChunkBytes"] in sweep["chunk_bytes"]
@@ -47,16 +49,23 @@ def test_the_quick_sweep_ends_with_a_setting_to_deploy(sweeps: Sweeps) -> None:
     sweeps.assert_nothing_is_left()
 
 
+def process_of(sample: Sample) -> ProberProcess:
+    """The process of a sample that was measured."""
+    assert sample.process
+    return sample.process
+
+
 def test_each_version_has_the_memory_of_its_cell(sweeps: Sweeps) -> None:
     """The memory that a sample ran with is told by its execution environment, not by the plan."""
     ended = sweeps.run(SMALL)
     cells = {cell.cell_id: cell for cell in sweeps.measurements.cells(ended.run_id)}
     samples = sweeps.measurements.samples(ended.run_id)
-    assert {sample.memory_mb for sample in samples} == set(SMALL["memory_mb"])
-    assert all(sample.memory_mb == cells[sample.cell_id].setting.memory_mb for sample in samples)
-    assert all(
-        sample.cpu_seconds and sample.max_rss_bytes and sample.billed_ms for sample in samples
-    )
+    memories = {sample.cell_id: process_of(sample).memory_mb for sample in samples}
+    assert set(memories.values()) == set(SMALL["memory_mb"])
+    assert memories == {name: cell.setting.memory_mb for name, cell in cells.items()}
+    readings = [sample.reading for sample in samples if sample.reading and sample.billing]
+    assert len(readings) == len(samples)
+    assert all(reading.cpu_seconds and reading.max_rss_bytes for reading in readings)
 
 
 def test_invocations_at_once_run_in_environments_of_their_own(sweeps: Sweeps) -> None:
@@ -67,7 +76,7 @@ def test_invocations_at_once_run_in_environments_of_their_own(sweeps: Sweeps) ->
     ]
     assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
     assert {sample.invocation for sample in wide} == {1, 2, 3}
-    assert len({sample.log_stream for sample in wide if sample.repetition == 1}) == 3
+    assert len({process_of(sample).log_stream for sample in wide if sample.repetition == 1}) == 3
 
 
 def test_every_way_to_unzip_is_measured_and_checked(sweeps: Sweeps) -> None:
@@ -99,7 +108,7 @@ def test_sweeps_that_overlap_do_not_disturb_each_other(sweeps: Sweeps) -> None:
         ended = sweeps.ended(execution)
         samples = sweeps.measurements.samples(ended.run_id)
         assert (ended.output["status"], ended.output.get("cause")) == ("SUCCEEDED", None)
-        assert {sample.memory_mb for sample in samples} == set(memory_mb)
+        assert {process_of(sample).memory_mb for sample in samples} == set(memory_mb)
     sweeps.assert_nothing_is_left()
 
 
@@ -112,7 +121,7 @@ def test_an_object_of_ones_own_is_checked_against_its_sha1(sweeps: Sweeps) -> No
     ended = sweeps.run(sweep | {"keys": ["own"]})
     samples = sweeps.measurements.samples(ended.run_id)
     assert ended.status == "FAILED"
-    assert {(sample.status, sample.error) for sample in samples} == {
+    assert {(sample.status, sample.failure and sample.failure.error) for sample in samples} == {
         (SampleStatus.FAILED, "WrongDigest")
     }
     assert sweeps.recorded(ended.run_id).status is RunStatus.FAILED

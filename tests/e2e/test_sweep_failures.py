@@ -8,7 +8,8 @@ import pytest
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps
 from tests.support.sweeps import stats_of
 
-from bucketsum.sweep.records import RunStatus, Sample, SampleStatus
+from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.samples import Sample, SampleStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
@@ -120,8 +121,9 @@ def test_a_failing_cell_is_recorded_and_the_sweep_goes_on(
 
     assert {sample.status for sample in bad} == {SampleStatus.FAILED}
     assert len(bad) == len(good) == 2
-    assert all(sample.error and error in sample.error for sample in bad)
-    assert all(sample.cause and cause in sample.cause for sample in bad)
+    failures = [sample.failure for sample in bad if sample.failure]
+    assert len(failures) == len(bad)
+    assert all(error in failure.error and cause in (failure.cause or "") for failure in failures)
     assert {sample.status for sample in good} == {SampleStatus.OK}
     assert (cells[chunk].failed, cells[chunk].stats, cells[OK].failed) == (2, None, 0)
     assert stats_of(cells[OK]).n == 2
@@ -138,7 +140,7 @@ def test_throttled_invocations_are_recorded(sweeps: Sweeps) -> None:
         ended = sweeps.run(sweep(OK) | {"runs": 1, "warm_up": False})
     [sample] = sweeps.measurements.samples(ended.run_id)
     assert sample.status is SampleStatus.FAILED
-    assert "TooManyRequestsException" in f"{sample.error} {sample.cause}"
+    assert "TooManyRequestsException" in str(sample.failure)
     assert ended.status == "FAILED"
     assert sweeps.recorded(ended.run_id).status is RunStatus.FAILED
     sweeps.assert_nothing_is_left()

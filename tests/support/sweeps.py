@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum.sweep.record_values import sample_of, sample_values
 from bucketsum.sweep.records import CellStatistics
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum.sweep.workloads.unzip import INFLATE, MODE
@@ -13,7 +14,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from bucketsum.sweep.parameters import Variant
-    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.samples import Sample
 
 HASH: Final = WORKLOADS[WorkloadName.HASH]
 UNZIP: Final = WORKLOADS[WorkloadName.UNZIP]
@@ -45,6 +47,11 @@ def statistics(seconds: float, **changes: Any) -> CellStatistics:  # noqa: ANN40
         "billed_ms": seconds * 1000,
     }
     return CellStatistics(**values | changes)
+
+
+def changed(sample: Sample, **values: object) -> Sample:
+    """*sample* with other values, under the names of the table."""
+    return sample_of({**sample_values(sample), **values})
 
 
 def put_sample(dynamodb: DynamoDBClient, table: str, run_id: str, sample: Sample) -> None:

@@ -61,7 +61,9 @@ def objections(machine: Mapping[str, Any], folder: Path) -> str:
     """Objections of the validator that knows JSONata; skips if it is not installed."""
     node = shutil.which("node")
     if not (node and _ASL_VALIDATOR.exists()):
-        pytest.skip("node or the validator is not installed; run: npm --prefix tests/template/asl ci")
+        pytest.skip(
+            "node or the validator is not installed; run: npm --prefix tests/template/asl ci"
+        )
     path = folder / "definition.asl.json"
     path.write_text(json.dumps(substituted(machine)))
     command = [node, str(_ASL_VALIDATOR), "--json-path", str(path)]

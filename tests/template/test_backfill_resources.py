@@ -12,7 +12,7 @@ import yaml
 from botocore import xform_name
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.client_calls import operations_called
-from tests.template.sweep_definition import states, targets, objections
+from tests.template.sweep_definition import objections, states, targets
 from tests.template.test_permissions import (
     WHOLE_LIBRARY,
     allowed_actions,

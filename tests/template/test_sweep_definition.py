@@ -15,10 +15,10 @@ from tests.support.sam_template import load_template
 from tests.template.sweep_definition import (
     DEFINITION,
     load_definition,
+    objections,
     states,
     substituted,
     targets,
-    objections,
 )
 
 from bucketsum.sweep.input import CONCURRENCY_MAX

@@ -214,7 +214,8 @@ def _sweep(scratch: Scratch) -> Finding:
         cause = run.cause if run else None
         return failed(f"{run.status if run else 'nothing recorded'}: {cause or execution.cause}")
     samples = sweeper.measurements.samples(run_id)
-    runtimes = sorted({f"Python {sample.runtime}, boto3 {sample.boto3}" for sample in samples})
+    probers = [sample.process for sample in samples if sample.process]
+    runtimes = sorted({f"Python {prober.runtime}, boto3 {prober.boto3}" for prober in probers})
     return passed(f"{len(plan.cells)} cells; {'; '.join(runtimes)}")
 
 

@@ -228,8 +228,8 @@ def _machine_facts(results: Results) -> dict[str, str]:
 
 
 def _versions_of(name: str, results: Results) -> set[str]:
-    versions = (getattr(sample, name) for samples in results.samples.values() for sample in samples)
-    return {version for version in versions if version is not None}
+    processes = (s.process for samples in results.samples.values() for s in samples if s.process)
+    return {version for process in processes if (version := getattr(process, name))}
 
 
 def _p_value(

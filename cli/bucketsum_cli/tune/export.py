@@ -15,7 +15,8 @@ from bucketsum_cli.tune.workloads import view_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bucketsum.sweep.records import CellRow, Run, Sample
+    from bucketsum.sweep.records import CellRow, Run
+    from bucketsum.sweep.samples import Sample
     from bucketsum_cli.tune.results import Results
 
 _OF_RUN: Final = ("run_id", "label", "region")

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
-from bucketsum.sweep.records import Run, RunStatus, SampleStatus
+from bucketsum.sweep.records import Run, RunStatus
+from bucketsum.sweep.samples import SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.errors import INTERRUPTED
 from bucketsum_cli.output import note, notes, printable, size_text
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.cells import Cell
     from bucketsum.sweep.plan import Plan
-    from bucketsum.sweep.records import Sample
+    from bucketsum.sweep.samples import Sample
     from bucketsum_cli.executions import Execution
     from bucketsum_cli.tune.sweeper import Sweeper
 
@@ -173,9 +174,9 @@ def _name_of(cell: Cell, labels: SettingLabels) -> str:
 
 def _outcome_of(samples: Sequence[Sample]) -> str:
     speeds = [
-        sample.mb_per_s
+        sample.reading.mb_per_s
         for sample in samples
-        if sample.status is not SampleStatus.FAILED and sample.mb_per_s is not None
+        if sample.status is not SampleStatus.FAILED and sample.reading
     ]
     mean = f"{speed_text(sum(speeds) / len(speeds))} MB/s (mean)" if speeds else ""
     return ", ".join(filter(None, [mean, _failed_text(samples)]))

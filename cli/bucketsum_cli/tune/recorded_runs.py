@@ -17,7 +17,8 @@ from bucketsum_cli.tune.sweeper import Sweeper
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.sweep.records import CellRow, Run, Sample
+    from bucketsum.sweep.records import CellRow, Run
+    from bucketsum.sweep.samples import Sample
     from bucketsum_cli.options import Target
     from bucketsum_cli.tune.results import Results, RunReader
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from bucketsum.measure import mb_per_s
 from bucketsum.sweep.recommend import Recommendation
-from bucketsum.sweep.records import RunLabel, RunStatus, SampleStatus, plain_cause
+from bucketsum.sweep.records import RunLabel, RunStatus
+from bucketsum.sweep.samples import SampleStatus
 from bucketsum.sweep.workloads import WorkloadName, workload_of
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.formatting import count_text, size_texts
@@ -19,7 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bucketsum.sweep.parameters import Setting
-    from bucketsum.sweep.records import CellRow, CellStatistics, Run, Sample
+    from bucketsum.sweep.records import CellRow, CellStatistics, Run
+    from bucketsum.sweep.samples import Sample
     from bucketsum.sweep.workloads.protocol import Workload
     from bucketsum_cli.tune.machine import Machine
 
@@ -145,8 +147,7 @@ class Results:
         for cell in self.cells:
             key = f" ({cell.key})" if "keys" in self.input else ""
             for sample in failures_of(self.samples.get(cell.cell_id, ())):
-                cause = plain_cause(sample.error, sample.cause or "no cause was reported")
-                causes.add(f"{cause}{key}")
+                causes.add(f"{sample.failure or 'no cause was reported'}{key}")
         return sorted(causes)
 
 
@@ -219,11 +220,7 @@ def speed_at(cell: CellRow, seconds: float | None) -> float | None:
 
 def warm_seconds(samples: Iterable[Sample]) -> list[float]:
     """Seconds of the good samples that were not cold, as in the statistics."""
-    return [
-        sample.seconds
-        for sample in samples
-        if sample.status == SampleStatus.OK and not sample.cold and sample.seconds is not None
-    ]
+    return [reading.seconds for sample in samples if (reading := sample.warm_reading)]
 
 
 def measured(cells: Iterable[CellRow]) -> list[tuple[CellRow, CellStatistics]]:

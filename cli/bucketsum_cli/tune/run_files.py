@@ -19,7 +19,8 @@ from bucketsum_cli.errors import CannotDoError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.sweep.records import CellRow, Run, Sample
+    from bucketsum.sweep.records import CellRow, Run
+    from bucketsum.sweep.samples import Sample
 
 _FOLDER: Final = "runs"
 _RUN_ID: Final = re.compile(r"[\w-]{1,100}", re.ASCII)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.sweep.records import SampleStatus
+from bucketsum.sweep.samples import SampleStatus
 from bucketsum_cli.tune.formatting import (
     MISSING,
     count_text,
@@ -21,7 +21,8 @@ from bucketsum_cli.tune.workloads import OWN_COLUMNS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.samples import Sample
     from bucketsum_cli.tune.results import Results
 
 COLD: Final = "*"
@@ -156,9 +157,9 @@ def _runs_text(samples: Sequence[Sample]) -> str:
 
 
 def _sample_text(sample: Sample) -> str:
-    if sample.status != SampleStatus.OK:
+    if sample.status != SampleStatus.OK or sample.reading is None:
         return FAILED
-    return seconds_text(sample.seconds) + (COLD if sample.cold else "")
+    return seconds_text(sample.reading.seconds) + (COLD if sample.is_cold else "")
 
 
 def _remarks(results: Results, cell: CellRow) -> list[str]:

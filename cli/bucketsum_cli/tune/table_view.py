@@ -157,7 +157,7 @@ def _legend(results: Results) -> str:
         "average: from their mean",
         "±: their standard deviation",
     ]
-    if any(sample.cold for samples in results.samples.values() for sample in samples):
+    if any(sample.is_cold for samples in results.samples.values() for sample in samples):
         notes.append(f"{COLD} cold, not counted")
     statistics = [stats for _, stats in measured(results.cells)]
     if any(stats.indistinguishable_from_best and not stats.best for stats in statistics):

@@ -18,7 +18,8 @@ from bucketsum_cli.tune import progress
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from bucketsum.sweep.records import CellRow, Run, Sample
+    from bucketsum.sweep.records import CellRow, Run
+    from bucketsum.sweep.samples import Sample
     from bucketsum_cli.stack import Stack
 
 TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bucketsum.sweep.measurements_table import MeasurementsTable
-    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.samples import Sample
 
 _POSITIONS_PER_QUESTION: Final = 4
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.support.sweeps import unzip_variant
+from tests.support.sweeps import changed, unzip_variant
 
 from bucketsum.archives.values import Engine, Mode
 from bucketsum.sweep.analysis import cell_rows
@@ -15,7 +15,16 @@ from bucketsum.sweep.input import Strategy, StrategyName
 from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.recommend import recommend
-from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.records import CellRow, Run, RunStatus
+from bucketsum.sweep.samples import (
+    Billing,
+    DigestCheck,
+    ProberProcess,
+    Reading,
+    Sample,
+    SampleFailure,
+    SampleStatus,
+)
 from bucketsum.sweep.workloads import workload_of
 from bucketsum_cli.tune.results import Results, assembled
 
@@ -96,22 +105,29 @@ def a_sample(
         invocation=invocation,
         status=SampleStatus.OK,
         at=_ENDED,
-        size_bytes=cell.object_bytes,
-        seconds=seconds,
-        mb_per_s=cell.object_bytes / 1e6 / seconds,
-        cpu_seconds=seconds / 2,
-        max_rss_bytes=80_000_000 + 2 * cell.setting.chunk_bytes,
-        cold=cold,
-        billed_ms=int(seconds * 1000) + 12,
-        init_ms=400 if cold else None,
-        digest_ok=True,
-        sha1="a" * 40,
-        memory_mb=cell.setting.memory_mb,
-        boto3="1.43.0",
-        layer="0.1.0",
-        runtime="3.13.1",
-        architecture="aarch64",
+        reading=Reading(
+            size_bytes=cell.object_bytes,
+            seconds=seconds,
+            mb_per_s=cell.object_bytes / 1e6 / seconds,
+            cpu_seconds=seconds / 2,
+            max_rss_bytes=80_000_000 + 2 * cell.setting.chunk_bytes,
+        ),
+        billing=Billing(cold, int(seconds * 1000) + 12, init_ms=400 if cold else None),
+        check=DigestCheck(digest_ok=True, sha1="a" * 40),
+        process=ProberProcess(
+            memory_mb=cell.setting.memory_mb,
+            boto3="1.43.0",
+            layer="0.1.0",
+            runtime="3.13.1",
+            architecture="aarch64",
+        ),
     )
+
+
+def seconds_in(sample: Sample) -> float:
+    """The seconds of a good sample."""
+    assert sample.reading
+    return sample.reading.seconds
 
 
 def failed_samples(cell: CellRow, cause: str, runs: int = 5) -> list[Sample]:
@@ -123,8 +139,7 @@ def failed_samples(cell: CellRow, cause: str, runs: int = 5) -> list[Sample]:
             invocation=1,
             status=SampleStatus.FAILED,
             at=_ENDED,
-            error="Sandbox.Timedout",
-            cause=cause,
+            failure=SampleFailure("Sandbox.Timedout", cause),
         )
         for run in range(1, runs + 1)
     ]
@@ -189,12 +204,10 @@ def unzip_grid(
 def _unzipped(sample: Sample) -> Sample:
     _, mode, inflate, _ = sample.cell_id.split("-")
     slower = {"stream": 1.0, "discard": 1.1, "tmp": 1.5}[mode] * {"isal": 1.0, "zlib": 1.6}[inflate]
-    seconds = (sample.seconds or 0) * slower
-    return replace(
-        sample, seconds=seconds, billed_ms=int(seconds * 1000) + 12, own={
-            "mode": mode, "inflate": inflate, "members": 165, "directories": 129,
-            "member_bytes": 3 * (sample.size_bytes or 0),
-        },
+    seconds = seconds_in(sample) * slower
+    return changed(
+        sample, seconds=seconds, billed_ms=int(seconds * 1000) + 12, mode=mode, inflate=inflate,
+        members=165, directories=129, member_bytes=3 * HUNDRED_MB,
     )  # fmt: skip
 
 

@@ -13,7 +13,8 @@ from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.table import columns_of, groups_of
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.samples import Sample
 
 RUN = a_run(input={"workload": "fetch", "object_bytes": [100_000_000]})
 SIDES = {"fetch_ms": 1500, "fetch_idle_ms": 500, "work_ms": 800, "work_idle_ms": 1200}

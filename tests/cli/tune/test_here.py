@@ -20,8 +20,9 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.measurements_table import MeasurementsTable
     from bucketsum.sweep.probe import ProbeAnswer
-    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import CellRow
     from bucketsum.sweep.records import Run as SweepRun
+    from bucketsum.sweep.samples import Sample
     from bucketsum_cli.stack import Stack
     from bucketsum_cli.tune.here.process import Configuration
 

@@ -18,7 +18,9 @@ from tests.cli.tune.sweeps import (
     a_sample,
     failed_samples,
     good_samples,
+    seconds_in,
 )
+from tests.support.sweeps import changed
 
 from bucketsum.sweep.record_values import sample_values
 
@@ -28,8 +30,9 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import CellRow
     from bucketsum.sweep.records import Run as Recorded
+    from bucketsum.sweep.samples import Sample
 
     Record = Callable[[Sequence[CellRow], Sequence[Sample], Recorded | None], Recorded]
 
@@ -46,7 +49,7 @@ def test_show_is_the_articles_table(run: Run, record: Record) -> None:
     """With the article's seconds, its averages come out, under its headings, in its order."""
     cells = [a_cell(128, 10_000_000, size) for size in ARTICLE_128_MB_10_MB]
     samples = [
-        replace(a_sample(cell, number + 1, 1), seconds=ARTICLE_128_MB_10_MB[size][0][number])
+        changed(a_sample(cell, number + 1, 1), seconds=ARTICLE_128_MB_10_MB[size][0][number])
         for cell, size in zip(cells, ARTICLE_128_MB_10_MB, strict=True)
         for number in (1, 0)  # as the table is ordered, whatever came first
     ]
@@ -113,8 +116,8 @@ def test_show_as_json_is_all_that_is_recorded(run: Run, record: Record) -> None:
         "ChunkBytes": MIB,
         "Streams": 1,
     }
-    mb_per_s = pytest.approx(samples[0].mb_per_s)
-    assert document["samples"][0] == sample_values(samples[0]) | {"mb_per_s": mb_per_s}
+    values = sample_values(samples[0])
+    assert document["samples"][0] == values | {"mb_per_s": pytest.approx(values["mb_per_s"])}
     assert [cell["n"] for cell in document["cells"]] == [5, 5]  # the cold ones apart
 
 
@@ -164,7 +167,7 @@ def test_compare_tells_real_changes_from_chance(run: Run, record: Record) -> Non
     """Twice the speed is different, the same again is not significant, one run is no verdict."""
     steady, faster, alone = a_cell(512, MIB), a_cell(512, 10_000_000), a_cell(128, MIB)
     samples, others = good_samples(steady), good_samples(faster)
-    half = [replace(sample, seconds=(sample.seconds or 0) / 2, billed_ms=100) for sample in others]
+    half = [changed(sample, seconds=seconds_in(sample) / 2, billed_ms=100) for sample in others]
     before = a_run("20261121T040000-a", architecture="x86_64")
     record([steady, faster, alone], [*samples, *others, *good_samples(alone)], before)
     record([steady, faster], [*samples, *half], a_run("20261121T050000-b"))
@@ -198,7 +201,10 @@ def test_csv_has_a_line_a_sample_and_no_formula(run: Run, record: Record) -> Non
     good, failed = good_samples(cell, 4), replace(failed_samples(cell, "-1+2", 1)[0], repetition=5)
     record([cell], [*good, failed], a_run(input={"keys": ["one"]}))
     lines = list(csv.DictReader(io.StringIO(run("tune", "export", "last", "--format", "csv").out)))
-    assert [line["seconds"] for line in lines] == [*(str(sample.seconds) for sample in good), ""]
+    assert [line["seconds"] for line in lines] == [
+        *(str(seconds_in(sample)) for sample in good),
+        "",
+    ]
     assert {line["key"] for line in lines} == {"'=HYPERLINK(1)"}
     assert {line["cause"] for line in lines} == {"", "'-1+2"}
     assert {line["chunk_bytes"] for line in lines} == {str(MIB)}
@@ -220,7 +226,7 @@ def test_the_average_is_of_the_mean_and_mb_per_s_of_the_median(run: Run, record:
     """One slow run of five pulls the average down, as in the article, and not the median."""
     cell = a_cell(512, MIB)
     seconds = [2.0, 2.0, 2.0, 2.0, 12.0]
-    samples = [replace(a_sample(cell, at, 1), seconds=took) for at, took in enumerate(seconds, 1)]
+    samples = [changed(a_sample(cell, at, 1), seconds=took) for at, took in enumerate(seconds, 1)]
     record([cell], samples, None)
     line = next(row for row in run("tune", "show", "last").out.splitlines() if "fastest" in row)
     assert line.split()[9:12] == ["25.0", "50.0", "4.472"]

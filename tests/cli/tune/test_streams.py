@@ -14,10 +14,11 @@ from tests.cli.tune.sweeps import (
     a_run,
     good_samples,
     results,
+    seconds_in,
     unzip_grid,
 )
 from tests.support.sam_template import load_template
-from tests.support.sweeps import statistics
+from tests.support.sweeps import changed, statistics
 
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.variants import COLUMNS_MAX, LINES_MAX, Variants
@@ -30,7 +31,8 @@ if TYPE_CHECKING:
     from tests.cli.tune.state_machine import StateMachine
     from tests.cli.tune.test_reading import Record
 
-    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.samples import Sample
 
 
 def streams_grid(
@@ -42,7 +44,7 @@ def streams_grid(
         for memory_mb, chunk_bytes, streams in product((512, 1769), chunks, counts)
     ]
     samples = [
-        replace(sample, seconds=(sample.seconds or 0) / int(cell.setting.streams))
+        changed(sample, seconds=seconds_in(sample) / int(cell.setting.streams))
         for cell in cells
         for sample in good_samples(cell)
     ]

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from tests.cli.tune.test_reading import Record
 
     from bucketsum.sweep.parameters import Statistic
-    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.samples import Sample
 
 FILES: Final = 4
 INPUT: Final = {

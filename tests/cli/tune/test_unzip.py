@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.tune.sweeps import MIB, UNZIP_INPUT, a_grid, a_run, results, unzip_grid
+from tests.cli.tune.sweeps import MIB, UNZIP_INPUT, a_grid, a_run, results, seconds_in, unzip_grid
+from tests.support.sweeps import changed
 
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.variants import COLUMNS_MAX, Variants
@@ -76,7 +76,7 @@ def test_architectures_are_compared_with_their_price(run: Run, record: Record) -
     cells, samples = unzip_grid(memories=(1769,), ways=[("stream", "isal")])
     record(cells, samples, an_unzip_run("20261121T041500-aa", "x86_64"))  # type: ignore[arg-type]
     slower = [
-        replace(old, seconds=(old.seconds or 0) * 1.1, billed_ms=int((old.billed_ms or 0) * 1.1))
+        changed(old, seconds=seconds_in(old) * 1.1, billed_ms=int(seconds_in(old) * 1100))
         for old in samples
     ]
     record(cells, slower, an_unzip_run("20261121T051500-bb", "arm64"))  # type: ignore[arg-type]

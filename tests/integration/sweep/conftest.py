@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.sweep.records import Sample
+    from bucketsum.sweep.samples import Sample
 
 BUCKET: Final = "sweeps"
 TABLE: Final = "measurements"

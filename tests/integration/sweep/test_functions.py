@@ -17,7 +17,8 @@ from bucketsum.s3.reader import reader
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.prices import PRICE_DATE, Prices, prices_in
-from bucketsum.sweep.records import RunStatus, Sample, SampleStatus
+from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.samples import Billing, Reading, Sample, SampleStatus
 from bucketsum.sweep.workloads.hash import HashWorkload
 
 if TYPE_CHECKING:
@@ -70,8 +71,9 @@ def broken_off(status: str) -> dict[str, Any]:
 def ok_sample(cell_id: str, run: int) -> Sample:
     """A warm sample."""
     return Sample(
-        cell_id, run, 1, SampleStatus.OK, "now", seconds=0.5, billed_ms=500, cold=False,
-        cpu_seconds=0.1, max_rss_bytes=1,
+        cell_id, run, 1, SampleStatus.OK, "now",
+        reading=Reading(1, 0.5, 0.000002, cpu_seconds=0.1, max_rss_bytes=1),
+        billing=Billing(cold=False, billed_ms=500),
     )  # fmt: skip
 
 

@@ -9,8 +9,9 @@ import pytest
 from tests.support.sweeps import statistics, unzip_variant
 
 from bucketsum.sweep.parameters import Setting
-from bucketsum.sweep.records import CellRow, ColdStatistics, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.records import CellRow, ColdStatistics, Run, RunStatus
 from bucketsum.sweep.run_status import is_finished
+from bucketsum.sweep.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
 
 if TYPE_CHECKING:
     from tests.integration.sweep.conftest import Aws
@@ -22,8 +23,9 @@ FIRST = Run(
 STATS = statistics(1.5, n=2, p_value=0.25, stdev_seconds=0.5, few_samples=True)
 CELL = CellRow("m00128", Setting(128, 65_536, 1), 1, 5_000_000_000, "key", stats=STATS)
 SAMPLE = Sample(
-    "m00128", 1, 1, SampleStatus.OK, "now", seconds=0.000001, size_bytes=5_000_000_000, cold=False
-)
+    "m00128", 1, 1, SampleStatus.OK, "now",
+    reading=Reading(5_000_000_000, 0.000001, 5e9), billing=Billing(cold=False, billed_ms=1),
+)  # fmt: skip
 
 
 def test_what_is_written_is_what_is_read(aws: Aws) -> None:
@@ -65,7 +67,7 @@ def test_samples_come_in_the_order_they_were_taken(aws: Aws) -> None:
 def test_more_than_a_page_of_samples_is_read(aws: Aws) -> None:
     """A query answers at most 1 MB at a time."""
     for run in range(1, 8):
-        sample = replace(SAMPLE, repetition=run, cause="x" * 300_000)
+        sample = replace(SAMPLE, repetition=run, failure=SampleFailure("X", "x" * 300_000))
         aws.put_sample("run", sample)
     assert len(aws.measurements.samples("run")) == 7
 

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import pytest
 from bench.box.objects import BUCKET
@@ -25,7 +25,7 @@ from tests.support.sha1 import sha1_of
 from bucketsum.sweep.cells import PlannedObject
 from bucketsum.sweep.fetch_queue.data_set import ITEMS, item_of
 from bucketsum.sweep.generated_archive import GeneratedArchive
-from bucketsum.sweep.records import Sample, SampleStatus
+from bucketsum.sweep.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN
 
@@ -99,10 +99,12 @@ def test_the_harness_probes_as_lambda_does() -> None:
     assert (good["status"], good["digest_ok"], good["size_bytes"]) == ("ok", True, 5)
 
 
-def sample(cell_id: str, run: int, **values: Any) -> Sample:  # noqa: ANN401 - of many types
-    """A sample of 2 s, with *values*."""
-    values = {"status": SampleStatus.OK, "seconds": 2.0, "billed_ms": 2000, **values}
-    return Sample(cell_id, run, 1, at="", **values)
+def sample(cell_id: str, run: int, seconds: float, **own: int) -> Sample:
+    """A sample that took *seconds*."""
+    reading, billing = Reading(1, seconds, 1.0), Billing(cold=False, billed_ms=2000)
+    return Sample(
+        cell_id, run, 1, SampleStatus.OK, "", reading=reading, billing=billing, own=own
+    )  # fmt: skip
 
 
 def test_a_table_has_the_workloads_own_columns_and_the_causes_of_failures() -> None:
@@ -110,9 +112,9 @@ def test_a_table_has_the_workloads_own_columns_and_the_causes_of_failures() -> N
     planned = plan(SMALL)
     first, shell = (cell.cell_id for cell in planned.cells)
     own = {"fetch_ms": 900, "fetch_idle_ms": 1100, "work_ms": 1100, "work_idle_ms": 900}
-    failed = {"status": SampleStatus.FAILED, "error": "NotInstalled", "cause": "missing: unzip"}
-    samples = [sample(first, 1, own=own), sample(first, 2, own=own, seconds=3.0)]
-    samples.append(sample(shell, 1, **failed, seconds=None, billed_ms=None))
+    failure = SampleFailure("NotInstalled", "missing: unzip")
+    samples = [sample(first, 1, 2.0, **own), sample(first, 2, 3.0, **own)]
+    samples.append(Sample(shell, 1, 1, SampleStatus.FAILED, "", failure=failure))
     table = Measured(SMALL, planned, samples).table("a machine")
     titles = [column.title for column in table.columns]
     assert titles[:3] == ["memory mb", "schedule", "seconds"]
@@ -126,7 +128,7 @@ def test_a_table_has_the_workloads_own_columns_and_the_causes_of_failures() -> N
 def test_json_has_every_sample_and_the_input() -> None:
     """So that another table can be made of it."""
     planned = plan(SMALL)
-    document = Measured(SMALL, planned, [sample(planned.cells[0].cell_id, 1)]).as_json()
+    document = Measured(SMALL, planned, [sample(planned.cells[0].cell_id, 1, 2.0)]).as_json()
     assert document["sweep"] == SMALL.sweep
     assert [entry["seconds"] for entry in document["samples"]] == [2.0]
 

@@ -14,7 +14,9 @@ from tests.support.sweeps import HASH, UNZIP, stats_of
 from bucketsum.sweep.analysis import cell_rows, p_value, percentile
 from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.records import CellRow, ColdStatistics, Sample, SampleStatus
+from bucketsum.sweep.record_values import sample_of
+from bucketsum.sweep.records import CellRow, ColdStatistics
+from bucketsum.sweep.samples import Sample, SampleStatus
 
 PRICES = prices_in("us-east-1", "x86_64")
 SECONDS = st.lists(st.floats(0.001, 900), min_size=2, max_size=30)
@@ -33,14 +35,17 @@ def cell_of(memory_mb: int = 1024, concurrency: int = 1) -> CellRow:
 
 def samples(cell: CellRow, *seconds: float, **fields: object) -> list[Sample]:
     """Warm samples that took *seconds*; billed as long."""
-    warm = (
-        Sample(
-            cell.cell_id, run, 1, SampleStatus.OK, "", seconds=took, cpu_seconds=0.1,
-            billed_ms=round(took * 1000), max_rss_bytes=run, cold=False,
+    return [
+        sample_of(
+            {
+                "cell_id": cell.cell_id, "run": run, "invocation": 1, "status": "ok", "at": "",
+                "size_bytes": 100_000_000, "seconds": took, "mb_per_s": 100 / took,
+                "cpu_seconds": 0.1, "max_rss_bytes": run,
+                "cold": False, "billed_ms": round(took * 1000), **fields,
+            }
         )
         for run, took in enumerate(seconds, start=1)
-    )  # fmt: skip
-    return [replace(sample, **fields) for sample in warm]  # type: ignore[arg-type] # its fields
+    ]  # fmt: skip
 
 
 def row(cell: CellRow, its: list[Sample]) -> CellRow:
@@ -63,7 +68,7 @@ def test_a_disk_makes_a_cell_dearer_and_its_archive_is_described() -> None:
     cell = replace(cell_of(), storage_mb=10_240)
     contents = {"members": 165, "directories": 129, "member_bytes": 295_000_000}
     summed, without = (
-        row(each, samples(each, 1.0, 2.0, 3.0, own=contents))
+        row(each, samples(each, 1.0, 2.0, 3.0, **contents))
         for each in (cell, replace(cell, storage_mb=512))
     )
     assert summed.own == contents
@@ -96,7 +101,7 @@ def test_cold_samples_and_warm_ups_are_kept_apart() -> None:
     """They count for cold starts and for nothing else."""
     cell = cell_of()
     cold = samples(cell, 9.0, cold=True, init_ms=400)
-    warm_up = samples(cell, 8.0, repetition=0)
+    warm_up = samples(cell, 8.0, run=0)
     summed = row(cell, [*cold, *warm_up, *samples(cell, 1.0, 2.0)])
     assert (stats_of(summed).n, stats_of(summed).max_seconds) == (2, 2.0)
     assert summed.cold == ColdStatistics(1, 9.0, 400)

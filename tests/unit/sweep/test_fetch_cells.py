@@ -17,7 +17,7 @@ from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.probe import ProbeAnswer
-from bucketsum.sweep.records import Sample, SampleStatus
+from bucketsum.sweep.samples import Sample, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN, FetchAnswer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bucketsum.sweep.records import plain_cause
+from bucketsum.sweep.samples import plain_cause
 
 
 @pytest.mark.parametrize(

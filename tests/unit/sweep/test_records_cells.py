@@ -16,7 +16,7 @@ from bucketsum.sweep.probe import ProbeAnswer
 from bucketsum.sweep.record_store.answer import RecordsAnswer
 from bucketsum.sweep.record_store.data_set import DataSet, verify
 from bucketsum.sweep.record_store.layouts import SAMPLED_RECORDS, Layout
-from bucketsum.sweep.records import Sample, SampleStatus
+from bucketsum.sweep.samples import Sample, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum.sweep.workloads.records import DEFAULT_SIZE_BYTES
 

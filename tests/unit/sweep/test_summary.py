@@ -8,7 +8,8 @@ import pytest
 
 from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus
+from bucketsum.sweep.records import CellRow, Run, RunStatus
+from bucketsum.sweep.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
 from bucketsum.sweep.summary import ExecutionEnd, RunSummary, summarize
 
 PRICES = prices_in("us-east-1", "arm64")
@@ -20,12 +21,15 @@ RUN = Run(
 CELLS = [CellRow(f"m{mb}", Setting(mb, 65_536, 1), 1, 1000, "key") for mb in (128, 512)]
 OK = [
     Sample(
-        cell.cell_id, run, 1, SampleStatus.OK, "", seconds=1.0, billed_ms=1000, cold=False,
+        cell.cell_id, run, 1, SampleStatus.OK, "",
+        reading=Reading(1000, 1.0, 0.001), billing=Billing(cold=False, billed_ms=1000),
     )
     for cell in CELLS
     for run in (1, 2)
 ]  # fmt: skip
-FAILED = [replace(sample, status=SampleStatus.FAILED, error="X", cause="why") for sample in OK]
+FAILED = [
+    replace(sample, status=SampleStatus.FAILED, failure=SampleFailure("X", "why")) for sample in OK
+]
 
 
 def concluded(samples: list[Sample], ending: ExecutionEnd | None = None) -> RunSummary:

@@ -18,7 +18,7 @@ from bucketsum.sweep.generated_objects import PART_BYTES
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.records import Sample, SampleStatus
+from bucketsum.sweep.samples import Sample, SampleStatus
 from bucketsum.sweep.transfers import data_set, file_times, schedule
 from bucketsum.sweep.transfers.data_set import FILES_MAX, SetFile, data_files, file_sizes, listed
 from bucketsum.sweep.transfers.file_times import P99_FROM, FileTime, file_statistics

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.plan import Plan
     from bucketsum.sweep.prices import MachinePrice
     from bucketsum.sweep.probe import ProbeAnswer
-    from bucketsum.sweep.records import Sample
+    from bucketsum.sweep.samples import Sample
     from bucketsum_cli.tune.here.place import Place
     from bucketsum_cli.tune.machine import Machine
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bucketsum.sweep.records import plain_cause
 from bucketsum_cli.tune.report.markup import element
 from bucketsum_cli.tune.results import failures_of
 from bucketsum_cli.tune.table import RUNS, columns_of, groups_of
@@ -60,7 +59,7 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
             results.labels.short(cell.setting),
             results.object_text(cell, results.size_texts),
             f"run {sample.repetition}, invocation {sample.invocation}",
-            plain_cause(sample.error, sample.cause),
+            str(sample.failure or ""),
         )
         for cell in results.cells
         for sample in failures_of(results.samples.get(cell.cell_id, ()))

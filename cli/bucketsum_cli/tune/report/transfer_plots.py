@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from bucketsum.measure import BYTES_PER_MB
-from bucketsum.sweep.records import SampleStatus
 from bucketsum.sweep.transfers.file_times import read
 from bucketsum_cli.tune.formatting import memory_text, seconds_text
 from bucketsum_cli.tune.report.plot import Plot, PlotKind, new_figure
@@ -23,7 +22,8 @@ if TYPE_CHECKING:
     from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
-    from bucketsum.sweep.records import CellRow, CellStatistics, Sample
+    from bucketsum.sweep.records import CellRow, CellStatistics
+    from bucketsum.sweep.samples import Sample
     from bucketsum.sweep.transfers.file_times import FileTime
     from bucketsum_cli.tune.results import Panel, Results
 
@@ -129,12 +129,9 @@ def _field_title(cell: CellRow, variants: Variants) -> str:
 def _median_run(samples: Sequence[Sample], stats: CellStatistics) -> Sequence[FileTime]:
     """The files of the warm sample whose total is nearest to the median."""
     good = [
-        (abs(sample.seconds - stats.p50_seconds), str(sample.own["file_times"]))
+        (abs(reading.seconds - stats.p50_seconds), str(sample.own["file_times"]))
         for sample in samples
-        if sample.status == SampleStatus.OK
-        and not sample.cold
-        and sample.seconds is not None
-        and "file_times" in sample.own
+        if (reading := sample.warm_reading) and "file_times" in sample.own
     ]
     return read(min(good)[1]) if good else ()
 

@@ -12,7 +12,8 @@ from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView, statistic
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from bucketsum.sweep.records import CellRow, Sample
+    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.samples import Sample
 
 _FILES: Final = 1000
 

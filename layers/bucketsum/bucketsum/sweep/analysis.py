@@ -20,15 +20,8 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import mb_per_s, usd_per_gb
 from bucketsum.sweep.input import FEW_SAMPLES_BELOW
-from bucketsum.sweep.records import (
-    CellRow,
-    CellStatistics,
-    ColdStatistics,
-    Sample,
-    SampleStatus,
-    WarmStatistics,
-    plain_cause,
-)
+from bucketsum.sweep.records import CellRow, CellStatistics, ColdStatistics, WarmStatistics
+from bucketsum.sweep.samples import Sample, SampleStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -136,14 +129,14 @@ def _whole_numbers(values: Iterable[float]) -> list[int]:
 def _with_samples(cell: CellRow, samples: Sequence[Sample], workload: Workload) -> CellRow:
     good = [sample for sample in samples if sample.status is SampleStatus.OK]
     failed = [sample for sample in samples if sample.status is SampleStatus.FAILED]
-    peaks = [sample.max_rss_bytes for sample in good if sample.max_rss_bytes is not None]
+    peaks = [reading.max_rss_bytes for sample in good if (reading := sample.reading)]
     return replace(
         cell,
         failed=len(failed),
-        cause=plain_cause(failed[0].error, failed[0].cause) if failed else cell.cause,
-        max_rss_bytes=max(peaks, default=None),
+        cause=str(failed[0].failure or "") if failed else cell.cause,
+        max_rss_bytes=max((peak for peak in peaks if peak is not None), default=None),
         own=workload.statistics(good),
-        cold=_cold_statistics([sample for sample in good if sample.cold]),
+        cold=_cold_statistics([sample for sample in good if sample.is_cold]),
     )
 
 
@@ -151,7 +144,8 @@ def _cold_statistics(cold: Sequence[Sample]) -> ColdStatistics | None:
     seconds = _seconds(cold)
     if not seconds:
         return None
-    init = [sample.init_ms for sample in cold if sample.init_ms is not None]
+    billings = [sample.billing for sample in cold if sample.billing]
+    init = [billing.init_ms for billing in billings if billing.init_ms is not None]
     return ColdStatistics(
         n_cold=len(cold),
         cold_p50_seconds=statistics.median(seconds),
@@ -164,12 +158,11 @@ def _warm_statistics(
 ) -> WarmStatistics:
     seconds = _seconds(warm)
     p50_seconds = statistics.median(seconds)
-    billed_ms = statistics.median(
-        sample.billed_ms for sample in warm if sample.billed_ms is not None
-    )
+    billed_ms = statistics.median(sample.billing.billed_ms for sample in warm if sample.billing)
     usd = prices.invocation_usd(billed_ms, cell.setting.memory_mb, cell.storage_mb)
     cost = None if usd is None else usd_per_gb(usd, cell.object_bytes)
-    cpu_seconds = [sample.cpu_seconds for sample in warm if sample.cpu_seconds is not None]
+    readings = [sample.reading for sample in warm if sample.reading]
+    cpu_seconds = [read.cpu_seconds for read in readings if read.cpu_seconds is not None]
     return WarmStatistics(
         n=len(seconds),
         min_seconds=min(seconds),
@@ -189,13 +182,11 @@ def _warm_statistics(
 
 def _is_warm(sample: Sample) -> bool:
     """Neither failed, nor cold, nor a warm-up."""
-    if sample.seconds is None or sample.billed_ms is None:
-        return False
-    return sample.status is SampleStatus.OK and not sample.cold and sample.repetition > 0
+    return bool(sample.warm_reading and sample.billing) and sample.repetition > 0
 
 
 def _seconds(samples: Iterable[Sample]) -> tuple[float, ...]:
-    return tuple(sample.seconds for sample in samples if sample.seconds is not None)
+    return tuple(sample.reading.seconds for sample in samples if sample.reading)
 
 
 def _compared(measured: _MeasuredCell, all_cells: Iterable[_MeasuredCell]) -> CellStatistics:

@@ -14,7 +14,8 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.sweep.records import CellRow, Run, Sample
+    from bucketsum.sweep.records import CellRow, Run
+    from bucketsum.sweep.samples import Sample
 
 BY_TIME_INDEX: Final = "by-time"
 RUN_KIND: Final = "run"

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields
+from dataclasses import MISSING, Field, fields
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.sweep.records import (
-    CellRow,
-    CellStatistics,
-    ColdStatistics,
-    Run,
-    RunStatus,
+from bucketsum.sweep.records import CellRow, CellStatistics, ColdStatistics, Run, RunStatus
+from bucketsum.sweep.samples import (
+    Billing,
+    DigestCheck,
+    ProberProcess,
+    Reading,
     Sample,
+    SampleFailure,
     SampleStatus,
 )
 from bucketsum.sweep.workloads import SAMPLE_NAMES, STATISTIC_NAMES, setting_of, setting_values
@@ -21,10 +22,19 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import TypeAlias
 
-    Kind: TypeAlias = type[Run | Sample | CellRow | ColdStatistics | CellStatistics]
+    Part: TypeAlias = SampleFailure | Reading | Billing | DigestCheck | ProberProcess
+    Kind: TypeAlias = type[Run | Sample | CellRow | ColdStatistics | CellStatistics | Part]
 
 _STORED_NAMES: Final = {"few_samples": "weak", "repetitions": "runs", "repetition": "run"}
 _DOCUMENTS: Final = ("input", "machine", "summary")
+_PARTS: Final[Mapping[str, type[Part]]] = {
+    "failure": SampleFailure,
+    "reading": Reading,
+    "billing": Billing,
+    "check": DigestCheck,
+    "process": ProberProcess,
+}
+"""Field of a sample → its type; a sample has a part if it has all values without a default."""
 
 
 def run_values(run: Run) -> dict[str, Any]:
@@ -34,7 +44,12 @@ def run_values(run: Run) -> dict[str, Any]:
 
 def sample_values(sample: Sample) -> dict[str, Any]:
     """All values of *sample*; those of its workload are there if it has them."""
-    return _expanded(_values(Sample, sample), own=sample.own)
+    values = _values(Sample, sample)
+    parts = {
+        name: _values(kind, values[name]) if values[name] else dict.fromkeys(_names(kind))
+        for name, kind in _PARTS.items()
+    }
+    return _expanded(values, own=sample.own, **parts)
 
 
 def cell_values(cell: CellRow) -> dict[str, Any]:
@@ -68,10 +83,14 @@ def run_of(values: Mapping[str, Any]) -> Run:
 
 def sample_of(values: Mapping[str, Any]) -> Sample:
     """The inverse of `item_values` for a sample."""
+    parts = {
+        name: kind(**_known(kind, values))
+        for name, kind in _PARTS.items()
+        if all(values.get(needed.name) is not None for needed in fields(kind) if _is_needed(needed))
+    }
     own = {name: values[name] for name in SAMPLE_NAMES if name in values}
-    return Sample(
-        **_known(Sample, {**values, "own": own, "status": SampleStatus(values["status"])})
-    )
+    status = SampleStatus(values["status"])
+    return Sample(**_known(Sample, {**values, **parts, "own": own, "status": status}))
 
 
 def cell_of(values: Mapping[str, Any]) -> CellRow:
@@ -87,6 +106,14 @@ def cell_of(values: Mapping[str, Any]) -> CellRow:
 
 def _values(kind: Kind, record: object) -> dict[str, Any]:
     return {_stored(field.name): getattr(record, field.name) for field in fields(kind)}
+
+
+def _is_needed(field: Field[Any]) -> bool:
+    return field.default is MISSING
+
+
+def _names(kind: Kind) -> list[str]:
+    return [_stored(field.name) for field in fields(kind)]
 
 
 def _expanded(values: Mapping[str, Any], **parts: Mapping[str, Any]) -> dict[str, Any]:
@@ -111,8 +138,13 @@ def _stored(name: str) -> str:
     return _STORED_NAMES.get(name, name)
 
 
-_NO_COLD: Final = {**{field.name: None for field in fields(ColdStatistics)}, "n_cold": 0}
-_NO_STATS: Final = {**{_stored(field.name): None for field in fields(CellStatistics)}, "n": 0}
+_NO_COLD: Final = {**dict.fromkeys(_names(ColdStatistics)), "n_cold": 0}
+_NO_STATS: Final = {**dict.fromkeys(_names(CellStatistics)), "n": 0}
 
-SAMPLE_VALUES: Final = tuple(_stored(field.name) for field in fields(Sample) if field.name != "own")
+SAMPLE_VALUES: Final = tuple(
+    value
+    for name in _names(Sample)
+    if name != "own"
+    for value in (_names(_PARTS[name]) if name in _PARTS else (name,))
+)
 """Names of the values of every sample; workloads have more."""

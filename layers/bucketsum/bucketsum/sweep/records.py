@@ -1,8 +1,7 @@
-"""Records of a sweep: the run, its samples, and the statistics of its cells."""
+"""Records of a sweep: the run, and the statistics of its cells."""
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -89,69 +88,6 @@ class Run:
     """Numbers and recommendation; see `bucketsum.sweep.summary`."""
     cause: str | None = None
     """The reason why it is not SUCCEEDED."""
-
-
-class SampleStatus(StrEnum):
-    """Whether there is a measurement."""
-
-    OK = "ok"
-    FAILED = "failed"
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """One invocation of the prober, or the reason why there is none."""
-
-    cell_id: str
-    repetition: int
-    """1 is the first; 0 is a warm-up, which counts for cold starts alone."""
-    invocation: int
-    """1 is the first of those that ran at once."""
-    status: SampleStatus
-    at: str
-    """Time of its end, ISO 8601 UTC."""
-    error: str | None = None
-    """Name of the error as Step Functions has it."""
-    cause: str | None = None
-    size_bytes: int | None = None
-    """Bytes read and hashed, of an archive its own."""
-    seconds: float | None = None
-    """From the GET to the last byte hashed."""
-    mb_per_s: float | None = None
-    """10⁶ bytes per second of it."""
-    cpu_seconds: float | None = None
-    """CPU time of the process in that time, all threads."""
-    max_rss_bytes: int | None = None
-    """Peak resident memory."""
-    rss_of: str | None = None
-    """``reading`` if the system could reset the peak before it, else ``process``: the peak since
-    the execution environment started."""
-    cold: bool | None = None
-    """Whether it was the first invocation of its execution environment."""
-    billed_ms: int | None = None
-    """The handler's whole time rounded up, plus `init_ms` if cold, less `excluded_ms`."""
-    excluded_ms: int | None = None
-    """Time for preparations and checks that only measuring needs; None for none."""
-    init_ms: int | None = None
-    """If cold: from the start of the process to the first invocation."""
-    digest_ok: bool | None = None
-    """Whether the digest was the known one."""
-    sha1: str | None = None
-    own: Mapping[str, Statistic] = field(default_factory=dict)
-    """The workload's own attributes; see `Workload.sample_names`."""
-    memory_mb: int | None = None
-    """Memory of the version that ran."""
-    version: str | None = None
-    """The prober's version that ran."""
-    boto3: str | None = None
-    layer: str | None = None
-    """Version of the bucketsum library."""
-    runtime: str | None = None
-    """Python's version."""
-    architecture: str | None = None
-    """The CPU architecture as the system calls it."""
-    log_stream: str | None = None
-    """Names the execution environment: equal for invocations that shared one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,18 +188,3 @@ def run_id_of_detail(detail: Mapping[str, Any]) -> str:
     """The run of an EventBridge event's *detail* about an execution."""
     started_at = datetime.fromtimestamp(detail["startDate"] / 1000, UTC).isoformat()
     return run_id_of(detail["name"], started_at)
-
-
-def plain_cause(error: str | None, cause: str | None) -> str:
-    """``name: text``; of a function's error, which comes as JSON, its type and message.
-
-    A cause that was cut off in the middle of its JSON stays as it is.
-    """
-    try:
-        document = json.loads(cause or "")
-    except ValueError:
-        document = None
-    if isinstance(document, dict) and "errorMessage" in document:
-        error = document.get("errorType") or error
-        cause = document["errorMessage"]
-    return ": ".join(text for text in (error, cause) if text)

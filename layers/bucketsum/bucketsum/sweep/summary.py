@@ -10,7 +10,8 @@ from bucketsum.sweep.analysis import cell_rows
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.prices import MachinePrice
 from bucketsum.sweep.recommend import Recommendation, recommend
-from bucketsum.sweep.records import CellRow, Run, RunStatus, Sample, SampleStatus, plain_cause
+from bucketsum.sweep.records import CellRow, Run, RunStatus
+from bucketsum.sweep.samples import Sample, SampleStatus, plain_cause
 from bucketsum.sweep.workloads import WORKLOADS
 
 if TYPE_CHECKING:

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.generated_objects import DataFile, Generated
     from bucketsum.sweep.parameters import Setting, Statistic
     from bucketsum.sweep.probe import ProbeContext, ProbeEvent
-    from bucketsum.sweep.records import Sample
+    from bucketsum.sweep.samples import Sample
 
 SET_BYTES_MIN: Final = 16_000_000
 """The smallest of its archives then has 300 kB, in which 165 files find room."""

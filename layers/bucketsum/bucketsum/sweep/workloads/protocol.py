@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.generated_objects import DataFile, Generated
     from bucketsum.sweep.parameters import Parameter, Setting, Statistic, Value, Variant
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum.sweep.records import Sample
+    from bucketsum.sweep.samples import Sample
 
 
 class Workload(ABC):

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.generated_objects import DataFile, Generated
     from bucketsum.sweep.parameters import Setting, Statistic, Value, Variant
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum.sweep.records import Sample
+    from bucketsum.sweep.samples import Sample
 
 SIZE_BYTES_MIN: Final = 100_000
 SIZE_BYTES_MAX: Final = 500_000_000

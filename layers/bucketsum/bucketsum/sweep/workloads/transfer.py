@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.generated_objects import DataFile, Generated
     from bucketsum.sweep.parameters import Setting, Statistic
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum.sweep.records import Sample
+    from bucketsum.sweep.samples import Sample
 
 ARTICLE_BYTES: Final = 156_204_800
 """The article's 100 files."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.generated_objects import Generated
     from bucketsum.sweep.parameters import Setting, Statistic, Value
     from bucketsum.sweep.probe import ProbeContext, ProbeEvent
-    from bucketsum.sweep.records import Sample
+    from bucketsum.sweep.samples import Sample
 
 ARCHIVE_BYTES_MIN: Final = 1_000_000
 ARCHIVE_BYTES_MAX: Final = 2_000_000_000
