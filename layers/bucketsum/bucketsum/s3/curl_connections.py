@@ -34,6 +34,9 @@ S3 closes connections that are idle for too long, or answers the next request on
 
 IDLE_CONNECTIONS_MAX: Final = 32
 
+_SUPPRESS_CONNECT_HEADERS: Final = 265
+"""libcurl's option, for which pycurl has no name: a proxy's head would pass for that of S3."""
+
 _LONGEST_WAIT_SECONDS: Final = 1.0
 _NO_SOCKET_SECONDS: Final = 0.002
 _GATHERING_SECONDS: Final = 0.002
@@ -64,7 +67,7 @@ class Transfer:
 
     Attributes:
         pieces: Bytes of the body that nobody has taken yet.
-        lines: Header lines as received, after those of a proxy.
+        lines: Header lines as received, and after the body those of a trailer.
         waited_seconds: Time spent waiting for it.
         ended: Whether nothing more will come.
         failure: libcurl's reason for an early end; empty if it did not end early.
@@ -225,6 +228,7 @@ class Connections:
         handle.setopt(pycurl.FOLLOWLOCATION, 0)
         handle.setopt(pycurl.PATH_AS_IS, 1)  # a key may have /../ in it
         handle.setopt(pycurl.NOPROXY, "")  # `proxy_of` decides, by botocore's rules
+        handle.setopt(_SUPPRESS_CONNECT_HEADERS, 1)
         handle.setopt(pycurl.CAINFO, self._config.ca_bundle)
         handle.setopt(pycurl.SSL_VERIFYPEER, 1)
         handle.setopt(pycurl.SSL_VERIFYHOST, 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from http import HTTPStatus
+from itertools import takewhile
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -19,15 +20,14 @@ class ResponseHead:
 
     @classmethod
     def of(cls, lines: Sequence[bytes]) -> ResponseHead:
-        """The last head in *lines*, after a proxy's and interim ones; status 0 if none."""
-        starts = [index for index, line in enumerate(lines) if line.startswith(b"HTTP/")]
-        if not starts:
-            return cls(0, {})
-        first, *rest = lines[starts[-1] :]
-        _, _, status = first.partition(b" ")
-        fields = (line.decode("latin-1").partition(":") for line in rest)
-        headers = {name.strip().lower(): value.strip() for name, _, value in fields}
-        return cls(int(status[:3]) if status[:3].isdigit() else 0, headers)
+        """The final head in *lines*, between interim heads and trailers; status 0 if none."""
+        rest = iter(lines)
+        for line in rest:
+            head = list(takewhile(bytes.strip, rest))  # an empty line ends it
+            if (status := _status_in(line)) >= HTTPStatus.OK:
+                fields = (line.decode("latin-1").partition(":") for line in head)
+                return cls(status, {name.strip().lower(): value.strip() for name, _, value in fields})
+        return cls(0, {})
 
     @property
     def length(self) -> int:
@@ -60,3 +60,9 @@ class ResponseHead:
 
     def _has_etag(self, etag: str | None) -> bool:
         return bool(self.etag) and etag in (None, self.etag)
+
+
+def _status_in(line: bytes) -> int:
+    """The status in a status line; 0 if *line* is none."""
+    version, _, status = line.partition(b" ")
+    return int(status[:3]) if version.startswith(b"HTTP/") and status[:3].isdigit() else 0

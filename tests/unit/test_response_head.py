@@ -1,0 +1,36 @@
+"""The head of a response, from the lines that libcurl passes on."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import pytest
+
+from bucketsum.s3.response_head import ResponseHead
+
+HEAD: Final = (b"HTTP/1.1 200 OK\r\n", b'ETag: "a"\r\n', b"Content-Length: 5\r\n", b"\r\n")
+TRAILERS: Final = (
+    (b'ETag: "b"\r\n', b"Content-Length: 6\r\n", b"\r\n"),
+    (b"HTTP/1.1 206 Partial Content\r\n", b'ETag: "b"\r\n', b"\r\n"),
+    (b"\r\n",),
+)
+INTERIM: Final = (b"HTTP/1.1 103 Early Hints\r\n", b'ETag: "b"\r\n', b"\r\n")
+
+
+@pytest.mark.parametrize("trailer", TRAILERS)
+def test_a_trailer_changes_nothing(trailer: tuple[bytes, ...]) -> None:
+    """libcurl passes the lines after a chunked body on like those before it."""
+    head = ResponseHead.of((*HEAD, *trailer))
+    assert (head.status, head.etag, head.length) == (200, '"a"', 5)
+
+
+def test_interim_heads_are_skipped() -> None:
+    """Whatever their fields are, the final head counts."""
+    head = ResponseHead.of((*INTERIM, *INTERIM, *HEAD))
+    assert (head.status, head.etag, head.length) == (200, '"a"', 5)
+
+
+@pytest.mark.parametrize("lines", [(), INTERIM, HEAD[1:], (b"HTTP/1.1 \r\n", *HEAD[1:])])
+def test_without_a_final_head_the_status_is_0(lines: tuple[bytes, ...]) -> None:
+    """The connection ended too early, or no server of HTTP answered."""
+    assert ResponseHead.of(lines) == ResponseHead(0, {})
