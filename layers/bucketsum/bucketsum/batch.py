@@ -137,7 +137,9 @@ class BatchHasher:
         self, messages: list[MessageResult], deadline: Deadline
     ) -> Iterator[MessageResult]:
         begun = self._begun([event for message in messages for event in message.quick], deadline)
-        left = [work for work in begun if not isinstance(work, HashResult)]
+        left = [
+            partial(_in_time, work, deadline) for work in begun if not isinstance(work, HashResult)
+        ]
         with _threads(min(self._settings.threads, len(left))) as pool:
             done = pool.map(carried(_result_of), left) if pool else map(_result_of, left)
             results = (work if isinstance(work, HashResult) else next(done) for work in begun)
@@ -180,6 +182,15 @@ class BatchHasher:
         if (archives := self._settings.archives) and archives.takes(event.key):
             return False  # its members may take far longer than its own size suggests
         return event.size_bytes < SPLIT_FROM_BYTES
+
+
+def _in_time(work: Work, deadline: Deadline) -> HashResult:
+    deadline.require(
+        deadline.last_begin_seconds,
+        "the invocation's time ended before this object was recorded; lower BatchSize or raise "
+        "MemorySize",
+    )
+    return work()
 
 
 def _result_of(work: Work) -> Result:

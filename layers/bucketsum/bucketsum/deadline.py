@@ -13,6 +13,13 @@ if TYPE_CHECKING:
 STOP_BEFORE_END_SECONDS: Final = 3.0
 """An invocation stops reading this long before its time-out, so that it can report why."""
 
+LAST_BEGIN_SECONDS: Final = 60.0
+"""No small object of a batch is begun or recorded later than this before the time-out.
+
+If DynamoDB is silent, a row takes up to 19 s: four attempts of 3 s, and pauses of up to 7 s. Then
+each failed message, of up to 1,000, takes a request to SQS of some 10 ms.
+"""
+
 MEMBERS_STOP_SECONDS: Final = 60.0
 """An invocation gives up an archive's members this long before its time-out.
 
@@ -49,6 +56,12 @@ class Deadline:
         """An invocation of *invocation_seconds* in all, with *remaining_seconds* at each call."""
         self._remaining_seconds = remaining_seconds
         self._invocation_seconds = invocation_seconds
+
+    @property
+    def last_begin_seconds(self) -> float:
+        """`LAST_BEGIN_SECONDS`, or less of a short invocation."""
+        third = self._invocation_seconds / 3
+        return max(STOP_BEFORE_END_SECONDS, min(LAST_BEGIN_SECONDS, third))
 
     def seconds_left(self) -> float:
         """Seconds until this invocation ends."""

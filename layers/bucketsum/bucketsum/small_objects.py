@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError
 
-from bucketsum.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.digest import RunningDigest
 from bucketsum.hashing import LOOK_UP_FROM_BYTES, HashResult, ReadObject, is_long
 from bucketsum.measure import Measurement
@@ -38,6 +37,9 @@ if TYPE_CHECKING:
 
 READS_MAX: Final = 10
 """Most objects that are read at the same time; each has a connection."""
+
+UNRECORDED_MAX: Final = 10
+"""Most objects that were read and wait for a write: if DynamoDB is silent, no more are read."""
 
 WRITES_MAX: Final = 4
 """Most rows that are written at the same time; a row takes some 5 ms."""
@@ -130,9 +132,9 @@ class _Batch:
         waiting = deque(objects)
         try:
             while waiting or self._reading or self._read or self._writing:
-                if not self._deadline.leaves(STOP_BEFORE_END_SECONDS):
+                if not self._deadline.leaves(self._deadline.last_begin_seconds):
                     break
-                while waiting and len(self._reading) < READS_MAX:
+                while waiting and self._may_read():
                     self._start_reading(*waiting.popleft())
                 while self._read and len(self._writing) < WRITES_MAX:
                     self._start_writing(self._read.popleft())
@@ -141,6 +143,9 @@ class _Batch:
         finally:
             connections.drop_all()
         return self._begun
+
+    def _may_read(self) -> bool:
+        return len(self._reading) < READS_MAX and len(self._read) < UNRECORDED_MAX
 
     def _waited(self) -> list[Transfer]:
         """Wait for bytes; returns the transfers that have ended then."""

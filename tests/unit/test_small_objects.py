@@ -1,0 +1,141 @@
+"""Small objects over libcurl, with connections whose time is a number."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import ReadTimeoutError
+from tests.support.events import message_of
+from tests.support.settings import SETTINGS
+
+from bucketsum.batch import BatchHasher
+from bucketsum.dead_letters import ReceivedMessage
+from bucketsum.deadline import Deadline
+from bucketsum.digests_table import DigestsTable
+from bucketsum.errors import OutOfTime
+from bucketsum.hashing import ObjectHasher
+from bucketsum.network import Network
+from bucketsum.notifications import ObjectCreated
+from bucketsum.row_requests import PutItemRequests
+from bucketsum.s3.curl_connections import Transfer
+from bucketsum.small_objects import READS_MAX, UNRECORDED_MAX, SmallObjectHasher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from typing import Never
+
+    from bucketsum.digest_rows import Row
+
+CONTENT: Final = b"small"
+OBJECTS: Final = 1000
+INVOCATION_SECONDS: Final = 900.0
+BOTOCORE_SECONDS: Final = 19.0
+"""Four attempts of 3 s, and the longest pauses."""
+
+REPORT_SECONDS: Final = 0.01
+"""A request to SQS for a failed message."""
+
+
+@dataclass(slots=True)
+class SilentDynamoDB(DigestsTable):
+    """S3 answers at once, DynamoDB never: it is both libcurl's connections and the table.
+
+    Attributes:
+        now: Seconds since the invocation began.
+        read: Objects that were read.
+        written: Writes that were begun.
+        unrecorded: Greatest number of objects that were read and not yet being written.
+    """
+
+    now: float = 0
+    read: int = 0
+    written: int = 0
+    unrecorded: int = 0
+    _ended: list[Transfer] = field(default_factory=list)
+    _silent: list[tuple[float, Transfer]] = field(default_factory=list)
+    _table: str = "digests"
+
+    def start(
+        self, _url: str, _headers: Iterable[str], receive: Callable[[bytes], object]
+    ) -> Transfer:
+        """See `Connections.start`."""
+        receive(CONTENT)
+        head = b"HTTP/1.1 200 OK|ETag: \"a-tag\"|Content-Length: %d" % len(CONTENT)
+        self._ended.append(Transfer(_HANDLE, lines=head.split(b"|")))
+        self.read += 1
+        self.unrecorded = max(self.unrecorded, self.read - self.written)
+        return self._ended[-1]
+
+    def post(
+        self, _url: str, _headers: Iterable[str], _body: bytes, timeout_seconds: float
+    ) -> Transfer:
+        """See `Connections.post`."""
+        self._silent.append((self.now + timeout_seconds, Transfer(_HANDLE)))
+        self.written += 1
+        return self._silent[-1][1]
+
+    def advance(self) -> list[Transfer]:
+        """See `Connections.advance`."""
+        over = [transfer for ends_at, transfer in self._silent if ends_at <= self.now]
+        self._silent = [each for each in self._silent if each[1] not in over]
+        for transfer in over:
+            transfer.failure = "timed out"
+        ended, self._ended = self._ended + over, []
+        return ended
+
+    def wait(self) -> None:
+        """See `Connections.wait`."""
+        self.now += 1
+
+    def drop_all(self) -> None:
+        """See `Connections.drop_all`."""
+
+    def record(self, row: Row) -> Never:  # noqa: ARG002 - as the table's
+        """See `DigestsTable.record`."""
+        self.now += BOTOCORE_SECONDS
+        raise ReadTimeoutError(endpoint_url="https://dynamodb")
+
+
+_HANDLE: Final[Any] = None
+
+
+def messages() -> list[ReceivedMessage]:
+    """The largest batch, one small object in each message."""
+    moment = "2026-11-01T00:00:00.000Z"
+    objects = (
+        ObjectCreated("inbox", f"{number}", None, "a-tag", len(CONTENT), "00AB", moment)
+        for number in range(OBJECTS)
+    )
+    return [
+        ReceivedMessage(message_of(created), "handle", 1, created.key, "arrivals")
+        for created in objects
+    ]
+
+
+def test_a_silent_dynamodb_does_not_outlast_the_invocation() -> None:
+    """Objects that could not be recorded return to the queue before Lambda's time-out."""
+    model = SilentDynamoDB()
+    services: Any = model
+    source: Any = None
+    signer: Any = SimpleNamespace(headers_of=lambda *_: [])
+    urls: Any = SimpleNamespace(url_of=lambda created: created.key)
+    settings = replace(SETTINGS, threads=1)
+    hasher = ObjectHasher(source, model, settings)
+    rows = PutItemRequests(model, "https://dynamodb", signer)
+    small_objects = SmallObjectHasher(Network(services, urls, rows, source), hasher, settings)
+    batch = BatchHasher(lambda *_: hasher_is_late(), settings, small_objects=small_objects)
+    results = []
+    for result in batch.handle(messages(), Deadline(lambda: INVOCATION_SECONDS - model.now)):
+        model.now += REPORT_SECONDS
+        results.append(result)
+    assert model.now < INVOCATION_SECONDS
+    assert len(results) == OBJECTS
+    assert {type(result.failure) for result in results} == {OutOfTime, ReadTimeoutError}
+    assert model.unrecorded <= READS_MAX + UNRECORDED_MAX
+
+
+def hasher_is_late() -> Never:
+    """Objects that were not begun have no time left."""
+    raise AssertionError
