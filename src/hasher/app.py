@@ -143,11 +143,8 @@ def _handled(event: ObjectEvent, deadline: Deadline) -> HashResult:
 
 
 _NETWORK: Final = network_of(_S3, _DYNAMODB, _TABLE, SETTINGS.chunk_bytes, os.environ)
-_BATCH: Final = BatchHasher(
-    _handled,
-    SETTINGS,
-    small_objects=SmallObjectHasher(_NETWORK, _HASHER, SETTINGS) if _NETWORK else None,
-)
+_SMALL_OBJECTS: Final = SmallObjectHasher(_NETWORK, _HASHER, SETTINGS) if _NETWORK else None
+_BATCH: Final = BatchHasher(_handled, SETTINGS, small_objects=_SMALL_OBJECTS)
 
 _QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED)
 """Outcomes of listed objects without a log line: a row says the same, and the lines would cost as
@@ -167,7 +164,7 @@ def _listed_batch() -> ListedBatchHasher:
     """Created for the first message of a backfill; a cold start must not load it."""
     from bucketsum.backfill.listed_batch import ListedBatchHasher  # noqa: PLC0415 - as said
 
-    return ListedBatchHasher(_HASHER, _TABLE, SETTINGS)
+    return ListedBatchHasher(_HASHER, _TABLE, SETTINGS, _SMALL_OBJECTS)
 
 
 def _publish(report: HashResult) -> None:

@@ -139,16 +139,14 @@ class Functions:
         urls: Any = Urls()
         network = Network(connections, urls, row_requests(table), source)
         small = SmallObjectHasher(network, hasher, settings, lambda: schedule.now)
-        has_libcurl = schedule.happens(0.7)
+        small_objects = small if schedule.happens(0.7) else None
         deletions = Deletions(dynamodb, DIGESTS, days)
-        listed = ListedBatchHasher(hasher, table, settings)
+        listed = ListedBatchHasher(hasher, table, settings, small_objects)
         vars(module).update(
             _HASHER=hasher,
             _TABLE=table,
             _DYNAMODB=self.dynamodb,
-            _BATCH=BatchHasher(
-                vars(module)["_handled"], settings, small_objects=small if has_libcurl else None
-            ),
+            _BATCH=BatchHasher(vars(module)["_handled"], settings, small_objects=small_objects),
             _FAILED=self._failed(module),
             _deletions=lambda: deletions,
             _listed_batch=lambda: listed,

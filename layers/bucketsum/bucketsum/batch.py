@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
 from bucketsum.errors import Deferred, MalformedMessage
 from bucketsum.hashing import HashResult, is_long
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bucketsum.deadline import Deadline
     from bucketsum.notifications import ObjectCreated, ObjectEvent, ObjectRestored
     from bucketsum.settings import Settings
-    from bucketsum.small_objects import SmallObjectHasher, Work
+    from bucketsum.small_objects import Work
 
     Result = HashResult | Exception
 
@@ -71,6 +71,16 @@ class MessageResult:
         return errors[0] if errors else None
 
 
+class SmallObjects(Protocol):
+    """Hashes the small objects among events; see `SmallObjectHasher`."""
+
+    def begin(
+        self, events: Iterable[tuple[int, ObjectEvent]], deadline: Deadline
+    ) -> dict[int, HashResult | Work]:
+        """See `SmallObjectHasher.begin`."""
+        ...
+
+
 class BatchHasher:
     """Hashes the objects of batches of messages.
 
@@ -82,7 +92,7 @@ class BatchHasher:
         handle_event: Callable[[ObjectEvent, Deadline], HashResult],
         settings: Settings,
         parsed_events: Callable[[str], Sequence[ObjectEvent]] = events_in,
-        small_objects: SmallObjectHasher | None = None,
+        small_objects: SmallObjects | None = None,
     ) -> None:
         """Handle events by *handle_event*, small objects by *small_objects* first, if possible."""
         self._handle_event = handle_event
@@ -152,7 +162,7 @@ class BatchHasher:
         """Results of quick events, or the work that is left to do for them."""
         begun: dict[int, HashResult | Work] = {}
         if self._small_objects and not is_sampled():  # X-Ray sees only requests of botocore
-            begun = self._small_objects.begin(quick, deadline)
+            begun = self._small_objects.begin(enumerate(quick), deadline)
         return [
             begun.get(number) or partial(self._handle_event, event, deadline)
             for number, event in enumerate(quick)

@@ -78,9 +78,9 @@ class SmallObjectHasher:
         self._clock = clock
 
     def begin(
-        self, events: Iterable[ObjectEvent], deadline: Deadline
+        self, events: Iterable[tuple[int, ObjectEvent]], deadline: Deadline
     ) -> dict[int, HashResult | Work]:
-        """Hash the small objects among those of *events*, until the deadline if need be.
+        """Hash the small objects among those of numbered *events*, until the deadline if need be.
 
         Returns:
             By an event's number its result, once DynamoDB has confirmed the row; or the work that
@@ -91,7 +91,7 @@ class SmallObjectHasher:
         )
         return batch.run(
             (number, event)
-            for number, event in enumerate(events)
+            for number, event in events
             if isinstance(event, ObjectCreated) and self._takes(event, deadline)
         )
 

@@ -19,6 +19,7 @@ from tests.support.lambda_invocation import Context
 from tests.support.s3_faults import Fault
 from tests.support.sha1 import sha1_of
 
+from bucketsum.backfill.messages import NO_SEQUENCER, bodies_of
 from bucketsum.batch import LARGE_BYTES
 from bucketsum.small_objects import READS_MAX
 
@@ -65,6 +66,19 @@ def test_small_objects_of_a_batch_wait_for_s3_together(
     messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS[:4]]
     assert hostile_stack.deliver(*messages) == []
     assert len(hostile_stack.digests()) == 4
+
+
+def test_listed_objects_are_read_together_too(
+    hostile_stack: HasherStack, hostile: HostileS3
+) -> None:
+    """A backfill's small objects take the same path, but none whose row exists is read again."""
+    together = Barrier(READS_MAX, timeout=10)
+    hostile.script(*[Fault(pause=lambda _: together.wait())] * READS_MAX)
+    listed = [replace(put_at(hostile, key, body_of(key)), sequencer=NO_SEQUENCER) for key in KEYS]
+    for _ in range(2):
+        assert hostile_stack.deliver(*bodies_of("backfill", listed)) == []
+        assert hostile_stack.digests() == {key: sha1_of(body_of(key)) for key in KEYS}
+    assert sorted(request.path for request in hostile.requests) == [f"inbox/{key}" for key in KEYS]
 
 
 def test_each_object_has_its_line_and_its_share_of_the_metrics(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -17,7 +17,7 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.hashing import HashResult, Outcome, is_long
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bucketsum.dead_letters import ReceivedMessage
     from bucketsum.deadline import Deadline
@@ -26,17 +26,46 @@ if TYPE_CHECKING:
     from bucketsum.hashing import ObjectHasher
     from bucketsum.notifications import ObjectCreated, ObjectEvent
     from bucketsum.settings import Settings
+    from bucketsum.small_objects import SmallObjectHasher, Work
+
+    Records = Mapping[RowKey, Row | Deletion]
 
 _OUTCOMES: Final = {Known.RECORDED: Outcome.UNCHANGED, Known.NEWER: Outcome.SUPERSEDED}
+
+
+@dataclass(frozen=True, slots=True)
+class _Unrecorded:
+    """Hashes the small objects that have no record; a record decides about the others."""
+
+    small_objects: SmallObjectHasher
+    records: Records
+
+    def begin(
+        self, events: Iterable[tuple[int, ObjectEvent]], deadline: Deadline
+    ) -> dict[int, HashResult | Work]:
+        """See `SmallObjectHasher.begin`."""
+        unrecorded = (
+            (number, listed)
+            for number, listed in events
+            if row_key_of(listed) not in self.records
+        )
+        return self.small_objects.begin(unrecorded, deadline)
 
 
 class ListedBatchHasher:
     """Hashes batches of messages of listed objects."""
 
-    def __init__(self, hasher: ObjectHasher, table: DigestsTable, settings: Settings) -> None:
+    def __init__(
+        self,
+        hasher: ObjectHasher,
+        table: DigestsTable,
+        settings: Settings,
+        small_objects: SmallObjectHasher | None = None,
+    ) -> None:
         self._hasher = hasher
         self._table = table
         self._settings = settings
+        self._small_objects = small_objects
 
     def handle(
         self, messages: Sequence[ReceivedMessage], deadline: Deadline
@@ -53,11 +82,12 @@ class ListedBatchHasher:
         def hash_unknown(listed: ObjectEvent, deadline: Deadline) -> HashResult:
             return self._hash(cast("ObjectCreated", listed), records, deadline)
 
-        batch = BatchHasher(hash_unknown, self._settings, _parsed)
+        small_objects = self._small_objects and _Unrecorded(self._small_objects, records)
+        batch = BatchHasher(hash_unknown, self._settings, _parsed, small_objects)
         yield from batch.handle(messages, deadline)
 
     def _hash(
-        self, listed: ObjectCreated, records: Mapping[RowKey, Row | Deletion], deadline: Deadline
+        self, listed: ObjectCreated, records: Records, deadline: Deadline
     ) -> HashResult:
         seen = records.get(row_key_of(listed))
         if seen is None:
