@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 from tests.fuzz.session import FuzzTarget, check_refusal
 from tests.support.events import LANDED, TEST_EVENT, eventbridge, from_sns, message_of, notification
 
-from bucketsum.backfill.messages import NO_SEQUENCER, bodies_of, listed_objects_in
+from bucketsum.backfill.messages import bodies_of, listed_objects_in
+from bucketsum.digest_rows import NO_SEQUENCER
 from bucketsum.errors import MalformedMessage
 from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.progress import progress_of

@@ -121,10 +121,10 @@ class Invariants:
                 yield f"the deletion of {key} {entry} is lost"
 
     def check_restored(self, restored: Iterable[Version], dynamodb: DynamoDb) -> None:
-        """No row of *restored*, which S3 sends again, is unreadable."""
+        """Each of *restored*, which S3 sends again, has a row, and no row of it is unreadable."""
         for version in restored:
-            item = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
-            if version in self._versions_of(item) and "sha1" not in item:
+            item = dynamodb.item_at(f"inbox/{version.key}", version.version_id)
+            if item is None or (version in self._versions_of(item) and "sha1" not in item):
                 self._report([f"{version.key} {version.version_id} is restored, but not hashed"])
 
     def check_healed(self, sqs: Sqs, dynamodb: DynamoDb, malformed: list[str]) -> None:

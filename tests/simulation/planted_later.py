@@ -12,9 +12,10 @@ from bucketsum import deletions, digests_table, restores
 from bucketsum.backfill.enqueue import Enqueuer
 from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.deletions import Deletions
-from bucketsum.digest_rows import NOT_HASHED, key_of
+from bucketsum.digest_rows import NOT_HASHED, key_of, row_key_of
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.dynamodb_items import encoded
+from bucketsum.hashing import HashResult, Outcome
 from bucketsum.long_objects import progress_table, slicer
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import Progress
@@ -53,6 +54,12 @@ def _restored_without_sequencer(restored: Any, table: Any, hasher: Any, deadline
 
     newest: Any = SimpleNamespace(hash=hash_created)
     return _RESTORED(restored, table, newest, deadline)
+
+
+def _restored_with_a_row(restored: Any, table: Any, hasher: Any, deadline: Any) -> Any:  # noqa: ANN401 - as the product's
+    if table.records_at([row_key_of(restored)]):
+        return _RESTORED(restored, table, hasher, deadline)
+    return HashResult(restored, Outcome.UNCHANGED)
 
 
 def _advance_as_sent(table: ProgressTable, seen: Progress, new: Progress) -> Progress | None:
@@ -114,6 +121,8 @@ LATER_BUGS: Final = (
     ("a delete marker counts as a deletion", Deletions, "record", _marker_deletes),
     ("a restored object is hashed without a sequencer", restores, "hash_restored",
      _restored_without_sequencer),
+    ("a restored object without a row is not read", restores, "hash_restored",
+     _restored_with_a_row),
     ("a slice's message counts as sent before it is", ProgressTable, "advance", _advance_as_sent),
     ("the lease of a slice is ignored", ProgressTable, "lease", _lease_in_any_case),
     ("progress changes whatever its offset is", ProgressTable, "_changed", _change_at_any_offset),

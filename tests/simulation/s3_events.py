@@ -41,7 +41,7 @@ def _records_of(event: ObjectEvent) -> list[Any]:
     return [
         {
             "eventVersion": "2.3",
-            "eventTime": getattr(event, "event_time", "2026-11-20T10:00:00.000Z"),
+            "eventTime": event.event_time,
             "eventName": _name_of(event),
             "s3": {
                 "bucket": {"name": event.bucket},
@@ -82,5 +82,9 @@ def _eventbridge(event: ObjectEvent) -> dict[str, Any]:
         detail["deletion-type"] = (
             "Delete Marker Created" if event.is_marker else "Permanently Deleted"
         )
-    time = getattr(event, "event_time", "2026-11-20T10:00:00.000Z")
-    return {"detail-type": kind, "source": "aws.s3", "time": time, "detail": detail}
+    return {
+        "detail-type": kind,
+        "source": "aws.s3",
+        "time": event.event_time,
+        "detail": detail,
+    }

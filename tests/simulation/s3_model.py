@@ -85,7 +85,12 @@ class Version:
         """The event of its restoration from Glacier."""
         created = self.created
         return ObjectRestored(
-            created.bucket, self.key, created.version_id, self.etag, created.size_bytes
+            bucket=created.bucket,
+            key=self.key,
+            version_id=created.version_id,
+            etag=self.etag,
+            size_bytes=created.size_bytes,
+            event_time=created.event_time,
         )
 
 

@@ -111,7 +111,8 @@ RESTORES: Final = [
 @pytest.mark.parametrize("event", RESTORES)
 def test_restores_need_no_sequencer(event: dict[str, Any]) -> None:
     """EventBridge's event has none; that of the native one is the object's, and is not needed."""
-    assert events_in(json.dumps(event)) == [ObjectRestored("inbox", "a b.jpg", VERSION, "a-tag", 5)]
+    restored = ObjectRestored("inbox", "a b.jpg", VERSION, "a-tag", 5, MOMENT)
+    assert events_in(json.dumps(event)) == [restored]
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,11 @@ _DIGEST_PREFIX: Final = "digest_"
 _FLOAT_FORMAT: Final = ".3f"
 
 
+NO_SEQUENCER: Final = ""
+"""Sequencer of an object that no event of its creation announced. Padded, it is lower than that of
+every event."""
+
+
 class Status(StrEnum):
     """Whether a row's object could be hashed."""
 

@@ -55,7 +55,7 @@ class Outcome(StrEnum):
 
     HASHED = "hashed"
     UNCHANGED = "unchanged"
-    """This event was recorded before, or a restored object has no unreadable row."""
+    """This event was recorded before, or a restored object has a digest or was deleted."""
     SUPERSEDED = "superseded"
     """A newer object has replaced it; that object has an event of its own."""
     GONE = "gone"
@@ -75,7 +75,7 @@ class HashResult:
     """The result of one event.
 
     Attributes:
-        event: The event; of a restored object that is hashed, that of its creation.
+        event: The event.
         outcome: Its outcome.
         sha1: The object's digest, if hashed.
         measurement: Bytes and seconds of the reading, if it was read.

@@ -100,6 +100,7 @@ class ObjectRestored:
         version_id: Version of the object, or None if the bucket keeps no versions.
         etag: Entity tag without quotes, or None if the event has none.
         size_bytes: Size of the object.
+        event_time: Time at which it could be read, ISO 8601 in UTC.
     """
 
     bucket: str
@@ -107,6 +108,7 @@ class ObjectRestored:
     version_id: str | None
     etag: str | None
     size_bytes: int
+    event_time: str
 
 
 ObjectEvent = ObjectCreated | ObjectDeleted | ObjectRestored
@@ -251,6 +253,7 @@ def _restored(source: Mapping[str, Any], at: _Paths) -> ObjectRestored:
         version_id=optional_opaque_at(source, at.version_id),
         etag=optional_opaque_at(source, at.etag),
         size_bytes=size_at(source, at.size),
+        event_time=moment_at(source, at.time),
     )
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bucketsum.digest_rows import Status, row_key_of
+from bucketsum.digest_rows import NO_SEQUENCER, Row, Status, row_key_of
 from bucketsum.hashing import HashResult, Outcome
 from bucketsum.notifications import ObjectCreated
 
 if TYPE_CHECKING:
     from bucketsum.deadline import Deadline
-    from bucketsum.digest_rows import Row
     from bucketsum.digests_table import DigestsTable
     from bucketsum.hashing import ObjectHasher
     from bucketsum.notifications import ObjectRestored
@@ -19,26 +19,41 @@ if TYPE_CHECKING:
 def hash_restored(
     restored: ObjectRestored, table: DigestsTable, hasher: ObjectHasher, deadline: Deadline
 ) -> HashResult:
-    """Hash *restored* if its row is unreadable, as the event of its creation would.
+    """Hash *restored* if its row is unreadable, or if nothing is recorded of it.
+
+    With a recorded deletion and no row, nothing is read: the deletion may be of another object.
 
     Raises:
         Retryable: It could not be read to its end this time.
         ClientError: DynamoDB refused.
     """
-    row = table.row_at(row_key_of(restored))
-    if row is None or row.status is not Status.UNREADABLE or not _is_same(row, restored):
+    row_key = row_key_of(restored)
+    record = table.records_at([row_key]).get(row_key)
+    if record is None:
+        created = _created(restored, NO_SEQUENCER, restored.event_time)
+    elif isinstance(record, Row) and _is_unread(record, restored):
+        created = replace(
+            _created(restored, record.sequencer, record.arrived_at),
+            etag=record.etag,
+            size_bytes=record.size_bytes,
+        )
+    else:
         return HashResult(restored, Outcome.UNCHANGED)
-    created = ObjectCreated(
-        bucket=row.bucket,
-        key=row.key,
+    return replace(hasher.hash(created, deadline), event=restored)
+
+
+def _created(restored: ObjectRestored, sequencer: str, event_time: str) -> ObjectCreated:
+    return ObjectCreated(
+        bucket=restored.bucket,
+        key=restored.key,
         version_id=restored.version_id,
-        etag=row.etag,
-        size_bytes=row.size_bytes,
-        sequencer=row.sequencer,
-        event_time=row.arrived_at,
+        etag=restored.etag,
+        size_bytes=restored.size_bytes,
+        sequencer=sequencer,
+        event_time=event_time,
     )
-    return hasher.hash(created, deadline)
 
 
-def _is_same(row: Row, restored: ObjectRestored) -> bool:
-    return None in (row.etag, restored.etag) or row.etag == restored.etag
+def _is_unread(row: Row, restored: ObjectRestored) -> bool:
+    same = None in (row.etag, restored.etag) or row.etag == restored.etag
+    return row.status is Status.UNREADABLE and same

@@ -15,7 +15,8 @@ from tests.support.events import BUCKET, message_of
 from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 
-from bucketsum.backfill.messages import NO_SEQUENCER, bodies_of
+from bucketsum.backfill.messages import bodies_of
+from bucketsum.digest_rows import NO_SEQUENCER
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
 

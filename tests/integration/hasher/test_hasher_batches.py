@@ -19,8 +19,9 @@ from tests.support.lambda_invocation import Context
 from tests.support.s3_faults import Fault
 from tests.support.sha1 import sha1_of
 
-from bucketsum.backfill.messages import NO_SEQUENCER, bodies_of
+from bucketsum.backfill.messages import bodies_of
 from bucketsum.batch import LARGE_BYTES
+from bucketsum.digest_rows import NO_SEQUENCER
 from bucketsum.small_objects import READS_MAX
 
 if TYPE_CHECKING:

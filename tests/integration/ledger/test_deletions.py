@@ -44,10 +44,10 @@ DAY_SECONDS: Final = 24 * 3600
 
 @dataclass(slots=True)
 class FakeS3:
-    """Objects whose content is their sequencer.
+    """Objects whose content is their entity tag.
 
     Attributes:
-        missed: Sequencers of objects that are read too late: they do not exist any more.
+        missed: Entity tags of objects that are read too late: they do not exist any more.
         archived: Entity tags of objects that are not restored yet.
     """
 
@@ -56,11 +56,11 @@ class FakeS3:
 
     def open(self, created: ObjectCreated) -> OpenObject:
         """See `Source.open`."""
-        if created.sequencer.rstrip("0") in self.missed:
+        if created.etag in self.missed:
             raise ObjectGone("deleted")
         if created.etag in self.archived:
             raise ObjectUnreadable("restore it")
-        content = comparable_sequencer(created.sequencer).encode()
+        content = (created.etag or "").encode()
         return OpenObject(len(content), created.etag or "", created.version_id, _chunks(content))
 
 
@@ -129,7 +129,7 @@ class History:
             self.existing[version or "null"] = created
         elif action == "restore":
             self.events += [
-                ObjectRestored(BUCKET, self.key, created.version_id, created.etag, 32)
+                ObjectRestored(BUCKET, self.key, created.version_id, created.etag, 32, MOMENT)
                 for created in self.existing.values()
                 if (created.etag or "").startswith("archived")
             ]
@@ -172,7 +172,7 @@ def expected(history: History, missed: set[str], restored: set[str]) -> dict[str
         creations = [
             event
             for event in mine
-            if isinstance(event, ObjectCreated) and event.sequencer not in missed
+            if isinstance(event, ObjectCreated) and event.etag not in missed
         ]
         created = max(creations, key=lambda event: event.sequencer, default=None)
         deleted = max(deletions, default=None)
@@ -194,7 +194,7 @@ def recorded(dynamodb: DynamoDBClient, table: str, row_key: RowKey) -> tuple[Any
     item = item_at(dynamodb, table, row_key)
     sequencer = item.get("sequencer", {}).get("S")
     if "sha1" in item:
-        assert item["sha1"]["S"] == hashlib.sha1(sequencer.encode()).hexdigest()
+        assert item["sha1"]["S"] == hashlib.sha1(item["etag"]["S"].encode()).hexdigest()
     deletion = item.get("deletion_sequencer", {}).get("S")
     assert ("deleted_at" in item) == bool(deletion)
     return (sequencer and sequencer[:4], item.get("status", {}).get("S"), deletion and deletion[:4])
@@ -219,7 +219,7 @@ def test_the_end_never_depends_on_the_order(
     created = [event for event in history.events if isinstance(event, ObjectCreated)]
     perished = [event for event in created if event not in history.existing.values()]
     missed = {
-        event.sequencer
+        event.etag or ""
         for event in data.draw(st.lists(st.sampled_from(perished)) if perished else st.just([]))
     }
     restored = {event.etag or "" for event in history.events if isinstance(event, ObjectRestored)}
@@ -395,7 +395,7 @@ def test_a_restored_object_is_hashed(
         unreadable(fresh_key(), "0A"), etag="the-tag", entry=version or "null", size_bytes=32
     )
     hasher.table.record(before)
-    restored = ObjectRestored(BUCKET, before.key, version, etag, 32)
+    restored = ObjectRestored(BUCKET, before.key, version, etag, 32, MOMENT)
     assert hasher.handle(restored) is outcome
     after = hasher.table.row_at(place(before))
     assert after
@@ -403,16 +403,33 @@ def test_a_restored_object_is_hashed(
     assert (after.sequencer, after.arrived_at) == (before.sequencer, before.arrived_at)
 
 
+@pytest.mark.parametrize("version", ["v1", None])
+def test_a_restored_object_without_a_row_is_hashed(
+    dynamodb: DynamoDBClient, digests_table: str, version: str | None
+) -> None:
+    """As a listed one: the late event of its creation replaces the row, a deletion marks it."""
+    hasher = function(dynamodb, digests_table, FakeS3())
+    row_key = RowKey(BUCKET, fresh_key(), version or "null")
+    restored = ObjectRestored(BUCKET, row_key.key, version, "the-tag", 32, MOMENT)
+    assert hasher.handle(restored) is Outcome.HASHED
+    assert hasher.handle(restored) is Outcome.UNCHANGED
+    assert recorded(dynamodb, digests_table, row_key) == ("0000", Status.HASHED, None)
+    created = ObjectCreated(BUCKET, row_key.key, version, "the-tag", 32, "0A", MOMENT)
+    assert hasher.handle(created) is Outcome.HASHED
+    hasher.handle(deletion_of(row_key.key, "0B", version))
+    assert recorded(dynamodb, digests_table, row_key) == ("0A00", Status.HASHED, "0B00")
+
+
 def test_a_restored_object_that_is_known_is_not_read(
     dynamodb: DynamoDBClient, digests_table: str
 ) -> None:
-    """Neither an object with a digest, nor one that nothing is recorded of."""
-    s3 = FakeS3()
-    hasher = function(dynamodb, digests_table, s3)
+    """Neither an object with a digest, nor one whose deletion is recorded."""
+    hasher = function(dynamodb, digests_table, FakeS3(missed={"the-tag"}))
     known = row(fresh_key(), "0A", etag="the-tag")
     hasher.table.record(known)
-    s3.missed.add("0A")
-    for key in (known.key, fresh_key()):
-        restored = ObjectRestored(BUCKET, key, None, "the-tag", 32)
+    deleted = deletion_of(fresh_key(), "0B")
+    hasher.handle(deleted)
+    for key in (known.key, deleted.key):
+        restored = ObjectRestored(BUCKET, key, None, "the-tag", 32, MOMENT)
         assert hasher.handle(restored) is Outcome.UNCHANGED
     assert hasher.table.row_at(place(known)) == known

@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 from bucketsum.backfill import is_listed
 from bucketsum.backfill.messages import (
-    NO_SEQUENCER,
     OBJECTS_MAX,
     TOTAL_BYTES_MAX,
     bodies_of,
     listed_objects_in,
 )
+from bucketsum.digest_rows import NO_SEQUENCER
 from bucketsum.errors import MalformedMessage
 from bucketsum.message_fields import KEY_MAX_BYTES
 from bucketsum.notifications import ObjectCreated

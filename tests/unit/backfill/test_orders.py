@@ -17,11 +17,11 @@ from tests.support.sam_template import create_table
 from tests.support.settings import SETTINGS
 
 from bucketsum.backfill.listed_batch import ListedBatchHasher
-from bucketsum.backfill.messages import NO_SEQUENCER, bodies_of
+from bucketsum.backfill.messages import bodies_of
 from bucketsum.dead_letters import ReceivedMessage
 from bucketsum.deadline import Deadline
 from bucketsum.deletions import Deletions
-from bucketsum.digest_rows import RowKey, Status, comparable_sequencer
+from bucketsum.digest_rows import NO_SEQUENCER, RowKey, Status, comparable_sequencer
 from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import ObjectGone, ObjectSuperseded
 from bucketsum.hashing import ObjectHasher, Outcome

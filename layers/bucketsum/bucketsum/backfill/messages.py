@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.digest_rows import NULL_VERSION
+from bucketsum.digest_rows import NO_SEQUENCER, NULL_VERSION
 from bucketsum.errors import MalformedMessage
 from bucketsum.message_fields import (
     bucket_name,
@@ -32,8 +32,6 @@ TOTAL_BYTES_MAX: Final = 64 * 1024 * 1024
 
 _BODY_BYTES_MAX: Final = 60_000  # SQS bills every 64 KB as a request
 _BACKFILL_ID: Final = re.compile(r"[A-Za-z0-9-]{1,80}")
-NO_SEQUENCER: Final = ""
-"""A listing has no sequencer. Padded, it is lower than that of every event."""
 
 
 @dataclass(frozen=True, slots=True)
