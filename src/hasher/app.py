@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
-from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill import is_listed
 from bucketsum.batch import BatchHasher, MessageResult
-from bucketsum.clients import client_of, speed_up_botocore
+from bucketsum.clients import PROMPT, client_of, speed_up_botocore
 from bucketsum.dead_letters import DeadLetters
 from bucketsum.deadline import Deadline
 from bucketsum.digests_table import DigestsTable
 from bucketsum.failed_messages import FailedMessages, message_of
-from bucketsum.hashing import HashResult, ObjectHasher, Outcome
+from bucketsum.hashing import ObjectHasher
 from bucketsum.layer_manifest import layer_manifest
 from bucketsum.network import network_of
 from bucketsum.notifications import ObjectCreated, ObjectDeleted, ObjectEvent
+from bucketsum.outcome import HashResult, Outcome
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings, needed
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.archive_hasher import ArchiveHasher
     from bucketsum.archives.values import Mode
     from bucketsum.backfill.listed_batch import ListedBatchHasher
+    from bucketsum.dead_letters import ReceivedMessage
     from bucketsum.deletions import Deletions
     from bucketsum.digest_rows import Row
     from bucketsum.settings import ArchiveSettings
@@ -58,15 +59,9 @@ if (_LAYER := layer_manifest()) is not None:  # once for each execution environm
         "layer", missing_wheels=_LAYER.missing, has_bytecode=_LAYER.has_bytecode
     )
 
-# A request that hangs is given up after 3 s and repeated, so that few outlast the invocation.
-_PROMPT: Final = Config(
-    connect_timeout=1,
-    read_timeout=2,
-    retries={"mode": "standard", "total_max_attempts": 4},
-)
 speed_up_botocore()
 _S3: Final = client_of("s3", CLIENT_CONFIG)
-_DYNAMODB: Final = client_of("dynamodb", _PROMPT)
+_DYNAMODB: Final = client_of("dynamodb", PROMPT)
 
 
 def _archive_hasher(settings: ArchiveSettings | None) -> ArchiveHasher | None:
@@ -95,7 +90,7 @@ def _archive_hasher(settings: ArchiveSettings | None) -> ArchiveHasher | None:
 @functools.cache
 def _sqs() -> SQSClient:
     """Created when the first message fails or the first long object comes."""
-    return client_of("sqs", _PROMPT)
+    return client_of("sqs", PROMPT)
 
 
 class _LongObjects:
@@ -235,13 +230,15 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
         ``{"batchItemFailures": [{"itemIdentifier": messageId}, ...]}``: the messages that return
         to the queue.
     """
-    messages = [message_of(record, SETTINGS) for record in event["Records"]]
+    notified: list[ReceivedMessage] = []
+    listed: list[ReceivedMessage] = []
+    for record in event["Records"]:
+        message = message_of(record, SETTINGS)
+        (listed if is_listed(message.body) else notified).append(message)
     deadline = Deadline(
         lambda: context.get_remaining_time_in_millis() / 1000,
         context.get_remaining_time_in_millis() / 1000,
     )
-    notified = [message for message in messages if not is_listed(message.body)]
-    listed = [message for message in messages if is_listed(message.body)]
     results = _BATCH.handle(notified, deadline)
     returned = [result.received.message_id for result in results if not _is_done(result)]
     if listed:

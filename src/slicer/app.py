@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
-from botocore.config import Config
 
-from bucketsum.clients import client_of, speed_up_botocore
+from bucketsum.clients import PROMPT, client_of, speed_up_botocore
 from bucketsum.dead_letters import DeadLetters
 from bucketsum.deadline import Deadline
 from bucketsum.digests_table import DigestsTable
@@ -35,15 +34,10 @@ SETTINGS: Final = Settings.from_env(os.environ)
 logger = Logger(use_rfc3339=True)
 metrics = Metrics()
 
-_PROMPT: Final = Config(
-    connect_timeout=1,
-    read_timeout=5,
-    retries={"mode": "standard", "total_max_attempts": 4},
-)
 speed_up_botocore()
 _S3: Final = client_of("s3", CLIENT_CONFIG)
-_DYNAMODB: Final = client_of("dynamodb", _PROMPT)
-_SQS: Final = client_of("sqs", _PROMPT)
+_DYNAMODB: Final = client_of("dynamodb", PROMPT)
+_SQS: Final = client_of("sqs", PROMPT)
 
 _SLICER: Final = Slicer(
     source=reader(_S3, SETTINGS.chunk_bytes, SETTINGS.read_policy.plan_for, os.environ),

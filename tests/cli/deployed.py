@@ -17,9 +17,9 @@ from bucketsum.deadline import Deadline
 from bucketsum.deletions import Deletions
 from bucketsum.digest_rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
 from bucketsum.digests_table import DigestsTable
-from bucketsum.hashing import Outcome
 from bucketsum.long_objects.progress import Progress
 from bucketsum.notifications import DeletedBy, ObjectDeleted
+from bucketsum.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

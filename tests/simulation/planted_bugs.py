@@ -22,6 +22,7 @@ from bucketsum import (
     digest_rows,
     digests_table,
     hashing,
+    outcome,
     small_objects,
 )
 from bucketsum.digests_table import DigestsTable, WriteResult
@@ -97,7 +98,7 @@ def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: AN
 
 def _known_by_any_row(hasher: Any, created: Any) -> Any:  # noqa: ANN401 - as the product's
     row = hasher._table.row_at(digest_rows.row_key_of(created))
-    return row and hashing.HashResult(created, hashing.Outcome.UNCHANGED)
+    return row and outcome.HashResult(created, outcome.Outcome.UNCHANGED)
 
 
 def _reason_wins(table: DigestsTable, row: digest_rows.Row) -> Any:  # noqa: ANN401 - a request

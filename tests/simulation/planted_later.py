@@ -12,15 +12,16 @@ from bucketsum import deletions, digests_table, restores
 from bucketsum.backfill.enqueue import Enqueuer
 from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.deletions import Deletions
-from bucketsum.digest_rows import NOT_HASHED, key_of, row_key_of
+from bucketsum.digest_items import NOT_HASHED, key_of
+from bucketsum.digest_rows import row_key_of
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.dynamodb_items import encoded
-from bucketsum.hashing import HashResult, Outcome
 from bucketsum.long_objects import progress_table, slicer
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice import hash_slice
+from bucketsum.outcome import HashResult, Outcome
 
 _PARAMETERS: Final = DigestsTable.put_parameters
 _DELETION: Final = Deletions.record

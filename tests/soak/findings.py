@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.member_rows import MemberRows
-from bucketsum.digest_rows import RowKey, deletion_of, key_of, row_key_of
+from bucketsum.digest_items import deletion_of, key_of
+from bucketsum.digest_rows import RowKey, row_key_of
 from bucketsum_cli.dead_letter_queue import DeadLetter, events_of, received
 
 if TYPE_CHECKING:

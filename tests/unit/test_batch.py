@@ -19,8 +19,8 @@ from bucketsum.batch import LARGE_BYTES, BatchHasher, MessageResult
 from bucketsum.dead_letters import ReceivedMessage
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.errors import Deferred, MalformedMessage, SourceUnavailable
-from bucketsum.hashing import HashResult, Outcome
 from bucketsum.notifications import ObjectCreated
+from bucketsum.outcome import HashResult, Outcome
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.settings import ArchiveSettings
 

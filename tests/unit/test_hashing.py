@@ -23,8 +23,9 @@ from bucketsum.errors import (
     Retryable,
     SourceInterrupted,
 )
-from bucketsum.hashing import LOOK_UP_FROM_BYTES, ObjectHasher, Outcome
+from bucketsum.hashing import LOOK_UP_FROM_BYTES, ObjectHasher
 from bucketsum.notifications import ObjectCreated
+from bucketsum.outcome import Outcome
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject
 

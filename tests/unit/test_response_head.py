@@ -19,7 +19,7 @@ INTERIM: Final = (b"HTTP/1.1 103 Early Hints\r\n", b'ETag: "b"\r\n', b"\r\n")
 
 @pytest.mark.parametrize("trailer", TRAILERS)
 def test_a_trailer_changes_nothing(trailer: tuple[bytes, ...]) -> None:
-    """libcurl passes the lines after a chunked body on like those before it."""
+    """The lines after a chunked body come from libcurl like those before it."""
     head = ResponseHead.of((*HEAD, *trailer))
     assert (head.status, head.etag, head.length) == (200, '"a"', 5)
 

@@ -62,7 +62,7 @@ class SilentDynamoDB(DigestsTable):
     ) -> Transfer:
         """See `Connections.start`."""
         receive(CONTENT)
-        head = b"HTTP/1.1 200 OK|ETag: \"a-tag\"|Content-Length: %d" % len(CONTENT)
+        head = b'HTTP/1.1 200 OK|ETag: "a-tag"|Content-Length: %d' % len(CONTENT)
         self._ended.append(Transfer(_HANDLE, lines=head.split(b"|")))
         self.read += 1
         self.unrecorded = max(self.unrecorded, self.read - self.written)

@@ -6,10 +6,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bucketsum.clock import now
-from bucketsum.digest_rows import Row, Status
 from bucketsum.long_objects.progress import ChainStatus
-from bucketsum.long_objects.rows import record_row
+from bucketsum.long_objects.rows import record_row, unreadable_row
 from bucketsum_cli.commands.long_objects import all_as_json, in_progress, progress_text
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import bucket_options, json_option
@@ -56,21 +54,6 @@ def _stopped(stack: Stack, progress: Progress) -> Progress | None:
     while seen and seen.reason != reason:
         done = f"{size_text(seen.offset)} of {size_text(seen.size_bytes)}"
         reason = f"stopped by a person after {done}; `bucketsum redrive --key` continues it"
-        record_row(stack.digests_table(), seen, _row(seen, reason))  # first: see `Slicer`
+        record_row(stack.digests_table(), seen, unreadable_row(seen, reason))  # first: see `Slicer`
         seen = table.stop(seen, reason) or table.at(progress.row_key)  # a slice ended meanwhile
     return seen
-
-
-def _row(progress: Progress, reason: str) -> Row:
-    return Row(
-        bucket=progress.bucket,
-        key=progress.key,
-        entry=progress.version,
-        status=Status.UNREADABLE,
-        size_bytes=progress.size_bytes,
-        sequencer=progress.sequencer,
-        arrived_at=progress.arrived_at,
-        recorded_at=now(),
-        etag=progress.etag,
-        reason=reason,
-    )

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from boto3.s3.transfer import TransferConfig
 
-from bucketsum.digest_rows import NULL_VERSION, RowKey, key_of
+from bucketsum.digest_items import key_of
+from bucketsum.digest_rows import NULL_VERSION, RowKey
 from bucketsum_cli.bucket_contents import emptied
 from bucketsum_cli.dead_letter_queue import received
 from bucketsum_cli.rows import event_of

@@ -10,8 +10,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from bucketsum.errors import Deferred, MalformedMessage
-from bucketsum.hashing import HashResult, is_long
+from bucketsum.hashing import is_long
 from bucketsum.notifications import ObjectDeleted, events_in
+from bucketsum.outcome import HashResult
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.tracing import carried, is_sampled
 
@@ -39,18 +40,15 @@ class MessageResult:
         received: The message.
         events: The events in it.
         large: Those of them whose objects are read one after the other.
+        quick: The others, which are handled in parallel.
         results: A result or an error for each handled event, and the message's own error.
     """
 
     received: ReceivedMessage
     events: Sequence[ObjectEvent] = ()
-    large: Sequence[ObjectCreated | ObjectRestored] = ()
+    large: list[ObjectCreated | ObjectRestored] = field(default_factory=list)
+    quick: list[ObjectEvent] = field(default_factory=list)
     results: list[Result] = field(default_factory=list)
-
-    @property
-    def quick(self) -> list[ObjectEvent]:
-        """Its other events, which are handled in parallel."""
-        return [event for event in self.events if event not in self.large]
 
     @property
     def large_bytes(self) -> int:
@@ -114,11 +112,11 @@ class BatchHasher:
         """
         pending = [self._parsed(message) for message in messages]
         for message in pending:
-            message.large = [
-                event
-                for event in message.events
-                if not (isinstance(event, ObjectDeleted) or self._is_quick(event, deadline))
-            ]
+            for event in message.events:
+                if isinstance(event, ObjectDeleted) or self._is_quick(event, deadline):
+                    message.quick.append(event)
+                else:
+                    message.large.append(event)
         deferred, kept = self._spread(pending)
         yield from deferred
         yield from self._in_parallel(kept, deadline)

@@ -11,11 +11,11 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 import botocore.httpsession
+from botocore.config import Config
 from botocore.loaders import JSONFileLoader, Loader
 from botocore.session import Session
 
 if TYPE_CHECKING:
-    from botocore.config import Config
     from botocore.credentials import Credentials
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
@@ -23,6 +23,16 @@ if TYPE_CHECKING:
 
 SERVICES: Final = ("dynamodb", "s3", "sqs")
 """Services that `client_of` supports."""
+
+PROMPT: Final = Config(
+    connect_timeout=1,
+    read_timeout=2,
+    retries={"mode": "standard", "total_max_attempts": 4},
+)
+"""Configuration of clients of DynamoDB and SQS.
+
+A request that hangs is given up after 3 s and repeated, so that few outlast the invocation.
+"""
 
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 

@@ -6,17 +6,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS
-from bucketsum.digest_rows import (
-    NOT_HASHED,
-    NULL_VERSION,
-    Deletion,
-    comparable_sequencer,
-    key_of,
-    row_key_of,
-)
+from bucketsum.digest_items import NOT_HASHED, key_of
+from bucketsum.digest_rows import NULL_VERSION, Deletion, comparable_sequencer, row_key_of
 from bucketsum.digests_table import WriteResult, expiry, item_found
 from bucketsum.dynamodb_items import encoded
-from bucketsum.hashing import HashResult, Outcome
+from bucketsum.outcome import HashResult, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

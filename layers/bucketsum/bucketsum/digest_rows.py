@@ -1,39 +1,28 @@
-"""Rows of the digests table: their parts, their keys, and their form as DynamoDB items."""
+"""Rows of the digests table: their parts and their keys."""
 
 from __future__ import annotations
 
-import zlib
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.values import ArchiveStatus, Mode
-from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, nested, stored
+from bucketsum.dynamodb_items import NOT_STORED, nested, stored
 from bucketsum.notifications import DeletedBy
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Mapping
 
     from bucketsum.notifications import ObjectEvent
 
 NULL_VERSION: Final = "null"
 """S3's version id of an object in a bucket that keeps no versions."""
 
-SHA1_SHARDS: Final = 16
-"""Keys in the index for one SHA-1, so that a flood of equal objects is not throttled.
-
-A key of an index takes 1,000 writes per second; if it is hot, DynamoDB refuses the writes to the
-table itself. S3 takes 3,500 PUTs per second and prefix.
-"""
-
-_SEQUENCER_WIDTH: Final = 32
-_DIGEST_PREFIX: Final = "digest_"
-_FLOAT_FORMAT: Final = ".3f"
-
-
 NO_SEQUENCER: Final = ""
 """Sequencer of an object that no event of its creation announced. Padded, it is lower than that of
 every event."""
+
+_SEQUENCER_WIDTH: Final = 32
 
 
 class Status(StrEnum):
@@ -41,10 +30,6 @@ class Status(StrEnum):
 
     HASHED = "hashed"
     UNREADABLE = "unreadable"
-
-
-NOT_HASHED: Final = "not_hashed"
-"""Status of a tombstone: an item that has only a deletion, and is no `Row`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,55 +199,3 @@ class RowKey:
 def row_key_of(event: ObjectEvent) -> RowKey:
     """The key of the row of the object in *event*."""
     return RowKey(event.bucket, event.key, event.version_id or NULL_VERSION)
-
-
-def key_of(row_key: RowKey) -> dict[str, Any]:
-    """*row_key* as the key of an item."""
-    return {
-        "object": {"S": f"{row_key.bucket}/{row_key.key}"},
-        "entry": {"S": row_key.entry},
-    }
-
-
-def row_key_in(item: Mapping[str, Any]) -> RowKey:
-    """The key of *item*."""
-    bucket, _, key = item["object"]["S"].partition("/")  # a bucket's name has no slash
-    return RowKey(bucket, key, item["entry"]["S"])
-
-
-def item_of(row: Row) -> dict[str, Any]:
-    """*row* as an item."""
-    return {
-        **key_of(RowKey(row.bucket, row.key, row.entry)),
-        **encoded(row, _FLOAT_FORMAT),
-        **{f"{_DIGEST_PREFIX}{name}": {"S": value} for name, value in row.digests.items()},
-        **({"sha1_shard": {"S": _shard_of(row)}} if row.sha1 else {}),
-    }
-
-
-def _shard_of(row: Row) -> str:
-    """Key of *row* in the index: its SHA-1 and a shard that its own key decides."""
-    shard = zlib.crc32(f"{row.bucket}/{row.key}/{row.entry}".encode()) % SHA1_SHARDS
-    return f"{row.sha1}#{shard}"
-
-
-def row_of(item: Mapping[str, Any]) -> Row:
-    """The row that `item_of` made an item of; its sequencer is padded."""
-    row_key = row_key_in(item)
-    digests = {
-        name.removeprefix(_DIGEST_PREFIX): value["S"]
-        for name, value in item.items()
-        if name.startswith(_DIGEST_PREFIX)
-    }
-    values = decoded(Row, item)
-    return Row(row_key.bucket, row_key.key, row_key.entry, digests=digests, **values)
-
-
-def rows_of(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
-    """The rows among *items*; tombstones are left out."""
-    return (row_of(item) for item in items if item["status"]["S"] != NOT_HASHED)
-
-
-def deletion_of(item: Mapping[str, Any]) -> Deletion | None:
-    """The deletion in *item*, a row's or a tombstone; its sequencer is padded."""
-    return Deletion(**decoded(Deletion, item)) if "deleted_at" in item else None

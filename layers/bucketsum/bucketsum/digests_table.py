@@ -8,20 +8,8 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.digest_rows import (
-    NULL_VERSION,
-    SHA1_SHARDS,
-    Deletion,
-    Row,
-    RowKey,
-    Status,
-    comparable_sequencer,
-    deletion_of,
-    item_of,
-    key_of,
-    row_key_in,
-    rows_of,
-)
+from bucketsum.digest_items import SHA1_SHARDS, deletion_of, item_of, key_of, row_key_in, rows_of
+from bucketsum.digest_rows import NULL_VERSION, Deletion, Row, RowKey, Status, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -4,27 +4,28 @@ from __future__ import annotations
 
 import time
 from contextlib import closing
-from dataclasses import dataclass, replace
-from enum import StrEnum
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Protocol
 
-from bucketsum.clock import now
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS
-from bucketsum.digest import Digest, digest_of
-from bucketsum.digest_rows import ReadSetup, Row, Status, Timing, comparable_sequencer, row_key_of
-from bucketsum.digests_table import DigestsTable, WriteResult
+from bucketsum.digest import digest_of
+from bucketsum.digest_rows import Status, comparable_sequencer, row_key_of
+from bucketsum.digests_table import WriteResult
 from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable, OutOfTime
 from bucketsum.measure import Measurement
+from bucketsum.object_rows import ReadObject, hashed_row, unreadable_row
+from bucketsum.outcome import HashResult, Outcome
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
-    from bucketsum.archives.model import ArchiveSummary
     from bucketsum.archives.values import Mode
     from bucketsum.deadline import Deadline
-    from bucketsum.notifications import ObjectCreated, ObjectEvent, ObjectRestored
+    from bucketsum.digest_rows import Row
+    from bucketsum.digests_table import DigestsTable
+    from bucketsum.notifications import ObjectCreated, ObjectRestored
     from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
 
@@ -50,47 +51,6 @@ def is_long(
     )
 
 
-class Outcome(StrEnum):
-    """The outcome of an event. Each of these is success for the queue."""
-
-    HASHED = "hashed"
-    UNCHANGED = "unchanged"
-    """This event was recorded before, or a restored object has a digest or was deleted."""
-    SUPERSEDED = "superseded"
-    """A newer object has replaced it; that object has an event of its own."""
-    GONE = "gone"
-    """It was deleted before it was read."""
-    UNREADABLE = "unreadable"
-    """It exists, but the function may not read it; a row says why and what to do."""
-    LONG = "long"
-    """It is too large for one invocation, and is hashed in slices by another function."""
-    DELETED = "deleted"
-    """Its deletion is recorded."""
-    HIDDEN = "hidden"
-    """A delete marker hides the key; all its versions still exist."""
-
-
-@dataclass(frozen=True, slots=True)
-class HashResult:
-    """The result of one event.
-
-    Attributes:
-        event: The event.
-        outcome: Its outcome.
-        sha1: The object's digest, if hashed.
-        measurement: Bytes and seconds of the reading, if it was read.
-        reason: Why it was not hashed.
-        summary: Its members, if it was read as an archive.
-    """
-
-    event: ObjectEvent
-    outcome: Outcome
-    sha1: str | None = None
-    measurement: Measurement | None = None
-    reason: str | None = None
-    summary: ArchiveSummary | None = None
-
-
 class LongObjects(Protocol):
     """Hashes objects that one invocation cannot finish."""
 
@@ -99,30 +59,6 @@ class LongObjects(Protocol):
     ) -> None:
         """Take over *created*; see `HandOver.begin`."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class ReadObject:
-    """An object that was read to its end, and whose row must be written.
-
-    Attributes:
-        created: Its event.
-        etag: Entity tag of the object that was read, without quotes.
-        digest: Digests of its bytes.
-        measurement: Bytes and seconds of the reading.
-        streams: Number of connections that read it.
-    """
-
-    created: ObjectCreated
-    etag: str
-    digest: Digest
-    measurement: Measurement
-    streams: int = 1
-
-    @property
-    def result(self) -> HashResult:
-        """The result once its row is written."""
-        return HashResult(self.created, Outcome.HASHED, self.digest.sha1, self.measurement)
 
 
 class ObjectHasher:
@@ -174,7 +110,7 @@ class ObjectHasher:
                 created, deadline, seen, source or self._source
             )
         except ObjectUnreadable as error:
-            row = self._row(created, Status.UNREADABLE, reason=str(error))
+            row = unreadable_row(created, str(error), self._settings)
             recorded = self._record(row, seen)  # an earlier digest of it is kept
             outcome = Outcome.UNREADABLE if recorded is WriteResult.WRITTEN else _RECORDED[recorded]
             return HashResult(created, outcome, reason=str(error))
@@ -214,7 +150,7 @@ class ObjectHasher:
         mode = None
         if archives := self._as_archive(created):
             mode = archives.reader.mode
-            archives.rows.remove_older(self._row(created, Status.UNREADABLE))
+            archives.rows.remove_older(unreadable_row(created, None, self._settings))
         self._long_objects.begin(created, created.etag, mode, seen)
         return HashResult(created, Outcome.LONG, reason=reason)
 
@@ -241,7 +177,7 @@ class ObjectHasher:
         Raises:
             ClientError: DynamoDB refused.
         """
-        recorded = self._record(self.row_of(read), seen)
+        recorded = self._record(hashed_row(read, self._settings), seen)
         return replace(read.result, outcome=_RECORDED[recorded])
 
     def _hashed_with_members(
@@ -263,8 +199,9 @@ class ObjectHasher:
             digest = archives.hash(archive, created, chunks)
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         summary = archive.summary
+        read = ReadObject(created, opened.etag, digest, measurement, opened.streams)
         row = replace(
-            self.row_of(ReadObject(created, opened.etag, digest, measurement, opened.streams)),
+            hashed_row(read, self._settings),
             remarks=summary.remarks,
             archive=archive_record(summary),
         )
@@ -274,37 +211,6 @@ class ObjectHasher:
         elif recorded is WriteResult.STALE:
             archives.rows.remove_overwritten(created)
         return HashResult(created, _RECORDED[recorded], digest.sha1, measurement, summary=summary)
-
-    def row_of(self, read: ReadObject) -> Row:
-        """The row of *read*, as of now."""
-        return replace(
-            self._row(read.created, Status.HASHED),
-            size_bytes=read.digest.size_bytes,
-            etag=read.etag,
-            sha1=read.digest.sha1,
-            digests=read.digest.extra,
-            timing=Timing(read.measurement.seconds * 1000, read.measurement.mb_per_s),
-            setup=self._setup(read.streams),
-        )
-
-    def _row(self, created: ObjectCreated, status: Status, reason: str | None = None) -> Row:
-        row_key = row_key_of(created)
-        return Row(
-            bucket=row_key.bucket,
-            key=row_key.key,
-            entry=row_key.entry,
-            status=status,
-            size_bytes=created.size_bytes,
-            sequencer=created.sequencer,
-            arrived_at=created.event_time,
-            recorded_at=now(),
-            etag=created.etag,
-            reason=reason,
-            setup=self._setup(1),
-        )
-
-    def _setup(self, streams: int) -> ReadSetup:
-        return ReadSetup(self._settings.chunk_bytes, streams, self._settings.memory_mb)
 
 
 _OUTCOMES: Final = {ObjectGone: Outcome.GONE, ObjectSuperseded: Outcome.SUPERSEDED}

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bucketsum.digest_rows import NO_SEQUENCER, Row, Status, row_key_of
-from bucketsum.hashing import HashResult, Outcome
 from bucketsum.notifications import ObjectCreated
+from bucketsum.outcome import HashResult, Outcome
 
 if TYPE_CHECKING:
     from bucketsum.deadline import Deadline

@@ -16,20 +16,22 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import BotoCoreError
 
 from bucketsum.digest import RunningDigest
-from bucketsum.hashing import LOOK_UP_FROM_BYTES, HashResult, ReadObject, is_long
+from bucketsum.hashing import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.measure import Measurement
 from bucketsum.notifications import ObjectCreated
+from bucketsum.object_rows import ReadObject, hashed_row
 from bucketsum.row_requests import is_written
 from bucketsum.s3.get_object import if_match
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from bucketsum.deadline import Deadline
     from bucketsum.hashing import ObjectHasher
     from bucketsum.network import Network
     from bucketsum.notifications import ObjectEvent
+    from bucketsum.outcome import HashResult
     from bucketsum.s3.curl_connections import Transfer
     from bucketsum.settings import Settings
 
@@ -86,9 +88,7 @@ class SmallObjectHasher:
             By an event's number its result, once DynamoDB has confirmed the row; or the work that
             is left to do, which raises as `ObjectHasher.hash`. Other events are not begun.
         """
-        batch = _Batch(
-            self._network, self._hasher, self._settings.extra_algorithms, deadline, self._clock
-        )
+        batch = _Batch(self._network, self._hasher, self._settings, deadline, self._clock)
         return batch.run(
             (number, event)
             for number, event in events
@@ -112,13 +112,13 @@ class _Batch:
         self,
         network: Network,
         hasher: ObjectHasher,
-        extra_algorithms: Sequence[str],
+        settings: Settings,
         deadline: Deadline,
         clock: Callable[[], float],
     ) -> None:
         self._network = network
         self._hasher = hasher
-        self._extra_algorithms = extra_algorithms
+        self._settings = settings
         self._deadline = deadline
         self._clock = clock
         self._begun: dict[int, HashResult | Work] = {}
@@ -155,7 +155,7 @@ class _Batch:
     def _start_reading(self, number: int, created: ObjectCreated) -> None:
         condition = if_match(created)
         headers = [f"If-Match: {condition}"] if condition else []
-        digest = RunningDigest(self._extra_algorithms)
+        digest = RunningDigest(self._settings.extra_algorithms)
         started = self._clock()
         try:
             url = self._network.urls.url_of(created)
@@ -187,7 +187,7 @@ class _Batch:
 
     def _start_writing(self, writing: _Writing) -> None:
         rows = self._network.rows
-        body = rows.body_of(self._hasher.row_of(writing.read))
+        body = rows.body_of(hashed_row(writing.read, self._settings))
         try:
             headers = rows.headers_of(body)
         except BotoCoreError:  # as above

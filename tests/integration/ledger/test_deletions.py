@@ -15,18 +15,13 @@ from tests.support.settings import SETTINGS
 
 from bucketsum.deadline import Deadline
 from bucketsum.deletions import TOMBSTONE_DAYS, Deletions
-from bucketsum.digest_rows import (
-    NOT_HASHED,
-    Deletion,
-    RowKey,
-    Status,
-    comparable_sequencer,
-    key_of,
-)
+from bucketsum.digest_items import NOT_HASHED, key_of
+from bucketsum.digest_rows import Deletion, RowKey, Status, comparable_sequencer
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import ObjectGone, ObjectUnreadable, OutOfTime
-from bucketsum.hashing import ObjectHasher, Outcome
+from bucketsum.hashing import ObjectHasher
 from bucketsum.notifications import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.outcome import Outcome
 from bucketsum.restores import hash_restored
 from bucketsum.s3.source import OpenObject
 
@@ -170,9 +165,7 @@ def expected(history: History, missed: set[str], restored: set[str]) -> dict[str
             if isinstance(event, ObjectDeleted) and not event.is_marker
         ]
         creations = [
-            event
-            for event in mine
-            if isinstance(event, ObjectCreated) and event.etag not in missed
+            event for event in mine if isinstance(event, ObjectCreated) and event.etag not in missed
         ]
         created = max(creations, key=lambda event: event.sequencer, default=None)
         deleted = max(deletions, default=None)

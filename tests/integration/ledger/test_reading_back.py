@@ -13,8 +13,8 @@ from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
 
 from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
+from bucketsum.digest_items import SHA1_SHARDS, item_of
 from bucketsum.digest_rows import (
-    SHA1_SHARDS,
     ArchiveRecord,
     MemberRecord,
     ReadSetup,
@@ -23,7 +23,6 @@ from bucketsum.digest_rows import (
     Status,
     Timing,
     comparable_sequencer,
-    item_of,
 )
 from bucketsum.digests_table import DigestsTable
 

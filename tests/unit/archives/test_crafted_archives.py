@@ -30,7 +30,8 @@ from bucketsum.archives.names import PATH_BYTES_MAX
 from bucketsum.archives.reader import ArchiveReader
 from bucketsum.archives.values import ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
-from bucketsum.digest_rows import Row, Status, item_of
+from bucketsum.digest_items import item_of
+from bucketsum.digest_rows import Row, Status
 from bucketsum.notifications import ObjectCreated
 from bucketsum.settings import MEMBER_BYTES
 

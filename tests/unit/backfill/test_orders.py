@@ -24,8 +24,9 @@ from bucketsum.deletions import Deletions
 from bucketsum.digest_rows import NO_SEQUENCER, RowKey, Status, comparable_sequencer
 from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import ObjectGone, ObjectSuperseded
-from bucketsum.hashing import ObjectHasher, Outcome
+from bucketsum.hashing import ObjectHasher
 from bucketsum.notifications import DeletedBy, ObjectCreated, ObjectDeleted
+from bucketsum.outcome import Outcome
 from bucketsum.s3.source import OpenObject
 
 if TYPE_CHECKING:

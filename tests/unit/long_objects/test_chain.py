@@ -34,8 +34,9 @@ from bucketsum.long_objects import slice as slice_module
 from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key
+from bucketsum.long_objects.rows import MEMBERS_NOT_READ
 from bucketsum.long_objects.slice_report import SliceOutcome
-from bucketsum.long_objects.slicer import MEMBERS_NOT_READ, slice_bytes_in
+from bucketsum.long_objects.slicer import slice_bytes_in
 from bucketsum.notifications import ObjectCreated, events_in
 
 CONTENT: Final = bytes(range(256)) * 20 + b"the end"

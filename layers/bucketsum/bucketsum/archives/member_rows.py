@@ -11,16 +11,8 @@ from botocore.exceptions import ClientError
 
 from bucketsum.archives.names import PATH_BYTES_MAX, shortened, shortened_apart
 from bucketsum.archives.raw_batch_write import use_raw_batch_write
-from bucketsum.digest_rows import (
-    NULL_VERSION,
-    Row,
-    RowKey,
-    comparable_sequencer,
-    item_of,
-    key_of,
-    row_key_of,
-    row_of,
-)
+from bucketsum.digest_items import item_of, key_of, row_of
+from bucketsum.digest_rows import NULL_VERSION, Row, RowKey, comparable_sequencer, row_key_of
 from bucketsum.errors import Retryable
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ from bucketsum.backfill.tally import Tally
 from bucketsum.batch import BatchHasher, MessageResult
 from bucketsum.digest_rows import Deletion, row_key_of
 from bucketsum.errors import MalformedMessage
-from bucketsum.hashing import HashResult, Outcome, is_long
+from bucketsum.hashing import is_long
+from bucketsum.outcome import HashResult, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -45,9 +46,7 @@ class _Unrecorded:
     ) -> dict[int, HashResult | Work]:
         """See `SmallObjectHasher.begin`."""
         unrecorded = (
-            (number, listed)
-            for number, listed in events
-            if row_key_of(listed) not in self.records
+            (number, listed) for number, listed in events if row_key_of(listed) not in self.records
         )
         return self.small_objects.begin(unrecorded, deadline)
 
@@ -86,9 +85,7 @@ class ListedBatchHasher:
         batch = BatchHasher(hash_unknown, self._settings, _parsed, small_objects)
         yield from batch.handle(messages, deadline)
 
-    def _hash(
-        self, listed: ObjectCreated, records: Records, deadline: Deadline
-    ) -> HashResult:
+    def _hash(self, listed: ObjectCreated, records: Records, deadline: Deadline) -> HashResult:
         seen = records.get(row_key_of(listed))
         if seen is None:
             return self._hasher.hash(listed, deadline)

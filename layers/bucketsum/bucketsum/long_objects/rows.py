@@ -3,14 +3,56 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from bucketsum.archives.values import ArchiveStatus
+from bucketsum.clock import now
+from bucketsum.digest_rows import ArchiveRecord, Row, Status, Timing
 from bucketsum.digests_table import WriteResult
+from bucketsum.measure import Measurement
 
 if TYPE_CHECKING:
-    from bucketsum.digest_rows import Row
+    from bucketsum.digest import Digest
+    from bucketsum.digest_rows import ReadSetup
     from bucketsum.digests_table import DigestsTable
     from bucketsum.long_objects.progress import Progress
+
+MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
+
+
+def hashed_row(progress: Progress, digest: Digest, setup: ReadSetup) -> Row:
+    """The row of an object whose last slice was read, as of now."""
+    whole = Measurement(progress.size_bytes, progress.seconds)
+    mode = progress.archive_mode
+    return replace(
+        _row(progress, Status.HASHED, setup),
+        sha1=digest.sha1,
+        digests=digest.extra,
+        timing=Timing(whole.seconds * 1000, whole.mb_per_s),
+        archive=ArchiveRecord(
+            ArchiveStatus.OUT_OF_TIME, mode, 0, 0, 0, 0, 0.0, reason=MEMBERS_NOT_READ
+        ) if mode else None,
+    )  # fmt: skip
+
+
+def unreadable_row(progress: Progress, reason: str, setup: ReadSetup | None = None) -> Row:
+    """The row of an object whose slices ended because of *reason*, as of now."""
+    return replace(_row(progress, Status.UNREADABLE, setup), reason=reason)
+
+
+def _row(progress: Progress, status: Status, setup: ReadSetup | None) -> Row:
+    return Row(
+        bucket=progress.bucket,
+        key=progress.key,
+        entry=progress.version,
+        status=status,
+        size_bytes=progress.size_bytes,
+        sequencer=progress.sequencer,
+        arrived_at=progress.arrived_at,
+        recorded_at=now(),
+        etag=progress.etag,
+        setup=setup,
+    )
 
 
 def record_row(table: DigestsTable, progress: Progress, row: Row) -> WriteResult:

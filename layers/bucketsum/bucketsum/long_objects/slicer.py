@@ -7,9 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.values import ArchiveStatus
-from bucketsum.clock import now
-from bucketsum.digest_rows import ArchiveRecord, ReadSetup, Row, Status, Timing
+from bucketsum.digest_rows import ReadSetup
 from bucketsum.digests_table import WriteResult
 from bucketsum.errors import (
     BadSettings,
@@ -21,7 +19,7 @@ from bucketsum.errors import (
 )
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
-from bucketsum.long_objects.rows import record_row
+from bucketsum.long_objects.rows import hashed_row, record_row, unreadable_row
 from bucketsum.long_objects.slice import digest_at, hash_slice, require_size
 from bucketsum.long_objects.slice_report import SliceOutcome, SliceReport
 from bucketsum.measure import Measurement
@@ -48,8 +46,6 @@ LEASE_MARGIN_SECONDS: Final = 5
 MINIMUM_SLICE_BYTES: Final = 64 * 1024 * 1024
 """Slices of a healthy chain are larger than this: 75 kB/s would do. Only `SLICE_BYTES`, which is
 for tests, allows smaller ones."""
-
-MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
 
 
 def slice_bytes_in(env: Mapping[str, str]) -> int | None:
@@ -143,7 +139,8 @@ class Slicer:
             return self._sliced(message, progress, deadline)
         except ObjectUnreadable as error:
             reason = str(error)  # first the row: a chain that has stopped is not looked at again
-            recorded = record_row(self.digests_table, progress, self._row(progress, reason=reason))
+            row = unreadable_row(progress, reason, self._setup(1))
+            recorded = record_row(self.digests_table, progress, row)
             self.progress_table.release(progress)
             if self.progress_table.stop(progress, reason) is None:
                 raise Deferred(1) from error
@@ -200,7 +197,8 @@ class Slicer:
         opened: OpenObject,
         measurement: Measurement,
     ) -> SliceReport:
-        recorded = record_row(self.digests_table, moved, self._row(moved, digest, opened))
+        row = hashed_row(moved, digest, self._setup(opened.streams))
+        recorded = record_row(self.digests_table, moved, row)
         self._remove_progress(seen)
         return SliceReport(_HASHED[recorded], message, moved, measurement, digest.sha1)
 
@@ -213,39 +211,8 @@ class Slicer:
         self.queue.send(progress)
         self.progress_table.mark_sent(progress)
 
-    def _row(
-        self,
-        progress: Progress,
-        digest: Digest | None = None,
-        opened: OpenObject | None = None,
-        reason: str | None = None,
-    ) -> Row:
-        whole = Measurement(progress.size_bytes, progress.seconds)
-        mode = progress.archive_mode
-        archive = ArchiveRecord(
-            ArchiveStatus.OUT_OF_TIME, mode, 0, 0, 0, 0, 0.0, reason=MEMBERS_NOT_READ
-        ) if mode else None  # fmt: skip
-        return Row(
-            bucket=progress.bucket,
-            key=progress.key,
-            entry=progress.version,
-            status=Status.HASHED if digest else Status.UNREADABLE,
-            size_bytes=progress.size_bytes,
-            sequencer=progress.sequencer,
-            arrived_at=progress.arrived_at,
-            recorded_at=now(),
-            etag=progress.etag,
-            sha1=digest.sha1 if digest else None,
-            digests=digest.extra if digest else {},
-            reason=reason,
-            timing=Timing(whole.seconds * 1000, whole.mb_per_s) if digest else None,
-            setup=ReadSetup(
-                self.settings.chunk_bytes,
-                opened.streams if opened else 1,
-                self.settings.memory_mb,
-            ),
-            archive=archive if digest else None,
-        )
+    def _setup(self, streams: int) -> ReadSetup:
+        return ReadSetup(self.settings.chunk_bytes, streams, self.settings.memory_mb)
 
 
 _HASHED: Final = {

@@ -26,7 +26,8 @@ class ResponseHead:
             head = list(takewhile(bytes.strip, rest))  # an empty line ends it
             if (status := _status_in(line)) >= HTTPStatus.OK:
                 fields = (line.decode("latin-1").partition(":") for line in head)
-                return cls(status, {name.strip().lower(): value.strip() for name, _, value in fields})
+                headers = {name.strip().lower(): value.strip() for name, _, value in fields}
+                return cls(status, headers)
         return cls(0, {})
 
     @property

@@ -1,0 +1,77 @@
+"""Rows of the digests table ↔ DynamoDB items."""
+
+from __future__ import annotations
+
+import zlib
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.digest_rows import Deletion, Row, RowKey
+from bucketsum.dynamodb_items import decoded, encoded
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+SHA1_SHARDS: Final = 16
+"""Keys in the index for one SHA-1, so that a flood of equal objects is not throttled.
+
+A key of an index takes 1,000 writes per second; if it is hot, DynamoDB refuses the writes to the
+table itself. S3 takes 3,500 PUTs per second and prefix.
+"""
+
+NOT_HASHED: Final = "not_hashed"
+"""Status of a tombstone: an item that has only a deletion, and is no `Row`."""
+
+_DIGEST_PREFIX: Final = "digest_"
+_FLOAT_FORMAT: Final = ".3f"
+
+
+def key_of(row_key: RowKey) -> dict[str, Any]:
+    """*row_key* as the key of an item."""
+    return {
+        "object": {"S": f"{row_key.bucket}/{row_key.key}"},
+        "entry": {"S": row_key.entry},
+    }
+
+
+def row_key_in(item: Mapping[str, Any]) -> RowKey:
+    """The key of *item*."""
+    bucket, _, key = item["object"]["S"].partition("/")  # a bucket's name has no slash
+    return RowKey(bucket, key, item["entry"]["S"])
+
+
+def item_of(row: Row) -> dict[str, Any]:
+    """*row* as an item."""
+    return {
+        **key_of(RowKey(row.bucket, row.key, row.entry)),
+        **encoded(row, _FLOAT_FORMAT),
+        **{f"{_DIGEST_PREFIX}{name}": {"S": value} for name, value in row.digests.items()},
+        **({"sha1_shard": {"S": _shard_of(row)}} if row.sha1 else {}),
+    }
+
+
+def _shard_of(row: Row) -> str:
+    """Key of *row* in the index: its SHA-1 and a shard that its own key decides."""
+    shard = zlib.crc32(f"{row.bucket}/{row.key}/{row.entry}".encode()) % SHA1_SHARDS
+    return f"{row.sha1}#{shard}"
+
+
+def row_of(item: Mapping[str, Any]) -> Row:
+    """The row that `item_of` made an item of; its sequencer is padded."""
+    row_key = row_key_in(item)
+    digests = {
+        name.removeprefix(_DIGEST_PREFIX): value["S"]
+        for name, value in item.items()
+        if name.startswith(_DIGEST_PREFIX)
+    }
+    values = decoded(Row, item)
+    return Row(row_key.bucket, row_key.key, row_key.entry, digests=digests, **values)
+
+
+def rows_of(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """The rows among *items*; tombstones are left out."""
+    return (row_of(item) for item in items if item["status"]["S"] != NOT_HASHED)
+
+
+def deletion_of(item: Mapping[str, Any]) -> Deletion | None:
+    """The deletion in *item*, a row's or a tombstone; its sequencer is padded."""
+    return Deletion(**decoded(Deletion, item)) if "deleted_at" in item else None

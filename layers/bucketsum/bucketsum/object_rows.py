@@ -1,0 +1,77 @@
+"""Rows of objects that were read, or could not be."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from bucketsum.clock import now
+from bucketsum.digest_rows import ReadSetup, Row, Status, Timing, row_key_of
+from bucketsum.outcome import HashResult, Outcome
+
+if TYPE_CHECKING:
+    from bucketsum.digest import Digest
+    from bucketsum.measure import Measurement
+    from bucketsum.notifications import ObjectCreated
+    from bucketsum.settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class ReadObject:
+    """An object that was read to its end, and whose row must be written.
+
+    Attributes:
+        created: Its event.
+        etag: Entity tag of the object that was read, without quotes.
+        digest: Digests of its bytes.
+        measurement: Bytes and seconds of the reading.
+        streams: Number of connections that read it.
+    """
+
+    created: ObjectCreated
+    etag: str
+    digest: Digest
+    measurement: Measurement
+    streams: int = 1
+
+    @property
+    def result(self) -> HashResult:
+        """The result once its row is written."""
+        return HashResult(self.created, Outcome.HASHED, self.digest.sha1, self.measurement)
+
+
+def hashed_row(read: ReadObject, settings: Settings) -> Row:
+    """The row of *read*, as of now."""
+    return replace(
+        _row(read.created, Status.HASHED),
+        size_bytes=read.digest.size_bytes,
+        etag=read.etag,
+        sha1=read.digest.sha1,
+        digests=read.digest.extra,
+        timing=Timing(read.measurement.seconds * 1000, read.measurement.mb_per_s),
+        setup=_setup(read.streams, settings),
+    )
+
+
+def unreadable_row(created: ObjectCreated, reason: str | None, settings: Settings) -> Row:
+    """The row of an object that was not read because of *reason*, as of now."""
+    return replace(_row(created, Status.UNREADABLE), reason=reason, setup=_setup(1, settings))
+
+
+def _row(created: ObjectCreated, status: Status) -> Row:
+    row_key = row_key_of(created)
+    return Row(
+        bucket=row_key.bucket,
+        key=row_key.key,
+        entry=row_key.entry,
+        status=status,
+        size_bytes=created.size_bytes,
+        sequencer=created.sequencer,
+        arrived_at=created.event_time,
+        recorded_at=now(),
+        etag=created.etag,
+    )
+
+
+def _setup(streams: int, settings: Settings) -> ReadSetup:
+    return ReadSetup(settings.chunk_bytes, streams, settings.memory_mb)
