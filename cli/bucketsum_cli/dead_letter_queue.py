@@ -13,7 +13,8 @@ from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.errors import MalformedMessage
 from bucketsum.long_objects.message import is_slice
-from bucketsum.notifications import ObjectCreated, events_in
+from bucketsum.notifications import events_in
+from bucketsum.object_events import ObjectCreated
 from bucketsum_cli.rows import iso_text
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
-    from bucketsum.notifications import ObjectEvent
+    from bucketsum.object_events import ObjectEvent
     from bucketsum_cli.stack import Stack
 
 _BATCH_MESSAGES: Final = 10  # SQS's own limit

@@ -25,7 +25,7 @@ from bucketsum.failed_messages import FailedMessages, message_of
 from bucketsum.hashing import ObjectHasher
 from bucketsum.layer_manifest import layer_manifest
 from bucketsum.network import network_of
-from bucketsum.notifications import ObjectCreated, ObjectDeleted, ObjectEvent
+from bucketsum.object_events import ObjectCreated, ObjectDeleted, ObjectEvent
 from bucketsum.outcome import HashResult, Outcome
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG

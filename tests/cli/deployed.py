@@ -18,7 +18,7 @@ from bucketsum.deletions import Deletions
 from bucketsum.digest_rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
 from bucketsum.digests_table import DigestsTable
 from bucketsum.long_objects.progress import Progress
-from bucketsum.notifications import DeletedBy, ObjectDeleted
+from bucketsum.object_events import DeletedBy, ObjectDeleted
 from bucketsum.outcome import Outcome
 
 if TYPE_CHECKING:

@@ -23,7 +23,8 @@ from bucketsum.digest_rows import RowKey
 from bucketsum.digests_table import WriteResult
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
-from bucketsum.notifications import ObjectCreated, events_in
+from bucketsum.notifications import events_in
+from bucketsum.object_events import ObjectCreated
 from bucketsum_cli import dead_letter_queue
 from bucketsum_cli.dead_letter_queue import received, send_back
 

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from bucketsum.digest_rows import Row, RowKey, Status
-from bucketsum.notifications import DeletedBy
+from bucketsum.object_events import DeletedBy
 from bucketsum_cli import stack_update
 from bucketsum_cli.root_command import cli
 

@@ -15,10 +15,11 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.message_fields import KEY_MAX_BYTES
-from bucketsum.notifications import ObjectCreated, ObjectDeleted, ObjectRestored, events_in
+from bucketsum.notifications import events_in
+from bucketsum.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
 
 if TYPE_CHECKING:
-    from bucketsum.notifications import ObjectEvent
+    from bucketsum.object_events import ObjectEvent
 
 _LISTED: Final = replace(LANDED, sequencer=NO_SEQUENCER)
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.simulation.schedule import Schedule, Task
 
     from bucketsum.digests_table import DigestsTable
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 _PIECE_BYTES: Final = 8
 

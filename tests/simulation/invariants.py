@@ -13,7 +13,8 @@ from bucketsum.backfill import is_listed
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.errors import MalformedMessage
 from bucketsum.long_objects.message import is_slice, slice_message_in
-from bucketsum.notifications import ObjectCreated, ObjectDeleted, events_in
+from bucketsum.notifications import events_in
+from bucketsum.object_events import ObjectCreated, ObjectDeleted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from tests.simulation.schedule import Schedule
     from tests.simulation.sqs_model import Sqs
 
-    from bucketsum.notifications import ObjectEvent
+    from bucketsum.object_events import ObjectEvent
 
 _DIGITS: Final = 32
 

@@ -11,7 +11,7 @@ from tests.support.sam_template import TEMPLATE, load_template
 from bucketsum.digest_rows import Deletion
 from bucketsum.digests_table import BY_SHA1_INDEX
 from bucketsum.dynamodb_items import encoded
-from bucketsum.notifications import DeletedBy
+from bucketsum.object_events import DeletedBy
 from bucketsum_cli.queue_notification import EVENTS
 
 RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]

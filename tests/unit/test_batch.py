@@ -19,7 +19,7 @@ from bucketsum.batch import LARGE_BYTES, BatchHasher, MessageResult
 from bucketsum.dead_letters import ReceivedMessage
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.errors import Deferred, MalformedMessage, SourceUnavailable
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 from bucketsum.outcome import HashResult, Outcome
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.settings import ArchiveSettings
@@ -27,7 +27,7 @@ from bucketsum.settings import ArchiveSettings
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bucketsum.notifications import ObjectEvent
+    from bucketsum.object_events import ObjectEvent
     from bucketsum.settings import Settings
 
 PLENTY: Final = 900.0

@@ -24,7 +24,7 @@ from bucketsum.errors import (
     SourceInterrupted,
 )
 from bucketsum.hashing import LOOK_UP_FROM_BYTES, ObjectHasher
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 from bucketsum.outcome import Outcome
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject

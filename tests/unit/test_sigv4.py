@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bucketsum import sigv4
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 from bucketsum.s3.curl_setup import SignedUrls
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.sigv4 import Endpoint, Signer

@@ -17,7 +17,7 @@ from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import OutOfTime
 from bucketsum.hashing import ObjectHasher
 from bucketsum.network import Network
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 from bucketsum.row_requests import PutItemRequests
 from bucketsum.s3.curl_connections import Transfer
 from bucketsum.small_objects import READS_MAX, UNRECORDED_MAX, SmallObjectHasher

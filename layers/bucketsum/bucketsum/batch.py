@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final, Protocol
 
 from bucketsum.errors import Deferred, MalformedMessage
 from bucketsum.hashing import is_long
-from bucketsum.notifications import ObjectDeleted, events_in
+from bucketsum.notifications import events_in
+from bucketsum.object_events import ObjectDeleted
 from bucketsum.outcome import HashResult
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.tracing import carried, is_sampled
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
     from bucketsum.dead_letters import ReceivedMessage
     from bucketsum.deadline import Deadline
-    from bucketsum.notifications import ObjectCreated, ObjectEvent, ObjectRestored
+    from bucketsum.object_events import ObjectCreated, ObjectEvent, ObjectRestored
     from bucketsum.settings import Settings
     from bucketsum.small_objects import Work
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bucketsum.deadline import Deadline
     from bucketsum.digest_rows import RowKey
-    from bucketsum.notifications import ObjectDeleted
+    from bucketsum.object_events import ObjectDeleted
 
 TOMBSTONE_DAYS: Final = 60
 """Tombstones stay longer than any event of their object is late: SQS keeps a message for 14 days,

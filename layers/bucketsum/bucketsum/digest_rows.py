@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.dynamodb_items import NOT_STORED, nested, stored
-from bucketsum.notifications import DeletedBy
+from bucketsum.object_events import DeletedBy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.notifications import ObjectEvent
+    from bucketsum.object_events import ObjectEvent
 
 NULL_VERSION: Final = "null"
 """S3's version id of an object in a bucket that keeps no versions."""

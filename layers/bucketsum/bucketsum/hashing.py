@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bucketsum.deadline import Deadline
     from bucketsum.digest_rows import Row
     from bucketsum.digests_table import DigestsTable
-    from bucketsum.notifications import ObjectCreated, ObjectRestored
+    from bucketsum.object_events import ObjectCreated, ObjectRestored
     from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
 

@@ -8,8 +8,6 @@ sends on set-up.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
@@ -24,94 +22,17 @@ from bucketsum.message_fields import (
     size_at,
     text_at,
 )
+from bucketsum.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from bucketsum.object_events import ObjectEvent
 
 _SEQUENCER: Final = re.compile(r"[0-9A-Fa-f]{1,32}")
 
 DETAIL_TYPES: Final = ("Object Created", "Object Deleted", "Object Restore Completed")
 """EventBridge events that are supported."""
-
-
-class DeletedBy(StrEnum):
-    """Cause of a deletion."""
-
-    REQUEST = "request"
-    LIFECYCLE = "lifecycle"
-    """An expiration rule of the bucket."""
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectCreated:
-    """One created object, as its event describes it.
-
-    Attributes:
-        bucket: Bucket name; never an ARN.
-        key: Object key, decoded; 1 to 1,024 bytes of UTF-8.
-        version_id: Version of the object, or None if the bucket keeps no versions.
-        etag: Entity tag without quotes, or None if the event has none.
-        size_bytes: Size of the object.
-        sequencer: Upper-case hexadecimal; orders the events of one key.
-        event_time: Time at which S3 created the object, ISO 8601 in UTC.
-    """
-
-    bucket: str
-    key: str
-    version_id: str | None
-    etag: str | None
-    size_bytes: int
-    sequencer: str
-    event_time: str
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectDeleted:
-    """A deleted version, or a new delete marker, as its event describes it.
-
-    Attributes:
-        bucket: Bucket name; never an ARN.
-        key: Object key, decoded.
-        version_id: The deleted version, or the marker; None if the bucket keeps no versions.
-        is_marker: Whether a delete marker was created, which hides the key's versions.
-        deleted_by: Cause of the deletion.
-        sequencer: Upper-case hexadecimal; orders the events of one key.
-        event_time: Time of the deletion, ISO 8601 in UTC.
-    """
-
-    bucket: str
-    key: str
-    version_id: str | None
-    is_marker: bool
-    deleted_by: DeletedBy
-    sequencer: str
-    event_time: str
-
-
-@dataclass(frozen=True, slots=True)
-class ObjectRestored:
-    """An archived object that can be read for some days, as its event describes it.
-
-    EventBridge's event has no sequencer, and that of a native one is the object's own.
-
-    Attributes:
-        bucket: Bucket name; never an ARN.
-        key: Object key, decoded.
-        version_id: Version of the object, or None if the bucket keeps no versions.
-        etag: Entity tag without quotes, or None if the event has none.
-        size_bytes: Size of the object.
-        event_time: Time at which it could be read, ISO 8601 in UTC.
-    """
-
-    bucket: str
-    key: str
-    version_id: str | None
-    etag: str | None
-    size_bytes: int
-    event_time: str
-
-
-ObjectEvent = ObjectCreated | ObjectDeleted | ObjectRestored
 
 
 def events_in(body: str) -> list[ObjectEvent]:

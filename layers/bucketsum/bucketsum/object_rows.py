@@ -12,7 +12,7 @@ from bucketsum.outcome import HashResult, Outcome
 if TYPE_CHECKING:
     from bucketsum.digest import Digest
     from bucketsum.measure import Measurement
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
     from bucketsum.settings import Settings
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from bucketsum.archives.model import ArchiveSummary
     from bucketsum.measure import Measurement
-    from bucketsum.notifications import ObjectEvent
+    from bucketsum.object_events import ObjectEvent
 
 
 class Outcome(StrEnum):

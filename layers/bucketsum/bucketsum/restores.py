@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bucketsum.digest_rows import NO_SEQUENCER, Row, Status, row_key_of
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 from bucketsum.outcome import HashResult, Outcome
 
 if TYPE_CHECKING:
     from bucketsum.deadline import Deadline
     from bucketsum.digests_table import DigestsTable
     from bucketsum.hashing import ObjectHasher
-    from bucketsum.notifications import ObjectRestored
+    from bucketsum.object_events import ObjectRestored
 
 
 def hash_restored(

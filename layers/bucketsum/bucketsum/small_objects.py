@@ -18,7 +18,7 @@ from botocore.exceptions import BotoCoreError
 from bucketsum.digest import RunningDigest
 from bucketsum.hashing import LOOK_UP_FROM_BYTES, is_long
 from bucketsum.measure import Measurement
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 from bucketsum.object_rows import ReadObject, hashed_row
 from bucketsum.row_requests import is_written
 from bucketsum.s3.get_object import if_match
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bucketsum.deadline import Deadline
     from bucketsum.hashing import ObjectHasher
     from bucketsum.network import Network
-    from bucketsum.notifications import ObjectEvent
+    from bucketsum.object_events import ObjectEvent
     from bucketsum.outcome import HashResult
     from bucketsum.s3.curl_connections import Transfer
     from bucketsum.settings import Settings

@@ -16,7 +16,7 @@ from tests.support.lambda_invocation import Context
 from tests.support.sam_template import create_table, load_template
 
 from bucketsum.dead_letters import REASON_ATTRIBUTE
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -23,7 +23,7 @@ from bucketsum.long_objects.progress import progress_of
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
 
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 HIGHEST: Final = "F" * 32
 LONG_AFTER: Final = "9999-12-31T23:59:59Z"

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from tests.support.s3_faults import StoredObject
 
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
     from bucketsum.s3.source import OpenObject
 
 MIB: Final = 1024 * 1024

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.integration.hasher.hasher_stack import HasherStack
 
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 NOT_RECORDED: Final = {
     # S3 answers 404 instead of 403 to a reader that may list:

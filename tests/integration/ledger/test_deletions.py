@@ -20,7 +20,7 @@ from bucketsum.digest_rows import Deletion, RowKey, Status, comparable_sequencer
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import ObjectGone, ObjectUnreadable, OutOfTime
 from bucketsum.hashing import ObjectHasher
-from bucketsum.notifications import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 from bucketsum.outcome import Outcome
 from bucketsum.restores import hash_restored
 from bucketsum.s3.source import OpenObject
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.notifications import ObjectEvent
+    from bucketsum.object_events import ObjectEvent
 
 PLENTY: Final = Deadline(lambda: 900.0)
 MOMENT: Final = "2026-11-20T10:00:00.000Z"

@@ -32,7 +32,7 @@ from bucketsum.archives.values import ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.digest_items import item_of
 from bucketsum.digest_rows import Row, Status
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 from bucketsum.settings import MEMBER_BYTES
 
 if TYPE_CHECKING:

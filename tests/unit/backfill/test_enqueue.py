@@ -27,7 +27,7 @@ from bucketsum.errors import BadInventory
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 BUCKET: Final = "photos"
 PLENTY: Final = Deadline(lambda: 900.0)

@@ -19,7 +19,7 @@ from bucketsum.backfill.messages import (
 from bucketsum.digest_rows import NO_SEQUENCER
 from bucketsum.errors import MalformedMessage
 from bucketsum.message_fields import KEY_MAX_BYTES
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 
 ID: Final = "20261121T100000-3f9a1c"
 KEYS: Final = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200).filter(

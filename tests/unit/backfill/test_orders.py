@@ -25,7 +25,7 @@ from bucketsum.digest_rows import NO_SEQUENCER, RowKey, Status, comparable_seque
 from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import ObjectGone, ObjectSuperseded
 from bucketsum.hashing import ObjectHasher
-from bucketsum.notifications import DeletedBy, ObjectCreated, ObjectDeleted
+from bucketsum.object_events import DeletedBy, ObjectCreated, ObjectDeleted
 from bucketsum.outcome import Outcome
 from bucketsum.s3.source import OpenObject
 

@@ -18,7 +18,7 @@ from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue, slice_message_in
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slicer import Slicer
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 from bucketsum.s3.source import OpenObject
 
 if TYPE_CHECKING:

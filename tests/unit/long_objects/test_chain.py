@@ -37,7 +37,8 @@ from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key
 from bucketsum.long_objects.rows import MEMBERS_NOT_READ
 from bucketsum.long_objects.slice_report import SliceOutcome
 from bucketsum.long_objects.slicer import slice_bytes_in
-from bucketsum.notifications import ObjectCreated, events_in
+from bucketsum.notifications import events_in
+from bucketsum.object_events import ObjectCreated
 
 CONTENT: Final = bytes(range(256)) * 20 + b"the end"
 PATIENT: Final = Deadline(lambda: 900.0)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.reader import Archive, ArchiveReader
     from bucketsum.deadline import GuardedChunks
     from bucketsum.digest import Digest
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 
 @dataclass(frozen=True, slots=True)

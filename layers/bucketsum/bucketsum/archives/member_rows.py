@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 MEMBER_MARK: Final = "!/"
 """Between the version and the member's path in `Row.entry`."""

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bucketsum.backfill.records import Backfill
     from bucketsum.backfill.table import BackfillsTable
     from bucketsum.deadline import Deadline
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 QUEUED_MESSAGES_MAX: Final = 5000
 """Messages that may wait in the queue: it stays short, so that a stop is soon felt, and no message

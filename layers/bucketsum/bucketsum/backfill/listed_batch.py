@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bucketsum.digest_rows import Row, RowKey
     from bucketsum.digests_table import DigestsTable
     from bucketsum.hashing import ObjectHasher
-    from bucketsum.notifications import ObjectCreated, ObjectEvent
+    from bucketsum.object_events import ObjectCreated, ObjectEvent
     from bucketsum.settings import Settings
     from bucketsum.small_objects import SmallObjectHasher, Work
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.backfill.messages import NO_SEQUENCER
 from bucketsum.backfill.records import START, Backfill, Part
 from bucketsum.digest_rows import NULL_VERSION
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

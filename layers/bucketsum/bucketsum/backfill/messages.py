@@ -19,7 +19,7 @@ from bucketsum.message_fields import (
     size_at,
     text_at,
 )
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -9,7 +9,7 @@ from bucketsum.digest_rows import NULL_VERSION, Status, row_key_of
 
 if TYPE_CHECKING:
     from bucketsum.digest_rows import Deletion, Row
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 _SECONDS: Final = len("2026-11-21T03:04:05")
 """S3 lists LastModified in whole seconds; events have fractions."""

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bucketsum.digest_rows import Row
     from bucketsum.long_objects.message import LongObjectsQueue
     from bucketsum.long_objects.progress_table import ProgressTable
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 
 class HandOver:

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.digest_rows import NULL_VERSION, comparable_sequencer, row_key_of
 from bucketsum.errors import MalformedMessage
 from bucketsum.message_fields import json_object
-from bucketsum.notifications import ObjectCreated, events_in
+from bucketsum.notifications import events_in
+from bucketsum.object_events import ObjectCreated
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

@@ -18,7 +18,7 @@ from bucketsum.digest_rows import NULL_VERSION, RowKey, comparable_sequencer
 from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, stored
 from bucketsum.errors import DamagedProgress
 from bucketsum.message_fields import shown
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

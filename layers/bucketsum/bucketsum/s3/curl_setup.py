@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from botocore.credentials import Credentials
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 _VALID_SECONDS: Final = 3600
 """Longer than an invocation (900 s) plus the clock skew that S3 accepts (900 s)."""

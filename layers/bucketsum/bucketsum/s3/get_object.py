@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, GetObjectRequestTypeDef
 
-    from bucketsum.notifications import ObjectCreated
+    from bucketsum.object_events import ObjectCreated
 
 # botocore passes some of urllib3's own errors on as they are: a broken TLS record in a body, a
 # connection that ends in the middle of an error's text.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.sweep.fetch_queue.model import Bytes
 from bucketsum.sweep.fetch_queue.page_cache import cached_bytes

@@ -11,7 +11,7 @@ import boto3
 from botocore.config import Config
 
 from bucketsum.errors import BadSettings
-from bucketsum.notifications import ObjectCreated
+from bucketsum.object_events import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
