@@ -25,7 +25,7 @@ def test_a_trailer_changes_nothing(trailer: tuple[bytes, ...]) -> None:
 
 
 def test_interim_heads_are_skipped() -> None:
-    """Whatever their fields are, the final head counts."""
+    """The final head counts, with any fields of those before it."""
     head = ResponseHead.of((*INTERIM, *INTERIM, *HEAD))
     assert (head.status, head.etag, head.length) == (200, '"a"', 5)
 

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, Protocol
 
 from bucketsum.errors import Deferred, MalformedMessage
-from bucketsum.hashing import is_long
+from bucketsum.hashing import TOO_LATE, is_long
 from bucketsum.notifications import events_in
 from bucketsum.object_events import ObjectDeleted
 from bucketsum.outcome import HashResult
@@ -194,11 +194,7 @@ class BatchHasher:
 
 
 def _in_time(work: Work, deadline: Deadline) -> HashResult:
-    deadline.require(
-        deadline.last_begin_seconds,
-        "the invocation's time ended before this object was recorded; lower BatchSize or raise "
-        "MemorySize",
-    )
+    deadline.require(deadline.last_begin_seconds, TOO_LATE)
     return work()
 
 

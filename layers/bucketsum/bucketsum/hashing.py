@@ -29,6 +29,10 @@ if TYPE_CHECKING:
     from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
 
+TOO_LATE: Final = (
+    "the invocation's time ended before this object's turn; lower BatchSize or raise MemorySize"
+)
+
 LOOK_UP_FROM_BYTES: Final = SPLIT_FROM_BYTES
 """Objects of this size or more are looked up before they are read.
 
@@ -99,11 +103,7 @@ class ObjectHasher:
             Retryable: It could not be read to its end this time.
             ClientError: DynamoDB refused.
         """
-        deadline.require(
-            STOP_BEFORE_END_SECONDS,
-            "the invocation's time ended before this object's turn; lower BatchSize or raise "
-            "MemorySize",
-        )
+        deadline.require(STOP_BEFORE_END_SECONDS, TOO_LATE)
         try:
             known = None if seen else self._known(created)
             return known or self._hashed_or_handed_over(

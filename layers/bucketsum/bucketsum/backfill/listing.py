@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.backfill.messages import NO_SEQUENCER
 from bucketsum.backfill.records import START, Backfill, Part
-from bucketsum.digest_rows import NULL_VERSION
+from bucketsum.digest_rows import NO_SEQUENCER, NULL_VERSION
 from bucketsum.object_events import ObjectCreated
 
 if TYPE_CHECKING:
