@@ -29,9 +29,15 @@ if TYPE_CHECKING:
     from hypercorn.typing import ASGIReceiveCallable, ASGISendCallable, Scope
 
 
-def sent_by_an_app_that_sends(*messages: dict[str, Any]) -> list[dict[str, Any]]:
-    """The messages that the server receives when an application sends *messages*."""
+def sent_by_an_app_that_sends(
+    *messages: dict[str, Any], gone_after: int = sys.maxsize
+) -> list[dict[str, Any]]:
+    """The messages that the server receives when an application sends *messages*.
+
+    The client disconnects after *gone_after* messages.
+    """
     sent: list[dict[str, Any]] = []
+    gone = asyncio.Event()
 
     async def app(_scope: Scope, _receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
         for message in messages:
@@ -39,11 +45,21 @@ def sent_by_an_app_that_sends(*messages: dict[str, Any]) -> list[dict[str, Any]]
 
     async def send(message: dict[str, Any]) -> None:
         sent.append(message)
+        if len(sent) == gone_after:
+            gone.set()
 
-    whatever: Any = None
+    async def receive() -> dict[str, str]:
+        await gone.wait()
+        return {"type": "http.disconnect"}
+
     wrapped: Any = in_pieces(app)
-    asyncio.run(wrapped(whatever, whatever, send))
+    asyncio.run(wrapped(None, receive, send))
     return sent
+
+
+async def client_that_stays() -> None:
+    """The server's messages: none."""
+    await asyncio.Event().wait()
 
 
 def body(content: bytes, *, more: bool = False) -> dict[str, Any]:
@@ -62,6 +78,13 @@ def test_pieces_add_up_to_the_answer(size: int, *, more: bool) -> None:
     assert b"".join(message["body"] for message in sent) == content[:size]
     assert [message["more_body"] for message in sent] == [True] * (len(sent) - 1) + [more]
     assert max(len(message["body"]) for message in sent) <= PIECE_BYTES
+
+
+def test_nothing_more_is_sent_to_a_client_that_is_gone() -> None:
+    """The server would keep every piece that it cannot send, gigabytes for a large object."""
+    sent = sent_by_an_app_that_sends(body(bytes(100 * PIECE_BYTES)), gone_after=3)
+
+    assert len(sent) <= 4
 
 
 class _Mark:
@@ -111,7 +134,7 @@ def listed_by_an_app(
 
     scope = {"type": "http", "query_string": query.encode()}
     wrapped: Any = with_encoded_keys(app)
-    asyncio.run(wrapped(scope, None, send))
+    asyncio.run(wrapped(scope, client_that_stays, send))
     headers = {name.lower(): value for name, value in sent[0]["headers"]}
     return b"".join(message["body"] for message in sent[1:]), headers
 
@@ -169,7 +192,7 @@ def got_of_an_app(body: bytes, query: bytes, byte_range: str, status: int = 200)
         "headers": [(b"range", byte_range.encode())],
     }
     wrapped: Any = in_pieces(with_ranges_of_versions(app))
-    asyncio.run(wrapped(scope, None, send))
+    asyncio.run(wrapped(scope, client_that_stays, send))
     headers = {name.lower(): value.decode() for name, value in sent[0]["headers"]}
     content = b"".join(bytes(message["body"]) for message in sent[1:])
     assert headers[b"content-length"] == str(len(content))

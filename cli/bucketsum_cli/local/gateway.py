@@ -67,16 +67,27 @@ def in_pieces(app: ASGIFramework) -> ASGIFramework:
                 return
             body = memoryview(message["body"])
             is_large = len(body) >= COLLECT_FROM_BYTES
+            disconnected = asyncio.create_task(_disconnection(receive))
             for start in range(0, len(body), PIECE_BYTES):
+                await asyncio.sleep(0)
+                if disconnected.done():  # hypercorn would keep every piece that it cannot send
+                    return
                 piece = bytes(body[start : start + PIECE_BYTES])
                 more = start + PIECE_BYTES < len(body) or message.get("more_body", False)
                 await send({"type": "http.response.body", "body": piece, "more_body": more})
+            disconnected.cancel()
 
         await app(scope, receive, send_in_pieces)
         if is_large:
             gc.collect()
 
     return serve_in_pieces
+
+
+async def _disconnection(receive: ASGIReceiveCallable) -> None:
+    """Wait until the client is gone."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
 
 
 def with_encoded_keys(app: ASGIFramework) -> ASGIFramework:

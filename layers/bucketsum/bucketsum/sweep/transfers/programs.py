@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from typing import TYPE_CHECKING, Final
 
@@ -36,6 +37,7 @@ class ProgramClient:
             raise TypeError("a program copies to files")
         done = subprocess.run(  # noqa: S603 - a fixed list; S3 keys stand behind s3://
             self._command(key, str(sink.path)),
+            env=self._variables(),
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
             timeout=_SECONDS_MAX,
@@ -47,6 +49,13 @@ class ProgramClient:
 
     def close(self) -> None:
         """Nothing stays open."""
+
+    def _variables(self) -> dict[str, str]:
+        """Of this process; rclone's SDK fails if AWS_CA_BUNDLE is set, so rclone reads the file."""
+        variables = dict(os.environ)
+        if self._name == ClientName.RCLONE and "AWS_CA_BUNDLE" in variables:
+            variables["RCLONE_CA_CERT"] = variables.pop("AWS_CA_BUNDLE")
+        return variables
 
     def _command(self, key: str, path: str) -> list[str]:
         source = f"s3://{self._bucket}/{key}"
