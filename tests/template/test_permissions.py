@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import json
 import re
-from functools import cache
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
-import botocore.session
 import pytest
-from botocore import xform_name
 from tests.support.sam_template import TEMPLATE, load_template
+from tests.template import roles
 from tests.template.client_calls import CLIENTS, operations_called
+from tests.template.roles import WRITES_LOGS, action_of, known_actions, listed, statements_of
 
 from bucketsum.long_objects.progress import PARTITION
 from bucketsum.notifications import DETAIL_TYPES
 
+if TYPE_CHECKING:
+    from pathlib import Path
+
 ROOT: Final = TEMPLATE.parent
-WHOLE_LIBRARY: Final = sorted((ROOT / "layers" / "bucketsum" / "bucketsum").rglob("*.py"))
-LIBRARY: Final = [path for path in WHOLE_LIBRARY if "sweep" not in path.parts]
+LIBRARY: Final = [path for path in roles.LIBRARY if "sweep" not in path.parts]
 """Neither function imports what sweeps; test_imports.py holds that."""
 
 HANDLER: Final = ROOT / "src" / "hasher" / "app.py"
@@ -42,7 +41,7 @@ NOT_CALLED_BY_CODE: Final = {
     # Lambda's poller takes messages with the function's role:
     "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes",
     # Lambda writes the function's log with it, into a group that the template makes:
-    "logs:CreateLogStream", "logs:PutLogEvents",
+    *WRITES_LOGS,
     # and its traces:
     "xray:PutTraceSegments", "xray:PutTelemetryRecords",
     # S3 decrypts with it what is encrypted with the key that a parameter names:
@@ -63,65 +62,11 @@ KIND_OF: Final = {
 }
 
 
-def listed(value: Any) -> list[Any]:  # noqa: ANN401 - a policy's one-or-many
-    """IAM lets a list of one be written without its brackets."""
-    return value if isinstance(value, list) else [value]
-
-
-def role_statements(name: str = "HasherRole") -> list[dict[str, Any]]:
-    """The statements of a role, conditional ones and those of separate policies included."""
-    resources = load_template()["Resources"]
-    role = resources[name]["Properties"]
-    assert "ManagedPolicyArns" not in role
-    separate = [r["Properties"] for r in resources.values() if r["Type"] == "AWS::IAM::Policy"]
-    policies = [*role["Policies"], *(p for p in separate if {"Ref": name} in p["Roles"])]
-    return [statement for policy in policies for statement in statements_of(policy)]
-
-
-def allowed_actions(role: str) -> set[str]:
-    """The actions that a role allows."""
-    return {action for statement in role_statements(role) for action in listed(statement["Action"])}
-
-
-def statements_of(policy: dict[str, Any]) -> list[dict[str, Any]]:
-    """The statements of a policy, conditional statements included."""
-    return [
-        statement["Fn::If"][1] if "Fn::If" in statement else statement
-        for statement in policy["PolicyDocument"]["Statement"]
-    ]
-
-
-def policy_statements() -> list[dict[str, Any]]:
-    """Every statement of every policy in the template."""
-    resources = load_template()["Resources"]
-    bucket, queue = resources["InboxBucketPolicy"], resources["ArrivalsQueuePolicy"]
-    return [
-        *role_statements(),
-        *role_statements("SlicerRole"),
-        *statements_of(bucket["Properties"]),
-        *statements_of(queue["Properties"]),
-    ]
-
-
-@cache
-def known_actions() -> dict[str, Any]:
-    """Service → what cfn-lint knows of its IAM actions; it does not look into SAM templates."""
-    cfn_lint = Path(str(importlib.metadata.distribution("cfn-lint").locate_file("cfnlint")))
-    data = cfn_lint / "data" / "AdditionalSpecs" / "Policies.json"
-    known: dict[str, Any] = json.loads(data.read_bytes())
-    return known
-
-
 def actions_of_the_code(handler: Path) -> set[str]:
     """The IAM actions of every operation that the code of *handler* can call."""
     library = LIBRARY if handler == HANDLER else WITHOUT_ARCHIVES
-    session = botocore.session.get_session()
-    actions = set()
-    for service, method in operations_called(handler, library):
-        names = session.get_service_model(service).operation_names
-        [action] = [f"{service}:{name}" for name in names if xform_name(name) == method]
-        actions |= {action} | IMPLIED.get(action, set())
-    return actions
+    actions = {action_of(*call) for call in operations_called(handler, library)}
+    return actions.union(*(IMPLIED.get(action, set()) for action in actions))
 
 
 @pytest.mark.parametrize(("role", "handler"), [("HasherRole", HANDLER), ("SlicerRole", SLICER)])
@@ -129,7 +74,7 @@ def test_role_allows_what_the_code_calls_and_no_more(role: str, handler: Path) -
     """The role's actions are those that the code needs and those that Lambda needs for it."""
     allowed = [
         action
-        for statement in role_statements(role)
+        for statement in statements_of(role)
         for action in listed(statement["Action"])
         if "Attached" not in statement["Sid"]
     ]
@@ -139,7 +84,7 @@ def test_role_allows_what_the_code_calls_and_no_more(role: str, handler: Path) -
     not_called = NOT_CALLED_BY_CODE if traced else NOT_CALLED_BY_CODE - WITHOUT_RESOURCE
     places = [
         (action, json.dumps(statement["Resource"]))
-        for statement in role_statements(role)
+        for statement in statements_of(role)
         for action in listed(statement["Action"])
     ]
     assert len(places) == len(set(places))
@@ -179,7 +124,7 @@ def test_calls_through_a_reached_function_are_found(tmp_path: Path) -> None:
 def test_every_client_is_looked_at() -> None:
     """Every annotated client goes into an attribute that the search for calls knows."""
     kept = set()
-    for path in WHOLE_LIBRARY:
+    for path in roles.LIBRARY:
         text = path.read_text(encoding="utf-8")
         for parameter in re.findall(r"(\w+): \"?\w+Client\b", text):
             used = re.findall(rf"(?<![\w.])({parameter})\.(?!meta\b)", text)
@@ -187,15 +132,6 @@ def test_every_client_is_looked_at() -> None:
     assert kept == set(CLIENTS)
     services = re.findall(r"client_of\(\s*\"(\w+)\"", HANDLER.read_text(encoding="utf-8"))
     assert sorted(services) == ["dynamodb", "s3", "sqs"]
-
-
-@pytest.mark.parametrize("statement", policy_statements(), ids=lambda statement: statement["Sid"])
-def test_actions_exist(statement: dict[str, Any]) -> None:
-    """IAM knows every action in a policy; a misspelt name would be accepted and do nothing."""
-    known = known_actions()
-    for action in listed(statement["Action"]):
-        service, name = action.split(":")
-        assert name == "*" or name.lower() in known[service]["Actions"], action
 
 
 def kinds_of(service: str, resource: Any) -> set[str]:  # noqa: ANN401 - a template's value
@@ -218,7 +154,7 @@ def kinds_of(service: str, resource: Any) -> set[str]:  # noqa: ANN401 - a templ
 
 @pytest.mark.parametrize(
     "statement",
-    [*role_statements(), *role_statements("SlicerRole")],
+    [*statements_of("HasherRole"), *statements_of("SlicerRole")],
     ids=lambda statement: statement["Sid"],
 )
 def test_actions_stand_with_a_resource_they_know(statement: dict[str, Any]) -> None:
@@ -226,7 +162,7 @@ def test_actions_stand_with_a_resource_they_know(statement: dict[str, Any]) -> N
     for action in listed(statement["Action"]):
         service, name = action.split(":")
         admitted = set(known_actions()[service]["Actions"][name.lower()].get("Resources", ()))
-        if action in {"logs:CreateLogStream", "logs:PutLogEvents"}:
+        if action in WRITES_LOGS:
             admitted = {"log-group"}  # its ARN ends in ":*", which is its streams
         kinds = kinds_of(service, statement["Resource"])
         assert kinds <= admitted
@@ -235,7 +171,7 @@ def test_actions_stand_with_a_resource_they_know(statement: dict[str, Any]) -> N
 
 def test_no_resource_is_a_wildcard() -> None:
     """Only the listed actions may touch ``*``."""
-    statements = [*role_statements(), *role_statements("SlicerRole")]
+    statements = [*statements_of("HasherRole"), *statements_of("SlicerRole")]
     everywhere = [statement for statement in statements if statement["Resource"] == "*"]
     assert {a for statement in everywhere for a in listed(statement["Action"])} == WITHOUT_RESOURCE
     assert all(
@@ -243,23 +179,11 @@ def test_no_resource_is_a_wildcard() -> None:
     )
 
 
-@pytest.mark.parametrize("name", ["HasherRole", "SlicerRole"])
-def test_only_lambda_takes_the_role(name: str) -> None:
-    """No person and no other service can act as the function."""
-    role = load_template()["Resources"][name]["Properties"]
-    [statement] = role["AssumeRolePolicyDocument"]["Statement"]
-    assert statement == {
-        "Effect": "Allow",
-        "Principal": {"Service": "lambda.amazonaws.com"},
-        "Action": "sts:AssumeRole",
-    }
-
-
 def queue_statements() -> dict[str, dict[str, Any]]:
     """The statements of the arrivals queue's policy by their names."""
     policy = load_template()["Resources"]["ArrivalsQueuePolicy"]["Properties"]
     assert policy["Queues"] == [{"Ref": "ArrivalsQueue"}]
-    return {statement["Sid"]: statement for statement in statements_of(policy)}
+    return {statement["Sid"]: statement for statement in statements_of("ArrivalsQueuePolicy")}
 
 
 @pytest.mark.parametrize("sid", ["BucketNotifications", "AttachedBucketNotifications"])
@@ -318,8 +242,8 @@ def test_attached_buckets_are_served_only_while_there_are_some() -> None:
 
 def test_the_slicer_reads_what_the_hasher_reads() -> None:
     """An object that the hasher may read can be handed over; progress is moved, and no rows."""
-    hasher = {statement["Sid"]: statement for statement in role_statements()}
-    slicer = {statement["Sid"]: statement for statement in role_statements("SlicerRole")}
+    hasher = {statement["Sid"]: statement for statement in statements_of("HasherRole")}
+    slicer = {statement["Sid"]: statement for statement in statements_of("SlicerRole")}
     for sid in ("ReadObjects", "TellMissingFromForbidden", "ReadAttachedObjects",
                 "TellMissingInAttached", "DecryptObjects"):  # fmt: skip
         assert slicer[sid] == hasher[sid]
@@ -329,7 +253,7 @@ def test_the_slicer_reads_what_the_hasher_reads() -> None:
 
 def test_attached_buckets_get_what_the_own_bucket_gets() -> None:
     """The same actions, on the same kinds of resources."""
-    statements = {statement["Sid"]: statement for statement in role_statements()}
+    statements = {statement["Sid"]: statement for statement in statements_of("HasherRole")}
     for own, attached in [
         ("ReadObjects", "ReadAttachedObjects"),
         ("TellMissingFromForbidden", "TellMissingInAttached"),
@@ -362,7 +286,7 @@ def test_only_the_arrivals_queue_takes_messages_from_a_service() -> None:
 @pytest.mark.parametrize("role", ["HasherRole", "SlicerRole"])
 def test_the_key_decrypts_for_s3_alone(role: str) -> None:
     """With the role's credentials, nothing else that the key encrypts can be read."""
-    [decrypt] = [s for s in role_statements(role) if "kms:Decrypt" in listed(s["Action"])]
+    [decrypt] = [s for s in statements_of(role) if "kms:Decrypt" in listed(s["Action"])]
     via = {"Fn::Sub": "s3.${AWS::Region}.${AWS::URLSuffix}"}
     assert decrypt["Condition"] == {"StringEquals": {"kms:ViaService": via}}
     assert decrypt["Resource"] == {"Ref": "KmsKeyArn"}

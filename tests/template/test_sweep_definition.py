@@ -1,25 +1,10 @@
-"""The sweep's state machine: nothing unreachable, every way out leads through clean-up."""
+"""The sweep's state machine: every way out leads through clean-up."""
 
 from __future__ import annotations
 
-import json
-import re
-import subprocess
-import sys
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
-import pytest
-import yaml
-from tests.support.sam_template import load_template
-from tests.template.sweep_definition import (
-    DEFINITION,
-    load_definition,
-    objections,
-    states,
-    substituted,
-    targets,
-)
+from tests.template.state_machines import load_definition, states, targets
 
 from bucketsum.sweep.input import CONCURRENCY_MAX
 
@@ -34,33 +19,6 @@ RETRIED: Final = {
     "DynamoDB.RequestLimitExceeded", "DynamoDB.ThrottlingException",
     "DynamoDB.InternalServerError", "DynamoDB.SdkClientException",
 }  # fmt: skip
-
-
-def machines() -> list[dict[str, Any]]:
-    """The machine, and each Map's own."""
-    inner = [
-        state.body["ItemProcessor"] for state in STATES.values() if state.body["Type"] == "Map"
-    ]
-    return [MACHINE, *inner]
-
-
-def test_names_are_unique() -> None:
-    """A state's name says which one it is, within Maps too."""
-    assert len(STATES) == len(list(states(MACHINE)))
-    assert all(re.fullmatch(r"([A-Z][a-z]+)+", name) for name in STATES)
-
-
-@pytest.mark.parametrize("machine", machines(), ids=lambda machine: machine["StartAt"])
-def test_every_state_is_reached_and_leads_on(machine: dict[str, Any]) -> None:
-    """From StartAt each state can be reached, and each one leads to another or ends."""
-    reached, waiting = set(), [machine["StartAt"]]
-    while waiting:
-        name = waiting.pop()
-        reached.add(name)
-        body = machine["States"][name]
-        waiting += targets(body) - reached
-        assert targets(body) or body.get("End") or body["Type"] in {"Succeed", "Fail"}
-    assert reached == set(machine["States"])
 
 
 def test_every_state_after_the_first_change_leads_to_clean_up() -> None:
@@ -127,50 +85,3 @@ def test_results_of_maps_are_dropped() -> None:
     for name in ("ProbeAtOnce", "ProbeRounds", "ProbeVersions"):
         assert STATES[name].body["Output"] == {}
     assert STATES["RecordSample"].body["Output"] == {}
-
-
-def test_substitutions_are_those_of_the_template() -> None:
-    """Each ``${Name}`` is substituted, and nothing is substituted in vain."""
-    properties = load_template()["Resources"]["SweepStateMachine"]["Properties"]
-    used = set(re.findall(r"\$\{(\w+)}", json.dumps(MACHINE)))
-    assert used == set(properties["DefinitionSubstitutions"])
-
-
-def inline_template(folder: Path) -> Path:
-    """A template with the definition in it: that is where cfn-lint looks."""
-    resource = {
-        "Type": "AWS::StepFunctions::StateMachine",
-        "Properties": {
-            "RoleArn": "arn:aws:iam::111122223333:role/sweep",
-            "Definition": substituted(MACHINE),
-            "DefinitionSubstitutions": {
-                name: f"arn:aws:lambda:us-east-1:111122223333:function:{name}"
-                for name in set(re.findall(r"\$\{(\w+)}", json.dumps(substituted(MACHINE))))
-            },
-        },
-    }
-    path = folder / "inline.json"
-    path.write_text(json.dumps({"Resources": {"Sweep": resource}}))
-    return path
-
-
-def test_cfn_lint_has_nothing_against_the_definition(tmp_path: Path) -> None:
-    """cfn-lint's own schema of state machines takes it."""
-    done = subprocess.run(
-        [Path(sys.executable).with_name("cfn-lint"), inline_template(tmp_path)],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "")
-
-
-def test_asl_validator_has_nothing_against_the_definition(tmp_path: Path) -> None:
-    """The validator that knows JSONata takes it."""
-    assert not objections(MACHINE, tmp_path)
-
-
-def test_the_definition_has_no_anchors() -> None:
-    """CloudFormation reads definitions without resolving YAML's aliases, so each is written out."""
-    tokens = list(yaml.scan(DEFINITION.read_text(encoding="utf-8")))
-    assert not [token for token in tokens if isinstance(token, yaml.AnchorToken | yaml.AliasToken)]

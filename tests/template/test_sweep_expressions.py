@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import jsonata
 import pytest
-from tests.template.sweep_definition import load_definition, states
+from tests.template.state_machines import load_definition, states
 
 from bucketsum.sweep.measurements_table import recorded_sample, sample_item
 from bucketsum.sweep.record_values import sample_values

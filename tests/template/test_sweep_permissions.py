@@ -2,27 +2,23 @@
 
 from __future__ import annotations
 
-import re
 from typing import Final
 
-import botocore.session
 import pytest
-from botocore import xform_name
-from tests.support.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE
 from tests.template.client_calls import operations_called
-from tests.template.sweep_definition import load_definition, states
-from tests.template.test_permissions import (
-    WHOLE_LIBRARY,
-    allowed_actions,
-    known_actions,
-    listed,
-    role_statements,
+from tests.template.roles import (
+    LIBRARY,
+    RESOURCES,
+    WRITES_LOGS,
+    action_of,
+    allowed,
+    statements_of,
 )
+from tests.template.state_machines import load_definition, states
 
-RESOURCES: Final = load_template()["Resources"]
 FUNCTIONS: Final = ("Planner", "Publisher", "Prober", "Analyst")
 
-WRITES_LOGS: Final = {"logs:CreateLogStream", "logs:PutLogEvents"}
 CALLED: Final = {
     # Operations whose action has another name, or that stand behind another one:
     "Planner": {"s3:HeadObject": "s3:GetObject", "s3:CreateMultipartUpload": "s3:PutObject",
@@ -58,26 +54,21 @@ INTEGRATIONS: Final = {
 
 def actions_of(name: str) -> set[str]:
     """The IAM actions of the operations that a function calls."""
-    session = botocore.session.get_session()
     handler = TEMPLATE.parent / "src" / name.lower() / "app.py"
     called = {
         (service, method)
-        for service, method in operations_called(handler, WHOLE_LIBRARY)
+        for service, method in operations_called(handler, LIBRARY)
         if method in OPERATIONS[name]
     }
     assert {method for _, method in called} == OPERATIONS[name]
-    actions = set()
-    for service, method in called:
-        names = session.get_service_model(service).operation_names
-        [action] = [f"{service}:{name}" for name in names if xform_name(name) == method]
-        actions.add(CALLED[name].get(action, action))
-    return actions
+    actions = {action_of(*call) for call in called}
+    return {CALLED[name].get(action, action) for action in actions}
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_may_do_what_its_code_calls(name: str) -> None:
     """Its own calls, its log, and nothing else."""
-    assert allowed_actions(f"{name}Role") == actions_of(name) | BESIDE[name] | WRITES_LOGS
+    assert allowed(f"{name}Role") == actions_of(name) | BESIDE[name] | WRITES_LOGS
 
 
 def test_the_state_machine_may_do_what_its_states_do() -> None:
@@ -87,14 +78,14 @@ def test_the_state_machine_may_do_what_its_states_do() -> None:
         for state in states(load_definition())
         if state.body["Type"] == "Task"
     }
-    assert allowed_actions("SweepRole") == {INTEGRATIONS[resource] for resource in resources}
+    assert allowed("SweepRole") == {INTEGRATIONS[resource] for resource in resources}
 
 
 def test_the_state_machine_invokes_its_functions_alone() -> None:
     """Of the prober, its versions and never what is unpublished."""
     [invoke] = [
         statement
-        for statement in role_statements("SweepRole")
+        for statement in statements_of("SweepRole")
         if statement["Action"] == "lambda:InvokeFunction"
     ]
     assert invoke["Resource"] == [
@@ -105,47 +96,18 @@ def test_the_state_machine_invokes_its_functions_alone() -> None:
     ]
 
 
-@pytest.mark.parametrize("role", [*(f"{name}Role" for name in FUNCTIONS), "SweepRole"])
-def test_every_permission_names_a_resource_of_this_stack(role: str) -> None:
-    """No wildcard; the hasher, its bucket, its queue and its table are out of reach."""
-    for statement in role_statements(role):
-        for resource in listed(statement["Resource"]):
-            text = str(resource)
-            assert resource != "*"
-            assert re.search(r"Sweep|Prober|Measurements|Planner|Publisher|Analyst", text), text
-            assert not re.search(r"Hasher|Digests|Arrivals|Inbox", text), text
-
-
-@pytest.mark.parametrize("role", [*(f"{name}Role" for name in FUNCTIONS), "SweepRole"])
-def test_actions_exist(role: str) -> None:
-    """IAM knows every action; a misspelt one would be accepted and do nothing."""
-    for action in allowed_actions(role):
-        service, name = action.split(":")
-        assert name.lower() in known_actions()[service]["Actions"], action
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_writes_into_its_own_log(name: str) -> None:
     """And into no other."""
     [logs] = [
         statement
-        for statement in role_statements(f"{name}Role")
+        for statement in statements_of(f"{name}Role")
         if statement.get("Sid") == "WriteLogs"
     ]
     function = RESOURCES[f"{name}Function"]["Properties"]
     assert logs["Resource"] == {"Fn::GetAtt": [f"{name}LogGroup", "Arn"]}
     assert function["LoggingConfig"]["LogGroup"] == {"Ref": f"{name}LogGroup"}
     assert function["Role"] == {"Fn::GetAtt": [f"{name}Role", "Arn"]}
-
-
-def test_only_step_functions_takes_the_state_machines_role() -> None:
-    """And only Lambda takes the functions'."""
-    for role, service in {
-        "SweepRole": "states",
-        **{f"{name}Role": "lambda" for name in FUNCTIONS},
-    }.items():
-        [statement] = RESOURCES[role]["Properties"]["AssumeRolePolicyDocument"]["Statement"]
-        assert statement["Principal"] == {"Service": f"{service}.amazonaws.com"}
 
 
 def test_what_the_publisher_sets_back_is_what_the_template_says() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any, Final
 
 import pytest
-from tests.template.sweep_definition import events, load_definition
+from tests.template.state_machines import events, load_definition
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.estimate import PAYLOAD_BYTES_MAX

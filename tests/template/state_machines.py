@@ -1,25 +1,17 @@
-"""The sweep's state machine as tests read it: its states, who leads where, its history."""
+"""State machines as tests read them: their states, who leads where, their history."""
 
 from __future__ import annotations
 
 import json
-import shutil
-import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import pytest
 import yaml
 from tests.support.sam_template import TEMPLATE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
-
-DEFINITION: Final = TEMPLATE.parent / "statemachines" / "sweep.asl.yaml"
-_ASL_VALIDATOR: Final = (
-    TEMPLATE.parent / "tests/template/asl/node_modules/asl-validator/dist/bin/asl-validator.js"
-)
 
 _AROUND_EXECUTION: Final = 2  # ExecutionStarted, ExecutionSucceeded
 _AROUND_STATE: Final = 2  # ...StateEntered, ...StateExited
@@ -45,9 +37,14 @@ class State:
     scope: tuple[str, ...]
 
 
-def load_definition() -> dict[str, Any]:
+def definition_of(name: str) -> Path:
+    """The file of a state machine."""
+    return TEMPLATE.parent / "statemachines" / f"{name}.asl.yaml"
+
+
+def load_definition(name: str = "sweep") -> dict[str, Any]:
     """The definition as it stands, substitutions not made."""
-    definition: dict[str, Any] = yaml.safe_load(DEFINITION.read_text(encoding="utf-8"))
+    definition: dict[str, Any] = yaml.safe_load(definition_of(name).read_text(encoding="utf-8"))
     return definition
 
 
@@ -55,20 +52,6 @@ def substituted(machine: Mapping[str, Any]) -> dict[str, Any]:
     """*machine* as in the partition aws: linters do not know ``${Partition}`` within an ARN."""
     result: dict[str, Any] = json.loads(json.dumps(machine).replace("${Partition}", "aws"))
     return result
-
-
-def objections(machine: Mapping[str, Any], folder: Path) -> str:
-    """Objections of the validator that knows JSONata; skips if it is not installed."""
-    node = shutil.which("node")
-    if not (node and _ASL_VALIDATOR.exists()):
-        pytest.skip(
-            "node or the validator is not installed; run: npm --prefix tests/template/asl ci"
-        )
-    path = folder / "definition.asl.json"
-    path.write_text(json.dumps(substituted(machine)))
-    command = [node, str(_ASL_VALIDATOR), "--json-path", str(path)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    return done.stdout + done.stderr if done.returncode else ""
 
 
 def states(machine: Mapping[str, Any], scope: tuple[str, ...] = ()) -> Iterator[State]:

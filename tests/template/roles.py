@@ -1,0 +1,61 @@
+"""The template's roles and policies: their statements, and the actions of the code's calls."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import json
+from functools import cache
+from pathlib import Path
+from typing import Any, Final
+
+import botocore.session
+from botocore import xform_name
+from tests.support.sam_template import TEMPLATE, load_template
+
+RESOURCES: Final = load_template()["Resources"]
+LIBRARY: Final = sorted((TEMPLATE.parent / "layers" / "bucketsum" / "bucketsum").rglob("*.py"))
+WRITES_LOGS: Final = {"logs:CreateLogStream", "logs:PutLogEvents"}
+
+
+def listed(value: Any) -> list[Any]:  # noqa: ANN401 - a policy's one-or-many
+    """IAM lets a list of one be written without its brackets."""
+    return value if isinstance(value, list) else [value]
+
+
+def statements_of(name: str) -> list[dict[str, Any]]:
+    """All statements of a role or a policy: conditional ones, and those of policies apart."""
+    properties = RESOURCES[name]["Properties"]
+    assert "ManagedPolicyArns" not in properties
+    policies = properties.get("Policies", [properties]) + [
+        resource["Properties"]
+        for resource in RESOURCES.values()
+        if resource["Type"] == "AWS::IAM::Policy"
+        and {"Ref": name} in resource["Properties"]["Roles"]
+    ]
+    return [
+        statement["Fn::If"][1] if "Fn::If" in statement else statement
+        for policy in policies
+        for statement in policy["PolicyDocument"]["Statement"]
+    ]
+
+
+def allowed(role: str) -> set[str]:
+    """The actions that the role allows."""
+    return {action for statement in statements_of(role) for action in listed(statement["Action"])}
+
+
+@cache
+def action_of(service: str, method: str) -> str:
+    """The name of a client's method as an action: ``s3``, ``get_object`` → ``s3:GetObject``."""
+    names = botocore.session.get_session().get_service_model(service).operation_names
+    [name] = [name for name in names if xform_name(name) == method]
+    return f"{service}:{name}"
+
+
+@cache
+def known_actions() -> dict[str, Any]:
+    """Service → what cfn-lint knows of its IAM actions; it does not look into SAM templates."""
+    cfn_lint = Path(str(importlib.metadata.distribution("cfn-lint").locate_file("cfnlint")))
+    data = cfn_lint / "data" / "AdditionalSpecs" / "Policies.json"
+    known: dict[str, Any] = json.loads(data.read_bytes())
+    return known

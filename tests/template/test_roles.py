@@ -1,0 +1,64 @@
+"""Rules for every role and policy of the template."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Final
+
+import pytest
+from tests.template.roles import RESOURCES, known_actions, listed, statements_of
+
+OF_STATE_MACHINES: Final = {"BackfillRole", "SweepRole"}
+OF_SWEEPS: Final = ("PlannerRole", "PublisherRole", "ProberRole", "AnalystRole", "SweepRole")
+OF_BACKFILLS: Final = ("EnqueuerRole", "BackfillRole")
+OWN_BUCKET: Final = r"\$\{AWS::StackName}-\$\{AWS::AccountId}-\$\{AWS::Region}"
+SWEEPS: Final = (
+    r"Sweep|Prober|Measurements|Planner|Publisher|Analyst",
+    r"Hasher|Digests|Arrivals|Inbox",
+)
+BACKFILLS: Final = (
+    rf"Backfill|Enqueuer|Bucket|{OWN_BUCKET}",
+    r"Hasher|Digests|ArrivalsQueue|Slicer|Sweep",
+)
+REACH: Final = dict.fromkeys(OF_SWEEPS, SWEEPS) | dict.fromkeys(OF_BACKFILLS, BACKFILLS)
+"""Role → its resources have a name of the first kind, and none of the second."""
+
+
+def named(kind: str) -> list[str]:
+    """The resources whose type ends with *kind*."""
+    return [name for name, resource in RESOURCES.items() if resource["Type"].endswith(kind)]
+
+
+@pytest.mark.parametrize("name", [*named("Role"), *named("Policy")])
+def test_actions_exist(name: str) -> None:
+    """IAM knows every action; a misspelt one would be accepted and do nothing."""
+    for statement in statements_of(name):
+        for action in listed(statement["Action"]):
+            service, operation = action.split(":")
+            known = known_actions()[service]["Actions"]
+            assert operation == "*" or operation.removesuffix("*").lower() in known, action
+
+
+@pytest.mark.parametrize("name", named("::Role"))
+def test_only_its_service_takes_a_role(name: str) -> None:
+    """Step Functions or Lambda; no person and no other service can act as the role."""
+    service = "states" if name in OF_STATE_MACHINES else "lambda"
+    [statement] = RESOURCES[name]["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+    assert statement == {
+        "Effect": "Allow",
+        "Principal": {"Service": f"{service}.amazonaws.com"},
+        "Action": "sts:AssumeRole",
+    }
+
+
+@pytest.mark.parametrize("name", REACH)
+def test_every_permission_names_a_resource_of_its_feature(name: str) -> None:
+    """No wildcard; sweeps and backfills reach nothing of the arrivals' functions and tables."""
+    own, other = REACH[name]
+    for statement in statements_of(name):
+        for resource in listed(statement["Resource"]):
+            text = json.dumps(resource)
+            assert resource != "*"
+            assert re.search(own, text), text
+            assert not re.search(other, text), text

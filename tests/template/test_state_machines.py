@@ -1,0 +1,124 @@
+"""Rules for both state machines: linters accept them, and nothing in them is unreachable."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+import yaml
+from tests.support.sam_template import TEMPLATE, load_template
+from tests.template.state_machines import (
+    definition_of,
+    load_definition,
+    states,
+    substituted,
+    targets,
+)
+
+NAMES: Final = ("sweep", "backfill")
+MACHINES: Final = {name: load_definition(name) for name in NAMES}
+ASL_VALIDATOR: Final = (
+    TEMPLATE.parent / "tests/template/asl/node_modules/asl-validator/dist/bin/asl-validator.js"
+)
+
+
+def placeholders(machine: dict[str, Any]) -> set[str]:
+    """The names of the substitutions."""
+    return set(re.findall(r"\$\{(\w+)}", json.dumps(machine)))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_are_unique(name: str) -> None:
+    """A state's name says which one it is, within Maps too."""
+    names = [state.name for state in states(MACHINES[name])]
+    assert len(set(names)) == len(names)
+    assert all(re.fullmatch(r"([A-Z][a-z]+)+", name) for name in names)
+
+
+@pytest.mark.parametrize(
+    "machine",
+    [
+        part
+        for machine in MACHINES.values()
+        for part in (
+            machine,
+            *(s.body["ItemProcessor"] for s in states(machine) if s.body["Type"] == "Map"),
+        )
+    ],
+    ids=lambda machine: str(machine["StartAt"]),
+)
+def test_every_state_is_reached_and_leads_on(machine: dict[str, Any]) -> None:
+    """From StartAt each state can be reached, and each one leads to another or ends."""
+    reached, waiting = set(), [machine["StartAt"]]
+    while waiting:
+        name = waiting.pop()
+        reached.add(name)
+        body = machine["States"][name]
+        waiting += targets(body) - reached
+        assert targets(body) or body.get("End") or body["Type"] in {"Succeed", "Fail"}
+    assert reached == set(machine["States"])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_substitutions_are_those_of_the_template(name: str) -> None:
+    """Each ``${Name}`` is substituted, and nothing is substituted in vain."""
+    resource = load_template()["Resources"][f"{name.title()}StateMachine"]
+    assert placeholders(MACHINES[name]) == set(resource["Properties"]["DefinitionSubstitutions"])
+
+
+def test_cfn_lint_has_nothing_against_the_definitions(tmp_path: Path) -> None:
+    """cfn-lint looks at definitions within a template only."""
+    resources = {}
+    for name, machine in MACHINES.items():
+        definition = substituted(machine)
+        arn = "arn:aws:lambda:us-east-1:111122223333:function"
+        resources[name.title()] = {
+            "Type": "AWS::StepFunctions::StateMachine",
+            "Properties": {
+                "RoleArn": f"arn:aws:iam::111122223333:role/{name}",
+                "Definition": definition,
+                "DefinitionSubstitutions": {
+                    placeholder: f"{arn}:{placeholder}" for placeholder in placeholders(definition)
+                },
+            },
+        }
+    template = tmp_path / "inline.json"
+    template.write_text(json.dumps({"Resources": resources}))
+    done = subprocess.run(
+        [Path(sys.executable).with_name("cfn-lint"), template],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (0, "")
+
+
+@pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")
+@pytest.mark.skipif(
+    not ASL_VALIDATOR.exists(), reason="not there; run: npm --prefix tests/template/asl ci"
+)
+@pytest.mark.parametrize("name", NAMES)
+def test_asl_validator_has_nothing_against_the_definition(name: str, tmp_path: Path) -> None:
+    """The validator that knows JSONata takes it."""
+    path = tmp_path / f"{name}.asl.json"
+    path.write_text(json.dumps(substituted(MACHINES[name])))
+    done = subprocess.run(
+        ["node", str(ASL_VALIDATOR), "--json-path", str(path)],  # noqa: S607 - wherever it is
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_definition_has_no_anchors(name: str) -> None:
+    """CloudFormation reads definitions without resolving YAML's aliases, so each is written out."""
+    tokens = list(yaml.scan(definition_of(name).read_text(encoding="utf-8")))
+    assert not [token for token in tokens if isinstance(token, yaml.AnchorToken | yaml.AliasToken)]
