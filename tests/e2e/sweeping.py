@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import time
 import uuid
 import zipfile
 from contextlib import contextmanager
@@ -12,14 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-import pytest
+from tests.e2e.command import until
 from tests.support.sam_template import load_template
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
-from bucketsum.sweep.records import Run, RunStatus, run_id_of
+from bucketsum.sweep.records import Run, run_id_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_stepfunctions import SFNClient
@@ -29,8 +28,6 @@ if TYPE_CHECKING:
 SOURCES: Final = Path(__file__).parents[2] / "src"
 ORIGINAL_MEMORY_MB: Final[int] = load_template()["Parameters"]["MemorySize"]["Default"]
 """The prober's, between sweeps: what the stack is deployed with."""
-
-_SECONDS: Final = 180
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,17 +171,3 @@ class Sweeps:
 
     def _status(self, execution: str) -> str:
         return self.executions.describe_execution(executionArn=execution)["status"]
-
-
-def until(holds: Callable[[], bool], what: str, seconds: float = _SECONDS) -> None:
-    """Wait until *holds*."""
-    deadline = time.monotonic() + seconds
-    while not holds():
-        if time.monotonic() > deadline:
-            pytest.fail(f"waited {seconds} s for {what}")
-        time.sleep(0.1)
-
-
-def is_running(run: Run | None) -> bool:
-    """Whether the table says so."""
-    return run is not None and run.status is RunStatus.RUNNING

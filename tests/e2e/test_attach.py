@@ -3,39 +3,28 @@
 from __future__ import annotations
 
 import hashlib
-import json
-import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
-from click.testing import CliRunner
+from tests.e2e.command import answer, until
 
 from bucketsum_cli import stack_update
-from bucketsum_cli.root_command import cli
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
 
 KEYS: Final = ("plain.bin", "a name with spaces", "1+1=2", "100%25 + é.txt", "日本語/ü")
-SECONDS: Final = 60
-
-
-def document_of(*arguments: str) -> Any:  # noqa: ANN401 - a JSON document
-    """The JSON document of a command that succeeds."""
-    arguments = (*arguments, "--local", "--json")
-    result = CliRunner(mix_stderr=False).invoke(cli, arguments)
-    assert result.exit_code == 0, f"{result.output}\n{result.stderr}\n{result.exception!r}"
-    return json.loads(result.stdout)
 
 
 def recorded(stack: Stack, bucket: str) -> dict[str, str | None]:
     """The SHA-1 of each key, once all keys have a row."""
-    table, deadline = stack.digests_table(), time.monotonic() + SECONDS
-    rows: dict[str, str | None] = {}
-    while len(rows) < len(KEYS) and time.monotonic() < deadline:
-        rows = {key: row.sha1 for key in KEYS for row in table.versions_of(bucket, key)}
-        time.sleep(0.1)
-    return rows
+    table = stack.digests_table()
+
+    def rows() -> dict[str, str | None] | None:
+        digests = {key: row.sha1 for key in KEYS for row in table.versions_of(bucket, key)}
+        return digests if len(digests) == len(KEYS) else None
+
+    return until(rows, "a row of each key")
 
 
 @pytest.mark.usefixtures("at_project")
@@ -47,7 +36,7 @@ def test_objects_of_an_attached_bucket_are_hashed(
     monkeypatch.setattr(stack_update, "_POLL_SECONDS", 0.2)
     s3, bucket = stack.client("s3"), f"attached-{via}"
     s3.create_bucket(Bucket=bucket)
-    attached = document_of("attach", bucket, "--via", via, "--deploy", "--yes")
+    attached = answer("attach", bucket, "--via", via, "--deploy", "--yes")
     assert attached["changed"] is attached["stack_updated"] is True
     contents = {key: key.encode() * 1000 for key in KEYS}
     for key, content in contents.items():
@@ -55,9 +44,9 @@ def test_objects_of_an_attached_bucket_are_hashed(
     assert recorded(stack, bucket) == {
         key: hashlib.sha1(content).hexdigest() for key, content in contents.items()
     }
-    buckets = document_of("buckets")["buckets"]
+    buckets = answer("buckets")["buckets"]
     assert {entry["bucket"]: entry["problems"] for entry in buckets}[bucket] == []
-    detached = document_of("detach", bucket, "--eventbridge-off", "--deploy", "--yes")
+    detached = answer("detach", bucket, "--eventbridge-off", "--deploy", "--yes")
     assert detached["changed"] is detached["stack_updated"] is True
     configuration = s3.get_bucket_notification_configuration(Bucket=bucket)
     assert set(configuration) == {"ResponseMetadata"}

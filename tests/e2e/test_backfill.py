@@ -6,17 +6,13 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from click.testing import CliRunner
-
-from bucketsum_cli.root_command import cli
+from tests.e2e.command import answer, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,14 +22,6 @@ if TYPE_CHECKING:
 OBJECTS: Final = int(os.environ.get("BACKFILL_OBJECTS", "600"))
 PREFIX: Final = "before/"
 WAIT_SECONDS: Final = 120 + OBJECTS / 10
-
-
-def answer(*arguments: str) -> Any:  # noqa: ANN401 - a JSON document
-    """The JSON document of a `bucketsum backfill` command that succeeds."""
-    words = ["backfill", *arguments, "--local", "--json"]
-    result = CliRunner(mix_stderr=False).invoke(cli, words)
-    assert result.exit_code == 0, f"{result.output}\n{result.stderr}\n{result.exception!r}"
-    return json.loads(result.stdout)
 
 
 def content_of(number: int) -> bytes:
@@ -66,15 +54,14 @@ def put_objects(stack: Stack) -> None:
         list(threads.map(put, range(OBJECTS)))
 
 
-def ended(backfill_id: str, *states: str) -> Any:  # noqa: ANN401 - a JSON document
-    """The backfill once it is in one of *states*."""
-    deadline = time.monotonic() + WAIT_SECONDS
-    while time.monotonic() < deadline:
-        progress = answer("show", backfill_id)
-        if progress["state"] in states:
-            return progress
-        time.sleep(1)
-    pytest.fail(f"not {states} in {WAIT_SECONDS} s: {progress}")
+def ended(backfill_id: str) -> Any:  # noqa: ANN401 - a JSON document
+    """The backfill once it is done."""
+
+    def progress() -> Any:  # noqa: ANN401 - as above
+        shown = answer("backfill", "show", backfill_id)
+        return shown if shown["state"] == "done" else None
+
+    return until(progress, "the backfill to be done", WAIT_SECONDS)
 
 
 def recorded(stack: Stack) -> dict[str, list[str | None]]:
@@ -94,15 +81,15 @@ def test_objects_from_before_are_hashed_once(stack: Stack) -> None:
     """Stopped, resumed, two at once on overlapping prefixes, repeated: every row, and no more."""
     with without_events(stack):
         put_objects(stack)
-    bill = answer(stack.bucket, "--prefix", PREFIX, "--dry-run")["bill"]
+    bill = answer("backfill", stack.bucket, "--prefix", PREFIX, "--dry-run")["bill"]
     assert (bill["object_count"], bill["is_exact"]) == (OBJECTS, True)
-    assert answer("list") == []
+    assert answer("backfill", "list") == []
 
-    whole = answer(stack.bucket, "--prefix", PREFIX, "--yes")["backfill"]
-    answer("stop", whole)
-    folder = answer(stack.bucket, "--prefix", f"{PREFIX}1/", "--yes")["backfill"]
-    answer("resume", whole)
-    first, second = ended(whole, "done"), ended(folder, "done")
+    whole = answer("backfill", stack.bucket, "--prefix", PREFIX, "--yes")["backfill"]
+    answer("backfill", "stop", whole)
+    folder = answer("backfill", stack.bucket, "--prefix", f"{PREFIX}1/", "--yes")["backfill"]
+    answer("backfill", "resume", whole)
+    first, second = ended(whole), ended(folder)
 
     expected = {
         f"{PREFIX}{number % 3}/{number:06d}": [hashlib.sha1(content_of(number)).hexdigest()]
@@ -114,6 +101,6 @@ def test_objects_from_before_are_hashed_once(stack: Stack) -> None:
     assert first["queued_objects"] == OBJECTS
     assert second["queued_objects"] == OBJECTS // 3
 
-    again = ended(answer(stack.bucket, "--prefix", PREFIX, "--yes")["backfill"], "done")
+    again = ended(answer("backfill", stack.bucket, "--prefix", PREFIX, "--yes")["backfill"])
     assert (again["hashed_objects"], again["skipped_objects"]) == (0, OBJECTS)
     assert recorded(stack) == expected

@@ -7,10 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from click.testing import CliRunner
+from tests.e2e.command import run
 
 from bucketsum_cli import bucket_contents
-from bucketsum_cli.root_command import cli
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
@@ -72,9 +71,7 @@ def test_thousands_of_versions_and_markers_go(stack: Stack, bucket: str) -> None
 
     with ThreadPoolExecutor(8) as threads:
         list(threads.map(put_and_delete, range(KEYS)))
-    arguments = ["delete", "--stack", NAME, "--yes", "--json"]
-    ended = CliRunner(mix_stderr=False).invoke(cli, arguments)
-    assert ended.exit_code == 0, ended.stderr
+    ended = run("delete", "--stack", NAME, "--yes", "--json")
     assert json.loads(ended.stdout)["buckets"] == [{"bucket": bucket, "deleted": 2 * KEYS}]
     assert not bucket_contents.exists(s3, bucket)
     assert bucket_contents.exists(s3, stack.bucket)

@@ -4,41 +4,29 @@ from __future__ import annotations
 
 import hashlib
 import json
-import time
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING
 
 import pytest
-from click.testing import CliRunner
+from tests.e2e.command import answer, until
 
 from bucketsum.digest_rows import Row, RowKey, Status
 from bucketsum.object_events import DeletedBy
 from bucketsum_cli import stack_update
-from bucketsum_cli.root_command import cli
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bucketsum_cli.stack import Stack
 
-SECONDS: Final = 60
-
-
-def command(*arguments: str) -> Any:  # noqa: ANN401 - a JSON document
-    """The JSON document of a command that succeeds."""
-    result = CliRunner(mix_stderr=False).invoke(cli, (*arguments, "--local", "--json"))
-    assert result.exit_code == 0, f"{result.output}\n{result.stderr}\n{result.exception!r}"
-    return json.loads(result.stdout)
-
 
 def awaited(stack: Stack, row_key: RowKey, is_so: Callable[[Row], object]) -> Row:
     """The row, as soon as it *is_so*."""
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline:
+
+    def look() -> Row | None:
         row = stack.digests_table().row_at(row_key)
-        if row and is_so(row):
-            return row
-        time.sleep(0.1)
-    pytest.fail(f"{row_key} is not as expected after {SECONDS} s: {row}")
+        return row if row and is_so(row) else None
+
+    return until(look, f"{row_key} to be as expected")
 
 
 def is_hashed(row: Row) -> bool:
@@ -62,7 +50,7 @@ def test_a_deleted_version_is_marked_and_keeps_its_digest(stack: Stack) -> None:
     after = awaited(stack, first, lambda row: row.deletion)
     assert after.deletion
     assert (after.deletion.by, after.sha1) == (DeletedBy.REQUEST, before.sha1)
-    objects = command("find", hashlib.sha1(content).hexdigest())["objects"]
+    objects = answer("find", hashlib.sha1(content).hexdigest())["objects"]
     assert {each["version"]: bool(each["deleted_at"]) for each in objects} == {
         versions[0]: True,
         versions[1]: False,
@@ -101,7 +89,7 @@ def test_an_attached_bucket_reports_deletions_and_restores(
     monkeypatch.setattr(stack_update, "_POLL_SECONDS", 0.2)
     s3, bucket, key = stack.client("s3"), f"deleting-{via}", "a key"
     s3.create_bucket(Bucket=bucket)
-    command("attach", bucket, "--via", via, "--deploy", "--yes")
+    answer("attach", bucket, "--via", via, "--deploy", "--yes")
     place = RowKey(bucket, key, "null")
     s3.put_object(Bucket=bucket, Key=key, Body=b"first")
     awaited(stack, place, is_hashed)
@@ -112,4 +100,4 @@ def test_an_attached_bucket_reports_deletions_and_restores(
     s3.restore_object(Bucket=bucket, Key=key, RestoreRequest={"Days": 1})
     restored = awaited(stack, place, is_hashed)
     assert restored.sha1 == hashlib.sha1(b"second").hexdigest()
-    command("detach", bucket, "--eventbridge-off", "--deploy", "--yes")
+    answer("detach", bucket, "--eventbridge-off", "--deploy", "--yes")

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner
+from tests.e2e.command import run
 
 from bucketsum_cli import emulator
 from bucketsum_cli.emulator import LocalProject
@@ -20,7 +20,6 @@ from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import demo, demo_files, deploy, gateway, launcher
 from bucketsum_cli.local.deploy import bring_up
 from bucketsum_cli.local.interpreter import Interpreter
-from bucketsum_cli.root_command import cli
 from bucketsum_cli.stack import find_local_stack
 
 if TYPE_CHECKING:
@@ -161,11 +160,8 @@ def test_up_deploys_again_where_it_runs(at_project: LocalProject, stack: Stack) 
     """A second `up` keeps the local emulator and what is in it, and takes new parameters."""
     before = emulator.running(at_project)
 
-    done = CliRunner(mix_stderr=False).invoke(
-        cli, ["local", "up", "--json", "--parameter", "ExtraAlgorithms=sha256,crc32"]
-    )
+    done = run("local", "up", "--json", "--parameter", "ExtraAlgorithms=sha256,crc32")
 
-    assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["pid"] == before.pid
     environment = stack.client("lambda").get_function_configuration(FunctionName=stack.function)
     assert environment["Environment"]["Variables"]["EXTRA_ALGORITHMS"] == "sha256,crc32"
@@ -202,9 +198,8 @@ def test_the_demonstration_compares_every_file_and_leaves_a_running_stack_alone(
     stack.client("s3").put_object(Bucket=stack.bucket, Key="not-the-demo", Body=b"x")
     before = emulator.running(small_demo)
 
-    done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo"])
+    done = run("local", "demo")
 
-    assert done.exit_code == 0, done.stderr
     assert done.stdout.splitlines()[-1].strip() == "10 of 10 equal sha1sum"
     assert emulator.running(small_demo) == before
     keys = stack.client("s3").list_objects_v2(Bucket=stack.bucket)["Contents"]
@@ -221,9 +216,8 @@ def test_the_demonstration_fails_if_a_digest_differs(
     monkeypatch.setattr(demo_command, "bring_up", lambda _project, _chosen: stack)
     monkeypatch.setattr(demo, "sha1sum", lambda path: "0" * 40 if path.name == "empty" else "1")
 
-    done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo", "--keep", "--json"])
+    done = run("local", "demo", "--keep", "--json", expected=1)
 
-    assert done.exit_code == 1
     assert json.loads(done.stdout)["equal_count"] == 0
 
 
@@ -239,9 +233,8 @@ def test_the_demonstration_cleans_up(
         raise CannotDoError("half-way")
 
     monkeypatch.setattr(demo_command, "run_demo", break_down)
-    done = CliRunner(mix_stderr=False).invoke(cli, ["local", "demo"])
+    run("local", "demo", expected=CannotDoError.exit_code)
 
-    assert done.exit_code == CannotDoError.exit_code
     assert stopped == [small_demo.separate("demo")]
 
 

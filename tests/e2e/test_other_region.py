@@ -5,16 +5,15 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import boto3
 import pytest
-from click.testing import CliRunner
+from tests.e2e.command import run
 
 from bucketsum_cli import emulator
 from bucketsum_cli.local.interpreter import newest_interpreter
 from bucketsum_cli.local.sam import Sam, template_parameters
-from bucketsum_cli.root_command import cli
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -61,19 +60,12 @@ def deployed(
     return NAME
 
 
-def answer(*arguments: str) -> Any:  # noqa: ANN401 - a JSON document
-    """The JSON document of the command, which must succeed."""
-    where = ("--stack", NAME, "--region", REGION, "--json")
-    result = CliRunner(mix_stderr=False).invoke(cli, [*arguments, *where])
-    assert result.exit_code == 0, f"{result.output}\n{result.stderr}"
-    return json.loads(result.stdout)
-
-
 @pytest.mark.usefixtures("deployed")
 def test_a_sweep_of_the_packaged_template_runs_in_another_region() -> None:
     """A stack deployed without a clone in eu-central-1 plans, measures and prices a sweep."""
-    document = answer(
+    ended = run(
         "tune", "run", "--yes", "--memory", "128,256", "--chunk", "1MiB", "--object-size", "1MB",
-        "--runs", "2",
+        "--runs", "2", "--stack", NAME, "--region", REGION, "--json",
     )  # fmt: skip
+    document = json.loads(ended.stdout)
     assert (document["run"]["status"], document["run"]["region"]) == ("SUCCEEDED", REGION)

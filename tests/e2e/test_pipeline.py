@@ -11,7 +11,8 @@ import time
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
+from tests.e2e.command import answer, run, until
 
 from bucketsum_cli import emulator
 from bucketsum_cli.local.demo import sha1sum
@@ -28,27 +29,11 @@ if TYPE_CHECKING:
 ODD_KEYS = ("plain.bin", "a name with spaces", "1+1=2", "100%25", "ünïcode/日本語.txt", "empty")
 
 
-def run(*arguments: str, expected: int = 0) -> Result:
-    """Run the command in this process; its exit status must be *expected*."""
-    result = CliRunner(mix_stderr=False).invoke(cli, list(arguments))
-    assert result.exit_code == expected, f"{result.output}\n{result.stderr}\n{result.exception!r}"
-    return result
-
-
-def answer(*arguments: str, expected: int = 0) -> Any:  # noqa: ANN401 - a JSON document
-    """The JSON document on stdout."""
-    return json.loads(run(*arguments, "--local", "--json", expected=expected).stdout)
-
-
-def waited_for(stack: Stack, key: str, seconds: float = 60) -> list[dict[str, Any]]:
+def waited_for(stack: Stack, key: str) -> list[dict[str, Any]]:
     """The rows of *key* as DynamoDB has them, once there is one."""
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
-        rows = stack.digests_table().versions_of(stack.bucket, key)
-        if rows:
-            return [{"sha1": row.sha1, "status": row.status, "entry": row.entry} for row in rows]
-        time.sleep(0.05)
-    pytest.fail(f"no row for {key} within {seconds} s")
+    table = stack.digests_table()
+    rows = until(lambda: list(table.versions_of(stack.bucket, key)), f"a row of {key}")
+    return [{"sha1": row.sha1, "status": row.status, "entry": row.entry} for row in rows]
 
 
 @pytest.mark.usefixtures("at_project")
@@ -99,13 +84,11 @@ def test_every_version_of_a_key_is_recorded(stack: Stack) -> None:
     for content in contents:
         s3.put_object(Bucket=stack.bucket, Key="versions", Body=content)
 
-    deadline = time.monotonic() + 60
-    while len(stack.digests_table().versions_of(stack.bucket, "versions")) < len(contents):
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    def recorded() -> set[str | None]:
+        return {row.sha1 for row in stack.digests_table().versions_of(stack.bucket, "versions")}
 
-    recorded = {row.sha1 for row in stack.digests_table().versions_of(stack.bucket, "versions")}
-    assert recorded == {hashlib.sha1(content).hexdigest() for content in contents}
+    until(lambda: len(recorded()) == len(contents), "the rows of all versions")
+    assert recorded() == {hashlib.sha1(content).hexdigest() for content in contents}
 
 
 @pytest.mark.usefixtures("at_project")
@@ -123,13 +106,11 @@ def test_a_malformed_message_is_kept_with_its_reason_and_can_be_sent_again(stack
 
 
 def _awaited_failure(text: str) -> str:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        shown = CliRunner(mix_stderr=False).invoke(cli, ["failures", "--local"]).stdout
-        if text in shown:
-            return shown
-        time.sleep(0.2)
-    pytest.fail(f"no message with {text!r} in the dead-letter queue within 60 s")
+    def shown() -> str:
+        out = CliRunner(mix_stderr=False).invoke(cli, ["failures", "--local"]).stdout
+        return out if text in out else ""
+
+    return until(shown, f"a message with {text!r} in the dead-letter queue")
 
 
 def test_objects_deleted_before_they_are_read_leave_nothing_behind(stack: Stack) -> None:
@@ -149,14 +130,13 @@ def test_objects_deleted_before_they_are_read_leave_nothing_behind(stack: Stack)
     s3.put_object(Bucket=stack.bucket, Key="after-deleted", Body=b"still here")
 
     waited_for(stack, "after-deleted")
-    deadline = time.monotonic() + 60
     names: list[Any] = ["ApproximateNumberOfMessages", "ApproximateNumberOfMessagesNotVisible"]
-    while time.monotonic() < deadline:
+
+    def is_empty() -> bool:
         queue = sqs.get_queue_attributes(QueueUrl=stack.arrivals_queue_url, AttributeNames=names)
-        if set(queue["Attributes"].values()) == {"0"}:
-            break
-        time.sleep(0.2)
-    assert set(queue["Attributes"].values()) == {"0"}
+        return set(queue["Attributes"].values()) == {"0"}
+
+    until(is_empty, "the queue to be empty")
     assert stack.digests_table().versions_of(stack.bucket, "deleted") == []
 
 
@@ -174,9 +154,8 @@ def test_what_was_denied_is_hashed_once_it_is_allowed(
     allow()
     run("redrive", "--key", denied_key, "--local")
 
-    deadline = time.monotonic() + 60
-    while row["status"] == "unreadable" and time.monotonic() < deadline:
-        (row,) = waited_for(stack, denied_key)
+    until(lambda: waited_for(stack, denied_key)[0]["status"] != "unreadable", "the digest")
+    (row,) = waited_for(stack, denied_key)
     assert row["sha1"] == hashlib.sha1(b"denied at first").hexdigest()
 
 
@@ -241,13 +220,12 @@ def test_the_logs_hold_one_structured_line_for_an_object(stack: Stack) -> None:
     stack.client("s3").put_object(Bucket=stack.bucket, Key="logged", Body=b"logged content")
     waited_for(stack, "logged")
 
-    deadline = time.monotonic() + 30
-    line: dict[str, Any] = {}
-    while not line and time.monotonic() < deadline:
-        for text in run("local", "logs").stdout.splitlines():
-            if text.startswith("{") and json.loads(text).get("key") == "logged":
-                line = json.loads(text)
+    def logged() -> dict[str, Any]:
+        texts = run("local", "logs").stdout.splitlines()
+        lines: list[dict[str, Any]] = [json.loads(text) for text in texts if text.startswith("{")]
+        return next((line for line in lines if line.get("key") == "logged"), {})
 
+    line = until(logged, "the log line of the object")
     assert line["sha1"] == hashlib.sha1(b"logged content").hexdigest()
     assert line["outcome"] == "hashed"
     assert line["size_bytes"] == len(b"logged content")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps, until
+from tests.e2e.command import until
+from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps
 
 from bucketsum.sweep.records import RunStatus
 from bucketsum.sweep.samples import ProberProcess, Sample, SampleStatus

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from functools import cache
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Final
 from xml.etree import ElementTree as ET
@@ -52,10 +53,22 @@ class _Page(HTMLParser):
         return [value for _, attrs in self.tags if (value := attrs.get(name))]
 
 
+@cache
+def grid_page() -> str:
+    """The page of `grid_results`; drawing it takes a second."""
+    return page_of(grid_results())
+
+
+@cache
+def two_objects_page() -> _Page:
+    """The page of a run with plots of two objects."""
+    cells, samples = a_grid(objects=(HUNDRED_MB, 500_000_000))
+    return _Page(page_of(results(cells, samples)))
+
+
 def test_every_number_of_the_table_is_in_the_plots() -> None:
     """A cell's hint has the texts that its row has; speeds stand in the heat map too."""
-    run = grid_results()
-    html = page_of(run)
+    run, html = grid_results(), grid_page()
     heat_map = html[html.index('id="p0-heat"') : html.index('id="p0-memory"')]
     for _, stats in measured(run.cells):
         speed = speed_text(stats.mb_per_s)
@@ -68,7 +81,7 @@ def test_every_number_of_the_table_is_in_the_plots() -> None:
 
 def test_what_failed_is_in_the_page_with_its_cause() -> None:
     """A failing cell has its place in the heat map, its row, and a table of causes."""
-    html = page_of(grid_results())
+    html = grid_page()
     assert html.count(">failed</text>") == 1
     assert "no measurement (Sandbox.Timedout: Task timed out after 900.00 seconds)" in html
     assert "<h2>Failures</h2>" in html
@@ -91,7 +104,7 @@ def test_nothing_from_outside_becomes_markup() -> None:
 
 def test_a_page_needs_nothing_else() -> None:
     """It refers to nothing outside itself, and forbids a browser to run or to fetch anything."""
-    html = page_of(grid_results())
+    html = grid_page()
     page = _Page(html)
     references = page.values("href") + page.values("src")
     assert all(reference.startswith("#") for reference in references)
@@ -104,8 +117,7 @@ def test_a_page_needs_nothing_else() -> None:
 
 def test_ids_are_unique_and_every_reference_meets_one() -> None:
     """Plots of one page do not take each other's patterns, markers or descriptions."""
-    cells, samples = a_grid(objects=(HUNDRED_MB, 500_000_000))
-    page = _Page(page_of(results(cells, samples)))
+    page = two_objects_page()
     ids = page.values("id")
     assert len(ids) == len(set(ids))
     referred = {value[1:] for value in page.values("href")}
@@ -115,9 +127,7 @@ def test_ids_are_unique_and_every_reference_meets_one() -> None:
 
 def test_every_plot_says_in_words_what_it_shows() -> None:
     """Who does not see a plot hears its title and its extremes; three plots an object."""
-    cells, samples = a_grid(objects=(HUNDRED_MB, 500_000_000))
-    page = _Page(page_of(results(cells, samples)))
-    plots = [attrs for tag, attrs in page.tags if tag == "svg"]
+    plots = [attrs for tag, attrs in two_objects_page().tags if tag == "svg"]
     assert len(plots) == 6
     assert all(attrs["role"] == "img" and attrs["aria-labelledby"] for attrs in plots)
     assert all(attrs["viewbox"] and "width" not in attrs for attrs in plots)
@@ -125,7 +135,7 @@ def test_every_plot_says_in_words_what_it_shows() -> None:
 
 def test_the_same_run_is_the_same_page() -> None:
     """Nothing in it depends on when or where it was written."""
-    assert page_of(grid_results()) == page_of(grid_results())
+    assert page_of(grid_results()) == grid_page()
 
 
 def test_local_numbers_are_never_shown_as_awss() -> None:
@@ -168,7 +178,7 @@ def test_marks_are_never_cut_by_the_frame() -> None:
 
 def test_every_plot_colour_of_the_theme_has_a_dark_value() -> None:
     """A variable that only light mode defines would be unreadable in dark mode."""
-    html = page_of(grid_results())
+    html = grid_page()
     light, dark = re.findall(r":root \{(.*?)\}", html, re.DOTALL)
     used = set(re.findall(r"var\((--[\w-]+)\)", html))
     names = [set(re.findall(r"(--[\w-]+):", css)) for css in (light, dark)]

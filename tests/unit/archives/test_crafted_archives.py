@@ -141,7 +141,7 @@ def test_names_take_no_more_memory_than_is_reserved(kind: str) -> None:
     ),
     st.lists(st.tuples(st.integers(0, 70_000), st.integers(0, 255)), max_size=3),
 )  # fmt: skip
-@examples(max_examples=25, deadline=None)
+@examples(max_examples=25)
 def test_any_names_and_lies_are_bounded(names: list[bytes], changes: list[tuple[int, int]]) -> None:
     """Memory, rows and the archive's own SHA-1 hold for any mixture, and with changed bytes."""
     data = bytearray(crafted(names, 300))

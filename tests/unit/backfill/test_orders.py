@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from moto import mock_aws
 from tests.support.sam_template import create_table
@@ -186,7 +186,7 @@ KINDS: Final = (
 STEPS: Final = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 5)), max_size=14)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(steps=STEPS)
 def test_a_row_is_never_wrong(dynamodb: Any, steps: list[tuple[str, int]]) -> None:  # noqa: ANN401 - a client
     """A digest is of the entity tag beside it, and no event is overtaken by a listing.
@@ -217,7 +217,7 @@ def test_a_row_is_never_wrong(dynamodb: Any, steps: list[tuple[str, int]]) -> No
         assert row.deletion is None
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60)
 @given(puts=st.integers(1, 4), heard=st.sets(st.integers(0, 3)), listed=st.integers(0, 3))
 def test_lost_events_are_made_good(
     dynamodb: Any,  # noqa: ANN401 - a client

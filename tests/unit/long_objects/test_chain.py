@@ -64,7 +64,7 @@ def sha1_of(content: bytes) -> str:
     algorithms=st.lists(st.sampled_from(EXTRA_ALGORITHMS), unique=True).map(tuple),
     luck=LUCK,
 )
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=100)
 def test_no_byte_is_skipped_or_repeated(
     size: int, slice_bytes: int, chunk_bytes: int, algorithms: tuple[str, ...], luck: Luck
 ) -> None:
@@ -86,7 +86,7 @@ def test_no_byte_is_skipped_or_repeated(
 
 
 @given(size=SIZES, new_size=SIZES, before=st.integers(0, 8), luck=LUCK)
-@hypothesis_settings(max_examples=100, deadline=None)
+@hypothesis_settings(max_examples=100)
 def test_an_overwritten_object_gives_way(size: int, new_size: int, before: int, luck: Luck) -> None:
     """After some slices another object is put: its digest is recorded, and nothing remains."""
     chain = Chain(512, luck=luck, chunk_bytes=100)
@@ -106,7 +106,7 @@ def test_an_overwritten_object_gives_way(size: int, new_size: int, before: int, 
 
 
 @given(luck=LUCK, before=st.integers(0, 8))
-@hypothesis_settings(max_examples=50, deadline=None)
+@hypothesis_settings(max_examples=50)
 def test_a_deleted_object_ends_its_chain(luck: Luck, before: int) -> None:
     """It is gone, and so is its progress."""
     chain = Chain(512, luck=luck, chunk_bytes=100)

@@ -41,7 +41,7 @@ def written(path: Path, data_set: DataSet, block_bytes: int, piece_bytes: int = 
 
 
 @given(st.integers(1_000, 30_000), BLOCK_SIZES, st.integers(1, 2_000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_each_record_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, size_bytes: int, block_bytes: int, piece_bytes: int
 ) -> None:

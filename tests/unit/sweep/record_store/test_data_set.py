@@ -22,7 +22,7 @@ SIZES = st.integers(1_000, 60_000)
 
 
 @given(SIZES)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 def test_records_fill_any_size(size_bytes: int) -> None:
     """All records together have the size, and each is within the slot of a block file."""
     data_set = DataSet(size_bytes)
@@ -48,7 +48,7 @@ def test_ids_differ() -> None:
 
 
 @given(SIZES, st.integers(0, 1_000))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_index_finds_each_record(size_bytes: int, number: int) -> None:
     """Its bytes are those of the record with the id."""
     data_set = DataSet(size_bytes)
