@@ -5,6 +5,7 @@ from __future__ import annotations
 import struct
 import zlib
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,7 @@ class Part:
         return deflated(self.content) if self.method == 8 else self.content
 
 
+@lru_cache(16)
 def deflated(content: bytes) -> bytes:
     """*content* as raw deflate."""
     engine = zlib.compressobj(9, zlib.DEFLATED, -15)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ def operations_called(handler: Path, library: Iterable[Path]) -> set[tuple[str, 
     """
     bodies: dict[str, list[ast.AST]] = {}
     for path in library:
-        for name, body in _definitions(ast.parse(path.read_text(encoding="utf-8"))):
+        for name, body in _definitions_in(path):
             bodies.setdefault(name, []).append(body)
     reached: set[str] = set()
     waiting: list[ast.AST] = [ast.parse(handler.read_text(encoding="utf-8"))]
@@ -39,6 +40,11 @@ def operations_called(handler: Path, library: Iterable[Path]) -> set[tuple[str, 
         reached |= new
         waiting += [body for name in new for body in bodies.get(name, [])]
     return operations
+
+
+@cache
+def _definitions_in(path: Path) -> list[tuple[str, ast.AST]]:
+    return list(_definitions(ast.parse(path.read_text(encoding="utf-8"))))
 
 
 def _definitions(module: ast.AST) -> Iterator[tuple[str, ast.AST]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,6 +13,8 @@ from tests.support.sam_template import TEMPLATE
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
+
+NAMES: Final = ("sweep", "backfill")
 
 _AROUND_EXECUTION: Final = 2  # ExecutionStarted, ExecutionSucceeded
 _AROUND_STATE: Final = 2  # ...StateEntered, ...StateExited
@@ -52,6 +55,31 @@ def substituted(machine: Mapping[str, Any]) -> dict[str, Any]:
     """*machine* as in the partition aws: linters do not know ``${Partition}`` within an ARN."""
     result: dict[str, Any] = json.loads(json.dumps(machine).replace("${Partition}", "aws"))
     return result
+
+
+def placeholders(machine: Mapping[str, Any]) -> set[str]:
+    """The names that CloudFormation substitutes."""
+    return set(re.findall(r"\$\{(\w+)}", json.dumps(machine)))
+
+
+def inline_template() -> dict[str, Any]:
+    """A template that has the definitions within it."""
+    arn = "arn:aws:lambda:us-east-1:111122223333:function"
+    machines = {name: substituted(load_definition(name)) for name in NAMES}
+    resources = {
+        name.title(): {
+            "Type": "AWS::StepFunctions::StateMachine",
+            "Properties": {
+                "RoleArn": f"arn:aws:iam::111122223333:role/{name}",
+                "Definition": machine,
+                "DefinitionSubstitutions": {
+                    placeholder: f"{arn}:{placeholder}" for placeholder in placeholders(machine)
+                },
+            },
+        }
+        for name, machine in machines.items()
+    }
+    return {"Resources": resources}
 
 
 def states(machine: Mapping[str, Any], scope: tuple[str, ...] = ()) -> Iterator[State]:

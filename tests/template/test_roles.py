@@ -53,7 +53,7 @@ def test_only_its_service_takes_a_role(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", REACH)
-def test_every_permission_names_a_resource_of_its_feature(name: str) -> None:
+def test_every_permission_names_a_resource_of_this_stack(name: str) -> None:
     """No wildcard; sweeps and backfills reach nothing of the arrivals' functions and tables."""
     own, other = REACH[name]
     for statement in statements_of(name):

@@ -6,31 +6,28 @@ import json
 import re
 import shutil
 import subprocess
-import sys
-from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 import yaml
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.template.state_machines import (
+    NAMES,
     definition_of,
     load_definition,
+    placeholders,
     states,
     substituted,
     targets,
 )
 
-NAMES: Final = ("sweep", "backfill")
+if TYPE_CHECKING:
+    from pathlib import Path
+
 MACHINES: Final = {name: load_definition(name) for name in NAMES}
 ASL_VALIDATOR: Final = (
     TEMPLATE.parent / "tests/template/asl/node_modules/asl-validator/dist/bin/asl-validator.js"
 )
-
-
-def placeholders(machine: dict[str, Any]) -> set[str]:
-    """The names of the substitutions."""
-    return set(re.findall(r"\$\{(\w+)}", json.dumps(machine)))
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -70,33 +67,6 @@ def test_substitutions_are_those_of_the_template(name: str) -> None:
     """Each ``${Name}`` is substituted, and nothing is substituted in vain."""
     resource = load_template()["Resources"][f"{name.title()}StateMachine"]
     assert placeholders(MACHINES[name]) == set(resource["Properties"]["DefinitionSubstitutions"])
-
-
-def test_cfn_lint_has_nothing_against_the_definitions(tmp_path: Path) -> None:
-    """cfn-lint looks at definitions within a template only."""
-    resources = {}
-    for name, machine in MACHINES.items():
-        definition = substituted(machine)
-        arn = "arn:aws:lambda:us-east-1:111122223333:function"
-        resources[name.title()] = {
-            "Type": "AWS::StepFunctions::StateMachine",
-            "Properties": {
-                "RoleArn": f"arn:aws:iam::111122223333:role/{name}",
-                "Definition": definition,
-                "DefinitionSubstitutions": {
-                    placeholder: f"{arn}:{placeholder}" for placeholder in placeholders(definition)
-                },
-            },
-        }
-    template = tmp_path / "inline.json"
-    template.write_text(json.dumps({"Resources": resources}))
-    done = subprocess.run(
-        [Path(sys.executable).with_name("cfn-lint"), template],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert (done.returncode, done.stdout) == (0, "")
 
 
 @pytest.mark.skipif(not shutil.which("node"), reason="node is not installed")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from itertools import product
 from typing import Any
 
 import pytest
@@ -21,32 +22,40 @@ def made(service: Any) -> Any:  # noqa: ANN401 - any of our clients
     return client_of(service, CONFIG)
 
 
+REGIONS = ("us-east-1", "eu-central-1", "cn-north-1", "us-gov-west-1")
 DESCRIBE = """
-import json, sys
+import json, os, sys
 import boto3
 from botocore.config import Config
-from bucketsum.clients import client_of
+from bucketsum.clients import SERVICES, client_of
 config = Config(connect_timeout=7, retries={"mode": "standard", "total_max_attempts": 4})
-for client in client_of(sys.argv[1], config), boto3.Session().client(sys.argv[1], config=config):
+
+def described(client):
     meta, model = client.meta, client.meta.service_model
-    print(json.dumps([meta.endpoint_url, meta.region_name, meta.config.connect_timeout,
-        meta.config.retries, list(model.operation_names), list(model.shape_names), model.metadata,
-        meta.method_to_api_mapping]))
+    return [meta.endpoint_url, meta.region_name, meta.config.connect_timeout, meta.config.retries,
+        list(model.operation_names), list(model.shape_names), model.metadata,
+        meta.method_to_api_mapping]
+
+for region in sys.argv[1:]:
+    os.environ["AWS_DEFAULT_REGION"] = region
+    session = boto3.Session()
+    for service in SERVICES:
+        ours, theirs = client_of(service, config), session.client(service, config=config)
+        print(json.dumps([region, service, described(ours), described(theirs)]))
 """
 """In a process of its own: moto, which other tests import, adds shapes to boto3's models."""
 
 
-@pytest.mark.parametrize("service", SERVICES)
-@pytest.mark.parametrize("region", ["us-east-1", "eu-central-1", "cn-north-1", "us-gov-west-1"])
-def test_a_client_is_boto3s_own(service: str, region: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_client_is_boto3s_own() -> None:
     """boto3 is the oracle: the same operations, shapes, endpoint and configuration."""
-    monkeypatch.setenv("AWS_DEFAULT_REGION", region)
     process = subprocess.run(
-        [sys.executable, "-c", DESCRIBE, service], capture_output=True, text=True, check=True
+        [sys.executable, "-c", DESCRIBE, *REGIONS], capture_output=True, text=True, check=True
     )
-    ours, theirs = map(json.loads, process.stdout.splitlines())
-    assert ours == theirs
-    assert ours[1:3] == [region, 7]
+    clients = [json.loads(line) for line in process.stdout.splitlines()]
+    assert [client[:2] for client in clients] == [list(each) for each in product(REGIONS, SERVICES)]
+    for region, _, ours, theirs in clients:
+        assert ours == theirs
+        assert ours[1:3] == [region, 7]
 
 
 def test_the_environment_says_where_a_service_is(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,19 +14,32 @@ from bucketsum.sweep.record_store.block_file import BlockLayout, write_block_fil
 from bucketsum.sweep.record_store.data_set import DataSet, id_of, queries
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
+
+    Read = Callable[[str, Sequence[int]], subprocess.CompletedProcess[str]]
 
 DATA_SET = DataSet(50_000)
 
 
-def read(folder: Path, name: str, ids: list[int]) -> subprocess.CompletedProcess[str]:
-    """Run one reader on the block file in *folder*."""
-    (folder / "ids").write_text("\n".join(map(str, ids)))
-    commands = readers(folder)
-    if name not in commands:
-        pytest.skip("g++ is not installed")
-    command = [*commands[name], str(folder / "blocks"), str(folder / "ids")]
-    return subprocess.run(command, check=False, capture_output=True, text=True)
+@pytest.fixture(scope="module")
+def commands(tmp_path_factory: pytest.TempPathFactory) -> Mapping[str, Sequence[str]]:
+    """The readers by language, compiled once."""
+    return readers(tmp_path_factory.mktemp("readers"))
+
+
+@pytest.fixture
+def read(tmp_path: Path, commands: Mapping[str, Sequence[str]]) -> Read:
+    """Runs one reader on the block file of the test."""
+
+    def run(name: str, ids: Sequence[int]) -> subprocess.CompletedProcess[str]:
+        (tmp_path / "ids").write_text("\n".join(map(str, ids)))
+        if name not in commands:
+            pytest.skip("g++ is not installed")
+        command = [*commands[name], str(tmp_path / "blocks"), str(tmp_path / "ids")]
+        return subprocess.run(command, check=False, capture_output=True, text=True)
+
+    return run
 
 
 def block_file(folder: Path, block_bytes: int = 1_024) -> Path:
@@ -38,10 +51,12 @@ def block_file(folder: Path, block_bytes: int = 1_024) -> Path:
 
 @pytest.mark.parametrize("name", ["Python", "C++"])
 @pytest.mark.parametrize("block_bytes", [512, 640, 65_536])
-def test_each_language_reads_and_verifies(tmp_path: Path, name: str, block_bytes: int) -> None:
+def test_each_language_reads_and_verifies(
+    tmp_path: Path, read: Read, name: str, block_bytes: int
+) -> None:
     """The file that Python wrote is read by the layout alone: the byte order is fixed."""
     block_file(tmp_path, block_bytes)
-    done = read(tmp_path, name, queries(DATA_SET.records, DATA_SET.records))
+    done = read(name, queries(DATA_SET.records, DATA_SET.records))
     assert done.stderr == ""
     times = json.loads(done.stdout)
     assert times["records"] == DATA_SET.records
@@ -49,27 +64,27 @@ def test_each_language_reads_and_verifies(tmp_path: Path, name: str, block_bytes
 
 
 @pytest.mark.parametrize("name", ["Python", "C++"])
-def test_each_language_notices_a_damaged_record(tmp_path: Path, name: str) -> None:
+def test_each_language_notices_a_damaged_record(tmp_path: Path, read: Read, name: str) -> None:
     """A changed byte in the text of the first record."""
     path = block_file(tmp_path)
     place = BlockLayout(1_024, DATA_SET.records).data_offset + 20
     content = bytearray(path.read_bytes())
     content[place] ^= 1
     path.write_bytes(content)
-    done = read(tmp_path, name, [id_of(0)])
+    done = read(name, [id_of(0)])
     assert done.returncode != 0
     assert f"the CRC of the record {id_of(0)} is wrong" in done.stderr
 
 
-def test_cpp_refuses_other_files_and_other_records(tmp_path: Path) -> None:
+def test_cpp_refuses_other_files_and_other_records(tmp_path: Path, read: Read) -> None:
     """A short file, another file, and an id that is not there."""
     path = block_file(tmp_path)
-    assert "no record" in read(tmp_path, "C++", [id_of(DATA_SET.records)]).stderr
+    assert "no record" in read("C++", [id_of(DATA_SET.records)]).stderr
     content = path.read_bytes()
     path.write_bytes(content[:-1])
-    assert "not the size of its header" in read(tmp_path, "C++", []).stderr
+    assert "not the size of its header" in read("C++", []).stderr
     path.write_bytes(b"X" + content[1:])
-    assert "not a block file of version 1" in read(tmp_path, "C++", []).stderr
+    assert "not a block file of version 1" in read("C++", []).stderr
 
 
 def test_a_missing_compiler_is_no_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
