@@ -64,7 +64,9 @@ class ProgramClient:
         if self._name == ClientName.S5CMD:
             endpoint = ["--endpoint-url", self._endpoint] if self._endpoint else []
             return ["s5cmd", *endpoint, "cp", source, path]
-        options = f"provider=AWS,env_auth=true,region={self._region}"
-        if self._endpoint:
-            options += f",force_path_style=true,endpoint='{self._endpoint}'"
+        options = f"env_auth=true,region={self._region}"
+        if self._endpoint:  # the provider AWS would put the bucket into the host's name
+            options += f",provider=Other,force_path_style=true,endpoint='{self._endpoint}'"
+        else:
+            options += ",provider=AWS"
         return ["rclone", "copyto", f":s3,{options}:{self._bucket}/{key}", path]
