@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
@@ -16,6 +17,7 @@ from botocore.loaders import create_loader
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
 from tests.support.programs import not_compared_with
+from tests.support.uncovered import uncovered
 from xdist.scheduler import LoadScopeScheduling
 
 from bucketsum.s3.curl_connections import Connections, Transfer
@@ -44,6 +46,17 @@ _SUITES_OF_ONE_WORKER: Final = (
     "tests/integration/bench/",  # boxes, which are counted
 )
 _SUITE_OF_EVERY_WORKER: Final = "tests/simulation/"  # tests of seconds, which share nothing
+_UNCOVERED: Final = (
+    ("botocore.client.BaseClient", "_make_api_call"),
+    ("botocore.session.Session", "create_client"),
+    ("boto3.session.Session", "__init__"),
+    ("moto.core.models.MockAWS", "start"),
+    ("moto.core.models.MockAWS", "stop"),
+    ("matplotlib.figure.Figure", "savefig"),
+    ("rich.console.Console", "print"),
+)
+"""Class and method of libraries; what they call of ours, other tests cover."""
+
 _AWS_DOMAINS: Final = (".amazonaws.com", ".amazonaws.com.cn", ".api.aws", ".on.aws")
 
 hypothesis_settings.register_profile(
@@ -106,6 +119,18 @@ def botocore_reads_once() -> Iterator[None]:
         patch.setattr(botocore.session, "create_loader", cache(create_loader))
         patch.setattr(EventAliaser, "_alias_event_name", known_alias)
         patch.setattr(botocore.hooks, "accepts_kwargs", cache(botocore.hooks.accepts_kwargs))
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def libraries_are_uncovered() -> Iterator[None]:
+    """Trace none of the libraries that take most of the time."""
+    with pytest.MonkeyPatch.context() as patch:
+        for owner, name in _UNCOVERED:
+            module, _, attribute = owner.rpartition(".")
+            if module in sys.modules:  # only what a collected test has imported
+                target = getattr(sys.modules[module], attribute)
+                patch.setattr(target, name, uncovered(vars(target)[name]))
         yield
 
 
