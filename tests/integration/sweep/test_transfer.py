@@ -171,7 +171,8 @@ _PROGRAMS: Final = {
     "s5cmd": '[ "$1 $2 $3" = "--endpoint-url $AWS_ENDPOINT_URL cp" ] && from="$4" to="$5"',
     "aws": '[ "$1 $2 $5" = "s3 cp --only-show-errors" ] && from="$3" to="$4"',
     "rclone": '[ "$1 ${2%/objects/*}" = "copyto :s3,env_auth=true,region=us-east-1,'
-    'provider=Other,force_path_style=true,endpoint=\'$AWS_ENDPOINT_URL\':sweeps" ] && from="$2" to="$3"',
+    "provider=Other,force_path_style=true,endpoint='$AWS_ENDPOINT_URL':sweeps\" ] "
+    '&& from="$2" to="$3"',
 }
 """The arguments that each program needs; it copies from a folder with the data set's files."""
 
