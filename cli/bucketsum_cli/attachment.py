@@ -39,7 +39,7 @@ def check_bucket(stack: Stack, bucket: str) -> None:
         if error.response["Error"]["Code"] not in _MISSING:
             raise
         raise CannotDoError(f"there is no bucket {bucket} in this account") from error
-    own = stack.connection.session.region_name
+    own = stack.connection.region
     region = answer["ResponseMetadata"]["HTTPHeaders"].get("x-amz-bucket-region", own)
     if region != own:
         raise CannotDoError(
@@ -63,7 +63,7 @@ def deploy_command(stack: Stack, values: Mapping[str, str]) -> str:
     overrides = " ".join(f"{name}={shlex.quote(value)}" for name, value in values.items())
     return (
         f"sam build && sam deploy --stack-name {stack.name} "
-        f"--region {stack.connection.session.region_name} --parameter-overrides {overrides}"
+        f"--region {stack.connection.region} --parameter-overrides {overrides}"
     )
 
 

@@ -10,17 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
+from bucketsum_cli.connection import Connection, connection_to, local_connection
 from bucketsum_cli.output import note
 from bucketsum_cli.served_buckets import serves
-from bucketsum_cli.stack import (
-    DEFAULT_NAME,
-    Connection,
-    Stack,
-    connection_to,
-    find_local_stack,
-    find_stack,
-    local_connection,
-)
+from bucketsum_cli.stack import DEFAULT_NAME, Stack, find_local_stack, find_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -5,14 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
-import boto3
-from botocore.config import Config
 from botocore.exceptions import ClientError
 
-from bucketsum import __version__
 from bucketsum.digests_table import DigestsTable
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum_cli import emulator
+from bucketsum_cli.connection import connection_to, local_connection
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -23,31 +20,16 @@ if TYPE_CHECKING:
     from mypy_boto3_cloudwatch import CloudWatchClient
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
     from mypy_boto3_logs import CloudWatchLogsClient
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_stepfunctions import SFNClient
 
+    from bucketsum_cli.connection import Connection
     from bucketsum_cli.emulator import LocalProject
 
 DEFAULT_NAME: Final = "bucketsum"
-
-CONNECTIONS: Final = 32
-"""Maximum number of open connections of a client; no command needs more at a time."""
-
-_CONFIG: Final = Config(
-    connect_timeout=10,
-    read_timeout=60,
-    retries={"mode": "standard", "total_max_attempts": 5},
-    max_pool_connections=CONNECTIONS,
-    user_agent_extra=f"bucketsum/{__version__}",
-)
-
-_LOCAL_CONFIG: Final = Config(
-    proxies={},  # the user's proxy cannot reach 127.0.0.1 of this machine
-    use_dualstack_endpoint=False,  # nor may the user's variables choose another address
-    use_fips_endpoint=False,
-)
 
 _OUTPUTS: Final[Mapping[str, str]] = {
     "bucket": "BucketName",
@@ -57,47 +39,6 @@ _OUTPUTS: Final[Mapping[str, str]] = {
     "function": "HasherFunctionName",
     "log_group": "HasherLogGroupName",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Connection:
-    """Access to AWS, or to the local emulator.
-
-    Attributes:
-        session: Credentials and Region.
-        endpoint: Address of the local emulator; None is AWS itself.
-        ca_bundle: File with the certificate authority of the emulator; None is the default.
-    """
-
-    session: boto3.Session
-    endpoint: str | None = None
-    ca_bundle: str | None = None
-
-    @property
-    def is_local(self) -> bool:
-        """Whether it is the local emulator's."""
-        return self.endpoint is not None
-
-    def client(self, service: str, region: str | None = None) -> Any:  # noqa: ANN401 - `Stack.client` has the types
-        """Make a client for *service*, by default in the session's Region; it takes some 20 ms.
-
-        Raises:
-            CannotDoError: The endpoint or the Region is not valid.
-        """
-        names: Any = service  # the stubs want a literal of every service there is
-        config = _CONFIG.merge(_LOCAL_CONFIG) if self.endpoint else _CONFIG
-        try:
-            return self.session.client(
-                names,
-                region_name=region,
-                endpoint_url=self.endpoint,
-                verify=self.ca_bundle,
-                config=config,
-            )
-        except ValueError as error:  # botocore's own classes derive from other types
-            raise CannotDoError(
-                f"{error}; check --region and the variables AWS_ENDPOINT_URL and AWS_REGION"
-            ) from error
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,6 +105,13 @@ class Stack:
                 "build && sam deploy`)"
             )
 
+    def function_configuration(
+        self, name: str | None = None
+    ) -> FunctionConfigurationResponseTypeDef:
+        """Return Lambda's configuration of the function *name*, by default of the hasher."""
+        name = name or self.function
+        return self.client("lambda").get_function_configuration(FunctionName=name)
+
     def progress_table(self) -> ProgressTable:
         """Return the long objects in progress, which are in its table of digests."""
         return ProgressTable(self.client("dynamodb"), self.table)
@@ -198,21 +146,6 @@ def find_local_stack(project: LocalProject | None = None) -> Stack:
         CannotDoError: It is not running, or nothing is deployed on it.
     """
     return _stack_at(*local_connection(project))
-
-
-def connection_to(region: str | None = None, profile: str | None = None) -> Connection:
-    """Connect to the account of the environment's, or the profile's, credentials."""
-    return Connection(boto3.Session(profile_name=profile, region_name=region))
-
-
-def local_connection(project: LocalProject | None = None) -> tuple[Connection, str]:
-    """Connect to the local emulator of *project*; also return the name of its stack.
-
-    Raises:
-        CannotDoError: It is not running.
-    """
-    aws = emulator.running(project or emulator.local_project())
-    return Connection(aws.session(), aws.endpoint, aws.ca_bundle), aws.stack
 
 
 def _stack_at(connection: Connection, name: str) -> Stack:

@@ -104,7 +104,7 @@ def stack_status(stack: Stack) -> StackStatus:
     activity = _activity(stack, now)
     return StackStatus(
         stack=stack.name,
-        region=stack.connection.session.region_name or "",
+        region=stack.connection.region,
         checked_at=iso_text(now),
         waiting_messages=arrivals[_WAITING],
         in_flight_messages=arrivals[_IN_FLIGHT],
@@ -190,11 +190,10 @@ def _estimated_usd(stack: Stack, now: datetime) -> tuple[float | None, str | Non
     """Lambda's price of this month, and a note on it; None if there is no price."""
     if stack.connection.is_local:
         return None, "the local emulator costs nothing"
-    function = stack.client("lambda").get_function_configuration(FunctionName=stack.function)
-    region = stack.connection.session.region_name or ""
+    function = stack.function_configuration()
     measurements = _measurements(stack)
     find_prices = measurements.prices if measurements else prices_in
-    prices = find_prices(region, function["Architectures"][0])
+    prices = find_prices(stack.connection.region, function["Architectures"][0])
     note = f"the prices are those of {prices.priced_as}" if prices.priced_as else None
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     metrics = {name: lambda_metric(stack, name.title()) for name in ("duration", "invocations")}

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_cli.stack import Connection
+    from bucketsum_cli.connection import Connection
 
 _POLL_SECONDS: Final = 2.0
 _TABLES: Final = ("DigestsTable", "MeasurementsTable")
@@ -121,7 +121,7 @@ def _require_deletable(description: StackTypeDef) -> None:
 def _leftovers(connection: Connection, name: str) -> StackParts:
     """Find by their names what a deleted stack left behind."""
     account = connection.client("sts").get_caller_identity()["Account"]
-    bucket = f"{name}-{account}-{connection.session.region_name}"  # as in template.yaml
+    bucket = f"{name}-{account}-{connection.region}"  # as in template.yaml
     buckets = (bucket,) if _is_inbox(connection.client("s3"), bucket, name) else ()
     tables = tuple(
         table
@@ -131,7 +131,7 @@ def _leftovers(connection: Connection, name: str) -> StackParts:
     )
     if not buckets and not tables:
         raise CannotDoError(
-            f"there is no stack {name} in {connection.session.region_name}, and nothing left of "
+            f"there is no stack {name} in {connection.region}, and nothing left of "
             "one; name yours with --stack, --region and --profile"
         )
     return StackParts(name, None, buckets, tables)

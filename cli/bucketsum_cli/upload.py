@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from boto3.s3.transfer import S3Transfer, TransferConfig
 
 from bucketsum.digest_rows import NULL_VERSION, Row, RowKey
+from bucketsum_cli.connection import CONNECTIONS
 from bucketsum_cli.files import LocalFile, Skipped
-from bucketsum_cli.stack import CONNECTIONS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -22,6 +22,7 @@ from samcli.cli.types import (  # type: ignore[import-untyped] # no types
 from tests.support.fifo import open_fifo
 
 from bucketsum_cli import emulator, process
+from bucketsum_cli.connection import Connection
 from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import demo, launcher, lock
@@ -29,7 +30,6 @@ from bucketsum_cli.local.commands import local
 from bucketsum_cli.local.interpreter import Interpreter
 from bucketsum_cli.local.runtime import make_runtime
 from bucketsum_cli.local.sam import Sam, template_parameters
-from bucketsum_cli.stack import Connection
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run

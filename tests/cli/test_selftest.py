@@ -32,9 +32,10 @@ from bucketsum.digest_rows import Row, RowKey
 from bucketsum.digests_table import DigestsTable
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum_cli.commands import selftest
+from bucketsum_cli.connection import Connection
 from bucketsum_cli.selftest import scratch, stack_checks
 from bucketsum_cli.selftest.header import redacted
-from bucketsum_cli.stack import Connection, Stack
+from bucketsum_cli.stack import Stack
 from bucketsum_cli.tune import progress
 
 if TYPE_CHECKING:

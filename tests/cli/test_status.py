@@ -16,7 +16,8 @@ from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import Prices, prices_in
 from bucketsum.sweep.records import Run as SweepRun
 from bucketsum.sweep.records import RunStatus
-from bucketsum_cli.stack import Connection, Stack, find_stack
+from bucketsum_cli.connection import Connection
+from bucketsum_cli.stack import Stack, find_stack
 from bucketsum_cli.stack_status import stack_status
 
 if TYPE_CHECKING:

@@ -102,12 +102,9 @@ class Backfills:
         self._stack = stack
         self._states: SFNClient = stack.client("stepfunctions")
         self.table = BackfillsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
-        configuration = stack.client("lambda").get_function_configuration(
-            FunctionName=stack.function
-        )
-        region = stack.connection.session.region_name or ""
+        configuration = stack.function_configuration()
         [architecture] = configuration.get("Architectures", ["x86_64"])
-        self.prices: Prices = prices_in(region, architecture)
+        self.prices: Prices = prices_in(stack.connection.region, architecture)
         self.setup = Setup(
             memory_mb=configuration["MemorySize"],
             concurrency=int(stack.parameters["BackfillConcurrency"]),

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
+    from bucketsum_cli.connection import Connection
     from bucketsum_cli.options import Target
-    from bucketsum_cli.stack import Connection
     from bucketsum_cli.teardown import StackParts
 
 

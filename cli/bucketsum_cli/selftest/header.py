@@ -28,23 +28,17 @@ def header_of(stack: Stack) -> dict[str, Any]:
         BotoCoreError: AWS cannot be reached.
         ClientError: AWS refused.
     """
-    function = stack.client("lambda").get_function_configuration(FunctionName=stack.function)
-    described = stack.client("cloudformation").describe_stacks(StackName=stack.name)["Stacks"][0]
+    function = stack.function_configuration()
     return {
         "bucketsum": __version__,
         "python": platform.python_version(),
         "boto3": boto3.__version__,
-        "region": stack.connection.session.region_name,
+        "region": stack.connection.region,
         "is_local": stack.connection.is_local,
         "architecture": function["Architectures"][0],
         "runtime": function["Runtime"],
         "memory_mb": function["MemorySize"],
-        "parameters": _public(
-            {
-                parameter["ParameterKey"]: parameter.get("ParameterValue", "")
-                for parameter in described.get("Parameters", ())
-            }
-        ),
+        "parameters": _public(stack.parameters),
     }
 
 

@@ -156,9 +156,7 @@ def _malformed(scratch: Scratch) -> Finding:
 
 
 def _archive(scratch: Scratch) -> Finding:
-    function = scratch.stack.client("lambda").get_function_configuration(
-        FunctionName=scratch.stack.function
-    )
+    function = scratch.stack.function_configuration()
     variables = function.get("Environment", {}).get("Variables", {})
     suffix = variables.get("ARCHIVE_SUFFIXES", "").partition(",")[0]
     if not suffix:

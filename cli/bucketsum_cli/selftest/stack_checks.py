@@ -52,10 +52,6 @@ _LAYER_LINE: Final = '{ $.message = "layer" }'
 _METRICS_BEGIN: Final = timedelta(minutes=5)
 
 
-def _function(stack: Stack) -> Mapping[str, Any]:
-    return stack.client("lambda").get_function_configuration(FunctionName=stack.function)
-
-
 def _queue(stack: Stack) -> Mapping[Any, str]:
     answer = stack.client("sqs").get_queue_attributes(
         QueueUrl=stack.arrivals_queue_url, AttributeNames=["All"]
@@ -69,7 +65,10 @@ def _event_source(scratch: Scratch) -> Finding:
 
 
 def _visibility(scratch: Scratch) -> Finding:
-    attributes, function = _queue(scratch.stack), _function(scratch.stack)
+    attributes, function = (
+        _queue(scratch.stack),
+        scratch.stack.function_configuration(),
+    )
     visibility, timeout = int(attributes["VisibilityTimeout"]), function["Timeout"]
     if visibility < _TIMEOUTS * timeout:
         return failed(f"{visibility} s is less than {_TIMEOUTS} × the function's {timeout} s")
@@ -150,7 +149,7 @@ def _alarms(scratch: Scratch) -> Finding:
 
 
 def _layer(scratch: Scratch) -> Finding:
-    deployed_at = datetime.fromisoformat(_function(scratch.stack)["LastModified"])
+    deployed_at = datetime.fromisoformat(scratch.stack.function_configuration()["LastModified"])
 
     def look() -> dict[str, Any] | None:
         lines = scratch.log_lines(_LAYER_LINE, deployed_at)
@@ -186,7 +185,7 @@ def _traces(scratch: Scratch) -> Finding:
     stack = scratch.stack
     if stack.connection.is_local:
         return known_difference("X-Ray is off")
-    mode = _function(stack).get("TracingConfig", {}).get("Mode")
+    mode = stack.function_configuration().get("TracingConfig", {}).get("Mode")
     if mode != "Active":
         return failed(f"tracing is {mode}")
     xray = stack.client("xray")

@@ -46,26 +46,22 @@ class Sweeper:
     @property
     def is_local(self) -> bool:
         """Whether the stack is in the local emulator."""
-        return self._stack.connection.endpoint is not None
+        return self._stack.connection.is_local
 
     @property
     def region(self) -> str:
         """The stack's Region."""
-        return self._stack.connection.session.region_name or ""
+        return self._stack.connection.region
 
     def prices(self) -> Prices:
         """Lambda's prices for the prober's Region and CPU architecture."""
-        configuration = self._stack.client("lambda").get_function_configuration(
-            FunctionName=self._stack.outputs[_PROBER]
-        )
-        architectures: list[Any] = [*configuration.get("Architectures", ["x86_64"])]
-        return self.measurements.prices(self.region, architectures[0])
+        configuration = self._stack.function_configuration(self._stack.outputs[_PROBER])
+        [architecture] = configuration.get("Architectures", ["x86_64"])
+        return self.measurements.prices(self.region, architecture)
 
     def storage_mb(self) -> int:
         """The prober's /tmp in MiB."""
-        configuration = self._stack.client("lambda").get_function_configuration(
-            FunctionName=self._stack.outputs[_PROBER]
-        )
+        configuration = self._stack.function_configuration(self._stack.outputs[_PROBER])
         return configuration.get("EphemeralStorage", {}).get("Size", FREE_STORAGE_MB)
 
     def key_sizes(self, keys: Iterable[str], workload: Workload) -> list[int]:

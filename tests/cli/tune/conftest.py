@@ -12,7 +12,7 @@ from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
-from bucketsum_cli.stack import Connection
+from bucketsum_cli.connection import Connection
 from bucketsum_cli.tune import progress
 
 if TYPE_CHECKING:

@@ -19,8 +19,9 @@ from bucketsum_cli.tune.sweeper import Sweeper
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bucketsum_cli.connection import Connection
     from bucketsum_cli.options import Target
-    from bucketsum_cli.stack import Connection, Stack
+    from bucketsum_cli.stack import Stack
 
 _LOCAL_ADDRESSES: Final = "127.0.0.1,localhost"
 
@@ -82,7 +83,7 @@ def _bucket_of(stack: Stack, name: str | None) -> SweepBucket:
 
 
 def _place(target: Target, connection: Connection, bucket: SweepBucket, store: RunStore) -> Place:
-    region = bucket.region() or connection.session.region_name
+    region = bucket.region() or connection.region
     return Place(bucket, region, _environment(target, region), store)
 
 
