@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench.tables.spread import Spread
-from bucketsum_cli import output
+from bucketsum_cli import output, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -89,14 +89,14 @@ class Table:
         if self.remark:
             output.say(self.remark)
         columns = [
-            output.Column(
+            tables.Column(
                 column.title,
                 max(len(column.title), *(len(row[index]) for row in cells)),
                 right=self._is_numeric(index),
             )
             for index, column in enumerate(self.columns)
         ]
-        output.print_table(columns, cells)
+        tables.print_table(columns, cells)
 
     def _is_numeric(self, index: int) -> bool:
         values = [row[index] for row in self.rows if row[index] is not None]

@@ -15,18 +15,9 @@ from bucketsum.digest_rows import RowKey
 from bucketsum_cli.bucket import newest_version
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.files import FileSelection, files_under
-from bucketsum_cli.output import (
-    SHA1,
-    SIZE,
-    Cell,
-    Column,
-    moment_text,
-    note,
-    print_json_array,
-    print_table,
-    size_text,
-)
+from bucketsum_cli.output import moment_text, note, print_json_array, size_text
 from bucketsum_cli.rows import digest_cell, status_of
+from bucketsum_cli.tables import SHA1, SIZE, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.dynamodb_items import attributes_of
-from bucketsum_cli.output import Cell
+from bucketsum_cli.tables import Cell
 
 if TYPE_CHECKING:
     from bucketsum.digest_rows import Row

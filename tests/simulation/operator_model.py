@@ -12,7 +12,7 @@ from tests.simulation.sqs_model import ARRIVALS, BACKFILL, DEAD_LETTERS, LONG_OB
 
 from bucketsum.digests_table import DigestsTable
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum_cli import dead_letter_queue
+from bucketsum_cli import dead_letter_queue, dead_letter_redrive
 from bucketsum_cli.commands.redrive import _requeue
 from bucketsum_cli.commands.stop import _stopped
 
@@ -44,7 +44,7 @@ class Operator:
         """Send the messages of the dead-letter queue back."""
         try:
             with dead_letter_queue.received(self._stack, _LIMIT, _HOLD_SECONDS) as messages:
-                result = dead_letter_queue.send_back(self._stack, messages)
+                result = dead_letter_redrive.send_back(self._stack, messages)
             self._schedule.log("sent %d messages back", len(result.sent))
         except (BotoCoreError, ClientError) as error:
             self._schedule.log("bucketsum redrive ends with %r", error)

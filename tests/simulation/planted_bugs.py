@@ -28,7 +28,7 @@ from bucketsum import (
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import Deferred, ObjectGone, ObjectUnreadable, OutOfTime
 from bucketsum.s3 import botocore_reader, get_object, response_head
-from bucketsum_cli import dead_letter_queue
+from bucketsum_cli import dead_letter_redrive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -139,9 +139,9 @@ def _end_quietly(chunks: deadline.GuardedChunks) -> Iterator[bytes]:
 def _send_after_delete(stack: Any, messages: Any) -> Any:  # noqa: ANN401 - as the product's
     sqs = stack.client("sqs")
     if messages:
-        dead_letter_queue._delete(sqs, stack.dead_letter_queue_url, messages)
-        dead_letter_queue._send(sqs, stack.arrivals_queue_url, messages)
-    return dead_letter_queue.RedriveResult([], [], [])
+        dead_letter_redrive._delete(sqs, stack.dead_letter_queue_url, messages)
+        dead_letter_redrive._send(sqs, stack.arrivals_queue_url, messages)
+    return dead_letter_redrive.RedriveResult([], [], [])
 
 
 def _deferred_is_done(letters: Any, message: Any, error: Exception) -> bool:  # noqa: ANN401 - as the product's
@@ -203,7 +203,7 @@ _TABLE: Final = (
      _deferred_is_done),
     ("a dead-lettered message is deleted, not sent", dead_letters.DeadLetters, "_dead_letter",
      lambda *_: None),
-    ("redrive deletes before it sends", dead_letter_queue, "send_back", _send_after_delete),
+    ("redrive deletes before it sends", dead_letter_redrive, "send_back", _send_after_delete),
 )  # fmt: skip
 
 PLANTED_BUGS: Final = tuple(PlantedBug(*row) for row in (*_TABLE, *LATER_BUGS))

@@ -17,7 +17,7 @@ from tests.soak.workload import PREFIX, Uploaded, Version, Workload
 
 from bucketsum_cli import emulator
 from bucketsum_cli.bucket_contents import emptied
-from bucketsum_cli.dead_letter_queue import send_back
+from bucketsum_cli.dead_letter_redrive import send_back
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -6,8 +6,9 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.bill import Group
-from bucketsum_cli.output import Column, moment_text, print_table, say, size_text
+from bucketsum_cli.output import moment_text, say, size_text
 from bucketsum_cli.rows import iso_text
+from bucketsum_cli.tables import Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

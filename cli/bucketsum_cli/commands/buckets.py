@@ -9,7 +9,8 @@ import click
 from bucketsum_cli.attachment_checks import attachments
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import Cell, Column, print_json, print_table
+from bucketsum_cli.output import print_json
+from bucketsum_cli.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:
     from bucketsum_cli.attachment_checks import Attachment

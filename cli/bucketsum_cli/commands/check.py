@@ -12,8 +12,9 @@ from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.files import files_under, note_skipped, skipped_as_json
 from bucketsum_cli.members import files_as_members, members_by_path
 from bucketsum_cli.options import bucket_options, json_option, paths_argument, prefix_option
-from bucketsum_cli.output import KEY, SHA1, Cell, Column, note, print_json, print_table, say
+from bucketsum_cli.output import note, print_json, say
 from bucketsum_cli.rows import version_of
+from bucketsum_cli.tables import KEY, SHA1, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

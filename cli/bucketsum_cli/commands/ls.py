@@ -9,24 +9,9 @@ import click
 from bucketsum_cli.bucket import versions_in
 from bucketsum_cli.members import list_members
 from bucketsum_cli.options import bucket_options, json_option
-from bucketsum_cli.output import (
-    KEY,
-    MOMENT,
-    SHA1,
-    SIZE,
-    SPEED,
-    VERSION,
-    Cell,
-    Column,
-    answers,
-    moment_text,
-    note,
-    print_json_array,
-    print_table,
-    size_text,
-    speed_text,
-)
+from bucketsum_cli.output import answers, moment_text, note, print_json_array, size_text, speed_text
 from bucketsum_cli.rows import digest_cell, iso_text, status_of
+from bucketsum_cli.tables import KEY, MOMENT, SHA1, SIZE, SPEED, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

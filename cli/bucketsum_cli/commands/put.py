@@ -16,21 +16,10 @@ from rich.progress import (
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.files import files_under, note_skipped, skipped_as_json
 from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
-from bucketsum_cli.output import (
-    KEY,
-    SHA1,
-    SIZE,
-    SPEED,
-    Cell,
-    note,
-    print_json,
-    print_table,
-    progress,
-    size_text,
-    speed_text,
-)
+from bucketsum_cli.output import note, print_json, progress, size_text, speed_text
 from bucketsum_cli.rows import digest_cell, status_of
 from bucketsum_cli.served_buckets import serves
+from bucketsum_cli.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
 from bucketsum_cli.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:

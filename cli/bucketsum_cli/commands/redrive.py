@@ -9,7 +9,8 @@ import click
 
 from bucketsum.digest_rows import Status
 from bucketsum_cli.commands.failures import document_of, headline
-from bucketsum_cli.dead_letter_queue import received, send_back
+from bucketsum_cli.dead_letter_queue import received
+from bucketsum_cli.dead_letter_redrive import send_back
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import bucket_options, json_option, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, say
@@ -17,7 +18,7 @@ from bucketsum_cli.rows import event_of
 
 if TYPE_CHECKING:
     from bucketsum.digest_rows import Row
-    from bucketsum_cli.dead_letter_queue import RedriveResult
+    from bucketsum_cli.dead_letter_redrive import RedriveResult
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 

@@ -12,18 +12,9 @@ from rich.live import Live
 from bucketsum_cli.commands.long_objects import all_as_json, progress_text
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import (
-    Cell,
-    Column,
-    answers,
-    moment_text,
-    note,
-    print_json,
-    print_table,
-    size_text,
-    table_of,
-)
+from bucketsum_cli.output import answers, moment_text, note, print_json, size_text
 from bucketsum_cli.stack_status import stack_status
+from bucketsum_cli.tables import Cell, Column, print_table, table_of
 from bucketsum_cli.tune.formatting import MISSING, duration_text, speed_text, usd_text
 
 if TYPE_CHECKING:

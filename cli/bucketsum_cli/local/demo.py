@@ -8,7 +8,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli import output
+from bucketsum_cli import output, tables
 from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.files import LocalFile, files_under
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
 
 _WAIT_SECONDS: Final = 180
-_EQUAL: Final = output.Column("equal", 5)
+_EQUAL: Final = tables.Column("equal", 5)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +81,15 @@ def _compare(stack: Stack, files: list[LocalFile]) -> list[ComparedFile]:
 
 
 def _print(files: list[ComparedFile], seconds: float) -> None:
-    output.print_table(
-        [output.KEY, output.SIZE, output.SHA1, output.SPEED, _EQUAL],
+    tables.print_table(
+        [tables.KEY, tables.SIZE, tables.SHA1, tables.SPEED, _EQUAL],
         (
             [
                 compared.file.key,
                 output.size_text(compared.file.size_bytes),
-                (compared.row and compared.row.sha1) or output.Cell("not recorded", "red"),
+                (compared.row and compared.row.sha1) or tables.Cell("not recorded", "red"),
                 output.speed_text(compared.row.mb_per_s if compared.row else None),
-                output.Cell("yes", "green") if compared.equal else output.Cell("NO", "bold red"),
+                tables.Cell("yes", "green") if compared.equal else tables.Cell("NO", "bold red"),
             ]
             for compared in files
         ),

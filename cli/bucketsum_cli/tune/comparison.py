@@ -7,42 +7,19 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.sweep.analysis import SIGNIFICANCE, p_value
 from bucketsum.sweep.record_values import cell_values
-from bucketsum_cli.output import Cell, Column
 from bucketsum_cli.tune.formatting import (
     MISSING,
-    chunk_text,
     memory_text,
-    percent_text,
     size_texts,
-    speed_text,
-    usd_text,
 )
-from bucketsum_cli.tune.labels import has_notable_streams
 from bucketsum_cli.tune.results import warm_seconds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from bucketsum.sweep.parameters import Setting
     from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.results import Results
-
-_SETTING: Final = (
-    Column("memory", 8, right=True),
-    Column("chunk size", 10, right=True),
-)
-_STREAMS: Final = Column("streams", 7, right=True)
-_SPEED: Final = (
-    Column("object"),
-    Column("MB/s before", 11, right=True),
-    Column("after", 7, right=True),
-    Column("change", 9, right=True),
-)
-_COST: Final = (
-    Column("after", 10, right=True),
-    Column("change", 9, right=True),
-    Column("difference", 15),
-)
 
 _WHOLE_MACHINE: Final = 0
 """Stands for the memory of a setting whose memory no machine enforced."""
@@ -150,49 +127,6 @@ def _by_identity(results: Results, memories: Iterable[int]) -> dict[_Identity, C
     }
 
 
-class ComparisonTable:
-    """The table of pairs; streams and the workload's own parameters have columns if needed."""
-
-    def __init__(self, pairs: Sequence[Pair], *, per_tb: bool = False) -> None:
-        """Take all pairs; *per_tb* gives costs per TB, as machines are compared."""
-        self._unit, self._cost = ("TB", "usd_per_tb") if per_tb else ("GB", "usd_per_gb")
-        settings = [pair.setting for pair in pairs]
-        self._has_streams = has_notable_streams(settings)
-        self._own = list(dict.fromkeys(name for setting in settings for name in setting.own))
-
-    @property
-    def columns(self) -> list[Column]:
-        """The columns."""
-        own = [Column(name, 7) for name in self._own]
-        cost = Column(f"USD/{self._unit} before", 13, right=True)
-        return [*_SETTING, *[_STREAMS] * self._has_streams, *own, *_SPEED, cost, *_COST]
-
-    def row(self, pair: Pair) -> list[str | Cell]:
-        """The row of *pair*."""
-        setting = pair.setting
-        return [
-            pair.memory,
-            chunk_text(setting.chunk_bytes),
-            *[str(setting.streams)] * self._has_streams,
-            *(str(setting.own.get(name, MISSING)) for name in self._own),
-            *_numbers(pair, self._cost),
-        ]
-
-
-def _numbers(pair: Pair, cost: str) -> list[str | Cell]:
-    before, after = pair.before, pair.after
-    return [
-        pair.object,
-        speed_text(_statistic(before, "mb_per_s")),
-        speed_text(_statistic(after, "mb_per_s")),
-        percent_text(pair.mb_per_s_change),
-        usd_text(_statistic(before, cost)),
-        usd_text(_statistic(after, cost)),
-        percent_text(pair.usd_per_gb_change),
-        Cell(pair.verdict, "bold" if pair.verdict == "different" else "dim"),
-    ]
-
-
 def pair_as_json(pair: Pair) -> dict[str, Any]:
     """The pair with everything that is recorded of both cells."""
     return {
@@ -243,11 +177,12 @@ def _p_value(
 
 
 def _change(before: CellRow | None, after: CellRow | None, name: str) -> float | None:
-    old, new = _statistic(before, name), _statistic(after, name)
+    old, new = statistic_of(before, name), statistic_of(after, name)
     return None if not old or new is None else new / old - 1
 
 
-def _statistic(cell: CellRow | None, name: str) -> float | None:
+def statistic_of(cell: CellRow | None, name: str) -> float | None:
+    """A statistic of *cell*; None if it has none."""
     return getattr(cell.stats, name) if cell and cell.stats else None
 
 

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from bucketsum.sweep.records import RunStatus
-from bucketsum_cli import output
-from bucketsum_cli.output import Cell, Column, moment_text
+from bucketsum_cli import output, tables
+from bucketsum_cli.output import moment_text
+from bucketsum_cli.tables import Cell, Column
 from bucketsum_cli.tune.formatting import (
     MISSING,
     count_text,
@@ -54,7 +55,7 @@ _WIDEST: Final = 30  # a terminal folds wider texts: keys and causes may be long
 
 def print_runs(runs: Iterable[Run]) -> None:
     """Print a line for each run."""
-    output.print_table(_RUN_COLUMNS, map(_run_cells, runs))
+    tables.print_table(_RUN_COLUMNS, map(_run_cells, runs))
 
 
 def _run_cells(run: Run) -> list[str | Cell]:
@@ -125,23 +126,23 @@ def _print_table(columns: Sequence[TableColumn], groups: Sequence[TableGroup]) -
     ]
     if console.is_terminal:
         widths = _fitted(widths, columns.index(RUNS), console.width)
-    console.width = max(console.width, sum(widths) + output.GAP * len(widths))
+    console.width = max(console.width, sum(widths) + tables.GAP * len(widths))
     shown = [
         Column(column.title, width, right=column.is_number)
         for column, width in zip(columns, widths, strict=True)
     ]
-    console.print(output.table_of(shown, [], heading=True))
+    console.print(tables.table_of(shown, [], heading=True))
     for group in groups:
         console.print(Text(group.heading, "bold"))
         cells = [_styled(row, columns) for row in group.rows]
-        console.print(output.table_of(shown, cells, heading=False))
+        console.print(tables.table_of(shown, cells, heading=False))
 
 
 def _fitted(widths: Sequence[int], flexible: int, available: int) -> list[int]:
     """*widths* up to `_WIDEST`; the column *flexible* gets the rest of the line."""
     fitted = [min(width, _WIDEST) for width in widths]
-    others = sum(fitted) - fitted[flexible] + output.GAP * (len(fitted) - 1)
-    fitted[flexible] = min(widths[flexible], max(available - others, output.NARROWEST))
+    others = sum(fitted) - fitted[flexible] + tables.GAP * (len(fitted) - 1)
+    fitted[flexible] = min(widths[flexible], max(available - others, tables.NARROWEST))
     return fitted
 
 

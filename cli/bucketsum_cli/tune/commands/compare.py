@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import print_json, print_table, say
-from bucketsum_cli.tune.comparison import ComparisonTable, differences, pair_as_json, pairs_of
+from bucketsum_cli.output import print_json, say
+from bucketsum_cli.tables import print_table
+from bucketsum_cli.tune.comparison import differences, pair_as_json, pairs_of
+from bucketsum_cli.tune.comparison_table import ComparisonTable
 from bucketsum_cli.tune.export import run_as_json
 from bucketsum_cli.tune.recorded_runs import results_in
 from bucketsum_cli.tune.table_view import LOCAL_NOTE

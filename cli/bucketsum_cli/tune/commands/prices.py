@@ -10,7 +10,8 @@ from bucketsum.clock import now
 from bucketsum.sweep.prices import ARCHITECTURES
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import Column, note, print_json, print_table
+from bucketsum_cli.output import note, print_json
+from bucketsum_cli.tables import Column, print_table
 from bucketsum_cli.tune.formatting import usd_text
 from bucketsum_cli.tune.price_list import API_REGION, listed_prices, listed_products
 from bucketsum_cli.tune.sweeper import Sweeper
