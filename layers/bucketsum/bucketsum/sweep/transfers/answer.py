@@ -144,8 +144,9 @@ def _with_children(measurement: Measurement, before: resource.struct_rusage) -> 
     """*measurement* with the CPU time of processes since *before*, and the largest's memory."""
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    own_cpu, own_peak = measurement.cpu_seconds, measurement.max_rss_bytes
     return replace(
         measurement,
-        cpu_seconds=(measurement.cpu_seconds or 0.0) + cpu,
-        max_rss_bytes=max(measurement.max_rss_bytes or 0, after.ru_maxrss * _KIB),
+        cpu_seconds=None if own_cpu is None else own_cpu + cpu,
+        max_rss_bytes=None if own_peak is None else max(own_peak, after.ru_maxrss * _KIB),
     )
