@@ -63,8 +63,7 @@ def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[DeadL
     messages that were not deleted become visible again.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     sqs = stack.client("sqs")
     messages: dict[str, DeadLetter] = {}
@@ -93,8 +92,7 @@ def hidden_count(stack: Stack) -> int:
     """Return roughly how many messages another consumer is holding now.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     name: Final = "ApproximateNumberOfMessagesNotVisible"
     attributes = stack.client("sqs").get_queue_attributes(
@@ -127,8 +125,7 @@ def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
     Only objects that could not be hashed are returned, not deletions.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     with received(stack, _CHECKED_MESSAGES, _CHECK_SECONDS) as messages:
         return {

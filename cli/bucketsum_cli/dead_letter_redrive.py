@@ -42,8 +42,7 @@ def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> RedriveResult:
     means that its object is hashed twice, to the same row.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     sqs = stack.client("sqs")
     result = RedriveResult([], [], [])

@@ -73,8 +73,7 @@ def metric_values(
     """Read all *metrics* with one request, or one per page; names → values.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     period = _LONG_STEP if end - start >= _LONG else _STEP
     pages = (

@@ -94,8 +94,7 @@ def stack_status(stack: Stack) -> StackStatus:
     """Read the state of *stack* now.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     now = datetime.now(UTC)
     arrivals = _attributes(stack, stack.arrivals_queue_url)
@@ -122,8 +121,7 @@ def event_source_of(stack: Stack) -> EventSource:
     """The event source mapping of the hasher and the arrivals queue.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     listed = stack.client("lambda").list_event_source_mappings(FunctionName=stack.function)
     arrivals = f":{queue_name(stack.arrivals_queue_url)}"

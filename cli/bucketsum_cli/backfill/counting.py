@@ -40,8 +40,7 @@ def count_of(s3: S3Client, backfill: Backfill) -> Count:
 
     Raises:
         BadInventory: Its inventory cannot be used.
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     if backfill.inventory is not None:
         return _from_inventory(s3, backfill, backfill.inventory)

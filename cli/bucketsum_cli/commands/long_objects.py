@@ -20,8 +20,7 @@ def in_progress(stack: Stack, key: str) -> list[Progress]:
     """The versions of *key* that are being hashed in slices, or were stopped.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     everything = stack.progress_table().in_progress()
     return [progress for progress in everything if (progress.bucket, progress.key) == (

@@ -123,8 +123,7 @@ def put_and_wait(
     the files that could not be read.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
         Boto3Error: AWS refused a transfer.
     """
     sent = _send(stack, files)

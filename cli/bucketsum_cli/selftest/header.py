@@ -25,8 +25,7 @@ def header_of(stack: Stack) -> dict[str, Any]:
     """Versions and settings that a reader of the result must know.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     function = stack.function_configuration()
     return {

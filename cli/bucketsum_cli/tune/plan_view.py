@@ -74,8 +74,7 @@ def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:
 
     Raises:
         CannotDoError: The sweep cannot run; the message names the field to change.
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     try:
         sweep = SweepInput.from_json(fields)

@@ -30,8 +30,7 @@ def listed_products(pricing: Any, region: str) -> Iterator[dict[str, Any]]:  # n
     """Lambda's products in *region*, from *pricing*, a client of the Price List API.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     pages = pricing.get_paginator("get_products").paginate(
         ServiceCode="AWSLambda",

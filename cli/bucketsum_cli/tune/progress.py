@@ -108,8 +108,7 @@ def ended_execution(sweeper: Sweeper, arn: str, run_id: str, plan: Plan) -> Exec
     """Follow the execution to its end; Ctrl-C stops it and ends the command.
 
     Raises:
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     try:
         return _follow(sweeper, arn, run_id, plan)

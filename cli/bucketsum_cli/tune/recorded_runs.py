@@ -44,8 +44,7 @@ class RecordedRuns:
 
     Raises:
         CannotDoError: There is no such stack, or a file cannot be read.
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
 
     def __init__(self, target: Target) -> None:
@@ -96,7 +95,6 @@ def results_in(target: Target, run_id: str) -> Results:
 
     Raises:
         CannotDoError: There is no such stack, or no such run.
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     return results_of(RecordedRuns(target), run_id)

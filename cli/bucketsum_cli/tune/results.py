@@ -156,8 +156,7 @@ def results_of(measurements: RunReader, run_id: str) -> Results:
 
     Raises:
         CannotDoError: There is no such run, or none at all.
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     run = next(measurements.runs(), None) if run_id == "last" else measurements.run(run_id)
     if run is None:

@@ -72,8 +72,7 @@ def run_here(
 
     Raises:
         CannotDoError: The sweep cannot run; the message names the field or option to change.
-        BotoCoreError: AWS cannot be reached.
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     place = place_of(target, options.bucket)
     with confined(options.confine) as (confinement, roots):
