@@ -23,6 +23,7 @@ from tests.integration.hasher.reading import (
     Reader,
     arrival_of,
     every_reader,
+    put_at,
     s3_client,
 )
 from tests.support.s3_faults import HEALTHY, Fault
@@ -31,7 +32,8 @@ from tests.support.tls import own_tls
 
 from bucketsum.errors import BucketsumError, SourceUnavailable
 from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.s3.curl_setup import transport_config
+from bucketsum.s3.curl_connections import Connections
+from bucketsum.s3.curl_setup import SignedUrls, transport_config
 from bucketsum.s3.read_plan import ReadPlan
 from bucketsum.s3.reader import reader as best_reader
 from bucketsum.s3.source import CLIENT_CONFIG
@@ -91,6 +93,26 @@ def test_patience_is_botocore_s(hostile: HostileS3) -> None:
         access = transport_config(client, {})
     assert access
     assert (access.connect_timeout_seconds, access.read_timeout_seconds) == (3.0, 0.3)
+
+
+def test_only_silence_counts_as_waiting(hostile: HostileS3, client: S3Client) -> None:
+    """A response may take longer than the read time-out, as long as bytes come."""
+    created = put_at(hostile, "long")
+    hostile.script(
+        Fault(piece_bytes=1000, pause=lambda sent: hostile.stall(sent) if sent else None)
+    )
+    config = transport_config(client, {})
+    assert config
+    connections = Connections(config)
+    transfer = connections.start(SignedUrls(client).url_of(created), [])
+    while not transfer.head_complete:
+        connections.wait_for(transfer)
+        connections.advance()
+    transfer.waited_seconds = config.read_timeout_seconds  # until these bytes came
+    hostile.resume()
+    connections.wait_for(transfer)
+    connections.close()
+    assert not transfer.failure
 
 
 @pytest.mark.parametrize(

@@ -68,7 +68,8 @@ class Transfer:
     Attributes:
         pieces: Bytes of the body that nobody has taken yet.
         lines: Header lines as received, and after the body those of a trailer.
-        waited_seconds: Time spent waiting for it.
+        waited_seconds: Time spent waiting for it since bytes came.
+        seen_bytes: Bytes of the body that had come at the last wait, or at the end.
         ended: Whether nothing more will come.
         failure: libcurl's reason for an early end; empty if it did not end early.
     """
@@ -77,6 +78,7 @@ class Transfer:
     pieces: list[bytes] = field(default_factory=list)
     lines: list[bytes] = field(default_factory=list)
     waited_seconds: float = 0.0
+    seen_bytes: int = 0
     ended: bool = False
     failure: str = ""
 
@@ -84,6 +86,19 @@ class Transfer:
     def head_complete(self) -> bool:
         """Whether all headers have come: body bytes or the end follow them."""
         return bool(self.pieces) or self.ended
+
+    @property
+    def received_bytes(self) -> int:
+        """Bytes of the body that have come."""
+        if self.ended:  # its handle may serve another transfer
+            return self.seen_bytes
+        return int(self.handle.getinfo(pycurl.SIZE_DOWNLOAD_T))
+
+    @property
+    def first_byte_seconds(self) -> float:
+        """Time from the request to the first byte of its response."""
+        info = self.handle.getinfo
+        return float(info(pycurl.STARTTRANSFER_TIME) - info(pycurl.PRETRANSFER_TIME))
 
 
 class Connections:
@@ -150,7 +165,7 @@ class Connections:
         ):  # else it has ended, and its handle serves another
             del self._running[handle]
             self._multi.remove_handle(handle)
-            transfer.ended = True
+            transfer.seen_bytes, transfer.ended = transfer.received_bytes, True
             handle.setopt(pycurl.HEADERFUNCTION, _ignore)  # an idle handle must not keep the
             handle.setopt(pycurl.WRITEFUNCTION, _ignore)  # transfer's bytes in memory
             self._idle.append(handle)
@@ -175,7 +190,11 @@ class Connections:
         """
         self._wait(_LONGEST_WAIT_SECONDS)
         if len(self._running) > 1:
-            time.sleep(_GATHERING_SECONDS)
+            self.gather()
+
+    def gather(self) -> None:
+        """Let more bytes come."""
+        time.sleep(_GATHERING_SECONDS)
 
     def wait_for(self, transfer: Transfer) -> None:
         """Wait until bytes come for any transfer; end *transfer* if its read time-out has passed.
@@ -184,6 +203,8 @@ class Connections:
         """
         if transfer.ended:
             return
+        if transfer.received_bytes > transfer.seen_bytes:
+            transfer.seen_bytes, transfer.waited_seconds = transfer.received_bytes, 0.0
         left = self._config.read_timeout_seconds - transfer.waited_seconds
         if left <= 0:
             silence = f"nothing came for {self._config.read_timeout_seconds:g} s"
