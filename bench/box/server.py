@@ -28,6 +28,9 @@ PROJECT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = PROJECT / ".bucketsum" / "bench"
 """Installed readers, generated objects and results."""
 
+LOG_SECONDS: Final = 0.1
+"""Time after which a request is in nginx's log."""
+
 _PORT: Final = 443
 _INNER_PORT: Final = 8443
 _START_SECONDS: Final = 10.0
@@ -39,7 +42,7 @@ pid {folder}/nginx.pid;
 error_log {folder}/nginx-error.log warn;
 events {{ worker_connections 1024; }}
 http {{
-    access_log {folder}/requests.log combined buffer=64k flush=1s;
+    access_log {folder}/requests.log combined buffer=64k flush=50ms;
     client_body_temp_path {folder}/temporary;
     proxy_temp_path {folder}/temporary;
     fastcgi_temp_path {folder}/temporary;
@@ -78,7 +81,7 @@ class Server:
     Attributes:
         endpoint: URL for ``endpoint_url``.
         certificates: File with the certificate authority to trust.
-        requests: nginx's access log: a line per request, up to a second late.
+        requests: nginx's access log: a line per request, up to `LOG_SECONDS` late.
     """
 
     endpoint: str

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.readers.registry import AS_DEPLOYED, BASELINE
-from bucketsum.s3.read_plan import ReadPolicy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,9 +18,6 @@ FOLDER: Final = Path(__file__).parents[1] / "measured"
 
 SMALL_BYTES: Final = 1_562_048
 """The average object of `python -m bench function`."""
-
-_CHUNK_BYTES: Final = 1024 * 1024
-"""The template's; the rule for streams does not depend on it."""
 
 _DEPLOYED: Final = re.compile(r"hasher, batches of (\d+)")
 """Name of the deployed hasher in the JSON of `python -m bench function`."""
@@ -98,8 +94,9 @@ def _speeds(measured: dict[str, Any]) -> Iterator[Speed]:
     profile = measured["profile"]
     memory_mb, object_bytes = profile["memory_mb"], profile["object_bytes"]
     link = f"{profile['link_mbit_per_s']:,}{' with a burst' if profile['burst_bytes'] else ''}"
-    plan = ReadPolicy(None, _CHUNK_BYTES, memory_mb).plan_for(object_bytes)
-    speeds = {summary["reader"]: summary["mb_per_s"] for summary in measured["summaries"]}
-    for reader, gets in ((AS_DEPLOYED, plan.requests(object_bytes)), (BASELINE, 1)):
-        if speed := speeds.get(reader):
+    summaries = {summary["reader"]: summary for summary in measured["summaries"]}
+    for reader in (AS_DEPLOYED, BASELINE):
+        summary = summaries.get(reader)
+        if summary and (speed := summary["mb_per_s"]):
+            gets = summary["gets"]
             yield Speed(memory_mb, link, object_bytes, reader, speed["median"], gets)

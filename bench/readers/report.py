@@ -51,7 +51,15 @@ def _section(measured: Measured) -> list[str]:
     rounds = max(sample.round for sample in measured.samples) + 1
     title = f"{measured.profile.title} ({rounds} round{'s' if rounds > 1 else ''})"
     rows = (
-        (_reader(row), row.mb_per_s, row.ratio, row.link_share, row.cpu_s_per_gb, row.peak_mb)
+        (
+            _reader(row),
+            row.mb_per_s,
+            row.ratio,
+            row.link_share,
+            row.cpu_s_per_gb,
+            row.peak_mb,
+            row.gets,
+        )
         for row in summaries(measured.samples, measured.profile)
     )
     return [
@@ -86,6 +94,7 @@ _COLUMNS: Final = (
     _median("of the link", "link_share", 3),
     _median("CPU s/GB", "cpu_s_per_gb", 2),
     Column("peak MB", "peak_mb", "{:.0f}".format),
+    Column("GETs", "gets"),
 )
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.box.box import NoAnswerError
 from bench.box.objects import BUCKET
-from bench.box.server import PROJECT
+from bench.box.server import LOG_SECONDS, PROJECT
 from bench.readers import harness
 from bench.readers.samples import Outcome, Sample
 
@@ -74,7 +74,13 @@ class Runner:
         if self._box.profile.warm:
             self._use_link(self._known.size_bytes)
         self.rest()
-        return inside.ask("go", self._longest_seconds)
+        earlier_gets = self._gets()
+        measured = inside.ask("go", self._longest_seconds)
+        return measured | {"gets": self._gets() - earlier_gets}
+
+    def _gets(self) -> int:
+        time.sleep(LOG_SECONDS)
+        return len(self._server.requests.read_bytes().splitlines())
 
     @property
     def _longest_seconds(self) -> float:

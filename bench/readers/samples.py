@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from statistics import median_low
 from typing import TYPE_CHECKING
 
 from bench.readers.registry import BASELINE
@@ -41,6 +42,7 @@ class Sample:
     seconds: float = 0.0
     cpu_seconds: float = 0.0
     peak_bytes: int = 0
+    gets: int = 0
     kills: int = 0
     detail: str = ""
 
@@ -70,6 +72,7 @@ class Summary:
     cpu_s_per_gb: Spread | None
     cpu_ratio: Spread | None
     peak_mb: float | None
+    gets: int | None
     samples: int
     kills: int
     failures: dict[str, int]
@@ -97,6 +100,7 @@ def _summary(samples: list[Sample], base: dict[int, Sample], profile: Profile) -
         cpu_s_per_gb=_spread(sample.cpu_seconds / sample.size_bytes * 1e9 for sample in good),
         cpu_ratio=_spread(sample.cpu_seconds / other.cpu_seconds for sample, other in pairs),
         peak_mb=max((sample.peak_bytes / 1e6 for sample in good), default=None),
+        gets=median_low(sample.gets for sample in good) if good else None,
         samples=len(samples),
         kills=sum(sample.kills for sample in samples),
         failures={outcome: bad.count(outcome) for outcome in dict.fromkeys(bad)},

@@ -72,6 +72,7 @@ def test_each_outcome_is_reported(tmp_path: Path) -> None:
     assert (good.outcome, good.size_bytes) == (Outcome.GOOD, SHAPE.object_bytes)
     assert good.seconds > 0
     assert good.cpu_seconds > 0
+    assert good.gets == 1
     assert 10e6 < good.peak_bytes < 128 * 1024 * 1024
     assert failed.outcome == Outcome.FAILED
     assert "ended with 3" in failed.detail
@@ -85,7 +86,7 @@ def test_a_warm_reading_is_the_second_over_open_connections(tmp_path: Path) -> N
     with boxed(WARM, tmp_path) as (box, server):
         sample = runner(box, server, tmp_path).sample(BASELINE_ENTRY, 0)
         lines = requests(server)
-    assert sample.outcome == Outcome.GOOD
+    assert (sample.outcome, sample.gets) == (Outcome.GOOD, 1)
     assert len([line for line in lines if "Boto3" in line]) == 2
 
 

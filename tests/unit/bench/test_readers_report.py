@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -54,6 +55,13 @@ def test_ratios_are_of_the_same_round() -> None:
     assert other.cpu_ratio == Spread(0.5, 0.5, 0.5)
     assert other.cpu_s_per_gb == Spread(1.0, 1.0, 1.0)
     assert other.link_share == Spread(0.8, 0.5, 1.0)
+
+
+def test_requests_are_a_number_that_was_counted() -> None:
+    """Of two numbers in the middle the lower, never half a request."""
+    counted = [replace(sample("other", 0, 1.0), gets=gets) for gets in (9, 6, 7, 6)]
+    (other,) = summaries(counted, PROFILE)
+    assert other.gets == 6
 
 
 def test_what_failed_is_counted_and_never_averaged() -> None:
