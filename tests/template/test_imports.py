@@ -37,6 +37,7 @@ ROLES: Final = {
     "bucketsum.archives.model": "layer",  # values that results hold
     "bucketsum.archives.values": "layer",  # values that the settings hold
     "bucketsum.s3.read_plan": "layer",  # as above
+    "bucketsum.s3.stream_count": "layer",  # as above
     "bucketsum.sweep.workloads.protocol": "layer.sweep",  # the type of a workload
     **{f"bucketsum.sweep.{name}": "sweeps" for name in SWEEPS},
     "bucketsum.hashing": "hashing",

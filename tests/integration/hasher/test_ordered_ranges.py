@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, s3_client
+from tests.integration.hasher.scripted_plan import REST, ScriptedPlan
 from tests.support.s3_faults import Fault
 from tests.support.s3_server import HostileS3, hostile_s3
 
@@ -41,6 +42,12 @@ FAULTS: Final = st.one_of(
     st.just(Fault(hang_up=True)),
     st.just(Fault(refuse=(503, "SlowDown", "Please reduce your request rate."))),
     st.just(Fault()),
+)
+PLANS: Final = st.builds(
+    ScriptedPlan,
+    streams=st.integers(1, 6),
+    part_bytes=st.integers(1000, 20_000),
+    script=st.lists(st.integers(1, 6) | st.just(REST), max_size=8).map(tuple),
 )
 
 
@@ -81,12 +88,7 @@ def stall_the_first(hostile: HostileS3, body: bytes) -> ObjectCreated:
 
 @given(
     size=st.integers(0, 60_000),
-    plan=st.builds(
-        ReadPlan,
-        streams=st.integers(1, 6),
-        part_bytes=st.integers(1000, 20_000),
-        split_bytes=st.integers(1, 80_000),
-    ),
+    plan=PLANS,
     faults=st.lists(FAULTS, max_size=4),  # libcurl and botocore try five times before a first byte
 )
 @hypothesis_settings(max_examples=150)
@@ -105,12 +107,7 @@ def test_whatever_breaks_every_byte_comes_once_and_in_order(
     size=st.integers(1, 60_000),
     offset=st.integers(0, 59_999),
     reader=st.sampled_from([Reader(0), Reader(3)]),
-    plan=st.builds(
-        ReadPlan,
-        streams=st.integers(1, 6),
-        part_bytes=st.integers(1000, 20_000),
-        split_bytes=st.integers(1, 80_000),
-    ),
+    plan=PLANS,
     faults=st.lists(FAULTS, max_size=3),  # botocore tries four times before a first byte
 )
 @hypothesis_settings(max_examples=150)
@@ -162,13 +159,45 @@ def test_an_object_of_one_part_is_read_in_one_request(hostile: HostileS3, client
     assert (ranges_asked(hostile), reading.streams) == ([""], 1)
 
 
-def test_what_is_beyond_the_burst_comes_in_one_request(
+def test_when_one_stream_is_enough_one_request_brings_the_rest(
     hostile: HostileS3, client: S3Client
 ) -> None:
-    """Parts are asked for as far as they pay; one request brings the rest."""
-    reading = opened(client, hostile.put(PATH, BODY), ReadPlan(2, 1000, split_bytes=3500))
-    assert b"".join(reading.chunks) == BODY
-    assert ranges_asked(hostile)[-2:] == ["bytes=3000-3999", "bytes=4000-"]
+    """Parts are asked for as long as they pay; those that have begun are read to their end."""
+    plan = ScriptedPlan(2, 1000, script=(REST,))
+    assert b"".join(opened(client, hostile.put(PATH, BODY), plan).chunks) == BODY
+    *parts, rest = ranges_asked(hostile)
+    assert len(parts) <= plan.streams + 1
+    assert rest == f"bytes={1000 * len(parts)}-"
+
+
+def test_with_one_stream_a_part_waits_for_the_one_before(
+    hostile: HostileS3, client: S3Client
+) -> None:
+    """While a response is held back, nothing else is asked for."""
+    plan = ScriptedPlan(3, 1000, script=(1,))
+    counts: list[int] = []
+
+    def hold(sent: int) -> None:
+        counts.append(len(hostile.requests))
+        hostile.stall(sent)
+        counts.append(len(hostile.requests))
+
+    beginning = [Fault()] * (plan.streams + 1)
+    hostile.script(*beginning, Fault(pause=hold))
+    threading.Timer(0.3, hostile.resume).start()
+    assert b"".join(opened(client, hostile.put(PATH, BODY), plan).chunks) == BODY
+    before, after = counts
+    assert before == after
+
+
+def test_more_streams_are_used_at_once(hostile: HostileS3, client: S3Client) -> None:
+    """After a number that was too small, the next requests run at the same time."""
+    together = threading.Barrier(3, timeout=10)
+    hostile.script(Fault(), Fault())
+    hostile.always = Fault(pause=lambda _: together.wait())
+    plan = ScriptedPlan(3, 1000, script=(1, 3))
+    stored = hostile.put(PATH, BODY[:8000])
+    assert b"".join(opened(client, stored, plan).chunks) == stored.body
 
 
 def test_parts_wait_for_their_turn_within_bounds(hostile: HostileS3, client: S3Client) -> None:
@@ -286,7 +315,7 @@ def peak_of(client: S3Client, arrival: ObjectCreated, plan: ReadPlan) -> int:
 def test_the_last_request_waits_for_its_turn(hostile: HostileS3, client: S3Client) -> None:
     """One request for all the rest comes when nothing is left to hold it back for."""
     arrival = stall_the_first(hostile, bytes(48 * MIB))
-    peak = peak_of(client, arrival, ReadPlan(2, MIB, split_bytes=2 * MIB))
+    peak = peak_of(client, arrival, ScriptedPlan(2, MIB, script=(REST,)))
     assert peak <= 3 * MIB + HELD_BYTES
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import deque
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -20,6 +21,12 @@ _PIECES_PER_CHUNK: Final = 16
 """Pieces that make a chunk: 256 KiB over TLS.
 
 Every chunk costs some microseconds on its way to the digest; joining pieces costs less than that.
+"""
+
+_RECEIVE_SECONDS: Final = 0.002
+"""Time between two looks at all connections while bytes of the first part wait to be passed on.
+
+Each look costs as much as receiving some 10 kB; meanwhile the kernel keeps receiving.
 """
 
 _RETRIES: Final = 3
@@ -58,8 +65,7 @@ class _Part:
     @property
     def missing_from(self) -> int:
         """The first byte that has not come."""
-        held = [*self.kept, *(self.transfer.pieces if self.accepted else ())]
-        return self.offset + sum(map(len, held))
+        return self.requested_from + (self.transfer.received_bytes if self.accepted else 0)
 
     @property
     def drained(self) -> bool:
@@ -86,8 +92,8 @@ class _Part:
 class OrderedRanges:
     """One object that is being read, by one request or by several at a time.
 
-    At most ``streams`` requests run, and at most ``streams + 1`` parts are held in memory: at most
-    ``(streams + 1) × part_bytes``, or `HELD_BYTES` while one request brings all of it.
+    At most ``streams`` requests run, besides those that are almost complete. At most
+    `ReadPlan.held_bytes` are held in memory, or `HELD_BYTES` while one request brings all of it.
 
     Invariant: the parts are contiguous. The first begins at `offset`, the next byte to pass on;
     each ends at the offset of the next; the last ends at ``_scheduled``, the byte after the last
@@ -106,8 +112,10 @@ class OrderedRanges:
         self._url = sign()
         self._plan = plan
         self._budget = budget
+        self._count = plan.stream_count()
         self._parts: deque[_Part] = deque()
-        self._size = self._scheduled = self._split_end = 0
+        self._size = self._scheduled = 0
+        self._receive_at = 0.0
         self._etag: str | None = None
         self._retries = 0
         self._signed_again = False
@@ -138,7 +146,6 @@ class OrderedRanges:
             FallBack: The response is unusual.
         """
         self._size, self._scheduled, self._etag = size_bytes, offset, etag
-        self._split_end = min(size_bytes, offset + self._plan.split_bytes)
         split = self._plan.splits(size_bytes - offset)
         if split:
             first = self._schedule(offset + self._plan.part_bytes)
@@ -149,6 +156,7 @@ class OrderedRanges:
         while not first.transfer.head_complete:
             self._connections.wait_for(first.transfer)
             self._connections.advance()
+        self._count.first_byte_seconds = first.transfer.first_byte_seconds
         head = ResponseHead.of(first.transfer.lines)
         if head.is_whole(etag) and not offset:  # also if S3 ignored the range
             self._continue_as_whole(head.length)
@@ -164,21 +172,34 @@ class OrderedRanges:
             FallBack: Another reader must continue from `offset` on.
             SourceInterrupted: The connections broke too often.
         """
-        while self._parts or self._scheduled < self._size:
-            self._fill()
+        self._fill()
+        while self._parts:
             first = self._parts[0]
-            # One stream: pass on all bytes before receiving more. Several: never let them wait.
-            if first.drained or len(self._parts) > 1:
-                self._connections.advance()
-                self._update_parts()
+            # One stream: pass on all bytes before receiving more. Several: do not let them wait.
+            if first.drained or (len(self._parts) > 1 and time.monotonic() >= self._receive_at):
+                self._receive()
             if data := first.take():
                 yield data
             elif first.refusal:
                 raise FallBack(first.refusal)
             elif first.complete:
                 self._parts.popleft()
+                self._fill()
             else:
                 self._connections.wait_for(first.transfer)
+                if first.accepted:
+                    self._connections.gather()
+
+    def _receive(self) -> None:
+        self._connections.advance()
+        self._update_parts()
+        if self._scheduled < self._size and self._count.is_due:
+            running = self._running()
+            waiting = sum(not part.accepted for part in running)
+            received = self.offset + sum(part.missing_from - part.offset for part in self._parts)
+            self._count.look(received, running=len(running), waiting=waiting)
+        self._fill()
+        self._receive_at = time.monotonic() + _RECEIVE_SECONDS
 
     def _update_parts(self) -> None:
         for part in self._parts:
@@ -201,7 +222,7 @@ class OrderedRanges:
         if not self._may_retry(head.status):
             part.refusal = f"HTTP status {head.status} {part.transfer.failure}"
             return
-        part.resume(self._start(part.missing_from, part.end))
+        self._resume(part)
 
     def _may_retry(self, status: int) -> bool:
         if status in _REFUSES_CREDENTIALS and not self._signed_again:
@@ -218,17 +239,32 @@ class OrderedRanges:
             part.complete = True
             return
         self._budget.spend(part.missing_from, self._size, part.transfer.failure)
+        self._resume(part)
+
+    def _resume(self, part: _Part) -> None:
+        self._count.forget_window()
         part.resume(self._start(part.missing_from, part.end))
 
     def _fill(self) -> None:
-        """Request the next parts until the limit on requests or on parts is reached."""
-        while self._scheduled < self._split_end:
-            running = sum(not part.transfer.ended for part in self._parts)
-            if running >= self._plan.streams or len(self._parts) > self._plan.streams:
+        """Request the next parts until the limit on requests or on memory is reached."""
+        count = self._count
+        while self._scheduled < self._size and len(self._running()) < count.streams:
+            if count.takes_rest:
+                if not self._parts:  # the rest may be large: nothing is held beside it
+                    self._schedule(self._size)
                 return
-            self._schedule(min(self._scheduled + self._plan.part_bytes, self._size))
-        if not self._parts and self._scheduled < self._size:
-            self._schedule(self._size)
+            if self._scheduled + count.part_bytes - self.offset > self._plan.held_bytes:
+                return
+            self._schedule(min(self._scheduled + count.part_bytes, self._size))
+
+    def _running(self) -> list[_Part]:
+        """The parts that are being received, except those that are almost complete."""
+        lead = self._count.lead_bytes
+        return [
+            part
+            for part in self._parts
+            if not part.transfer.ended and (not lead or part.end - part.missing_from > lead)
+        ]
 
     def _schedule(self, end: int) -> _Part:
         return self._append(end, self._start(self._scheduled, end))
@@ -248,7 +284,7 @@ class OrderedRanges:
         for part in others:
             self._connections.drop(part.transfer)
         self._parts = deque([first])
-        self._size = self._scheduled = self._split_end = first.end = size_bytes
+        self._size = self._scheduled = first.end = size_bytes
 
     def _start(self, first: int, end: int) -> Transfer:
         last = "" if end == self._size else end - 1

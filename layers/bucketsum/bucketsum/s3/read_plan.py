@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
+from bucketsum.s3.stream_count import StreamCount, StreamRule
+
 SPLIT_FROM_BYTES: Final = 16 * 1024 * 1024
 """Size in bytes from which transfer, not latency, takes most of an object's time.
 
@@ -17,7 +19,6 @@ STREAMS_MAX: Final = 16
 """Most connections that may read one object."""
 
 _MIB: Final = 1024 * 1024
-_ALL: Final = 1 << 62
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,40 +26,45 @@ class ReadPlan:
     """Number and size of the requests for one object.
 
     Attributes:
-        streams: Connections at a time. A single one reads the object in one request.
+        streams: Most connections at a time. A single one reads the object in one request.
         part_bytes: Bytes of each request if there are several.
-        split_bytes: Bytes of the object that are read in parts; one request brings the rest.
+        rule: Lowers the number of connections to those that pay; None keeps it.
     """
 
     streams: int = 1
     part_bytes: int = 0
-    split_bytes: int = _ALL
+    rule: StreamRule | None = None
 
     def splits(self, size_bytes: int) -> bool:
         """Whether an object of this size is read in several requests."""
         return self.streams > 1 and size_bytes > self.part_bytes
 
+    @property
+    def held_bytes(self) -> int:
+        """Most bytes of requested parts."""
+        return (self.streams + 1) * self.part_bytes
+
     def requests(self, size_bytes: int) -> int:
-        """GETs for an object of this size if no connection breaks."""
-        if not self.splits(size_bytes):
-            return 1
-        in_parts = min(size_bytes, self.split_bytes)
-        return -(-in_parts // self.part_bytes) + (size_bytes > in_parts)
+        """GETs for an object of this size if no connection breaks; a rule may save some."""
+        return -(-size_bytes // self.part_bytes) if self.splits(size_bytes) else 1
+
+    def stream_count(self) -> StreamCount:
+        """The number of streams while one object is read."""
+        return StreamCount(self.streams, self.part_bytes, self.rule)
 
 
 @dataclass(frozen=True, slots=True)
 class _Step:
-    """Read plan from a memory size on."""
+    """Connections and bytes of a part at an object's beginning, from a memory size on."""
 
     from_memory_mb: int
-    plan: ReadPlan
+    streams: int
+    part_bytes: int
 
 
-_BURST_BYTES: Final = 256 * _MIB
 _STEPS: Final = (
-    _Step(2048, ReadPlan(12, 16 * _MIB)),
-    _Step(1024, ReadPlan(12, 8 * _MIB, _BURST_BYTES)),
-    _Step(512, ReadPlan(4, 8 * _MIB, _BURST_BYTES)),
+    _Step(1024, 12, 8 * _MIB),
+    _Step(512, 4, 12 * _MIB),
 )
 
 
@@ -76,11 +82,9 @@ class ReadPolicy:
     request. A request costs as much as 60 ms of a function of 512 MB. So:
 
     - below 512 MB one stream: further requests cost more than the time that they save;
-    - below 2 GB several streams for the first 256 MiB, then one, which is as fast there;
-    - from 2 GB on several streams, in parts of 16 MiB, which halves the number of requests;
-    - as many streams as the CPU share can hash: 4, and 12 from 1 GB on, which is more than
-      3,000 Mbit/s;
-    - an object below 16 MiB in one request, with any memory.
+    - an object below 16 MiB in one request, with any memory;
+    - any other object begins with as many streams as the CPU share can hash: 4, and 12 from 1 GB
+      on, which is more than 3,000 Mbit/s. `StreamRule` lowers their number to those that pay.
     """
 
     count: int | None
@@ -97,16 +101,16 @@ class ReadPolicy:
     def held_bytes(self) -> int:
         """Most bytes of an object held in memory.
 
-        Ordered ranges hold ``(streams + 1) × part_bytes``. botocore, the fallback at any byte,
-        holds two chunks.
+        botocore, the fallback at any byte, holds two chunks.
         """
-        plan = self._widest
-        return max(2 * self.chunk_bytes, (plan.streams + 1) * plan.part_bytes)
+        return max(2 * self.chunk_bytes, self._widest.held_bytes)
 
     @property
     def _widest(self) -> ReadPlan:
         if self.count is not None:
             return ReadPlan(self.count, self.chunk_bytes)
-        return next(
-            (step.plan for step in _STEPS if self.memory_mb >= step.from_memory_mb), ReadPlan()
-        )
+        for step in _STEPS:
+            if self.memory_mb >= step.from_memory_mb:
+                rule = StreamRule(self.memory_mb, step.streams, step.part_bytes)
+                return ReadPlan(step.streams, step.part_bytes, rule)
+        return ReadPlan()
