@@ -124,13 +124,15 @@ def botocore_reads_once() -> Iterator[None]:
 
 @pytest.fixture(scope="session", autouse=True)
 def libraries_are_uncovered() -> Iterator[None]:
-    """Trace none of the libraries that take most of the time."""
+    """Trace none of the libraries that take most of the time; moto answers botocore alone."""
     with pytest.MonkeyPatch.context() as patch:
         for owner, name in _UNCOVERED:
             module, _, attribute = owner.rpartition(".")
             if module in sys.modules:  # only what a collected test has imported
                 target = getattr(sys.modules[module], attribute)
                 patch.setattr(target, name, uncovered(vars(target)[name]))
+        if "moto.core.models" in sys.modules:  # nothing here sends requests with `requests`
+            patch.setattr("moto.core.models.RESPONSES_METHODS", ())
         yield
 
 

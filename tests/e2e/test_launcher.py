@@ -188,6 +188,9 @@ def small_demo(
     monkeypatch.setattr(demo_files, "ENOUGH_BYTES", 1_000_000)
     home = at_project.separate("demo").home  # these wheels do not have boto3
     shutil.copytree(at_project.home / "runtime", home / "runtime", dirs_exist_ok=True)
+    if not (home / "build.toml").exists():  # so that `sam build` finds the same layer as built
+        shutil.copytree(at_project.home / "build-cache", home / "build-cache")
+        shutil.copyfile(at_project.home / "build.toml", home / "build.toml")
     return at_project
 
 
