@@ -26,6 +26,9 @@ COPY_GOAL: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-
 FETCH_SECONDS: Final = 300
 START_SECONDS: Final = 60
 
+_SHORT_LIVED: Final = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
+"""Options of a JVM that lives for seconds: compiling its code further would take longer."""
+
 _POM: Final = f"""\
 <project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -96,7 +99,7 @@ def started(libraries: Path, log: Path) -> Iterator[str]:
         OracleUnavailableError: It did not start; the text ends with what it wrote.
     """
     port = _free_port()
-    command = ["java", "-Xmx256m", f"-Dsqlite4java.library.path={libraries}"]
+    command = ["java", *_SHORT_LIVED, f"-Dsqlite4java.library.path={libraries}"]
     command += ["-cp", f"{libraries}/*", str(LOOPBACK_SERVER)]
     command += ["-inMemory", "-disableTelemetry", "-port", str(port)]
     with log.open("wb") as output:
