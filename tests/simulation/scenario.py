@@ -245,7 +245,7 @@ class _World:
         for version in archived:
             self.schedule.after(3600, partial(self._restore, version))
         self._run_to_rest()
-        self.invariants.check_restored(archived, self.dynamodb)
+        self.invariants.check_restored(archived, self.sqs, self.dynamodb)
         self.schedule.after(3600, partial(self._run_operator, 0))
         if self.backfills:
             self.backfills.resume()

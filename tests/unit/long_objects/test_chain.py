@@ -18,7 +18,7 @@ from tests.unit.long_objects.chain import Chain, Killed, Luck
 from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.deadline import Deadline
 from bucketsum.digest import EXTRA_ALGORITHMS, digest_of
-from bucketsum.digest_rows import Status, comparable_sequencer
+from bucketsum.digest_rows import NO_SEQUENCER, Status, comparable_sequencer
 from bucketsum.errors import (
     BadSettings,
     DamagedProgress,
@@ -276,6 +276,21 @@ def test_an_older_event_does_not_replace_a_newer_object() -> None:
         chain.hand_over.begin(older, older.etag or "", None)
     chain.run()
     row = chain.row(newer)
+    assert row is not None
+    assert row.sha1 == sha1_of(CONTENT)
+
+
+def test_an_event_without_a_place_in_the_order_waits_for_the_other_object() -> None:
+    """A restored or listed object may be the newer: the chain of the other may have no message."""
+    chain = Chain(1024)
+    chain.arrive(chain.put(CONTENT[:4000], sequencer="01"))
+    restored = replace(chain.put(CONTENT, sequencer="02"), sequencer=NO_SEQUENCER)
+    with pytest.raises(Deferred):
+        chain.hand_over.begin(restored, restored.etag or "", None)
+    chain.run()
+    chain.arrive(restored)
+    chain.run()
+    row = chain.row(restored)
     assert row is not None
     assert row.sha1 == sha1_of(CONTENT)
 

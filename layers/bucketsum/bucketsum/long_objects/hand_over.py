@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
+from bucketsum.digest_rows import NO_SEQUENCER
 from bucketsum.errors import Deferred, ObjectSuperseded
 from bucketsum.long_objects.progress import progress_of
 
@@ -16,6 +17,9 @@ if TYPE_CHECKING:
     from bucketsum.long_objects.message import LongObjectsQueue
     from bucketsum.long_objects.progress_table import ProgressTable
     from bucketsum.object_events import ObjectCreated
+
+_IN_PROGRESS_SECONDS: Final = 600
+"""Until the event comes again: a chain takes minutes, or hours."""
 
 
 class HandOver:
@@ -48,11 +52,14 @@ class HandOver:
 
         Raises:
             ObjectSuperseded: A newer object of this key is in progress.
-            Deferred: Its chain moved on meanwhile.
+            Deferred: Its chain moved on meanwhile; or another object of this key is in progress,
+                and the event's place in the order is unknown, so that either may be the newer.
             ClientError: DynamoDB or SQS refused.
         """
         wanted = progress_of(created, etag, archive_mode, seen)
         progress = self._table.begin(wanted)
+        if progress.etag != etag and created.sequencer == NO_SEQUENCER:
+            raise Deferred(_IN_PROGRESS_SECONDS)
         if progress.etag != etag:
             raise ObjectSuperseded("a newer object of this key is in progress")
         if progress is not wanted:
