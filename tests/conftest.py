@@ -46,6 +46,16 @@ _SUITES_OF_ONE_WORKER: Final = (
     "tests/integration/bench/",  # boxes, which are counted
 )
 _SUITE_OF_EVERY_WORKER: Final = "tests/simulation/"  # tests of seconds, which share nothing
+_UNCOVERED_SUITES: Final = (
+    "tests/build/",
+    "tests/fuzz/",
+    "tests/integration/bench/",
+    "tests/simulation/",
+    "tests/template/",
+    "tests/unit/bench/",
+)
+"""Tests of files, or of code that other tests cover, for which the tracer takes longest."""
+
 _UNCOVERED: Final = (
     ("botocore.client.BaseClient", "_make_api_call"),
     ("botocore.session.Session", "create_client"),
@@ -88,6 +98,9 @@ class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Begin with what takes longest, so that no worker waits for it at the end."""
     items.sort(key=lambda item: not item.nodeid.startswith(_SUITES_OF_ONE_WORKER))
+    for item in items:
+        if item.nodeid.startswith(_UNCOVERED_SUITES):
+            item.add_marker(pytest.mark.no_cover)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -29,7 +29,6 @@ FOUND_AT: Final = {
 """Planted bug → the number of schedules that `--planted-bugs` needed to find it."""
 
 
-@pytest.mark.no_cover  # tracing would double its time, and covers what other tests cover
 @pytest.mark.parametrize("first_seed", range(0, SCHEDULES, SCHEDULES_OF_TEST))
 def test_every_promise_holds(first_seed: int) -> None:
     """No schedule loses an object, records a wrong digest or ends by the order of its events."""
@@ -38,7 +37,6 @@ def test_every_promise_holds(first_seed: int) -> None:
     assert [(each.seed, each.violations) for each in outcomes if each.violations] == []
 
 
-@pytest.mark.no_cover  # as above
 @pytest.mark.parametrize("bug", PLANTED_BUGS, ids=lambda bug: bug.name)
 def test_a_planted_bug_is_found(bug: PlantedBug) -> None:
     """A product with this bug breaks a promise within 5,000 schedules from where it was found."""

@@ -84,7 +84,7 @@ class Windows:
     ],
 )
 def test_never_slower_than_the_better_fixed_number(memory_mb: int, link: Link) -> None:
-    """Whatever limits the throughput: at most 3 % slower than one stream or than all of them."""
+    """It is at most 3 % slower than one stream or all of them, whatever limits the throughput."""
     link = link.with_cpu(cpu_of(memory_mb))
     plan = plan_of(memory_mb)
     fixed = [read(link, other, GB).seconds for other in (ReadPlan(), without_rule(plan))]
