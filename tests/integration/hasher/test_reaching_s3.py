@@ -96,15 +96,22 @@ def test_patience_is_botocore_s(hostile: HostileS3) -> None:
 
 
 def test_only_silence_counts_as_waiting(hostile: HostileS3, client: S3Client) -> None:
-    """A response may take longer than the read time-out, as long as bytes come."""
-    created = put_at(hostile, "long")
+    """A response may take longer than the read time-out, as long as bytes come.
+
+    Its connection may have brought more bytes before.
+    """
+    urls = [SignedUrls(client).url_of(put_at(hostile, key)) for key in ("whole", "long")]
     hostile.script(
-        Fault(piece_bytes=1000, pause=lambda sent: hostile.stall(sent) if sent else None)
+        HEALTHY, Fault(piece_bytes=1000, pause=lambda sent: hostile.stall(sent) if sent else None)
     )
     config = transport_config(client, {})
     assert config
     connections = Connections(config)
-    transfer = connections.start(SignedUrls(client).url_of(created), [])
+    whole = connections.start(urls[0], [])
+    while not whole.ended:
+        connections.wait_for(whole)
+        connections.advance()
+    transfer = connections.start(urls[1], [])
     while not transfer.head_complete:
         connections.wait_for(transfer)
         connections.advance()

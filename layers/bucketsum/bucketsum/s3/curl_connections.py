@@ -203,7 +203,7 @@ class Connections:
         """
         if transfer.ended:
             return
-        if transfer.received_bytes > transfer.seen_bytes:
+        if transfer.received_bytes != transfer.seen_bytes:  # its handle begins with an older count
             transfer.seen_bytes, transfer.waited_seconds = transfer.received_bytes, 0.0
         left = self._config.read_timeout_seconds - transfer.waited_seconds
         if left <= 0:
