@@ -27,6 +27,16 @@ def test_one_line_for_every_object(stack: HasherStack, capsys: pytest.CaptureFix
     assert line["function_request_id"]
 
 
+def test_a_restored_object_has_its_line(
+    stack: HasherStack, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also if it is hashed without a sequencer, as the objects of a backfill, which have none."""
+    created = message_of(stack.put("a", b"content"))
+    stack.deliver(created.replace("ObjectCreated:Put", "ObjectRestore:Completed"))
+    [line] = objects_in(capsys.readouterr().out)
+    assert (line["outcome"], line["size_bytes"]) == ("hashed", 7)
+
+
 def test_metrics_for_the_dashboard(stack: HasherStack, capsys: pytest.CaptureFixture[str]) -> None:
     """One EMF document per invocation holds messages, outcomes, bytes and speed."""
     gone = replace(stack.put("gone", b"?"), key="never there")
