@@ -7,7 +7,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-import boto3
+from tests.support.clients import shared_client
 from tests.support.sam_template import create_table, load_template
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
@@ -40,11 +40,11 @@ HOSTILE_SHOWN: Final = r"a [red]b[/red] +%20 é\x9b31m\u202egpj.exe"
 
 def deploy(endpoint: str | None = None) -> None:
     """Make the bucket, the queues, the table, and the stack whose outputs name them."""
-    s3 = boto3.client("s3", endpoint_url=endpoint)
+    s3 = shared_client("s3", endpoint)
     s3.create_bucket(Bucket=BUCKET)
     s3.put_bucket_versioning(Bucket=BUCKET, VersioningConfiguration={"Status": "Enabled"})
-    create_table(boto3.client("dynamodb", endpoint_url=endpoint), "DigestsTable", "digests")
-    sqs = boto3.client("sqs", endpoint_url=endpoint)
+    create_table(shared_client("dynamodb", endpoint), "DigestsTable", "digests")
+    sqs = shared_client("sqs", endpoint)
     outputs = {
         "BucketName": BUCKET,
         "DigestsTableName": "digests",
@@ -59,7 +59,7 @@ def deploy(endpoint: str | None = None) -> None:
 
 def deploy_measurements() -> None:
     """Make the table that the stack's output names, so that sweeps can be recorded."""
-    create_table(boto3.client("dynamodb"), "MeasurementsTable", "MeasurementsTableName")
+    create_table(shared_client("dynamodb"), "MeasurementsTable", "MeasurementsTableName")
 
 
 def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
@@ -70,7 +70,7 @@ def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
         "Resources": {"Any": {"Type": "AWS::SQS::Queue"}},
         "Outputs": {name: {"Value": value} for name, value in outputs.items()},
     }
-    boto3.client("cloudformation", endpoint_url=endpoint).create_stack(
+    shared_client("cloudformation", endpoint).create_stack(
         StackName=NAME, TemplateBody=json.dumps(template)
     )
 

@@ -7,10 +7,10 @@ import json
 from typing import TYPE_CHECKING, Any, Final
 from uuid import uuid4
 
-import boto3
 from botocore.endpoint import Endpoint
 from moto.core.utils import unix_time_millis
 from moto.sqs import models as sqs_models
+from tests.support.clients import shared_client
 from tests.support.events import BUCKET
 from tests.support.lambda_invocation import Context
 from tests.support.sam_template import create_table, load_template
@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
     import pytest
     from botocore.model import OperationModel
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
     from mypy_boto3_sqs.literals import QueueAttributeNameType
 
 QUEUE_ARN: Final = "arn:aws:sqs:us-east-1:123456789012:ArrivalsQueue"
@@ -40,9 +43,9 @@ class HasherStack:
     def __init__(self, patch: pytest.MonkeyPatch) -> None:
         self._patch = patch
         self._resources = load_template()["Resources"]
-        self.s3 = boto3.client("s3")
-        self.sqs = boto3.client("sqs")
-        self.dynamodb = boto3.client("dynamodb")
+        self.s3: S3Client = shared_client("s3")
+        self.sqs: SQSClient = shared_client("sqs")
+        self.dynamodb: DynamoDBClient = shared_client("dynamodb")
         self.queue_arn = QUEUE_ARN
         self.requests: tuple[str, ...] = ()
         self._requests: list[str] = []

@@ -7,9 +7,9 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-import boto3
 import pytest
 from moto import mock_aws
+from tests.support.clients import shared_client
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
@@ -71,7 +71,7 @@ class Context:
 def aws() -> Iterator[Aws]:
     """An empty bucket and an empty table."""
     with mock_aws():
-        stack = Aws(boto3.client("s3"), boto3.client("dynamodb"))
+        stack = Aws(shared_client("s3"), shared_client("dynamodb"))
         stack.s3.create_bucket(Bucket=BUCKET)
         create_table(stack.dynamodb, "MeasurementsTable", TABLE)
         yield stack

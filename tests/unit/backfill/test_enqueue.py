@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote
 
-import boto3
 import pytest
 from moto import mock_aws
+from tests.support.clients import shared_client
 from tests.support.sam_template import create_table
 
 from bucketsum.backfill import enqueue, listing
@@ -50,9 +50,9 @@ class World:
     """A bucket, a queue and a table of moto."""
 
     def __init__(self) -> None:
-        self.s3 = boto3.client("s3", region_name="us-east-1")
-        self.sqs = boto3.client("sqs", region_name="us-east-1")
-        dynamodb = boto3.client("dynamodb", region_name="us-east-1")
+        self.s3 = shared_client("s3")
+        self.sqs = shared_client("sqs")
+        dynamodb = shared_client("dynamodb")
         self.s3.create_bucket(Bucket=BUCKET)
         create_table(dynamodb, "BackfillsTable", "backfills")
         self.table = BackfillsTable(dynamodb, "backfills")
