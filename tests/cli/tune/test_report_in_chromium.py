@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.cli.tune.chromium import find_chromium, opened
 from tests.cli.tune.sweeps import a_grid, a_run, failed_samples, grid_results, results
 
-from bucketsum_cli.tune.commands.report import write_report
 from bucketsum_cli.tune.formatting import speed_text
+from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.table import groups_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.cli.tune.chromium import Page
@@ -76,12 +77,19 @@ def size(request: pytest.FixtureRequest) -> tuple[int, int]:
 @pytest.fixture(scope="module")
 def page(chromium: str, size: tuple[int, int], tmp_path_factory: pytest.TempPathFactory) -> Any:  # noqa: ANN401 - an iterator of `Page`
     """The report of a grid with a failing and a missing cell."""
-    yield from _opened(chromium, size, tmp_path_factory.mktemp("report"), grid_results())
+    yield from _opened(chromium, size, tmp_path_factory.mktemp("report"), grid_results)
 
 
-def _opened(chromium: str, size: tuple[int, int], folder: Path, shown: Results) -> Iterator[Page]:
+@cache
+def _html_of(shown: Callable[[], Results]) -> str:
+    return page_of(shown())
+
+
+def _opened(
+    chromium: str, size: tuple[int, int], folder: Path, shown: Callable[[], Results]
+) -> Iterator[Page]:
     file = folder / "report.html"
-    write_report(shown, file)
+    file.write_text(_html_of(shown), encoding="utf-8")
     with opened(chromium, file.as_uri(), folder, *size) as page:
         yield page
 
@@ -170,7 +178,7 @@ def test_long_texts_do_not_widen_the_page(
     chromium: str, size: tuple[int, int], tmp_path: Path
 ) -> None:
     """Names and causes without a place to break are broken all the same."""
-    for page in _opened(chromium, size, tmp_path, awkward_results()):
+    for page in _opened(chromium, size, tmp_path, awkward_results):
         assert page.evaluate("document.documentElement.scrollWidth") == size[0]
         assert page.evaluate(_BEYOND) == []
         assert page.errors == []
@@ -179,9 +187,8 @@ def test_long_texts_do_not_widen_the_page(
 def test_a_script_in_the_page_would_not_run(chromium: str, tmp_path: Path) -> None:
     """The page's policy holds, should its escaping ever fail: what is put in stays still."""
     file = tmp_path / "report.html"
-    write_report(grid_results(), file)
-    html = file.read_text("utf-8")
-    file.write_text(html.replace("<main>", "<main><script>document.title = 'run'</script>"))
+    script = "<main><script>document.title = 'run'</script>"
+    file.write_text(_html_of(grid_results).replace("<main>", script), encoding="utf-8")
     with opened(chromium, file.as_uri(), tmp_path, *WIDTHS["desktop"]) as page:
         assert page.evaluate("document.title").startswith("Sweep ")
         assert any("Content Security Policy" in error for error in page.errors)
