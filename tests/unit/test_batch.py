@@ -260,6 +260,20 @@ def test_slow_functions_are_reckoned_slow() -> None:
     assert deferred(works) == {"b": 0}
 
 
+def test_a_silent_dynamodb_does_not_outlast_the_invocation() -> None:
+    """Each large object then takes 19 s to fail; the others are left in time."""
+    left = [PLENTY]
+
+    def wait_for_dynamodb(_key: str) -> None:
+        left[0] -= 19
+
+    hasher = Hasher(meanwhile=wait_for_dynamodb)
+    large = [delivery(arrival(f"{number}", SPLIT_FROM_BYTES)) for number in range(100)]
+    works = handled(hasher, *large, left=lambda: left[0])
+    assert left[0] > 0
+    assert len(deferred(works)) == 100 - len(hasher.hashed_keys)
+
+
 def test_on_its_last_receive_a_message_is_tried() -> None:
     """Left once more, the queue would move it to the dead letters without a reason."""
     hasher = Hasher()

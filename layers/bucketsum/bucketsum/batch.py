@@ -172,7 +172,8 @@ class BatchHasher:
     ) -> Iterator[MessageResult]:
         deferrals = 0
         for number, message in enumerate(_by_receives(messages)):
-            in_time = deadline.allows_slow_reading(message.large_bytes, self._settings.memory_mb)
+            fits = deadline.allows_slow_reading(message.large_bytes, self._settings.memory_mb)
+            in_time = fits and deadline.leaves(deadline.last_begin_seconds)
             last = message.received.receive_count >= self._settings.max_receives
             if number and not last and not in_time:
                 message.results.append(Deferred(deferrals))
