@@ -155,6 +155,28 @@ def test_the_end_of_a_burst_is_seen() -> None:
     assert windows.count.takes_rest
 
 
+def test_one_stream_is_tried_three_times() -> None:
+    """A slow moment does not make a whole object dear; a slow connection does not stay a guess."""
+    windows = Windows()
+    assert windows.bring(78e6) == 1
+    for _ in range(2):
+        assert windows.bring(20e6) > 1
+        while windows.bring(78e6) > 1:
+            pass
+    several = windows.bring(20e6)
+    assert [windows.bring(78e6) for _ in range(3)] == [several] * 3
+
+
+def test_one_stream_is_not_judged_by_the_time_between_its_requests() -> None:
+    """A window in which it waits for a first byte does not count."""
+    windows = Windows()
+    assert windows.bring(78e6) == 1
+    windows.look(1)
+    windows.look(10**6, 0.2, waiting=1)
+    assert windows.bring(78e6) == 1
+    assert windows.count.takes_rest
+
+
 @pytest.mark.parametrize("fault", ["failure", "silence", "unanswered"])
 def test_faults_say_nothing_about_the_link(fault: str) -> None:
     """After a failed request or a silence of all connections, a new window begins."""

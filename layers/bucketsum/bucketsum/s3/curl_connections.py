@@ -190,11 +190,12 @@ class Connections:
         """
         self._wait(_LONGEST_WAIT_SECONDS)
         if len(self._running) > 1:
-            self.gather()
+            time.sleep(_GATHERING_SECONDS)
 
     def gather(self) -> None:
-        """Let more bytes come."""
-        time.sleep(_GATHERING_SECONDS)
+        """Let more bytes come, unless some that have come were not received yet."""
+        if self._multi.timeout() != 0:  # 0 if `advance` ended with more to read
+            time.sleep(_GATHERING_SECONDS)
 
     def wait_for(self, transfer: Transfer) -> None:
         """Wait until bytes come for any transfer; end *transfer* if its read time-out has passed.

@@ -194,7 +194,7 @@ class OrderedRanges:
         self._connections.advance()
         self._update_parts()
         if self._scheduled < self._size and self._count.is_due:
-            running = self._running()
+            running = self._running() if self._count.streams > 1 else self._parts
             waiting = sum(not part.accepted for part in running)
             received = self.offset + sum(part.missing_from - part.offset for part in self._parts)
             self._count.look(received, running=len(running), waiting=waiting)

@@ -32,6 +32,9 @@ _FAILED: Final = 0.7
 _QUICK_SECONDS: Final = 0.09
 """A guess with less than this share of the best throughput after this time is given up."""
 
+_TRIALS_MAX: Final = 3
+"""How often one stream is tried, since a slow moment would cost the requests of a whole object."""
+
 _CHANGED: Final = 0.25
 """Change of throughput, with the same number of streams, that tells of another limit."""
 
@@ -132,6 +135,7 @@ class StreamCount:
         self._rates: dict[int, float] = {}
         self._window: _Window | None = None
         self._was_steady = False
+        self._trials = 0
         self._next_look = clock() if rule else inf
 
     @property
@@ -158,13 +162,16 @@ class StreamCount:
 
         Args:
             received_bytes: Bytes of the object that have come.
-            running: Requests that are not almost complete.
+            running: Requests that are not almost complete; for one stream, all parts that are held,
+                since hashing them takes CPU time from receiving.
             waiting: How many of them have no response yet. A window begins only if these are few,
-                and the first a look later: bytes that came during the handshakes come quickly.
+                and the first a look later: bytes that came during the handshakes come quickly. A
+                window of one stream has none.
         """
         now, window = self._clock(), self._window
         self._next_look = now + LOOK_SECONDS
-        if window is None or received_bytes == window.seen_bytes:
+        silent = window is not None and received_bytes == window.seen_bytes
+        if window is None or silent or (self.streams == 1 and waiting):
             steady = running <= self.streams and waiting * 4 <= self.streams
             begins = steady and (self._was_steady or bool(self._rates))
             self._window = _Window(now, received_bytes, received_bytes) if begins else None
@@ -194,5 +201,9 @@ class StreamCount:
             self._rates.clear()  # this window may have had a part of both: measure the next
             return
         self._rates[self.streams] = rate
+        if self.streams == 1:
+            self._trials += 1
+        elif self._trials < _TRIALS_MAX:
+            self._rates.pop(1, None)
         self.streams = rule.streams_for(self._rates, self.first_byte_seconds)
         self.part_bytes = rule.part_bytes_for(self.streams)
