@@ -34,3 +34,11 @@ def test_interim_heads_are_skipped() -> None:
 def test_without_a_final_head_the_status_is_0(lines: tuple[bytes, ...]) -> None:
     """The connection ended too early, or no server of HTTP answered."""
     assert ResponseHead.of(lines) == ResponseHead(0, {})
+
+
+@pytest.mark.parametrize("length", [b"", b"-1", b"1.5", b"\xb2", b"9" * 5000])
+def test_a_length_that_is_none_is_no_error(length: bytes) -> None:
+    """The response is then an unusual one, and fails no other object of a batch."""
+    head = ResponseHead.of((HEAD[0], HEAD[1], b"Content-Length: " + length + b"\r\n", b"\r\n"))
+    assert head.length == -1
+    assert not head.is_whole(None)

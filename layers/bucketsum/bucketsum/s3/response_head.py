@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 from http import HTTPStatus
 from itertools import takewhile
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+_LENGTH_DIGITS_MAX: Final = 18  # libcurl passes any on; Python refuses above 4,300
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,8 @@ class ResponseHead:
     def length(self) -> int:
         """Size of the body in bytes; -1 if the head does not give it."""
         text = self.headers.get("content-length", "")
-        return int(text) if text.isascii() and text.isdigit() else -1
+        is_number = text.isascii() and text.isdigit() and len(text) <= _LENGTH_DIGITS_MAX
+        return int(text) if is_number else -1
 
     @property
     def etag(self) -> str:
