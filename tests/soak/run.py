@@ -78,6 +78,7 @@ class Soak:
         started = time.monotonic()
         log = self._home / "gateway.log"
         log_bytes = log.stat().st_size
+        self._drain("waiting for earlier messages")  # one in flight keeps the old time-out
         with visibility_of(self._stack, self._visibility_seconds):
             self._upload_under_faults()
             before = self._compared("comparing")
