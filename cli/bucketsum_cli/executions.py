@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.sweep.samples import plain_cause
+from bucketsum.failure_causes import plain_cause
 
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient

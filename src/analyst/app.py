@@ -9,10 +9,10 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.clock import now
+from bucketsum.failure_causes import plain_cause
 from bucketsum.settings import needed
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.records import RunStatus, run_id_of_detail
-from bucketsum.sweep.samples import plain_cause
 from bucketsum.sweep.summary import ExecutionEnd, summarize
 
 if TYPE_CHECKING:

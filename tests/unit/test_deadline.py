@@ -64,6 +64,16 @@ def test_slow_reading_is_judged_by_memory(memory_mb: int, fits: int) -> None:
     assert not deadline.allows_slow_reading((fits + 1) * 10**6, memory_mb)
 
 
+@pytest.mark.parametrize(("invocation_seconds", "kept"), [(900, 60), (180, 60), (60, 20), (6, 3)])
+def test_last_beginning_leaves_a_third_of_a_short_invocation(
+    invocation_seconds: float, kept: float
+) -> None:
+    """A function with a short time-out still begins objects in most of its time."""
+    deadline = Deadline(lambda: invocation_seconds, invocation_seconds)
+
+    assert deadline.last_begin_seconds == kept
+
+
 def test_the_longest_short_object_follows_from_memory_and_time() -> None:
     """The rest of this invocation does not count: another one has all its time."""
     deadline = Deadline(lambda: 5.0)

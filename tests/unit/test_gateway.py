@@ -87,6 +87,25 @@ def test_nothing_more_is_sent_to_a_client_that_is_gone() -> None:
     assert len(sent) <= 4
 
 
+def test_a_failed_connection_leaves_no_task() -> None:
+    """The task that waits for the client's end does not outlive the response."""
+
+    async def serve() -> int:
+        async def app(_scope: Scope, _receive: ASGIReceiveCallable, send: ASGISendCallable) -> None:
+            await send(body(bytes(3 * PIECE_BYTES)))  # type: ignore[arg-type] # plain dictionaries
+
+        async def send(_message: dict[str, Any]) -> None:
+            raise BrokenPipeError
+
+        wrapped: Any = in_pieces(app)
+        with pytest.raises(BrokenPipeError):
+            await wrapped(None, client_that_stays, send)
+        await asyncio.sleep(0)
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(serve()) == 1
+
+
 class _Mark:
     """An object that can be referred to weakly."""
 

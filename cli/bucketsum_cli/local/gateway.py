@@ -65,23 +65,30 @@ def in_pieces(app: ASGIFramework) -> ASGIFramework:
             if message["type"] != "http.response.body" or len(message["body"]) <= PIECE_BYTES:
                 await send(message)
                 return
-            body = memoryview(message["body"])
-            is_large = len(body) >= COLLECT_FROM_BYTES
-            disconnected = asyncio.create_task(_disconnection(receive))
-            for start in range(0, len(body), PIECE_BYTES):
-                await asyncio.sleep(0)
-                if disconnected.done():  # hypercorn would keep every piece that it cannot send
-                    return
-                piece = bytes(body[start : start + PIECE_BYTES])
-                more = start + PIECE_BYTES < len(body) or message.get("more_body", False)
-                await send({"type": "http.response.body", "body": piece, "more_body": more})
-            disconnected.cancel()
+            is_large = len(message["body"]) >= COLLECT_FROM_BYTES
+            await _send_pieces(message, receive, send)
 
         await app(scope, receive, send_in_pieces)
         if is_large:
             gc.collect()
 
     return serve_in_pieces
+
+
+async def _send_pieces(message: Any, receive: ASGIReceiveCallable, send: Any) -> None:  # noqa: ANN401 - plain dictionaries
+    """Send the body of *message* in pieces, as long as the client is there."""
+    body = memoryview(message["body"])
+    disconnected = asyncio.create_task(_disconnection(receive))
+    try:
+        for start in range(0, len(body), PIECE_BYTES):
+            await asyncio.sleep(0)
+            if disconnected.done():  # hypercorn would keep every piece that it cannot send
+                return
+            piece = bytes(body[start : start + PIECE_BYTES])
+            more = start + PIECE_BYTES < len(body) or message.get("more_body", False)
+            await send({"type": "http.response.body", "body": piece, "more_body": more})
+    finally:
+        disconnected.cancel()
 
 
 async def _disconnection(receive: ASGIReceiveCallable) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
+from bucketsum.failure_causes import plain_cause
 from bucketsum.measure import mb_per_s
 from bucketsum.sweep.recommend import Recommendation
 from bucketsum.sweep.records import RunLabel, RunStatus
-from bucketsum.sweep.samples import SampleStatus
+from bucketsum.sweep.samples import SampleFailure, SampleStatus
 from bucketsum.sweep.workloads import WorkloadName, workload_of
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.formatting import count_text, size_texts
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
     from bucketsum.sweep.samples import Sample
     from bucketsum.sweep.workloads.protocol import Workload
     from bucketsum_cli.tune.machine import Machine
+
+
+_NO_CAUSE: Final = "no cause was reported"
 
 
 class RunReader(Protocol):
@@ -147,7 +151,8 @@ class Results:
         for cell in self.cells:
             key = f" ({cell.key})" if "keys" in self.input else ""
             for sample in failures_of(self.samples.get(cell.cell_id, ())):
-                causes.add(f"{sample.failure or 'no cause was reported'}{key}")
+                failure = sample.failure or SampleFailure("")
+                causes.add(f"{plain_cause(failure.error, failure.cause or _NO_CAUSE)}{key}")
         return sorted(causes)
 
 

@@ -130,7 +130,7 @@ def seconds_in(sample: Sample) -> float:
     return sample.reading.seconds
 
 
-def failed_samples(cell: CellRow, cause: str, runs: int = 5) -> list[Sample]:
+def failed_samples(cell: CellRow, cause: str | None, runs: int = 5) -> list[Sample]:
     """*runs* of *cell* that all failed."""
     return [
         Sample(

@@ -79,6 +79,13 @@ def test_show_marks_cold_runs_failures_and_the_recommended_cell(run: Run, record
     assert "local emulator" not in out
 
 
+def test_a_failure_without_a_cause_says_so(run: Run, record: Record) -> None:
+    """Step Functions reports a time-out of its own without a cause."""
+    cell = a_cell(128, MIB)
+    record([cell], failed_samples(cell, None), None)
+    assert "failed with Sandbox.Timedout: no cause was reported" in run("tune", "show", "last").out
+
+
 def test_invocations_at_once_stand_together(run: Run, record: Record) -> None:
     """A run of several invocations is one entry with all their seconds."""
     cell = a_cell(512, MIB, concurrency=3)

@@ -6,14 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.values import ArchiveStatus
-from bucketsum.clock import now
-from bucketsum.digest_rows import ArchiveRecord, Row, Status, Timing
+from bucketsum.digest_rows import ArchiveRecord, Status, Timing
 from bucketsum.digests_table import WriteResult
 from bucketsum.measure import Measurement
+from bucketsum.object_rows import row_of_event
 
 if TYPE_CHECKING:
     from bucketsum.digest import Digest
-    from bucketsum.digest_rows import ReadSetup
+    from bucketsum.digest_rows import ReadSetup, Row
     from bucketsum.digests_table import DigestsTable
     from bucketsum.long_objects.progress import Progress
 
@@ -25,7 +25,8 @@ def hashed_row(progress: Progress, digest: Digest, setup: ReadSetup) -> Row:
     whole = Measurement(progress.size_bytes, progress.seconds)
     mode = progress.archive_mode
     return replace(
-        _row(progress, Status.HASHED, setup),
+        row_of_event(progress.created, Status.HASHED),
+        setup=setup,
         sha1=digest.sha1,
         digests=digest.extra,
         timing=Timing(whole.seconds * 1000, whole.mb_per_s),
@@ -37,22 +38,8 @@ def hashed_row(progress: Progress, digest: Digest, setup: ReadSetup) -> Row:
 
 def unreadable_row(progress: Progress, reason: str, setup: ReadSetup | None = None) -> Row:
     """The row of an object whose slices ended because of *reason*, as of now."""
-    return replace(_row(progress, Status.UNREADABLE, setup), reason=reason)
-
-
-def _row(progress: Progress, status: Status, setup: ReadSetup | None) -> Row:
-    return Row(
-        bucket=progress.bucket,
-        key=progress.key,
-        entry=progress.version,
-        status=status,
-        size_bytes=progress.size_bytes,
-        sequencer=progress.sequencer,
-        arrived_at=progress.arrived_at,
-        recorded_at=now(),
-        etag=progress.etag,
-        setup=setup,
-    )
+    row = row_of_event(progress.created, Status.UNREADABLE)
+    return replace(row, reason=reason, setup=setup)
 
 
 def record_row(table: DigestsTable, progress: Progress, row: Row) -> WriteResult:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
+
+from bucketsum.failure_causes import plain_cause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -127,18 +128,3 @@ class Sample:
     def warm_reading(self) -> Reading | None:
         """The reading if it counts for the statistics: good and not cold."""
         return None if self.status is SampleStatus.FAILED or self.is_cold else self.reading
-
-
-def plain_cause(error: str | None, cause: str | None) -> str:
-    """``name: text``; of a function's error, which comes as JSON, its type and message.
-
-    A cause that was cut off in the middle of its JSON stays as it is.
-    """
-    try:
-        document = json.loads(cause or "")
-    except ValueError:
-        document = None
-    if isinstance(document, dict) and "errorMessage" in document:
-        error = document.get("errorType") or error
-        cause = document["errorMessage"]
-    return ": ".join(text for text in (error, cause) if text)

@@ -6,12 +6,13 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.failure_causes import plain_cause
 from bucketsum.sweep.analysis import cell_rows
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.prices import MachinePrice
 from bucketsum.sweep.recommend import Recommendation, recommend
 from bucketsum.sweep.records import CellRow, Run, RunStatus
-from bucketsum.sweep.samples import Sample, SampleStatus, plain_cause
+from bucketsum.sweep.samples import Sample, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS
 
 if TYPE_CHECKING:

@@ -1,10 +1,10 @@
-"""records: the cause that Step Functions reports becomes a text for people."""
+"""failure_causes: the cause that Step Functions reports becomes a text for people."""
 
 from __future__ import annotations
 
 import pytest
 
-from bucketsum.sweep.samples import plain_cause
+from bucketsum.failure_causes import plain_cause
 
 
 @pytest.mark.parametrize(
