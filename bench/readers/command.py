@@ -16,12 +16,12 @@ from bench.box.requirements import CannotMakeBoxError, missing, refusal
 from bench.box.server import FOLDER, PROJECT, start_server
 from bench.box.signals import unwind_on_signals
 from bench.readers.registry import chosen
-from bench.readers.report import Measured, as_json, markdown, origin_of, warnings
+from bench.readers.report import Measured, as_json, markdown, origin_of, overview, warnings
 from bench.readers.rivals import install
 from bench.readers.runner import Runner
 from bench.readers.samples import Outcome
 from bench.tables import options
-from bench.tables.document import write, write_json, written_between
+from bench.tables.document import write, write_json, write_tables, written_between
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
@@ -46,7 +46,7 @@ MEASURED: Final = PROJECT / "bench" / "measured"
 )
 @options.runs(3)
 @click.option("--quick", is_flag=True, help="One run with an object of 20 MB, as a check.")
-@options.write_docs("bench/measured")
+@options.write_docs("bench/measured", "README.md")
 def readers(
     names: tuple[str, ...], only: tuple[str, ...], runs: int, *, quick: bool, write_docs: bool
 ) -> None:
@@ -59,8 +59,11 @@ def readers(
     profiles = [profile for profile in PROFILES if not names or profile.name in names]
     if quick:
         runs, profiles = 1, [profile.with_object(QUICK_OBJECT_BYTES) for profile in profiles]
-    if quick and write_docs:
-        raise click.UsageError("--quick reads too little for --write-docs; leave one of them out")
+    if write_docs and (quick or names or only):
+        raise click.UsageError(
+            "--write-docs needs every configuration and reader; leave out --quick, --profile and "
+            "--only"
+        )
     unwind_on_signals()
     origin = origin_of()  # before anything is measured
     try:
@@ -76,6 +79,7 @@ def readers(
         write_json(MEASURED / "readers.json", as_json(measured, rivals, origin))
         document = MEASURED / "readers.md"
         write(document, written_between(document.read_text("utf-8"), "readers", text))
+        write_tables(PROJECT / "README.md", [overview(measured)])
     samples = (sample for configuration in measured for sample in configuration.samples)
     if any(sample.outcome is Outcome.WRONG for sample in samples):
         raise SystemExit(1)

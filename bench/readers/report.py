@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
+from bench.readers.registry import AS_DEPLOYED, BASELINE, LIMIT, OURS
 from bench.readers.samples import summaries
 from bench.tables.machine import machine
 from bench.tables.table import Column, Table
@@ -45,6 +46,26 @@ def markdown(measured: list[Measured], rivals: Rivals, origin: dict[str, Any]) -
     for configuration in measured:
         lines += ["", *_section(configuration)]
     return "\n".join(lines)
+
+
+def overview(measured: list[Measured]) -> Table:
+    """The deployed reader beside the baseline and the fastest reader that is not bucketsum's."""
+    shown = (each for each in measured if each.profile.name not in _NOT_IN_OVERVIEW)
+    return Table("readers", _OVERVIEW, tuple(map(_overview_of, shown)))
+
+
+def _overview_of(measured: Measured) -> tuple[Any, ...]:
+    by_reader = {row.reader: row for row in summaries(measured.samples, measured.profile)}
+    ours, base = by_reader[AS_DEPLOYED], by_reader[BASELINE]
+    others = [
+        (row.mb_per_s.median, row.reader)
+        for row in by_reader.values()
+        if row.mb_per_s and row.reader not in {BASELINE, LIMIT, *OURS}
+    ]
+    speed, name = max(others, default=(None, ""))
+    other = f"{speed:.1f}, {name}" if speed else None
+    title = measured.profile.title.replace(" of memory", "").replace("object of ", "")
+    return title, base.mb_per_s, other, ours.mb_per_s, ours.ratio, ours.cpu_ratio
 
 
 def _section(measured: Measured) -> list[str]:
@@ -95,6 +116,17 @@ _COLUMNS: Final = (
     _median("CPU s/GB", "cpu_s_per_gb", 2),
     Column("peak MB", "peak_mb", "{:.0f}".format),
     Column("GETs", "gets"),
+)
+
+_NOT_IN_OVERVIEW: Final = frozenset({"256", "3008"})  # like their neighbors
+
+_OVERVIEW: Final = (
+    Column("memory, network, object", "configuration"),
+    _median("baseline", "baseline_mb_per_s", 1),
+    Column("fastest other reader", "fastest_other"),
+    _median("bucketsum", "mb_per_s", 1),
+    _median("× baseline", "ratio", 2),
+    _median("CPU × baseline", "cpu_ratio", 2),
 )
 
 

@@ -12,8 +12,8 @@ from bench.box.calibration import Calibration
 from bench.box.profiles import Profile
 from bench.box.requirements import Missing
 from bench.readers import command
-from bench.readers.registry import BASELINE, ENTRIES, chosen
-from bench.readers.report import Measured, as_json, markdown
+from bench.readers.registry import AS_DEPLOYED, BASELINE, ENTRIES, LIMIT, OURS, chosen
+from bench.readers.report import Measured, as_json, markdown, overview
 from bench.readers.rivals import Rivals
 from bench.readers.runner import filled, rotated
 from bench.readers.samples import Outcome, Sample, summaries
@@ -89,6 +89,22 @@ def test_the_table_has_a_row_per_reader_and_names_the_machine() -> None:
     assert f"Not AWS: a sandbox on one machine, {origin}" in text
 
 
+def test_the_overview_compares_with_the_fastest_usable_other() -> None:
+    """Neither the baseline, nor a variant of ours, nor the upper bound counts as another reader."""
+    ours = [sample(name, number, 0.8) for name in OURS for number in range(3)]
+    samples = [*SAMPLES, *ours, sample(LIMIT, 0, 0.5)]
+    text = overview([replace(MEASURED, samples=samples)]).markdown()
+    row = "512 MB, 800 Mbit/s, 100 MB | 50.0 | 80.0, other | 125.0 | 2.50 | 0.50"
+    assert text.splitlines()[-1] == f"| {row} |"
+
+
+def test_an_overview_of_failed_readers_is_empty() -> None:
+    """It has no number that was not measured."""
+    samples = [Sample(name, 0, Outcome.FAILED) for name in (BASELINE, AS_DEPLOYED)]
+    text = overview([replace(MEASURED, samples=samples)]).markdown()
+    assert text.splitlines()[-1] == "| 512 MB, 800 Mbit/s, 100 MB |  |  |  |  |  |"
+
+
 def test_the_json_has_every_sample() -> None:
     """With what was not good, so that everything in the table can be computed again."""
     document = json.loads(json.dumps(as_json([MEASURED], RIVALS, ORIGIN)))
@@ -142,8 +158,9 @@ def test_a_wrong_digest_fails_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path:
         assert len(json.loads((tmp_path / "readers.json").read_text())["profiles"]) == 1
 
 
-def test_a_quick_look_is_not_written_into_the_documents() -> None:
+@pytest.mark.parametrize("part", ["--quick", "--profile=512", "--only=libcurl"])
+def test_a_part_is_not_written_into_the_documents(part: str) -> None:
     """Exit status 2, before anything is measured."""
-    result = CliRunner().invoke(bench, ["readers", "--quick", "--write-docs"])
+    result = CliRunner().invoke(bench, ["readers", part, "--write-docs"])
     assert result.exit_code == 2
-    assert "--write-docs" in result.output
+    assert "--write-docs needs every" in result.output
