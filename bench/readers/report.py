@@ -63,7 +63,7 @@ def _overview_of(measured: Measured) -> tuple[Any, ...]:
         if row.mb_per_s and row.reader not in {BASELINE, LIMIT, *OURS}
     ]
     speed, name = max(others, default=(None, ""))
-    other = f"{speed:.1f}, {name}" if speed else None
+    other = f"{speed:.1f} ({name})" if speed else None
     title = measured.profile.title.replace(" of memory", "").replace("object of ", "")
     return title, base.mb_per_s, other, ours.mb_per_s, ours.ratio, ours.cpu_ratio
 

@@ -94,7 +94,7 @@ def test_the_overview_compares_with_the_fastest_usable_other() -> None:
     ours = [sample(name, number, 0.8) for name in OURS for number in range(3)]
     samples = [*SAMPLES, *ours, sample(LIMIT, 0, 0.5)]
     text = overview([replace(MEASURED, samples=samples)]).markdown()
-    row = "512 MB, 800 Mbit/s, 100 MB | 50.0 | 80.0, other | 125.0 | 2.50 | 0.50"
+    row = "512 MB, 800 Mbit/s, 100 MB | 50.0 | 80.0 (other) | 125.0 | 2.50 | 0.50"
     assert text.splitlines()[-1] == f"| {row} |"
 
 
