@@ -1,4 +1,4 @@
-"""Signals that end a benchmark: the sandbox is removed before."""
+"""Signals that end a benchmark, after its sandbox is removed."""
 
 from __future__ import annotations
 

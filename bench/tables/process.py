@@ -1,4 +1,4 @@
-"""Meter and answers of a measured process.
+"""Time, memory and result of a measured process.
 
 Imports little of the standard library, because the memory of this process is measured. The
 layer's Meter is not used: it leaves out child processes and the memory of the start-up.

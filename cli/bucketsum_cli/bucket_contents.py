@@ -1,4 +1,4 @@
-"""The contents of a bucket: every version, delete marker and unfinished upload; to be deleted."""
+"""Every version, delete marker and unfinished upload of a bucket, for its deletion."""
 
 from __future__ import annotations
 

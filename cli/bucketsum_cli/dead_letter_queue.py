@@ -57,7 +57,7 @@ class DeadLetter:
 
 @contextmanager
 def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[DeadLetter]]:
-    """Receive up to *limit* messages of the dead-letter queue, oldest first.
+    """Receive up to *limit* messages of the dead-letter queue; yields them by age, oldest first.
 
     They are hidden from other consumers meanwhile, for at most *hold_seconds*. At the end, the
     messages that were not deleted become visible again.
@@ -120,7 +120,7 @@ def why(message: DeadLetter, stack: Stack) -> str:
 
 
 def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
-    """Return key, version id and entity tag → reason, of the oldest messages in the queue.
+    """Return key, version id and entity tag → reason, of up to 1,000 messages in the queue.
 
     Only objects that could not be hashed are returned, not deletions.
 

@@ -132,14 +132,17 @@ def stack_options(command: Callable[..., None]) -> Callable[..., None]:
     return with_target
 
 
-def bucket_options(command: Callable[..., None]) -> Callable[..., None]:
+def bucket_options(
+    command: Callable[..., None],
+    bucket_help: str = "An attached bucket; by default the stack's own.",
+) -> Callable[..., None]:
     """Give *command* the options that name a stack and one of its buckets."""
 
     @click.option(
         "--bucket",
         metavar="NAME",
         callback=_not_empty,
-        help="An attached bucket; by default the stack's own.",
+        help=bucket_help,
     )
     @stack_options
     @wraps(command)

@@ -1,4 +1,4 @@
-"""Output of the commands: lines, JSON, numbers, and the one question.
+"""Output of the commands: lines, JSON, numbers, and the request for confirmation.
 
 Anyone who can write to the bucket chooses keys. All text passes `printable` and is never read as
 markup, so no key can colour, move or clear anything on a terminal.

@@ -105,10 +105,10 @@ def attach(
 ) -> None:
     """Hash all objects uploaded to BUCKET, and record deletions.
 
-    This begins now; for existing objects, run `bucketsum backfill BUCKET` afterwards.
-    Adds a notification to the bucket. If it has others, which all stay, asks for confirmation
-    first. If another notification has the same events for overlapping keys, S3 allows no second
-    one: use --via eventbridge, which takes all keys of the bucket.
+    Only new objects are hashed; for existing ones, run `bucketsum backfill BUCKET` afterwards.
+    Adds a notification to the bucket and keeps all others; if there are others, asks for
+    confirmation first. S3 allows only one notification for the same events and overlapping keys:
+    if there is one already, use --via eventbridge, which takes all keys of the bucket.
 
     The stack's parameters must name the bucket: --deploy updates them; without --deploy, the
     necessary command is shown. Attaching again changes nothing.

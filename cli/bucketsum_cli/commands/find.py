@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -27,7 +28,7 @@ _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 @click.command("find")
 @click.argument("content", metavar="SHA1|FILE")
 @json_option
-@bucket_options
+@partial(bucket_options, bucket_help="Only this bucket; by default all buckets of the stack.")
 def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 - by name
     """Find every object with this content.
 
@@ -37,7 +38,7 @@ def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 -
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
     the file). Any other argument is a file, which is hashed locally.
 
-    All buckets of the stack are searched, unless --bucket names one.
+
 
     Exits with 1 if no record has this content.
 

@@ -32,7 +32,7 @@ _HOLD_SECONDS: Final = 600
     "keys",
     multiple=True,
     metavar="KEY",
-    help="Instead, retry this key's unreadable versions; may be given more than once.",
+    help="Retry the unreadable versions of KEY, not failed messages; may be repeated.",
 )
 @yes_option
 @click.option(

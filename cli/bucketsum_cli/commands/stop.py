@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 def stop(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Stop hashing the long object KEY.
 
-    The current slice is read to its end and saved. Then the object is recorded as unreadable, with
-    the reason; `bucketsum redrive --key` continues where it was stopped.
+    The object is recorded as unreadable, with the reason. The current slice is read to its end and
+    saved; no further slice begins. `bucketsum redrive --key` continues the object.
 
     Exits with 1 if KEY is not being hashed in slices.
 

@@ -174,7 +174,7 @@ def results_of(measurements: RunReader, run_id: str) -> Results:
 
 
 def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> Results:
-    """*cells* and *samples* in the order of the baseline's table."""
+    """*cells* and *samples* in the order of the table of a run."""
     by_cell: dict[str, list[Sample]] = defaultdict(list)
     for sample in samples:
         if sample.repetition > 0:

@@ -1,4 +1,4 @@
-"""A sweep's input: the fields of a JSON file and of options, which win."""
+"""A sweep's input: the fields of a JSON file; options override them."""
 
 from __future__ import annotations
 

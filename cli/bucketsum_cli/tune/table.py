@@ -1,4 +1,4 @@
-"""The baseline's table: a group for each setting, a row for each object."""
+"""The table of a run, laid out as in Bryson (2021): groups of settings, rows of objects."""
 
 from __future__ import annotations
 

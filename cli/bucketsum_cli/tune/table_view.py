@@ -1,4 +1,4 @@
-"""Runs, and the baseline's table of a run, on the terminal."""
+"""Runs, and the table of a run, on the terminal."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def _number_text(number: int | None) -> str:
 
 
 def print_results(results: Results, *, can_apply: bool = True) -> None:
-    """Print the baseline's table, the failures and the recommendation.
+    """Print the table of a run, the failures and the recommendation.
 
     *can_apply* adds the command that applies the recommendation; it needs a stack that stays.
     """

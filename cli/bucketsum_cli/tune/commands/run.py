@@ -140,8 +140,8 @@ def run(
     Shows the plan, the time and the cost, asks for confirmation, and shows the progress of every
     cell. Ctrl-C stops the sweep and cleans up. With --here, this machine measures, not Lambda.
 
-    Exits with 0 if everything was measured, with 1 if something is missing or the sweep was not
-    confirmed, with 2 if the sweep failed.
+    Exits with 0 if everything was measured, with 1 if something is missing or you decline, with 2
+    if the sweep failed, with 130 if Ctrl-C stopped it.
 
     Example: bucketsum tune run events/sweep-quick.json --local
     """

@@ -1,4 +1,4 @@
-"""Time of both sides of a workload that fetches and processes: two bars for each cell."""
+"""Time of downloading and of processing: two bars for each cell."""
 
 from __future__ import annotations
 

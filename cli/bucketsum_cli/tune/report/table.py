@@ -1,4 +1,4 @@
-"""The baseline's table and the table of failures, as HTML."""
+"""The table of a run and the table of its failures, as HTML."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def results_table(results: Results) -> ET.Element:
-    """The baseline's table; on a phone it scrolls within the page."""
+    """The table of a run; on a phone it scrolls within the page."""
     columns = columns_of(results, in_report=True)
     titles = [
         element("th", column.title, scope="col", class_=_class_of(column)) for column in columns

@@ -1,4 +1,4 @@
-"""The registry of the workloads' views; a workload without a line has nothing of its own."""
+"""The registry of the workloads that have columns and rows of their own."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Rows of long objects: recorded, or put in the place of the row that they replace."""
+"""Rows of long objects: write a new row, or replace an old one."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The protocol of workloads, with the defaults of one that has nothing of its own."""
+"""The interface of workloads, with defaults."""
 
 from __future__ import annotations
 
