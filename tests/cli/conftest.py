@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from botocore.client import BaseClient
 from moto import mock_aws
 from tests.cli.deployed import deploy, prompt_table
+from tests.cli.permissions import documented_actions
+from tests.support.recorded_calls import action_of
 
 from bucketsum_cli import dead_letter_queue, emulator
 from bucketsum_cli.main import main
@@ -56,9 +59,18 @@ def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The command, in this process."""
+    """The command, in this process; it needs no permission that the documents do not list."""
+    actions: set[str] = set()
+    call: Any = vars(BaseClient)["_make_api_call"]
+
+    def recorded(client: BaseClient, operation: str, params: dict[str, Any]) -> object:
+        actions.add(action_of(client.meta.service_model.service_name, operation, params))
+        return call(client, operation, params)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", recorded)
 
     def run_command(*arguments: object, answer: str = "") -> Ended:
+        actions.clear()
         monkeypatch.setattr(sys, "argv", ["bucketsum", *map(str, arguments)])
         monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
         capsys.readouterr()
@@ -67,6 +79,8 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         printed = capsys.readouterr()
         status = ending.value.code
         assert isinstance(status, int)
+        if arguments:
+            assert actions <= documented_actions(list(map(str, arguments)))
         return Ended(status, printed.out, printed.err)
 
     return run_command

@@ -33,19 +33,35 @@ _ACTIONS: Final = {
     # Operations whose action has another name:
     "s3:HeadObject": "s3:GetObject",
     "s3:HeadBucket": "s3:ListBucket",
+    "s3:ListObjectsV2": "s3:ListBucket",
     "s3:ListObjectVersions": "s3:ListBucketVersions",
+    "s3:ListMultipartUploads": "s3:ListBucketMultipartUploads",
+    "s3:GetBucketNotificationConfiguration": "s3:GetBucketNotification",
+    "s3:PutBucketNotificationConfiguration": "s3:PutBucketNotification",
+    "s3:DeleteObjects": "s3:DeleteObject",
     "s3:CreateMultipartUpload": "s3:PutObject",
     "s3:UploadPart": "s3:PutObject",
     "s3:CompleteMultipartUpload": "s3:PutObject",
     "sqs:SendMessageBatch": "sqs:SendMessage",
-    "stepfunctions:DescribeExecution": "states:DescribeExecution",
+    "sqs:DeleteMessageBatch": "sqs:DeleteMessage",
+    "sqs:ChangeMessageVisibilityBatch": "sqs:ChangeMessageVisibility",
 }
+_OF_VERSIONS: Final = frozenset({"s3:GetObject", "s3:DeleteObject"})
 _RESOURCES: Final = {
     "digests": "DigestsTable",
     "backfills": "BackfillsTable",
     "measurements": "MeasurementsTable",
     "records": "SweepRecordsTable",
 }
+
+
+def action_of(service: str, operation: str, params: Mapping[str, Any]) -> str:
+    """The IAM action that botocore's *operation* needs."""
+    action = _ACTIONS.get(f"{service}:{operation}", f"{service}:{operation}")
+    names_version = "VersionId" in params or operation == "DeleteObjects"
+    if action in _OF_VERSIONS and names_version:
+        action += "Version"
+    return action.replace("stepfunctions:", "states:")
 
 
 class CallRecorder:
@@ -104,9 +120,7 @@ class CallRecorder:
         patch.setattr(Signer, "headers_of", signed)
 
     def _add(self, service: str, operation: str, params: dict[str, Any]) -> None:
-        action = _ACTIONS.get(f"{service}:{operation}", f"{service}:{operation}")
-        if action == "s3:GetObject" and "VersionId" in params:
-            action = "s3:GetObjectVersion"
+        action = action_of(service, operation, params)
         for resource in _resources_of(params):
             self.calls.add(Permission(action, resource))
         item = params.get("Key", params.get("Item"))

@@ -73,7 +73,7 @@ def selftest(
     as_json: bool,  # noqa: FBT001 - click passes by name
     **flags: bool,
 ) -> None:
-    """Prove that a deployed stack works, from the bucket to the metrics.
+    """Prove that a deployed stack works, from bucket to metrics.
 
     Shows the cost and asks for confirmation. Then it uploads small objects under its own prefix,
     sends messages, runs a small sweep, checks the records, and deletes its data, even after Ctrl-C.
