@@ -33,8 +33,8 @@ def alternatives() -> Table:
             "an EC2 c7g.large in the bucket's Region",
             ec2_hours * EC2_HOUR.usd + gets,
             (
-                f"{ec2_hours:.1f} h at its network's baseline; no events, no rows; you also pay "
-                "while nothing is uploaded"
+                f"{ec2_hours:.1f} h at its sustained network speed; no events, no rows; you also "
+                "pay while nothing is uploaded"
             ),
             f"{EC2_HOUR.source}; https://docs.aws.amazon.com/ec2/latest/instancetypes/co.html",
         ),

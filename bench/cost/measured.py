@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from itertools import starmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,6 +16,9 @@ if TYPE_CHECKING:
 
 FOLDER: Final = Path(__file__).parents[1] / "measured"
 """Measurements on the machine of docs/benchmarking.md."""
+
+_FILES: Final = {"cold starts": "cold_start", "small objects": "function", "readers": "readers"}
+"""Measurements → the name of their file."""
 
 SMALL_BYTES: Final = 1_562_048
 """The average object of `python -m bench function`."""
@@ -63,13 +67,13 @@ class Measured:
 
 def measured_in(folder: Path = FOLDER) -> Measured:
     """The measurements that `bench readers`, `function` and `cold-start` wrote to *folder*."""
-    documents: list[dict[str, Any]] = [
-        json.loads((folder / f"{name}.json").read_text("utf-8"))
-        for name in ("cold_start", "function", "readers")
-    ]
-    cold_start, function, readers = documents
+    documents: dict[str, dict[str, Any]] = {
+        measured: json.loads((folder / f"{name}.json").read_text("utf-8"))
+        for measured, name in _FILES.items()
+    }
+    cold_start, function, readers = documents.values()
     return Measured(
-        tuple(map(_origin, documents)),
+        tuple(starmap(_origin, documents.items())),
         tuple(speed for profile in readers["profiles"] for speed in _speeds(profile)),
         {
             (shape["memory_mb"], int(match[1])): 1 / variant["objects_per_s"]
@@ -81,9 +85,9 @@ def measured_in(folder: Path = FOLDER) -> Measured:
     )
 
 
-def _origin(document: dict[str, Any]) -> str:
+def _origin(measured: str, document: dict[str, Any]) -> str:
     """Machine and date of a file's measurements, in one line."""
-    parts = ["not AWS: measured on one machine", document["machine"], document.get("date")]
+    parts = [f"{measured}: not AWS, but one machine", document["machine"], document.get("date")]
     if any(profile["warnings"] for profile in document.get("profiles", ())):
         parts.append("too busy or too small for some of the measurements")
     return ", ".join(filter(None, parts))

@@ -8,7 +8,7 @@ from typing import Any, Final
 MIB: Final = 1024 * 1024
 
 BASELINE: Final = "baseline, 20 MB chunks"
-"""The reader of the baseline article (Bryson, 2021); ratios compare with it."""
+"""The reader of Bryson (2021); ratios compare with it."""
 
 AS_DEPLOYED: Final = "bucketsum, as deployed"
 """The deployed reader, with `Streams` at `auto`."""

@@ -1,4 +1,4 @@
-"""Archives like those of the unzip articles, created from files of this machine."""
+"""Archives like those of two articles on unzipping, made of this machine's files."""
 
 from __future__ import annotations
 
@@ -65,8 +65,8 @@ def _files(paths: Iterable[Path]) -> Iterator[tuple[str, bytes]]:
         yield str(path).lstrip("/"), path.read_bytes()
 
 
-def _like_article_1(number: int) -> Iterator[tuple[str, bytes]]:
-    """163 small files and two large ones in 128 folders; unzip article 1 had 165 in 129."""
+def _like_bengtsson(number: int) -> Iterator[tuple[str, bytes]]:
+    """163 small files and two large ones in 128 folders; Bengtsson (2017) had 165 in 129."""
     small = islice(_small(), number * 163, (number + 1) * 163)
     large = _large()[2 * number : 2 * number + 2]
     for index, (name, content) in enumerate(_files([*small, *large])):
@@ -75,7 +75,7 @@ def _like_article_1(number: int) -> Iterator[tuple[str, bytes]]:
 
 
 def _trades(month: int) -> Iterator[tuple[str, bytes]]:
-    """A month of text files with short lines, like the short sales of unzip article 2."""
+    """A month of text files with short lines, like the short sales of elsotanillo (2020)."""
     chance = random.Random(month)  # noqa: S311 - not a secret
     symbols = ["".join(chance.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ", k=4)) for _ in range(3000)]
     for day in range(_DAYS):
@@ -89,10 +89,10 @@ def _trades(month: int) -> Iterator[tuple[str, bytes]]:
         yield f"sh2005{month:02}{day + 1:02}.txt", block * (_DAY_BYTES // len(block))
 
 
-ARTICLE_1: Final[Contents] = {
-    f"article-{number + 1}": partial(_like_article_1, number) for number in range(5)
+BENGTSSON: Final[Contents] = {
+    f"bengtsson-{number + 1}": partial(_like_bengtsson, number) for number in range(5)
 }
-"""Like those of unzip article 1: many small files and two large ones."""
+"""Like those of Bengtsson (2017): many small files and two large ones."""
 
 OTHERS: Final[Contents] = {
     "4,000 small files and 2 large": lambda: _files([*islice(_small(), 4000), *_large()[10:12]]),
@@ -101,10 +101,10 @@ OTHERS: Final[Contents] = {
 }
 """Other archives, each with another distribution of time."""
 
-ARTICLE_2: Final[Contents] = {
+ELSOTANILLO: Final[Contents] = {
     f"month-{month + 1:02}": partial(_trades, month + 1) for month in range(_MONTHS)
 }
-"""Like those of unzip article 2: twelve archives of a few large texts."""
+"""Like those of elsotanillo (2020): twelve archives of a few large texts."""
 
 
 def archives(contents: Contents) -> list[Archive]:

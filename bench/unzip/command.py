@@ -1,4 +1,4 @@
-"""Unzipping as in two articles: ``python -m bench unzip``.
+"""Unzipping as in Bengtsson (2017) and elsotanillo (2020): ``python -m bench unzip``.
 
 Every variant runs in a process of its own, on one core unless it has two threads, in turns. MB/s
 are of wall time; ratios are of CPU time, which other work on the machine hardly affects.
@@ -18,7 +18,7 @@ from bench.tables.document import write, written_between
 from bench.tables.machine import machine
 from bench.tables.table import show
 from bench.unzip import side_by_side, split
-from bench.unzip.archives import ARTICLE_1, ARTICLE_2, OTHERS, archives
+from bench.unzip.archives import BENGTSSON, ELSOTANILLO, OTHERS, archives
 from bench.unzip.tables import dump_and_extract, ratios, variants
 from bench.unzip.turns import measured
 from bucketsum_cli import output
@@ -33,13 +33,13 @@ DOCUMENT: Final = Path("bench", "measured", "unzip.md")
 
 def tables(turns: int) -> Iterator[Table]:
     """Measure each table, in the order of the articles."""
-    article_1, others, article_2 = map(archives, (ARTICLE_1, OTHERS, ARTICLE_2))
-    timed = [(archive, measured(archive.path, turns)) for archive in (*article_1, *others)]
-    yield dump_and_extract(timed[: len(article_1)])
+    bengtsson, others, elsotanillo = map(archives, (BENGTSSON, OTHERS, ELSOTANILLO))
+    timed = [(archive, measured(archive.path, turns)) for archive in (*bengtsson, *others)]
+    yield dump_and_extract(timed[: len(bengtsson)])
     yield variants(*timed[0])
     yield ratios(timed)
-    yield side_by_side.table(article_2, turns)
-    yield split.table([article_1[0], *others])
+    yield side_by_side.table(elsotanillo, turns)
+    yield split.table([bengtsson[0], *others])
 
 
 @click.command()

@@ -1,4 +1,4 @@
-"""Unzip article 2: twelve archives, one after the other or two in parallel, to disk or not.
+"""Twelve archives as in elsotanillo (2020): serial or two in parallel, to disk or not.
 
 Each run is done once with the archives in memory, and once after asking the kernel to drop them.
 Nothing is synchronised to disk, as in the article.
@@ -63,7 +63,7 @@ def table(archives: Sequence[Archive], turns: int) -> Table:
         "unzip",
         columns,
         tuple(rows),
-        "Article 2: twelve archives, serial and parallel, with and without disk",
+        "As in elsotanillo (2020): twelve archives, serial and parallel, with and without disk",
         "The first three modes write the extracted files, the others do not.",
     )
 

@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from bench.unzip.turns import Turns
 
 RIVALS: Final = ("zipfile.extractall", "zipfile to /dev/null", "zipfile, SHA-1 of all")
-_ARTICLE: Final = (
+_BENGTSSON: Final = (
     "zipfile.extractall", "zipfile to /dev/null", "unzip", "stream-unzip, discarded",
     OURS, "bucketsum stream, 2 threads", "bucketsum tmp", "bucketsum tmp, 2 threads",
 )  # fmt: skip
 
 
 def dump_and_extract(measured: Sequence[tuple[Archive, Turns]]) -> Table:
-    """MB/s of the archives of unzip article 1, with their average and median."""
-    names = [name for name in _ARTICLE if name in measured[0][1]]
+    """MB/s of the archives like those of Bengtsson (2017), with their average and median."""
+    names = [name for name in _BENGTSSON if name in measured[0][1]]
     speeds = [
         [_mb_per_s(archive, turns, name).median for name in names] for archive, turns in measured
     ]
@@ -41,7 +41,7 @@ def dump_and_extract(measured: Sequence[tuple[Archive, Turns]]) -> Table:
         "unzip",
         (Column("archive", "archive"), *numbers("MB", *names, decimals=1)),
         tuple(rows),
-        "Article 1: dump and extract, MB/s of archive",
+        "As in Bengtsson (2017): dump and extract, MB/s of archive",
         f"Each archive has on average {files:.0f} files and {folders:.0f} directories. Modes that "
         "write to disk create them; `tmp` creates no directories.",
     )

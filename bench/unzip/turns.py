@@ -42,7 +42,7 @@ def available() -> list[str]:
 def measured(archive: Path, turns: int) -> Turns:
     """Every variant once per turn, so that other work on the machine affects all of them.
 
-    The archive is read into the page cache first, as in the unzip articles.
+    The archive is read into the page cache first, as in both articles.
     """
     archive.read_bytes()
     timings: Turns = {name: [] for name in available()}

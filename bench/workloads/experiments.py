@@ -112,7 +112,7 @@ EXPERIMENTS: Final = (
     ),
     Experiment(
         "fetch-lines",
-        "Lines of 480 MB in 12 archives, as article 002 counts them, on all cores",
+        "Lines of 480 MB in 12 archives, as elsotanillo (2020) counts them, on all cores",
         {**_FETCH, "work": ["count-lines"], "memory_mb": [2048], "workers": [1, 2],
          "schedule": ["all-first", "queue:2", "stream", "shell"]},
         _FETCH_QUICK | {"memory_mb": [512], "schedule": ["queue:1", "shell"]},

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.samples import Sample
     from bucketsum_cli.tune.workloads.view import OwnColumn
 
-NOT_AWS: Final = "Measured in the box, not on AWS."
+NOT_AWS: Final = "Measured in the sandbox, not on AWS."
 _CPU: Final = "CPU s"
 _PRICES: Final = prices_in("us-east-1", "arm64")
 

@@ -71,7 +71,7 @@ class Invariants:
         if is_of_event and earlier.number > versions[-1].number:
             yield f"an older event overwrote the row of {name}"
         if "sha1" in before and "sha1" not in item and before["etag"] == item["etag"]:
-            yield f"the digest of {name} was overwritten with a reason"
+            yield f"the digest of {name} was overwritten by an unreadable row"
 
     def _problems_of_deletion(self, name: str, before: Item | None, item: Item) -> Iterator[str]:
         deletion = _text(item, "deletion_sequencer")

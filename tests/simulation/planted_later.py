@@ -133,7 +133,7 @@ LATER_BUGS: Final = (
     ("the row of a backfill is written without a condition", DigestsTable, "put_parameters",
      _listed_wins),
     ("a listed object is read without If-Match", ListedBatchHasher, "_hash", _listed_without_etag),
-    ("a reason replaces the digest of a backfill", digests_table, "_IF_NO_DIGEST", ""),
+    ("an unreadable row replaces the digest of a backfill", digests_table, "_IF_NO_DIGEST", ""),
     ("an enqueuer saves its position before it sends", Enqueuer, "_with_next_page",
      _position_first),
 )  # fmt: skip

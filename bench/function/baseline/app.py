@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CHUNK_SIZE: Final = 20_000_000
-"""As in the baseline article."""
+"""As in Bryson (2021)."""
 
 logger = Logger()
 metrics = Metrics()
@@ -58,7 +58,7 @@ def _hashed(bucket: str, key: str) -> dict[str, str | int]:
     sha1 = hashlib.sha1()
     size = 0
     body: Any = _S3.Object(bucket, key).get()["Body"]
-    stream = body._raw_stream  # noqa: SLF001 - as in the article
+    stream = body._raw_stream  # noqa: SLF001 - as in Bryson (2021)
     while chunk := stream.read(CHUNK_SIZE):
         sha1.update(chunk)
         size += len(chunk)

@@ -45,7 +45,7 @@ def baseline(target: Target, chunk_bytes: int) -> Read:
 
     def read() -> tuple[int, str]:
         body: Any = s3.Object(target.bucket, target.key).get()["Body"]
-        stream = body._raw_stream  # noqa: SLF001 - as in the article
+        stream = body._raw_stream  # noqa: SLF001 - as in Bryson (2021)
         return _digest(iter(partial(stream.read, chunk_bytes), b""))
 
     return read

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.fetch_queue.model import Item
 
 ARCHIVE_BYTES: Final = 290_000_000
-"""The size that most archives of article 000 have."""
+"""The size that most archives of Bengtsson (2017) have."""
 QUICK_BYTES: Final = 20_000_000
 _GO: Final = Path(__file__).with_name("unzip.go")
 _ZIPFILE: Final = "zipfile.extractall"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 NAME: Final = "records-languages"
 SIZE_BYTES: Final = 240_560_000
 READS: Final = 215_000
-"""As the article: 2.48 million records, of which so many are read."""
+"""As in Fernandez and Turner (2023): 2.48 million records, of which so many are read."""
 BLOCK_BYTES: Final = (512, 4_096, 32_768)
 QUICK_SIZE_BYTES: Final = 2_000_000
 QUICK_READS: Final = 2_000
@@ -71,7 +71,7 @@ def table(turns: int, origin: str, *, quick: bool) -> Table:
         NAME,
         (
             *headings,
-            *numbers("dictionary s", "CPU s", "fetch s", "CPU s ", decimals=3),
+            *numbers("dictionary s", "dictionary CPU s", "fetch s", "fetch CPU s", decimals=3),
             *numbers("records/s", decimals=0),
         ),
         tuple(_rows(times)),

@@ -1,4 +1,4 @@
-// unzip: article 000's Go program. It unzips an archive to a folder, or hashes its members.
+// unzip: the Go program of Bengtsson (2017). It unzips an archive to a folder, or hashes its members.
 //
 //	unzip extract ARCHIVE FOLDER
 //	unzip sha1 ARCHIVE

@@ -36,21 +36,21 @@ if TYPE_CHECKING:
 
     Record = Callable[[Sequence[CellRow], Sequence[Sample], Recorded | None], Recorded]
 
-ARTICLE_128_MB_10_MB = {
+BRYSON_128_MB_10_MB = {
     100_000_000: ((5.18, 7.64), "15.6"),
     500_000_000: ((21.26, 24.96), "21.6"),
     1_000_000_000: ((43.32, 49.82), "21.5"),
     5_000_000_000: ((217.84, 240.16), "21.8"),
 }
-"""The article's rows of 128 MB memory and 10 MB chunks: seconds of both runs, average MB/s."""
+"""Bryson's (2021) rows of 128 MB memory and 10 MB chunks: seconds of both runs, average MB/s."""
 
 
-def test_show_is_the_articles_table(run: Run, record: Record) -> None:
-    """With the article's seconds, its averages come out, under its headings, in its order."""
-    cells = [a_cell(128, 10_000_000, size) for size in ARTICLE_128_MB_10_MB]
+def test_show_is_the_table_of_bryson(run: Run, record: Record) -> None:
+    """The seconds of Bryson (2021) give its averages, under its headings, in its order."""
+    cells = [a_cell(128, 10_000_000, size) for size in BRYSON_128_MB_10_MB]
     samples = [
-        changed(a_sample(cell, number + 1, 1), seconds=ARTICLE_128_MB_10_MB[size][0][number])
-        for cell, size in zip(cells, ARTICLE_128_MB_10_MB, strict=True)
+        changed(a_sample(cell, number + 1, 1), seconds=BRYSON_128_MB_10_MB[size][0][number])
+        for cell, size in zip(cells, BRYSON_128_MB_10_MB, strict=True)
         for number in (1, 0)  # as the table is ordered, whatever came first
     ]
     record(cells, samples, a_run(repetitions=2, few_samples=True))
@@ -60,7 +60,7 @@ def test_show_is_the_articles_table(run: Run, record: Record) -> None:
     start = lines.index("128 MB Memory / 10 MB Chunk Size") + 1
     rows = [line.split() for line in lines[start : start + 4]]
     shown = [((float(row[4]), float(row[5])), row[6]) for row in rows]
-    assert shown == list(ARTICLE_128_MB_10_MB.values())
+    assert shown == list(BRYSON_128_MB_10_MB.values())
     assert [" ".join(row[:2]) for row in rows] == ["100.0 MB", "500.0 MB", "1.0 GB", "5.0 GB"]
     assert all("weak: 2 warm runs" in line for line in lines[start : start + 4])
 
@@ -230,7 +230,7 @@ def test_export_writes_what_show_prints_as_json(run: Run, record: Record, tmp_pa
 
 
 def test_the_average_is_of_the_mean_and_mb_per_s_of_the_median(run: Run, record: Record) -> None:
-    """One slow run of five pulls the average down, as in the article, and not the median."""
+    """One slow run of five pulls the average down, as in Bryson (2021), and not the median."""
     cell = a_cell(512, MIB)
     seconds = [2.0, 2.0, 2.0, 2.0, 12.0]
     samples = [changed(a_sample(cell, at, 1), seconds=took) for at, took in enumerate(seconds, 1)]

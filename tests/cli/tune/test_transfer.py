@@ -83,7 +83,7 @@ def test_many_files_have_a_99th_percentile(run: Run, record: Record) -> None:
     assert "max" not in shown
 
 
-def test_rows_are_those_of_the_article(run: Run, record: Record) -> None:
+def test_rows_are_those_of_fractos(run: Run, record: Record) -> None:
     """A line for each file of each run, and none for a sample that failed."""
     first, *others = cells_of()
     samples = [sample for cell in others for sample in transferred(cell)]

@@ -29,7 +29,7 @@ def an_unzip_run(run_id: str = "20261121T041500-abcdef", architecture: str = "ar
 
 
 def test_the_table_tells_files_and_folders_of_each_archive(run: Run, record: Record) -> None:
-    """As the article does; a group for each way, modes and engines in their own order."""
+    """As Bengtsson (2017) does; a group for each way, modes and engines in their own order."""
     record(*unzip_grid(memories=(1769,)), an_unzip_run())  # type: ignore[arg-type] # a Run
     lines = run("tune", "show", "last").out.splitlines()
     assert any("files in folders" in line for line in lines)

@@ -165,7 +165,7 @@ def test_batches_are_amortised_and_say_so(s3: S3Client) -> None:
 
 
 def test_padding_and_index_are_part_of_the_storage(s3: S3Client) -> None:
-    """The article: 128 bytes for 97; the objects have no padding."""
+    """Fernandez and Turner (2023): 128 bytes for 97; the objects have no padding."""
     factors = {layout: probed(s3, layout, **OWN[layout])["storage_factor"] for layout in LAYOUTS}
     assert factors[Layout.OBJECT_PER_RECORD] == 1
     assert factors[Layout.WHOLE] == pytest.approx(1 + 9 / 97, abs=0.001)

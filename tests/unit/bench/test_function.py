@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def test_sizes_are_those_of_the_article() -> None:
+def test_sizes_are_those_of_fractos() -> None:
     """A hundred, with its smallest, its largest and its average."""
     sizes = small_objects.sizes()
     assert len(sizes) == 100

@@ -1,4 +1,4 @@
-"""generated_archive: archives with known contents, similar to those of the unzip articles."""
+"""generated_archive: archives with known contents, similar to those of Bengtsson (2017)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def test_zipfile_finds_the_promised_contents(size_bytes: int) -> None:
     assert sum(content.count(b"\n") for content in contents) == archive.lines
 
 
-def test_it_is_like_the_archives_of_the_articles() -> None:
+def test_it_is_like_the_archives_of_bengtsson() -> None:
     """Many small files, one or two really large ones, and text that deflate can do something to."""
     size_bytes = 10_000_000
     archive, content = generated(size_bytes)

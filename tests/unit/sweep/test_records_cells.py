@@ -50,7 +50,7 @@ def test_parameters_without_effect_make_no_cells() -> None:
     assert not [cell.refused for cell in plan.cells if cell.refused]
 
 
-def test_the_default_is_the_article() -> None:
+def test_the_default_is_fernandez_and_turner() -> None:
     """2.48 million records; only the memory has to be chosen."""
     [cell] = plan_of(SweepInput.from_json({"workload": "records", "memory_mb": [1769]})).cells
     assert cell.object.size_bytes == DEFAULT_SIZE_BYTES

@@ -23,7 +23,7 @@ from bucketsum.sweep.transfers import data_set, file_times, schedule
 from bucketsum.sweep.transfers.data_set import FILES_MAX, SetFile, data_files, file_sizes, listed
 from bucketsum.sweep.transfers.file_times import P99_FROM, FileTime, file_statistics
 from bucketsum.sweep.transfers.model import Pattern, PatternName
-from bucketsum.sweep.workloads.transfer import ARTICLE_BYTES, SET_BYTES_MAX, SET_BYTES_MIN
+from bucketsum.sweep.workloads.transfer import FRACTOS_BYTES, SET_BYTES_MAX, SET_BYTES_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -47,11 +47,11 @@ def test_the_sweep_of_the_events_is_cheap() -> None:
     assert plan.estimated_usd(prices_in("us-east-1", "x86_64")) < 0.10
 
 
-def test_the_articles_files_are_the_default() -> None:
+def test_the_files_of_fractos_are_the_default() -> None:
     """100 files with its smallest and its largest size; an input names neither sizes nor keys."""
     sweep = SweepInput.from_json(INPUT)
-    assert (sweep.object_bytes, sweep.settings[0].chunk_bytes) == ((ARTICLE_BYTES,), 262_144)
-    sizes = file_sizes(ARTICLE_BYTES)
+    assert (sweep.object_bytes, sweep.settings[0].chunk_bytes) == ((FRACTOS_BYTES,), 262_144)
+    sizes = file_sizes(FRACTOS_BYTES)
     assert (len(sizes), min(sizes), max(sizes)) == (100, 112_336, 10_924_380)
     assert sum(sizes) / len(sizes) == 1_562_048
 

@@ -1,6 +1,6 @@
 """Generated archives for sweeps: the same bytes every time, of an exact size, contents known.
 
-They are like that of unzip article 1: of 165 files in 129 folders, two hold most of the bytes and
+They are like those of Bengtsson (2017): of 165 files in 129 folders, two hold most of the bytes and
 most are small. Text consists of blocks that are deflated once, so that generating an archive takes
 no longer than hashing it; in the order that they have in a file, nothing repeats within the 32 kB
 that deflate looks back on. A last file is stored, and fills the archive up to its size.

@@ -76,7 +76,7 @@ def test_the_layout_is_as_documented(tmp_path: Path) -> None:
 
 
 def test_a_block_that_is_held_is_not_read_again(tmp_path: Path) -> None:
-    """As in the article: records that follow each other in a block cost one read."""
+    """Records that follow each other in a block cost one read (Fernandez and Turner, 2023)."""
     data_set = DataSet(10_000)
     written(tmp_path / "file", data_set, 512)
     reads = mock.patch("os.pread", wraps=os.pread)

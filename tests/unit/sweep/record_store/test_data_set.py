@@ -35,7 +35,7 @@ def test_records_fill_any_size(size_bytes: int) -> None:
         verify(record, id_of(number))
 
 
-def test_records_have_the_mean_size_of_the_article() -> None:
+def test_records_have_the_mean_size_of_fernandez_and_turner() -> None:
     """2.48 million records of 97 bytes."""
     assert DataSet(2_480_000 * RECORD_BYTES).records == pytest.approx(2_480_000, rel=1e-5)
 

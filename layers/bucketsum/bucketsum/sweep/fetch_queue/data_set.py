@@ -1,7 +1,7 @@
 """The generated data set of a size: twelve archives, and the manifest of their known results.
 
-The data set of article 002 has twelve zip files. The largest has eleven times the bytes of the
-smallest, as between 100 and 1,100 MB in article 000: with equal sizes, a queue of one is enough.
+There are twelve as in elsotanillo (2020). The largest has eleven times the bytes of the smallest,
+as in Bengtsson (2017): with equal sizes, a queue of one is enough.
 """
 
 from __future__ import annotations

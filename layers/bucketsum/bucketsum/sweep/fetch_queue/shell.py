@@ -1,4 +1,4 @@
-"""GNU parallel and unzip: the commands of articles 000 and 002, with the results checked."""
+"""GNU parallel and unzip: as in elsotanillo (2020), with the results checked."""
 
 from __future__ import annotations
 

@@ -33,7 +33,7 @@ _DISK_CPU_SECONDS: Final = {
     Layout.SQLITE_TMP: (3e-6, 12e-6),
     Layout.MONGODB: (110e-6, 126e-6),
 }
-"""To store a record, and to read and verify one; of MongoDB, the article's times."""
+"""To store a record, and to read and verify one; for MongoDB, of Fernandez and Turner (2023)."""
 _BATCH_SECONDS: Final = 7.5e-3
 """[T] A BatchGetItem of 100 items: 5 to 10 ms."""
 _BATCH: Final = 100

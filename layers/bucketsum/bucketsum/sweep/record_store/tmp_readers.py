@@ -24,7 +24,7 @@ _SELECT: Final = "SELECT record FROM records WHERE id = ?"
 
 
 class BlockFileReader(RecordReader):
-    """The article's block file: a block for each record, found by a dictionary."""
+    """The block file of Fernandez and Turner (2023): a dictionary finds each record's block."""
 
     def build(self) -> None:
         """Write the block file."""

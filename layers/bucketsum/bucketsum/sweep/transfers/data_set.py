@@ -1,4 +1,4 @@
-"""The data set: files with the sizes of the transfer article's, and the list that names them."""
+"""The data set: files with the sizes of those in fractos (2017), and their list."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 FILE_BYTES_MIN: Final = 112_336
 FILE_BYTES_MAX: Final = 10_924_380
-"""As the article gives them for its 100 files."""
+"""As fractos (2017) gives them for 100 files."""
 
 FILES_MAX: Final = 1000
 """The times of so many files fit into one item of the table."""

@@ -79,7 +79,7 @@ class Network(StrEnum):
 
 
 FILE_BYTES_MEAN: Final = 1_562_048
-"""Of the article's files, and about that of generated ones."""
+"""Of the files in fractos (2017), and about that of generated ones."""
 
 DRAIN_BYTES: Final = 400_000_000
 """More than the burst of an execution environment, some 300 MiB."""

@@ -37,7 +37,7 @@ SIZE_BYTES_MIN: Final = 100_000
 SIZE_BYTES_MAX: Final = 500_000_000
 """The planner sorts the ids of all records in its memory."""
 DEFAULT_SIZE_BYTES: Final = 240_560_000
-"""2,480,000 records of 97 bytes, as in the article."""
+"""2,480,000 records of 97 bytes, as in Fernandez and Turner (2023)."""
 
 LAYOUT: Final = Parameter("layout", tuple(Layout))
 READS: Final = Parameter("reads", range(1, 5_000_001), "{:,} reads", default=1000)

@@ -35,8 +35,8 @@ if TYPE_CHECKING:
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
 
-ARTICLE_BYTES: Final = 156_204_800
-"""The article's 100 files."""
+FRACTOS_BYTES: Final = 156_204_800
+"""The 100 files of fractos (2017)."""
 
 SET_BYTES_MIN: Final = 1_000_000
 SET_BYTES_MAX: Final = 1_562_048_000
@@ -55,7 +55,7 @@ class TransferWorkload(Workload):
     parameters = (PATTERN, CLIENT, DESTINATION, START, NETWORK)
     chunk_bytes = 262_144
     object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)
-    default_object_bytes = ARTICLE_BYTES
+    default_object_bytes = FRACTOS_BYTES
     object_name = "objects/transfer-{size_bytes}.jsonl"
     sample_names = ("files", "threads", "drained_bytes", "file_times")
     statistic_names = (
