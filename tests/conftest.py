@@ -43,7 +43,7 @@ _SUITES_OF_ONE_WORKER: Final = (
     "tests/e2e/",  # one deployed stack
     "tests/build/",  # one build
     "tests/integration/ledger/",  # one DynamoDB Local
-    "tests/integration/bench/",  # boxes, which are counted
+    "tests/integration/bench/",  # sandboxes, which are counted
 )
 _SUITE_OF_EVERY_WORKER: Final = "tests/simulation/"  # tests of seconds, which share nothing
 _UNCOVERED_SUITES: Final = (

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bench.box.server import PROJECT
 from bench.function import artefacts
+from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine

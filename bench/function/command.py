@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bench.box.requirements import CannotMakeBoxError
-from bench.box.server import PROJECT
 from bench.function import artefacts, small_objects
 from bench.function.runs import WRITE_DELAY_S, Sample, Variant, measure
+from bench.sandbox.requirements import CannotMakeSandboxError
+from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
@@ -118,7 +118,7 @@ def function(
             samples = measure(built, size_mb, variants, runs, object_bytes)
             listed = [asdict(sample) for sample in samples]
             shapes.append({"memory_mb": size_mb, "variants": summaries(samples), "samples": listed})
-    except CannotMakeBoxError as error:
+    except CannotMakeSandboxError as error:
         output.note(str(error))
         sys.exit(2)
     document = origin | {"write_delay_ms": WRITE_DELAY_S * 1000, "shapes": shapes}

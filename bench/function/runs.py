@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.box import fake_dynamodb
-from bench.box.box import Box, NoAnswerError
-from bench.box.network import SERVER_ADDRESS
-from bench.box.profiles import Profile
-from bench.box.requirements import SYSTEM_PATH
-from bench.box.server import FOLDER, PROJECT, start_server
 from bench.function import harness, small_objects
 from bench.function.artefacts import VARIABLES
+from bench.sandbox import fake_dynamodb
+from bench.sandbox.network import SERVER_ADDRESS
+from bench.sandbox.profiles import Profile
+from bench.sandbox.requirements import SYSTEM_PATH
+from bench.sandbox.sandbox import NoAnswerError, Sandbox
+from bench.sandbox.server import FOLDER, PROJECT, start_server
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
-    from bench.box.objects import KnownObject
     from bench.function.artefacts import Artefacts
+    from bench.sandbox.objects import KnownObject
 
 WRITE_DELAY_S: Final = 0.005
 """[?] Assumed time of a PutItem; AWS says single-digit milliseconds."""
@@ -68,9 +68,9 @@ class Runner:
     """Runs functions in one sandbox."""
 
     def __init__(
-        self, box: Box, artefacts: Artefacts, folder: Path, object_bytes: int | None = None
+        self, sandbox: Sandbox, artefacts: Artefacts, folder: Path, object_bytes: int | None = None
     ) -> None:
-        self._box = box
+        self._sandbox = sandbox
         self._artefacts = artefacts
         self._folder = folder
         self._requests = folder / "requests"
@@ -78,9 +78,9 @@ class Runner:
         self._objects: list[KnownObject] = small_objects.make(self._root, object_bytes)
         server = folder / "server"
         server.mkdir()
-        self._server = start_server(box, server, self._root)
+        self._server = start_server(sandbox, server, self._root)
         table = [sys.executable, "-m", fake_dynamodb.__name__, _DYNAMODB, str(WRITE_DELAY_S)]
-        box.serve(
+        sandbox.serve(
             [*table, str(self._requests), str(server / "server.pem")],
             {"PATH": SYSTEM_PATH, "PYTHONPATH": str(PROJECT)},
             folder / "dynamodb.log",
@@ -107,16 +107,16 @@ class Runner:
         log = self._folder / "function.log"
         log.write_bytes(b"")
         command = [str(self._artefacts.python), "-B", "-s", "-m", harness.__name__]
-        inside = self._box.start(command, self._environment(), log, cwd=PROJECT)
+        inside = self._sandbox.start(command, self._environment(), log, cwd=PROJECT)
         try:
             inside.ask(self._job(variant), _ANSWER_SECONDS)
             inside.limit_cpu()
             measured = inside.ask("go", _ANSWER_SECONDS)
         except NoAnswerError as error:
-            kills = self._box.finish(inside)
+            kills = self._sandbox.finish(inside)
             end = log.read_text()[-2000:]
             raise RuntimeError(f"{variant.name} {error} (out of memory: {kills}): {end}") from None
-        self._box.finish(inside)
+        self._sandbox.finish(inside)
         if measured.pop("failed"):
             raise RuntimeError(f"{variant.name} failed messages: {log.read_text()[-2000:]}")
         writes = self._compare(variant)
@@ -130,7 +130,7 @@ class Runner:
     def _environment(self) -> dict[str, str]:
         return VARIABLES | {
             "PATH": SYSTEM_PATH,
-            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(self._box.profile.memory_mb),
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(self._sandbox.profile.memory_mb),
             "AWS_CA_BUNDLE": str(self._trusted),
             "AWS_ENDPOINT_URL_S3": self._server.endpoint,
             "AWS_ENDPOINT_URL_DYNAMODB": f"https://{_DYNAMODB}",
@@ -168,13 +168,16 @@ def measure(
     All objects have *object_bytes*, if given.
 
     Raises:
-        CannotMakeBoxError: The sandbox cannot be created here.
+        CannotMakeSandboxError: The sandbox cannot be created here.
     """
     FOLDER.mkdir(parents=True, exist_ok=True)
     profile = Profile(f"{memory_mb}", memory_mb, _LINK_MBIT_PER_S, small_objects.AVERAGE_BYTES)
     samples = []
-    with tempfile.TemporaryDirectory(prefix="function-", dir=FOLDER) as folder, Box(profile) as box:
-        runner = Runner(box, artefacts, Path(folder), object_bytes)
+    with (
+        tempfile.TemporaryDirectory(prefix="function-", dir=FOLDER) as folder,
+        Sandbox(profile) as sandbox,
+    ):
+        runner = Runner(sandbox, artefacts, Path(folder), object_bytes)
         for number in range(runs):
             for variant in variants:
                 sample = runner.run(variant)

@@ -10,7 +10,7 @@ import json
 import math
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.box.objects import BUCKET, KnownObject, make_object
+from bench.sandbox.objects import BUCKET, KnownObject, make_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,27 +8,27 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bench.box.box import Box
-from bench.box.calibration import calibrate
-from bench.box.objects import make_object
-from bench.box.profiles import PROFILES, QUICK_OBJECT_BYTES
-from bench.box.requirements import CannotMakeBoxError, missing, refusal
-from bench.box.server import FOLDER, PROJECT, start_server
-from bench.box.signals import unwind_on_signals
+from bench.readers.environments import install
 from bench.readers.registry import chosen
 from bench.readers.report import Measured, as_json, markdown, origin_of, overview, warnings
-from bench.readers.rivals import install
 from bench.readers.runner import Runner
 from bench.readers.samples import Outcome
+from bench.sandbox.calibration import calibrate
+from bench.sandbox.objects import make_object
+from bench.sandbox.profiles import PROFILES, QUICK_OBJECT_BYTES
+from bench.sandbox.requirements import CannotMakeSandboxError, missing, refusal
+from bench.sandbox.sandbox import Sandbox
+from bench.sandbox.server import FOLDER, PROJECT, start_server
+from bench.sandbox.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write, write_json, write_tables, written_between
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
-    from bench.box.profiles import Profile
+    from bench.readers.environments import Environments
     from bench.readers.registry import Entry
-    from bench.readers.rivals import Rivals
     from bench.readers.samples import Sample
+    from bench.sandbox.profiles import Profile
 
 MEASURED: Final = PROJECT / "bench" / "measured"
 
@@ -67,16 +67,16 @@ def readers(
     unwind_on_signals()
     origin = origin_of()  # before anything is measured
     try:
-        measured, rivals = _measure(profiles, chosen(only), runs)
-    except (CannotMakeBoxError, ValueError) as error:
+        measured, environments = _measure(profiles, chosen(only), runs)
+    except (CannotMakeSandboxError, ValueError) as error:
         for line in str(error).splitlines():
             output.note(line)
         raise SystemExit(2) from None
-    text = markdown(measured, rivals, origin)
+    text = markdown(measured, environments, origin)
     click.echo(text)
-    write_json(FOLDER / "readers.json", as_json(measured, rivals, origin))
+    write_json(FOLDER / "readers.json", as_json(measured, environments, origin))
     if write_docs:
-        write_json(MEASURED / "readers.json", as_json(measured, rivals, origin))
+        write_json(MEASURED / "readers.json", as_json(measured, environments, origin))
         document = MEASURED / "readers.md"
         write(document, written_between(document.read_text("utf-8"), "readers", text))
         write_tables(PROJECT / "README.md", [overview(measured)])
@@ -87,31 +87,38 @@ def readers(
 
 def _measure(
     profiles: list[Profile], entries: tuple[Entry, ...], runs: int
-) -> tuple[list[Measured], Rivals]:
+) -> tuple[list[Measured], Environments]:
     if lacking := missing():
         raise refusal(lacking)
     FOLDER.mkdir(parents=True, exist_ok=True)
     output.note("installing the readers (about a minute the first time)")
-    rivals = install(FOLDER)
-    for absent in rivals.missing.values():
+    environments = install(FOLDER)
+    for absent in environments.missing.values():
         output.note(f"missing: {absent}")
-    available = [entry for entry in entries if not set(entry.needs) & set(rivals.missing)]
-    return [_measure_in(profile, available, runs, rivals) for profile in profiles], rivals
+    available = [entry for entry in entries if not set(entry.needs) & set(environments.missing)]
+    return [
+        _measure_in(profile, available, runs, environments) for profile in profiles
+    ], environments
 
 
-def _measure_in(profile: Profile, entries: list[Entry], runs: int, rivals: Rivals) -> Measured:
+def _measure_in(
+    profile: Profile, entries: list[Entry], runs: int, environments: Environments
+) -> Measured:
     output.note(f"{profile.name}: {profile.title}")
     objects = FOLDER / "objects"
     known = make_object(objects, profile.object_bytes)
-    with tempfile.TemporaryDirectory(prefix="box-", dir=FOLDER) as folder, Box(profile) as box:
-        server = start_server(box, Path(folder), objects)
-        calibrations = calibrate(box, server, objects)
+    with (
+        tempfile.TemporaryDirectory(prefix="sandbox-", dir=FOLDER) as folder,
+        Sandbox(profile) as sandbox,
+    ):
+        server = start_server(sandbox, Path(folder), objects)
+        calibrations = calibrate(sandbox, server, objects)
         output.note(f"  the sandbox allows: {'; '.join(map(str, calibrations))}")
         for warning in warnings(calibrations):
             output.note(f"  WARNING: {warning}")
         if profile.burst_bytes:
             output.note("  before each reading, the run waits until the burst allowance is full")
-        runner = Runner(box, server, known, rivals, Path(folder))
+        runner = Runner(sandbox, server, known, environments, Path(folder))
         samples = []
         for sample in runner.rounds(entries, runs):
             samples.append(sample)

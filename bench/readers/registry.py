@@ -26,7 +26,7 @@ class Entry:
 
     Attributes:
         name: Name in tables and on the command line.
-        reader: ``module:function`` in `bench.readers.ways`; the harness imports it.
+        reader: ``module:function`` in `bench.readers.implementations`; the harness imports it.
         options: Keyword arguments of the function; ``{name}`` is the path of that program.
         needs: Required distributions or programs.
     """

@@ -13,10 +13,10 @@ from bench.tables.machine import machine
 from bench.tables.table import Column, Table
 
 if TYPE_CHECKING:
-    from bench.box.calibration import Calibration
-    from bench.box.profiles import Profile
-    from bench.readers.rivals import Rivals
+    from bench.readers.environments import Environments
     from bench.readers.samples import Sample, Summary
+    from bench.sandbox.calibration import Calibration
+    from bench.sandbox.profiles import Profile
     from bench.tables.spread import Spread
 
 
@@ -35,14 +35,14 @@ def origin_of() -> dict[str, Any]:
     return {"date": date, "load": os.getloadavg()[0], "machine": machine()}
 
 
-def markdown(measured: list[Measured], rivals: Rivals, origin: dict[str, Any]) -> str:
+def markdown(measured: list[Measured], environments: Environments, origin: dict[str, Any]) -> str:
     """The whole report."""
-    versions = ", ".join(f"{name} {version}" for name, version in rivals.versions.items())
+    versions = ", ".join(f"{name} {version}" for name, version in environments.versions.items())
     place = (
         f"Not AWS: a sandbox on one machine, {origin['date']}: {origin['machine']}; {versions}. "
         f"System load before the start: {origin['load']:.1f}."
     )
-    lines = [place, *(f"\nMissing: {missing}." for missing in rivals.missing.values())]
+    lines = [place, *(f"\nMissing: {missing}." for missing in environments.missing.values())]
     for configuration in measured:
         lines += ["", *_section(configuration)]
     return "\n".join(lines)
@@ -136,12 +136,14 @@ def _reader(row: Summary) -> str:
     return f"{row.reader} (not counted: {failures}{kills})" if failures else row.reader
 
 
-def as_json(measured: list[Measured], rivals: Rivals, origin: dict[str, Any]) -> dict[str, Any]:
+def as_json(
+    measured: list[Measured], environments: Environments, origin: dict[str, Any]
+) -> dict[str, Any]:
     """The report with every sample."""
     return {
         **origin,
-        "versions": rivals.versions,
-        "missing": [asdict(missing) for missing in rivals.missing.values()],
+        "versions": environments.versions,
+        "missing": [asdict(missing) for missing in environments.missing.values()],
         "profiles": [
             {
                 **asdict(configuration),

@@ -5,21 +5,21 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.box.box import NoAnswerError
-from bench.box.objects import BUCKET
-from bench.box.server import LOG_SECONDS, PROJECT
 from bench.readers import harness
 from bench.readers.samples import Outcome, Sample
+from bench.sandbox.objects import BUCKET
+from bench.sandbox.sandbox import NoAnswerError
+from bench.sandbox.server import LOG_SECONDS, PROJECT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from bench.box.box import Box, Inside
-    from bench.box.objects import KnownObject
-    from bench.box.server import Server
+    from bench.readers.environments import Environments
     from bench.readers.registry import Entry
-    from bench.readers.rivals import Rivals
+    from bench.sandbox.objects import KnownObject
+    from bench.sandbox.sandbox import Inside, Sandbox
+    from bench.sandbox.server import Server
 
 _READY_SECONDS: Final = 120.0
 _SLOWEST_BYTES_PER_S: Final = 3e6
@@ -29,15 +29,22 @@ class Runner:
     """Runs readers in a sandbox, against its server."""
 
     def __init__(
-        self, box: Box, server: Server, known: KnownObject, rivals: Rivals, folder: Path
+        self,
+        sandbox: Sandbox,
+        server: Server,
+        known: KnownObject,
+        environments: Environments,
+        folder: Path,
     ) -> None:
-        self._box = box
+        self._sandbox = sandbox
         self._server = server
         self._known = known
-        self._rivals = rivals
+        self._environments = environments
         self._folder = folder
         self._burst_full_at = 0.0
-        self._use_link(box.profile.burst_bytes)  # calibration has used an unknown part of the burst
+        self._use_link(
+            sandbox.profile.burst_bytes
+        )  # calibration has used an unknown part of the burst
 
     def rounds(self, entries: Sequence[Entry], rounds: int) -> Iterator[Sample]:
         """Every entry once per round; each round begins with another entry."""
@@ -49,8 +56,8 @@ class Runner:
         """One reading in a fresh process; a failure is a sample, too."""
         log = self._folder / "reader.log"
         log.write_bytes(b"")
-        command = [str(self._rivals.python), "-m", harness.__name__]
-        inside = self._box.start(command, self._environment(), log, cwd=PROJECT)
+        command = [str(self._environments.python), "-m", harness.__name__]
+        inside = self._sandbox.start(command, self._environment(), log, cwd=PROJECT)
         measured: dict[str, Any] = {}
         try:
             measured = self._measure(inside, self._job(entry))
@@ -61,7 +68,7 @@ class Runner:
             outcome = Outcome.TIMED_OUT if error.timed_out else Outcome.FAILED
             detail = _end_of(log)
         finally:
-            kills = self._box.finish(inside)
+            kills = self._sandbox.finish(inside)
             self._use_link(self._known.size_bytes)
         if outcome is Outcome.GOOD:
             return Sample(entry.name, number, outcome, **measured, kills=kills)
@@ -71,7 +78,7 @@ class Runner:
     def _measure(self, inside: Inside, job: dict[str, Any]) -> dict[str, Any]:
         inside.ask(job, _READY_SECONDS + self._longest_seconds)
         inside.limit_cpu()
-        if self._box.profile.warm:
+        if self._sandbox.profile.warm:
             self._use_link(self._known.size_bytes)
         self.rest()
         earlier_gets = self._gets()
@@ -88,7 +95,7 @@ class Runner:
 
     def _use_link(self, size_bytes: int) -> None:
         """Record link use, and when the burst allowance will have refilled."""
-        profile = self._box.profile
+        profile = self._sandbox.profile
         now = time.monotonic()
         spent = min(profile.burst_bytes, size_bytes) / profile.link_bytes_per_s
         longest = profile.burst_bytes / profile.link_bytes_per_s
@@ -101,22 +108,22 @@ class Runner:
     def _job(self, entry: Entry) -> dict[str, Any]:
         return {
             "reader": entry.reader,
-            "options": filled(entry.options, self._rivals.programs),
-            "warm": self._box.profile.warm,
+            "options": filled(entry.options, self._environments.programs),
+            "warm": self._sandbox.profile.warm,
             "target": {
                 "endpoint": self._server.endpoint,
                 "certificates": str(self._server.certificates),
                 "bucket": BUCKET,
                 "key": self._known.key,
                 "size_bytes": self._known.size_bytes,
-                "memory_mb": self._box.profile.memory_mb,
+                "memory_mb": self._sandbox.profile.memory_mb,
             },
         }
 
     def _environment(self) -> dict[str, str]:
         return {
             **self._server.client_environment(self._folder),
-            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(self._box.profile.memory_mb),
+            "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": str(self._sandbox.profile.memory_mb),
             "RCLONE_S3_PROVIDER": "Other",
             "RCLONE_S3_ENV_AUTH": "true",
             "RCLONE_S3_ENDPOINT": self._server.endpoint,

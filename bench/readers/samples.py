@@ -14,7 +14,7 @@ from bucketsum.measure import mb_per_s
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bench.box.profiles import Profile
+    from bench.sandbox.profiles import Profile
 
 
 class Outcome(StrEnum):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bench.box.server import PROJECT
+from bench.sandbox.server import PROJECT
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine

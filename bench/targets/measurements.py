@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from bench.box.objects import content
+from bench.sandbox.objects import content
 from bucketsum.digest_rows import RowKey
 from bucketsum_cli.files import files_under
 from bucketsum_cli.local.cgroups import kills_of

@@ -22,7 +22,7 @@ import boto3
 import click
 from botocore.config import Config
 
-from bench.box import fake_dynamodb
+from bench.sandbox import fake_dynamodb
 from bench.tables import options
 from bench.tables.process import Meter
 from bench.tables.spread import Spread

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bench.box.requirements import CannotMakeBoxError, missing, refusal
-from bench.box.server import FOLDER
-from bench.box.signals import unwind_on_signals
+from bench.sandbox.requirements import CannotMakeSandboxError, missing, refusal
+from bench.sandbox.server import FOLDER
+from bench.sandbox.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
@@ -58,7 +58,7 @@ def workloads(
     origin = f"{datetime.now(UTC).date()}, {machine()}; load before {os.getloadavg()[0]:.1f}"
     try:
         measured = [_measured(each, runs, quick=quick) for each in _experiments(only)]
-    except (CannotMakeBoxError, ValueError) as error:
+    except (CannotMakeSandboxError, ValueError) as error:
         for line in str(error).splitlines():
             output.note(line)
         raise SystemExit(2) from None

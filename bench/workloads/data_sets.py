@@ -6,7 +6,7 @@ import hashlib
 import json
 from typing import TYPE_CHECKING
 
-from bench.box.objects import BUCKET
+from bench.sandbox.objects import BUCKET
 from bucketsum.sweep.generated_objects import SHA1_METADATA, file_key
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from bench.box.profiles import BURST_BYTES
+from bench.sandbox.profiles import BURST_BYTES
 
 LINK_MBIT_PER_S: Final = 625
 """[A] Sustained rate of a function's network."""

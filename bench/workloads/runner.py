@@ -10,10 +10,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bench.box.box import Box, NoAnswerError
-from bench.box.objects import BUCKET
-from bench.box.profiles import Profile
-from bench.box.server import FOLDER, PROJECT, start_server
+from bench.sandbox.objects import BUCKET
+from bench.sandbox.profiles import Profile
+from bench.sandbox.sandbox import NoAnswerError, Sandbox
+from bench.sandbox.server import FOLDER, PROJECT, start_server
 from bench.workloads import harness
 from bench.workloads.data_sets import ensured
 from bucketsum.sweep.input import SweepInput
@@ -25,8 +25,8 @@ from bucketsum.sweep.workloads import WORKLOADS
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench.box.box import Inside
-    from bench.box.server import Server
+    from bench.sandbox.sandbox import Inside
+    from bench.sandbox.server import Server
     from bench.workloads.experiments import Experiment
     from bucketsum.sweep.cells import Cell
     from bucketsum.sweep.plan import Plan
@@ -60,9 +60,12 @@ def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
             known[0]["size_bytes"],
             experiment.burst_bytes,
         )
-        with tempfile.TemporaryDirectory(prefix="box-", dir=FOLDER) as folder, Box(profile) as box:
-            server = start_server(box, Path(folder), objects)
-            prober = _BoxProber(box, server, Path(folder), limits_cpu=experiment.limits_cpu)
+        with (
+            tempfile.TemporaryDirectory(prefix="sandbox-", dir=FOLDER) as folder,
+            Sandbox(profile) as sandbox,
+        ):
+            server = start_server(sandbox, Path(folder), objects)
+            prober = _SandboxProber(sandbox, server, Path(folder), limits_cpu=experiment.limits_cpu)
             for index, repetition in rounds:
                 cell = planned.cells[index]
                 time.sleep(profile.burst_bytes / profile.link_bytes_per_s)
@@ -93,10 +96,10 @@ def _sample(cell: Cell, repetition: int, answer: dict[str, Any]) -> Sample:
 
 
 @dataclass(slots=True)
-class _BoxProber:
-    """A prober in *box*; another one takes its place if it is killed for want of memory."""
+class _SandboxProber:
+    """A prober in *sandbox*; another one takes its place if it is killed for want of memory."""
 
-    box: Box
+    sandbox: Sandbox
     server: Server
     folder: Path
     limits_cpu: bool
@@ -104,7 +107,7 @@ class _BoxProber:
 
     def probe(self, event: dict[str, Any]) -> dict[str, Any]:
         """The answer, or the reason why there is none."""
-        memory_mb = self.box.profile.memory_mb
+        memory_mb = self.sandbox.profile.memory_mb
         try:
             self._inside = self._inside or self._started()
             return self._inside.ask({"event": event, "memory_mb": memory_mb}, _SAMPLE_SECONDS)
@@ -121,14 +124,14 @@ class _BoxProber:
     def end(self) -> int:
         """End the process; returns how often memory ran out."""
         inside, self._inside = self._inside, None
-        return self.box.finish(inside) if inside else 0
+        return self.sandbox.finish(inside) if inside else 0
 
     def _started(self) -> Inside:
         disk = self.folder / "tmp"
         disk.mkdir(exist_ok=True)
         command = [sys.executable, "-m", harness.__name__]
         variables = {**self.server.client_environment(self.folder), "TMPDIR": str(disk)}
-        inside = self.box.start(command, variables, self._log, cwd=PROJECT)
+        inside = self.sandbox.start(command, variables, self._log, cwd=PROJECT)
         self._inside = inside
         inside.ask({}, _READY_SECONDS)
         if self.limits_cpu:

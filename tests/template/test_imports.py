@@ -59,19 +59,19 @@ ROLES: Final = {
 
 ARROWS: Final = """\
 analyst: layer layer.sweep sweeps
-bench.box: cli
+bench.sandbox: cli
 bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.backfill \
 layer.long_objects layer.sweep
-bench.function: bench.box bench.tables cli cli.local
-bench.readers: bench.box bench.tables cli cli.local layer
-bench.readers.ways: bench.readers layer layer.s3
+bench.function: bench.sandbox bench.tables cli cli.local
+bench.readers: bench.sandbox bench.tables cli cli.local layer
+bench.readers.implementations: bench.readers layer layer.s3
 bench.scaling: bench.tables
 bench.tables: cli
-bench.targets: bench.box bench.tables cli cli.local layer
-bench.unzip: bench.box bench.tables cli layer layer.archives
-bench.workloads: bench.box bench.tables bench.workloads.languages cli cli.tune.formats \
+bench.targets: bench.sandbox bench.tables cli cli.local layer
+bench.unzip: bench.sandbox bench.tables cli layer layer.archives
+bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli cli.tune.formats \
 cli.tune.workloads layer layer.s3 layer.sweep layer.sweep.fetch_queue layer.sweep.workloads sweeps
-bench.workloads.languages: bench.box bench.tables bench.unzip cli layer.sweep \
+bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli layer.sweep \
 layer.sweep.fetch_queue layer.sweep.record_store
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench.box.requirements import tool
-from bench.box.server import FOLDER
+from bench.sandbox.requirements import tool
+from bench.sandbox.server import FOLDER
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
 from bench.unzip import variants

@@ -10,8 +10,8 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench.box.requirements import tool
-from bench.box.server import FOLDER
+from bench.sandbox.requirements import tool
+from bench.sandbox.server import FOLDER
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
 from bench.workloads.languages import block_reader

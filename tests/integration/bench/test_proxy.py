@@ -58,7 +58,7 @@ def proxy() -> Iterator[tuple[str, int]]:
     server, port = Digesting(), free_port()
     to = f"127.0.0.1:{server.listener.getsockname()[1]}"
     with subprocess.Popen(
-        [sys.executable, "-m", "bench.box.proxy", f"127.0.0.1:{port}", to, _UNLIMITED, "0.001"]
+        [sys.executable, "-m", "bench.sandbox.proxy", f"127.0.0.1:{port}", to, _UNLIMITED, "0.001"]
     ) as process:
         while True:
             try:

@@ -1,4 +1,4 @@
-"""Readers run in a real box: what became of each is lines as it was."""
+"""Readers run in a real sandbox: what became of each is lines as it was."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from bench.box import calibration
-from bench.box.box import Box
-from bench.box.objects import make_object
-from bench.box.profiles import BURST_BYTES, Profile
-from bench.box.requirements import CannotMakeBoxError
-from bench.box.server import start_server
+from bench.readers.environments import Environments
 from bench.readers.registry import BASELINE, ENTRIES, Entry
-from bench.readers.rivals import Rivals
 from bench.readers.runner import Runner
 from bench.readers.samples import Outcome
+from bench.sandbox import calibration
+from bench.sandbox.objects import make_object
+from bench.sandbox.profiles import BURST_BYTES, Profile
+from bench.sandbox.requirements import CannotMakeSandboxError
+from bench.sandbox.sandbox import Sandbox
+from bench.sandbox.server import start_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bench.box.server import Server
+    from bench.sandbox.server import Server
 
 SHAPE: Final = Profile("small", 128, 625, 3_000_000)
 WARM: Final = Profile("warm", 1769, 625, 3_000_000, burst_bytes=BURST_BYTES, warm=True)
-RIVALS: Final = Rivals(Path(sys.executable), {}, {}, {})
+ENVIRONMENTS: Final = Environments(Path(sys.executable), {}, {}, {})
 BASELINE_ENTRY: Final = next(entry for entry in ENTRIES if entry.name == BASELINE)
 
 
@@ -43,30 +43,30 @@ LIES: Final = program("lies", "echo", "something else")
 
 
 @contextmanager
-def boxed(shape: Profile, folder: Path) -> Iterator[tuple[Box, Server]]:
-    """A box with a server of the profile's object; skips if this machine cannot make a box."""
+def sandboxed(shape: Profile, folder: Path) -> Iterator[tuple[Sandbox, Server]]:
+    """A sandbox with a server of the profile's object; skips if this machine can make none."""
     make_object(folder / "objects", shape.object_bytes)
-    (folder / "box").mkdir()
-    box = Box(shape)
+    (folder / "sandbox").mkdir()
+    sandbox = Sandbox(shape)
     with ExitStack() as stack:
         try:
-            stack.enter_context(box)
-        except CannotMakeBoxError as error:
+            stack.enter_context(sandbox)
+        except CannotMakeSandboxError as error:
             pytest.skip(str(error))
-        yield box, start_server(box, folder / "box", folder / "objects")
+        yield sandbox, start_server(sandbox, folder / "sandbox", folder / "objects")
 
 
-def runner(box: Box, server: Server, folder: Path) -> Runner:
+def runner(sandbox: Sandbox, server: Server, folder: Path) -> Runner:
     """A runner of readers in this Python."""
-    known = make_object(folder / "objects", box.profile.object_bytes)
-    return Runner(box, server, known, RIVALS, folder / "box")
+    known = make_object(folder / "objects", sandbox.profile.object_bytes)
+    return Runner(sandbox, server, known, ENVIRONMENTS, folder / "sandbox")
 
 
 def test_each_outcome_is_reported(tmp_path: Path) -> None:
     """A good sample has its numbers; a failed, killed or wrong reader has its reason."""
-    with boxed(SHAPE, tmp_path) as (box, server):
+    with sandboxed(SHAPE, tmp_path) as (sandbox, server):
         entries = [BASELINE_ENTRY, FAILS, GREEDY, LIES]
-        samples = list(runner(box, server, tmp_path).rounds(entries, 1))
+        samples = list(runner(sandbox, server, tmp_path).rounds(entries, 1))
     good, failed, greedy, lying = samples
 
     assert (good.outcome, good.size_bytes) == (Outcome.GOOD, SHAPE.object_bytes)
@@ -83,8 +83,8 @@ def test_each_outcome_is_reported(tmp_path: Path) -> None:
 
 def test_a_warm_reading_is_the_second_over_open_connections(tmp_path: Path) -> None:
     """The server sees two requests of the reader, and the burst is waited for before the second."""
-    with boxed(WARM, tmp_path) as (box, server):
-        sample = runner(box, server, tmp_path).sample(BASELINE_ENTRY, 0)
+    with sandboxed(WARM, tmp_path) as (sandbox, server):
+        sample = runner(sandbox, server, tmp_path).sample(BASELINE_ENTRY, 0)
         lines = requests(server)
     assert (sample.outcome, sample.gets) == (Outcome.GOOD, 1)
     assert len([line for line in lines if "Boto3" in line]) == 2
@@ -105,7 +105,7 @@ def test_calibration_measures_the_speed(tmp_path: Path, monkeypatch: pytest.Monk
     """One line for one connection and one for many; how fast is for people to judge."""
     monkeypatch.setattr(calibration, "SECONDS", 0.2)
     monkeypatch.setattr(calibration, "OBJECT_BYTES", 3_000_000)
-    with boxed(replace(SHAPE, link_mbit_per_s=80), tmp_path) as (box, server):
-        lines = calibration.calibrate(box, server, tmp_path / "objects")
+    with sandboxed(replace(SHAPE, link_mbit_per_s=80), tmp_path) as (sandbox, server):
+        lines = calibration.calibrate(sandbox, server, tmp_path / "objects")
     assert [line.what for line in lines] == ["1 connection", "2 connections"]
     assert all(line.mb_per_s > 0 for line in lines)

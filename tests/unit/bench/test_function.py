@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from bench.box.objects import BUCKET, KnownObject
 from bench.function import small_objects
 from bench.function.command import VARIANTS, summaries
 from bench.function.runs import Sample
+from bench.sandbox.objects import BUCKET, KnownObject
 from tests.support.events import created_in
 
 if TYPE_CHECKING:

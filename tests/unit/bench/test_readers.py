@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 
 import boto3
 import pytest
-from bench.box.objects import content
 from bench.readers.harness import Target
+from bench.readers.implementations import boto, ours, programs
 from bench.readers.registry import ENTRIES
-from bench.readers.ways import boto, ours, programs
+from bench.sandbox.objects import content
 from moto import mock_aws
 
 if TYPE_CHECKING:

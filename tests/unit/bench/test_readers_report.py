@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 from bench.__main__ import bench
-from bench.box.calibration import Calibration
-from bench.box.profiles import Profile
-from bench.box.requirements import Missing
 from bench.readers import command
+from bench.readers.environments import Environments
 from bench.readers.registry import AS_DEPLOYED, BASELINE, ENTRIES, LIMIT, OURS, chosen
 from bench.readers.report import Measured, as_json, markdown, overview
-from bench.readers.rivals import Rivals
 from bench.readers.runner import filled, rotated
 from bench.readers.samples import Outcome, Sample, summaries
+from bench.sandbox.calibration import Calibration
+from bench.sandbox.profiles import Profile
+from bench.sandbox.requirements import Missing
 from bench.tables.spread import Spread
 from click.testing import CliRunner
 
@@ -38,7 +38,7 @@ MEASURED = Measured(PROFILE, [Calibration("1 connection", 99.0, 100.0)], SAMPLES
 
 
 MISSING = {"rclone": Missing("rclone", "it is not on the PATH", "apt-get install rclone")}
-RIVALS = Rivals(Path("python"), {}, MISSING, {"boto3": "1.2.3"})
+ENVIRONMENTS = Environments(Path("python"), {}, MISSING, {"boto3": "1.2.3"})
 
 
 def test_speed_is_a_median_with_its_spread() -> None:
@@ -81,7 +81,7 @@ def test_a_round_whose_baseline_failed_has_no_ratio() -> None:
 
 def test_the_table_has_a_row_per_reader_and_names_the_machine() -> None:
     """Speeds with their spread, failures in words, versions, what is missing, and whose it is."""
-    text = markdown([MEASURED], RIVALS, ORIGIN)
+    text = markdown([MEASURED], ENVIRONMENTS, ORIGIN)
     assert "| other | 80.0 (50.0-100.0) | 2.00 | 0.800 | 1.00 | 50 |" in text
     assert "| doomed (not counted: 1 × out of memory (1 killed)) |  |  |  |  |  |" in text
     assert "Missing: rclone: it is not on the PATH. apt-get install rclone." in text
@@ -107,7 +107,7 @@ def test_an_overview_of_failed_readers_is_empty() -> None:
 
 def test_the_json_has_every_sample() -> None:
     """With what was not good, so that everything in the table can be computed again."""
-    document = json.loads(json.dumps(as_json([MEASURED], RIVALS, ORIGIN)))
+    document = json.loads(json.dumps(as_json([MEASURED], ENVIRONMENTS, ORIGIN)))
     assert document["machine"] == "EPYC, 2 cores"
     assert len(document["profiles"][0]["samples"]) == len(SAMPLES)
     assert document["profiles"][0]["summaries"][1]["ratio"]["median"] == 2.0
@@ -152,7 +152,7 @@ def test_a_wrong_digest_fails_the_run(monkeypatch: pytest.MonkeyPatch, tmp_path:
     wrong = Measured(PROFILE, MEASURED.calibrations, [*SAMPLES, Sample("liar", 0, Outcome.WRONG)])
     monkeypatch.setattr(command, "FOLDER", tmp_path)
     for measured, status in ((MEASURED, 0), (wrong, 1)):
-        answer = [measured], RIVALS
+        answer = [measured], ENVIRONMENTS
         monkeypatch.setattr(command, "_measure", lambda *_, answer=answer: answer)
         assert CliRunner().invoke(bench, ["readers"]).exit_code == status
         assert len(json.loads((tmp_path / "readers.json").read_text())["profiles"]) == 1

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Final
 
 import pytest
-from bench.box.objects import BUCKET
+from bench.sandbox.objects import BUCKET
 from bench.workloads import harness
 from bench.workloads.command import LANGUAGES
 from bench.workloads.data_sets import ensured

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bench.box.objects import BUCKET, make_object
-from bench.box.profiles import BURST_PEAK_BYTES_PER_S, CONNECTION_BYTES_PER_S
-from bench.box.requirements import SYSTEM_PATH, tool
+from bench.sandbox.objects import BUCKET, make_object
+from bench.sandbox.profiles import BURST_PEAK_BYTES_PER_S, CONNECTION_BYTES_PER_S
+from bench.sandbox.requirements import SYSTEM_PATH, tool
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bench.box.box import Box
-    from bench.box.profiles import Profile
-    from bench.box.server import Server
+    from bench.sandbox.profiles import Profile
+    from bench.sandbox.sandbox import Sandbox
+    from bench.sandbox.server import Server
 
 SMALLEST_SHARE: Final = 0.95
 """Of the configured speed; below this share, the sandbox limits the reader."""
@@ -72,25 +72,25 @@ def plan(profile: Profile) -> list[Step]:
     return steps
 
 
-def calibrate(box: Box, server: Server, objects: Path) -> list[Calibration]:
+def calibrate(sandbox: Sandbox, server: Server, objects: Path) -> list[Calibration]:
     """Run the steps of `plan`, which takes some seconds."""
     known = make_object(objects, OBJECT_BYTES)
     url = f"{server.endpoint}/{BUCKET}/{known.key}"
     measured = [
         Calibration(
             step.what,
-            _read(box, server, url, step.connections, step.size_bytes) / 1e6,
+            _read(sandbox, server, url, step.connections, step.size_bytes) / 1e6,
             step.allowed_bytes_per_s / 1e6,
         )
-        for step in plan(box.profile)
+        for step in plan(sandbox.profile)
     ]
     return [calibration for calibration in measured if calibration.what]
 
 
-def _read(box: Box, server: Server, url: str, connections: int, size_bytes: int) -> float:
+def _read(sandbox: Sandbox, server: Server, url: str, connections: int, size_bytes: int) -> float:
     """Bytes per second of *size_bytes* over *connections*, from the first byte to the last."""
     each = min(size_bytes // connections, OBJECT_BYTES)
-    times = box.unlimited(
+    times = sandbox.unlimited(
         [
             *(tool("curl") or "curl", "--silent", "--fail", "--cacert", str(server.certificates)),
             *("--parallel", "--parallel-immediate", "--parallel-max", str(connections)),

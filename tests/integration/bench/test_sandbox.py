@@ -1,4 +1,4 @@
-"""The box in this machine's kernel: what it holds back, what it counts, and that it goes away."""
+"""The sandbox in this machine's kernel: its limits, its counts, and its removal."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 import pytest
-from bench.box import box as box_module
-from bench.box.box import Box
-from bench.box.network import PREFIX, SERVER_ADDRESS
-from bench.box.objects import BUCKET, KnownObject, make_object
-from bench.box.profiles import Profile
-from bench.box.requirements import CannotMakeBoxError, missing
-from bench.box.server import PROJECT, Server, start_server
+from bench.sandbox import sandbox as sandbox_module
+from bench.sandbox.network import PREFIX, SERVER_ADDRESS
+from bench.sandbox.objects import BUCKET, KnownObject, make_object
+from bench.sandbox.profiles import Profile
+from bench.sandbox.requirements import CannotMakeSandboxError, missing
+from bench.sandbox.sandbox import Sandbox
+from bench.sandbox.server import PROJECT, Server, start_server
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,31 +30,31 @@ ENV: Final = {"PATH": os.environ["PATH"], "PYTHONPATH": str(PROJECT)}
 
 
 def groups() -> set[Path]:
-    """The control groups of boxes, wherever they are mounted."""
+    """The control groups of sandboxes, wherever they are mounted."""
     return set(Path("/sys/fs/cgroup").glob(f"**/{PREFIX}-*"))
 
 
 def namespaces() -> set[str]:
-    """The network namespaces of boxes."""
+    """The network namespaces of sandboxes."""
     return {path.name for path in Path("/run/netns").glob(f"{PREFIX}-*")}
 
 
 @pytest.fixture
-def box() -> Iterator[Box]:
-    """An entered box; skips if this machine cannot make it."""
-    new_box = a_box()
-    with new_box:
-        yield new_box
+def sandbox() -> Iterator[Sandbox]:
+    """An entered sandbox; skips if this machine cannot make it."""
+    new_sandbox = a_sandbox()
+    with new_sandbox:
+        yield new_sandbox
 
 
-def a_box() -> Box:
-    """A box that is not entered yet; skips if this machine cannot make it."""
+def a_sandbox() -> Sandbox:
+    """A sandbox that is not entered yet; skips if this machine cannot make it."""
     try:
-        with Box(SMALL):
+        with Sandbox(SMALL):
             pass
-    except CannotMakeBoxError as error:
+    except CannotMakeSandboxError as error:
         pytest.skip(str(error))
-    return Box(SMALL)
+    return Sandbox(SMALL)
 
 
 @pytest.fixture
@@ -64,11 +64,11 @@ def known(tmp_path: Path) -> KnownObject:
 
 
 @pytest.fixture
-def server(box: Box, known: KnownObject, tmp_path: Path) -> Server:
-    """An S3 in the box, with that object."""
+def server(sandbox: Sandbox, known: KnownObject, tmp_path: Path) -> Server:
+    """An S3 in the sandbox, with that object."""
     assert known.size_bytes
     (tmp_path / "server").mkdir()
-    return start_server(box, tmp_path / "server", tmp_path / "objects")
+    return start_server(sandbox, tmp_path / "server", tmp_path / "objects")
 
 
 class Ended(NamedTuple):
@@ -79,12 +79,12 @@ class Ended(NamedTuple):
     kills: int
 
 
-def run(box: Box, argv: list[str], log: Path) -> Ended:
+def run(sandbox: Sandbox, argv: list[str], log: Path) -> Ended:
     """Run a program within both limits from its start."""
-    inside = box.start(argv, ENV, log)
+    inside = sandbox.start(argv, ENV, log)
     inside.limit_cpu()
     output, _ = inside.process.communicate("\n")  # ignores a closed pipe
-    return Ended(inside.process.returncode, output, box.finish(inside))
+    return Ended(inside.process.returncode, output, sandbox.finish(inside))
 
 
 Answer = tuple[int, str, dict[str, str]]
@@ -108,10 +108,12 @@ print(json.dumps([cipher, answers]))
 """Two requests over one connection."""
 
 
-def ask(box: Box, server: Server, path: str, headers: dict[str, str], log: Path) -> list[Answer]:
-    """The server's two answers in the box; checks the cipher."""
+def ask(
+    sandbox: Sandbox, server: Server, path: str, headers: dict[str, str], log: Path
+) -> list[Answer]:
+    """The server's two answers in the sandbox; checks the cipher."""
     argv = [sys.executable, "-c", ASKS, SERVER_ADDRESS, str(server.certificates), path]
-    ended = run(box, [*argv, json.dumps(headers)], log)
+    ended = run(sandbox, [*argv, json.dumps(headers)], log)
     assert ended.status == 0, log.read_text()
     cipher, answers = json.loads(ended.output)
     assert tuple(cipher) == ("TLS_AES_256_GCM_SHA384", "TLSv1.3")
@@ -120,44 +122,46 @@ def ask(box: Box, server: Server, path: str, headers: dict[str, str], log: Path)
 
 
 def test_the_server_answers_as_s3_does(
-    box: Box, server: Server, known: KnownObject, tmp_path: Path
+    sandbox: Sandbox, server: Server, known: KnownObject, tmp_path: Path
 ) -> None:
     """Whole objects, ranges, entity tags and refusals, twice over one connection of TLS 1.3."""
     log, path = tmp_path / "log", f"/{BUCKET}/{known.key}"
     content = (tmp_path / "objects" / BUCKET / known.key).read_bytes()
 
-    for status, digest, headers in ask(box, server, path, {}, log):
+    for status, digest, headers in ask(sandbox, server, path, {}, log):
         assert (status, digest) == (200, known.sha1)
         assert headers["Content-Length"] == str(known.size_bytes)
         assert headers["Last-Modified"]
         tag = headers["ETag"]
     middle = {"Range": "bytes=1000000-1999999", "If-Match": tag}
-    for status, digest, headers in ask(box, server, path, middle, log):
+    for status, digest, headers in ask(sandbox, server, path, middle, log):
         assert (status, digest) == (206, hashlib.sha1(content[1_000_000:2_000_000]).hexdigest())
         assert headers["Content-Range"] == f"bytes 1000000-1999999/{known.size_bytes}"
     other = {"If-Match": '"other"', "Connection": "close"}  # after a 412, nginx closes unasked
-    assert {answer[0] for answer in ask(box, server, path, other, log)} == {412}
-    assert {answer[0] for answer in ask(box, server, f"/{BUCKET}/none", {}, log)} == {404}
-    assert {answer[0] for answer in ask(box, server, f"/{BUCKET}?list-type=2", {}, log)} == {200}
+    assert {answer[0] for answer in ask(sandbox, server, path, other, log)} == {412}
+    assert {answer[0] for answer in ask(sandbox, server, f"/{BUCKET}/none", {}, log)} == {404}
+    assert {answer[0] for answer in ask(sandbox, server, f"/{BUCKET}?list-type=2", {}, log)} == {
+        200
+    }
 
 
-def test_a_program_sees_only_the_network_of_the_box(box: Box, tmp_path: Path) -> None:
+def test_a_program_sees_only_the_network_of_the_sandbox(sandbox: Sandbox, tmp_path: Path) -> None:
     """No device of the machine is inside: what is measured comes over the link."""
     listing = "import socket; print(sorted(name for _, name in socket.if_nameindex()))"
-    ended = run(box, [sys.executable, "-c", listing], tmp_path / "log")
+    ended = run(sandbox, [sys.executable, "-c", listing], tmp_path / "log")
     assert ended.output.split()[0].startswith("['box1'")
     assert "eth" not in ended.output
 
 
-def test_a_kill_for_too_much_memory_is_counted(box: Box, tmp_path: Path) -> None:
+def test_a_kill_for_too_much_memory_is_counted(sandbox: Sandbox, tmp_path: Path) -> None:
     """A program may use half of the function's memory; it is killed at twice the memory."""
     for size_mib, status, kills in ((64, 0, 0), (256, -signal.SIGKILL, 1)):
         taking = f"input(); taken = b'x' * ({size_mib} << 20)"
-        ended = run(box, [sys.executable, "-c", taking], tmp_path / "log")
+        ended = run(sandbox, [sys.executable, "-c", taking], tmp_path / "log")
         assert (ended.status, ended.kills) == (status, kills)
 
 
-def test_the_cpu_share_is_that_of_lambda(box: Box, tmp_path: Path) -> None:
+def test_the_cpu_share_is_that_of_lambda(sandbox: Sandbox, tmp_path: Path) -> None:
     """A program of 128 MB gets 7.2 % of a core, however much it would take."""
     busy = (
         "import sys, time; sys.stdin.readline()\n"
@@ -165,17 +169,17 @@ def test_the_cpu_share_is_that_of_lambda(box: Box, tmp_path: Path) -> None:
         "while time.monotonic() < wall + 0.6: pass\n"
         "print((time.process_time() - cpu) / (time.monotonic() - wall))"
     )
-    ended = run(box, [sys.executable, "-c", busy], tmp_path / "log")
+    ended = run(sandbox, [sys.executable, "-c", busy], tmp_path / "log")
     assert float(ended.output) < 0.15
 
 
-def test_a_child_that_outlives_its_parent_is_ended_too(box: Box, tmp_path: Path) -> None:
+def test_a_child_that_outlives_its_parent_is_ended_too(sandbox: Sandbox, tmp_path: Path) -> None:
     """A program that a reader has started does not use the next reader's link."""
     leaving = (
         "import subprocess; p = subprocess.Popen(['sleep', '600'], stdout=subprocess.DEVNULL);"
         "print(p.pid)"
     )
-    ended = run(box, [sys.executable, "-c", leaving], tmp_path / "log")
+    ended = run(sandbox, [sys.executable, "-c", leaving], tmp_path / "log")
     killed = Path("/proc", ended.output.strip(), "exe")
     deadline = time.monotonic() + 30  # the kernel takes its time to end a process that is killed
     while killed.exists() and time.monotonic() < deadline:
@@ -183,20 +187,22 @@ def test_a_child_that_outlives_its_parent_is_ended_too(box: Box, tmp_path: Path)
     assert not killed.exists()
 
 
-def test_a_program_that_cannot_start_is_a_failure_with_its_reason(box: Box, tmp_path: Path) -> None:
-    """Not an error of the box: there may be another reader after it."""
-    ended = run(box, ["no-such-program"], tmp_path / "log")
+def test_a_program_that_cannot_start_is_a_failure_with_its_reason(
+    sandbox: Sandbox, tmp_path: Path
+) -> None:
+    """Not an error of the sandbox: there may be another reader after it."""
+    ended = run(sandbox, ["no-such-program"], tmp_path / "log")
     assert ended.status != 0
     assert "no-such-program" in (tmp_path / "log").read_text()
 
 
 def test_nothing_is_left_after_an_error(tmp_path: Path) -> None:
-    """Namespaces, control groups and processes go, also when an interruption ends the box."""
-    new_box = a_box()
+    """Namespaces, control groups and processes go, also when an interruption ends the sandbox."""
+    new_sandbox = a_sandbox()
     before = groups(), namespaces()
-    with suppress(KeyboardInterrupt), new_box:
-        server = new_box.serve(["sleep", "600"], ENV, tmp_path / "log")
-        inside = new_box.start(["sleep", "600"], ENV, tmp_path / "log")
+    with suppress(KeyboardInterrupt), new_sandbox:
+        server = new_sandbox.serve(["sleep", "600"], ENV, tmp_path / "log")
+        inside = new_sandbox.start(["sleep", "600"], ENV, tmp_path / "log")
         assert groups() > before[0]
         assert namespaces() > before[1]
         raise KeyboardInterrupt
@@ -205,33 +211,33 @@ def test_nothing_is_left_after_an_error(tmp_path: Path) -> None:
     assert inside.process.poll() is not None
 
 
-def test_two_boxes_at_once_do_not_meet(box: Box, tmp_path: Path) -> None:
+def test_two_sandboxes_at_once_do_not_meet(sandbox: Sandbox, tmp_path: Path) -> None:
     """Each has names and a network of its own, so both servers can have the same address."""
-    with Box(SMALL) as other:
-        for sandbox, folder in ((box, "one"), (other, "other")):
+    with Sandbox(SMALL) as other:
+        for each, folder in ((sandbox, "one"), (other, "other")):
             make_object(tmp_path / folder, 10, folder)
             (tmp_path / f"{folder}-server").mkdir()
-            server = start_server(sandbox, tmp_path / f"{folder}-server", tmp_path / folder)
-            (first, _) = ask(sandbox, server, f"/{BUCKET}/{folder}", {}, tmp_path / "log")
+            server = start_server(each, tmp_path / f"{folder}-server", tmp_path / folder)
+            (first, _) = ask(each, server, f"/{BUCKET}/{folder}", {}, tmp_path / "log")
             assert first[0] == 200
 
 
 HANGS: Final = """
 import sys
 from pathlib import Path
-from bench.box.box import Box
-from bench.box.profiles import PROFILES
-with Box(PROFILES[0]) as box:
-    server = box.serve(["sleep", "600"], {"PATH": "/usr/bin:/bin"}, Path(sys.argv[1]))
+from bench.sandbox.sandbox import Sandbox
+from bench.sandbox.profiles import PROFILES
+with Sandbox(PROFILES[0]) as sandbox:
+    server = sandbox.serve(["sleep", "600"], {"PATH": "/usr/bin:/bin"}, Path(sys.argv[1]))
     print(server.pid, flush=True)
     sys.stdin.read()
 """
 
 
-def test_the_next_box_removes_what_a_killed_one_left(tmp_path: Path) -> None:
-    """SIGKILL lets nobody clean up; a living neighbour's box is left alone all the same."""
+def test_the_next_sandbox_removes_what_a_killed_one_left(tmp_path: Path) -> None:
+    """SIGKILL lets nobody clean up; a living neighbour's sandbox is left alone all the same."""
     with (
-        a_box(),
+        a_sandbox(),
         subprocess.Popen(
             [sys.executable, "-c", HANGS, tmp_path / "log"],
             env=ENV | {"PYTHONPATH": f"{PROJECT}:{PROJECT / 'cli'}:{PROJECT / 'layers/bucketsum'}"},
@@ -243,11 +249,11 @@ def test_the_next_box_removes_what_a_killed_one_left(tmp_path: Path) -> None:
         assert other.stdout is not None
         served = other.stdout.readline().strip()
         own, killed = f"{PREFIX}-{os.getpid()}-", f"{PREFIX}-{other.pid}-"
-        with Box(SMALL):
+        with Sandbox(SMALL):
             assert any(name.startswith(killed) for name in namespaces())
         other.kill()
         other.wait()
-        with Box(SMALL):
+        with Sandbox(SMALL):
             left = namespaces() | {path.name for path in groups()}
         assert not any(name.startswith(killed) for name in left)
         assert any(name.startswith(own) for name in left)
@@ -258,9 +264,9 @@ def test_where_something_is_missing_nothing_is_made(monkeypatch: pytest.MonkeyPa
     """The refusal comes before the first namespace."""
     before = groups(), namespaces()
     lacking = missing(which=lambda _: None, platform="linux", user=0)
-    monkeypatch.setattr(box_module, "missing", lambda: lacking)
+    monkeypatch.setattr(sandbox_module, "missing", lambda: lacking)
 
-    with pytest.raises(CannotMakeBoxError, match="nginx-light"), Box(SMALL):
+    with pytest.raises(CannotMakeSandboxError, match="nginx-light"), Sandbox(SMALL):
         pass
 
     assert (groups(), namespaces()) == before

@@ -16,13 +16,13 @@ from typing import TYPE_CHECKING, Final
 
 import trustme
 
-from bench.box.network import SERVER_ADDRESS
-from bench.box.objects import BUCKET
-from bench.box.profiles import CONNECTION_BYTES_PER_S, FIRST_BYTE_DELAY_S
-from bench.box.requirements import SYSTEM_PATH, CannotMakeBoxError, tool
+from bench.sandbox.network import SERVER_ADDRESS
+from bench.sandbox.objects import BUCKET
+from bench.sandbox.profiles import CONNECTION_BYTES_PER_S, FIRST_BYTE_DELAY_S
+from bench.sandbox.requirements import SYSTEM_PATH, CannotMakeSandboxError, tool
 
 if TYPE_CHECKING:
-    from bench.box.box import Box
+    from bench.sandbox.sandbox import Sandbox
 
 PROJECT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = PROJECT / ".bucketsum" / "bench"
@@ -107,13 +107,13 @@ class Server:
         }
 
 
-def start_server(box: Box, folder: Path, objects: Path) -> Server:
-    """Serve *objects*, a folder of buckets, until *box* is removed.
+def start_server(sandbox: Sandbox, folder: Path, objects: Path) -> Server:
+    """Serve *objects*, a folder of buckets, until *sandbox* is removed.
 
     *folder* must be empty, and is the caller's to remove.
 
     Raises:
-        CannotMakeBoxError: nginx or the proxy did not start; the text shows what they said.
+        CannotMakeSandboxError: nginx or the proxy did not start; the text shows what they said.
     """
     certificates = _certificates(folder)
     _write_answers(folder, objects)
@@ -125,17 +125,17 @@ def start_server(box: Box, folder: Path, objects: Path) -> Server:
     nginx = tool("nginx") or "nginx"
     env = {"PATH": SYSTEM_PATH, "PYTHONPATH": str(PROJECT)}
     servers = [
-        box.serve([nginx, "-c", str(configuration), "-p", str(folder)], env, log),
-        box.serve(proxy_command(), env, log, cwd=PROJECT),
+        sandbox.serve([nginx, "-c", str(configuration), "-p", str(folder)], env, log),
+        sandbox.serve(proxy_command(), env, log, cwd=PROJECT),
     ]
-    _await(box, servers, log)
+    _await(sandbox, servers, log)
     return Server(f"https://{SERVER_ADDRESS}", certificates, folder / "requests.log")
 
 
 def proxy_command() -> list[str]:
     """The command that starts the proxy."""
     return [
-        *(sys.executable, "-m", "bench.box.proxy"),
+        *(sys.executable, "-m", "bench.sandbox.proxy"),
         *(f"{SERVER_ADDRESS}:{_PORT}", f"127.0.0.1:{_INNER_PORT}"),
         *(str(CONNECTION_BYTES_PER_S), str(FIRST_BYTE_DELAY_S)),
     ]
@@ -177,16 +177,16 @@ def listing(objects: Path) -> str:
     )
 
 
-def _await(box: Box, servers: list[subprocess.Popen[str]], log: Path) -> None:
+def _await(sandbox: Sandbox, servers: list[subprocess.Popen[str]], log: Path) -> None:
     """Wait until a response comes through both."""
     request = [tool("curl") or "curl", "--silent", "--insecure", "--output", "/dev/null"]
     deadline = time.monotonic() + _START_SECONDS
     while True:
         try:
-            box.unlimited([*request, f"https://{SERVER_ADDRESS}/"], {"PATH": SYSTEM_PATH})
+            sandbox.unlimited([*request, f"https://{SERVER_ADDRESS}/"], {"PATH": SYSTEM_PATH})
         except subprocess.CalledProcessError:
             if time.monotonic() < deadline and all(server.poll() is None for server in servers):
                 time.sleep(0.05)
                 continue
-            raise CannotMakeBoxError(f"the server did not start: {log.read_text()}") from None
+            raise CannotMakeSandboxError(f"the server did not start: {log.read_text()}") from None
         return

@@ -1,8 +1,8 @@
-"""The benchmark sandbox: ``with Box(profile) as box: box.start(argv, env, log)``.
+"""The benchmark sandbox: ``with Sandbox(profile) as sandbox: sandbox.start(argv, env, log)``.
 
-Programs in it have one network, a link with Lambda's rate to a namespace with servers. `Box.serve`
-starts a server there; `Box.start` starts a program within the limits. Everything is removed when
-the ``with`` ends; leftovers of a killed run are removed by the next one.
+Programs in it have one network, a link with Lambda's rate to a namespace with servers.
+`Sandbox.serve` starts a server there; `Sandbox.start` starts a program within the limits.
+Everything is removed when the ``with`` ends; leftovers of a killed run are removed by the next one.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from contextlib import ExitStack, suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bench.box.confinement import Confinement
-from bench.box.network import PREFIX, Network, remove_abandoned
-from bench.box.requirements import missing, refusal
+from bench.sandbox.confinement import Confinement
+from bench.sandbox.network import PREFIX, Network, remove_abandoned
+from bench.sandbox.requirements import missing, refusal
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from bench.box.profiles import Profile
+    from bench.sandbox.profiles import Profile
     from bucketsum_cli.local.worker import Cgroup as Group
 
 _NUMBERS: Final = itertools.count(1)
@@ -58,7 +58,7 @@ class Inside:
             NoAnswerError: The program has ended, or did not answer within *seconds*.
         """
         stdin, stdout = self.process.stdin, self.process.stdout
-        assert stdin is not None  # noqa: S101 - a pipe, by `Box.start`
+        assert stdin is not None  # noqa: S101 - a pipe, by `Sandbox.start`
         assert stdout is not None  # noqa: S101 - as above
         try:
             print(json.dumps(request), file=stdin, flush=True)
@@ -73,11 +73,11 @@ class Inside:
         return answer
 
 
-class Box:
+class Sandbox:
     """A sandbox of namespaces and control groups, for one configuration.
 
     Raises on entering:
-        CannotMakeBoxError: A tool is missing, or the kernel refused; nothing is left behind.
+        CannotMakeSandboxError: A tool is missing, or the kernel refused; nothing is left behind.
     """
 
     def __init__(self, profile: Profile) -> None:

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bench.box.profiles import BURST_PEAK_BYTES_PER_S
-from bench.box.requirements import SYSTEM_PATH, CannotMakeBoxError
+from bench.sandbox.profiles import BURST_PEAK_BYTES_PER_S
+from bench.sandbox.requirements import SYSTEM_PATH, CannotMakeSandboxError
 
 if TYPE_CHECKING:
-    from bench.box.profiles import Profile
+    from bench.sandbox.profiles import Profile
 
 PREFIX: Final = "bucketsum-bench"
 SERVER_ADDRESS: Final = "10.77.0.1"
@@ -83,7 +83,7 @@ class Network:
         """Create both namespaces, and the link of *profile*.
 
         Raises:
-            CannotMakeBoxError: A command failed; call `remove`.
+            CannotMakeSandboxError: A command failed; call `remove`.
         """
         server, client = map(self._namespace, _DEVICES)
         for namespace in (server, client):
@@ -102,14 +102,14 @@ class Network:
     def _shape(self, profile: Profile) -> None:
         server = self._namespace("server")
         if not is_our_link(_run("ip", "-n", server, "-d", "-j", "link", "show")):
-            raise CannotMakeBoxError(
+            raise CannotMakeSandboxError(
                 f"{_DEVICES['server']} in {server} is not the sandbox's veth, so it is left alone"
             )
         tc, *arguments = shaping(profile)
         try:
             _run(tc, "-n", server, *arguments)
-        except CannotMakeBoxError as error:
-            raise CannotMakeBoxError(
+        except CannotMakeSandboxError as error:
+            raise CannotMakeSandboxError(
                 f"{error}\nIf the qdisc is unknown, the kernel lacks `tbf`: modprobe sch_tbf (it "
                 "is in Debian's linux-image packages)"
             ) from None
@@ -148,7 +148,7 @@ def remove_abandoned() -> None:
 
 def _remove(namespace: str) -> None:
     """End its processes, and remove it unless it is already removed."""
-    with suppress(CannotMakeBoxError):
+    with suppress(CannotMakeSandboxError):
         for pid in _run("ip", "netns", "pids", namespace).split():
             with suppress(ProcessLookupError):
                 os.kill(int(pid), signal.SIGKILL)
@@ -161,7 +161,7 @@ def _run(*argv: str) -> str:
             argv, capture_output=True, text=True, check=True, env={"PATH": SYSTEM_PATH}
         )
     except subprocess.CalledProcessError as error:
-        raise CannotMakeBoxError(
+        raise CannotMakeSandboxError(
             f"`{' '.join(argv)}` failed: {error.stderr.strip() or error.returncode}"
         ) from None
     return done.stdout

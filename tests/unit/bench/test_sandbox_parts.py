@@ -1,4 +1,4 @@
-"""The parts of a box that need no kernel features."""
+"""The parts of a sandbox that need no kernel features."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import socket
 from typing import TYPE_CHECKING
 
 import pytest
-from bench.box import requirements
-from bench.box.calibration import plan, rate_in
-from bench.box.network import is_abandoned, is_our_link, shaping, wire_bytes_per_s
-from bench.box.objects import BUCKET, make_object
-from bench.box.profiles import BURST_BYTES, PROFILES, Profile
-from bench.box.proxy import limit_rate
-from bench.box.requirements import missing, refusal
-from bench.box.server import listing
+from bench.sandbox import requirements
+from bench.sandbox.calibration import plan, rate_in
+from bench.sandbox.network import is_abandoned, is_our_link, shaping, wire_bytes_per_s
+from bench.sandbox.objects import BUCKET, make_object
+from bench.sandbox.profiles import BURST_BYTES, PROFILES, Profile
+from bench.sandbox.proxy import limit_rate
+from bench.sandbox.requirements import missing, refusal
+from bench.sandbox.server import listing
 
 from bucketsum_cli.local import cgroups
 
@@ -56,7 +56,7 @@ def test_only_a_bursting_link_has_a_peak() -> None:
         ([], False),
     ],
 )
-def test_only_the_veth_made_for_the_box_is_shaped(links: list[object], ours: bool) -> None:  # noqa: FBT001 - a parameter
+def test_only_the_veth_made_for_the_sandbox_is_shaped(links: list[object], ours: bool) -> None:  # noqa: FBT001 - a parameter
     """A device of another name or kind is never given a rate."""
     assert is_our_link(json.dumps(links)) is ours
 

@@ -9,11 +9,11 @@ from importlib import metadata
 from pathlib import Path
 from typing import Final
 
-from bench.box.requirements import Missing, tool
+from bench.sandbox.requirements import Missing, tool
 from bucketsum_cli.local.interpreter import newest_interpreter
 
 _UV: Final = (sys.executable, "-m", "uv", "--quiet")
-_PINS: Final = Path(__file__).with_name("rivals.txt")
+_PINS: Final = Path(__file__).with_name("environments.txt")
 _PROJECT: Final = _PINS.parents[2]
 _AWS_CLI: Final = "awscli==1.46.2"
 _ON_PATH: Final = ("s5cmd", "rclone")
@@ -28,7 +28,7 @@ _GET: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class Rivals:
+class Environments:
     """Interpreter of the harness, programs, and versions by name; and the missing readers."""
 
     python: Path
@@ -37,7 +37,7 @@ class Rivals:
     versions: dict[str, str]
 
 
-def install(folder: Path) -> Rivals:
+def install(folder: Path) -> Environments:
     """Install missing readers below *folder*; about a minute the first time.
 
     Raises:
@@ -59,7 +59,7 @@ def install(folder: Path) -> Rivals:
     if "aws" not in absent:
         programs["aws"] = str(aws.with_name("aws").absolute())
     missing = {name: Missing(name, why, _GET[name]) for name, why in absent.items()}
-    return Rivals(python, programs, missing, _versions(python, programs))
+    return Environments(python, programs, missing, _versions(python, programs))
 
 
 def _pins() -> list[str]:

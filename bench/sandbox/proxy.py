@@ -1,6 +1,6 @@
 """TCP proxy with S3's speed: a rate limit per connection, and late first bytes.
 
-Run as ``python -m bench.box.proxy LISTEN TO BYTES_PER_S DELAY_S``, each address ``host:port``.
+Run as ``python -m bench.sandbox.proxy LISTEN TO BYTES_PER_S DELAY_S``, each address ``host:port``.
 
 A client's bytes are passed on *DELAY_S* later, so every response's first byte is that late,
 handshakes included. The server's bytes go from socket to socket inside of the kernel

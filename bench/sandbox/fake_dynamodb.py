@@ -1,7 +1,7 @@
 """Fake DynamoDB: answers PutItem and BatchWriteItem after a fixed delay.
 
-Run as ``python -m bench.box.fake_dynamodb HOST:PORT DELAY_S REQUESTS [CERTIFICATE]``. It prints its
-port; port 0 chooses a free one. Every request is appended to the file *REQUESTS*, one line of JSON
+Run as ``python -m bench.sandbox.fake_dynamodb HOST:PORT DELAY_S REQUESTS [CERTIFICATE]``. It prints
+its port; port 0 chooses a free one. Each request is appended to the file *REQUESTS*, a line of JSON
 each. With a certificate it speaks TLS.
 """
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from bench.box.network import is_abandoned
-from bench.box.requirements import CONTROL_GROUPS, refusal
+from bench.sandbox.network import is_abandoned
+from bench.sandbox.requirements import CONTROL_GROUPS, refusal
 from bucketsum_cli.local.cgroups import cgroup_roots, forbid_swap, kills_of, remove_roots
 from bucketsum_cli.local.worker import Cgroup as Group
 
@@ -21,7 +21,7 @@ class Confinement:
         """Create the groups' folders, which proves that they work.
 
         Raises:
-            CannotMakeBoxError: Control groups are not writable here.
+            CannotMakeSandboxError: Control groups are not writable here.
         """
         roots = cgroup_roots(name)
         if roots is None:

@@ -16,7 +16,7 @@ SYSTEM_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/b
 """Folders of system tools; a user's PATH often lacks the sbin folders."""
 
 
-class CannotMakeBoxError(Exception):
+class CannotMakeSandboxError(Exception):
     """The sandbox cannot be created; the text names the missing requirements."""
 
 
@@ -63,10 +63,12 @@ def missing(
     return lacking
 
 
-def refusal(lacking: list[Missing]) -> CannotMakeBoxError:
+def refusal(lacking: list[Missing]) -> CannotMakeSandboxError:
     """The error that names all of *lacking*."""
     lines = "\n".join(f"  {requirement}" for requirement in lacking)
-    return CannotMakeBoxError(f"the sandbox cannot be created on this machine; missing:\n{lines}")
+    return CannotMakeSandboxError(
+        f"the sandbox cannot be created on this machine; missing:\n{lines}"
+    )
 
 
 CONTROL_GROUPS: Final = Missing(
