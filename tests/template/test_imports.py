@@ -59,12 +59,12 @@ ROLES: Final = {
 
 ARROWS: Final = """\
 analyst: layer layer.sweep sweeps
-bench.sandbox: cli
 bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.backfill \
 layer.long_objects layer.sweep
 bench.function: bench.sandbox bench.tables cli cli.local
 bench.readers: bench.sandbox bench.tables cli cli.local layer
 bench.readers.implementations: bench.readers layer layer.s3
+bench.sandbox: cli
 bench.scaling: bench.tables
 bench.tables: cli
 bench.targets: bench.sandbox bench.tables cli cli.local layer
