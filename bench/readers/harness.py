@@ -32,7 +32,7 @@ def main() -> None:
     stream = answers(2)
     job = json.loads(sys.stdin.readline())
     module, _, name = job["reader"].partition(":")
-    prepare = getattr(importlib.import_module(f"{__package__}.ways.{module}"), name)
+    prepare = getattr(importlib.import_module(f"{__package__}.implementations.{module}"), name)
     read = prepare(Target(job["target"]), **job["options"])
     if job["warm"]:
         read()

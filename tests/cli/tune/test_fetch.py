@@ -56,7 +56,7 @@ def test_the_report_shows_both_sides_in_words_too() -> None:
     disk, disk_samples = fetched("queue:1", {**SIDES, **ON_DISK})
     stream, stream_samples = fetched("stream", {"items": 12, "work_ms": 800})
     page = page_of(results([disk, stream], [*disk_samples, *stream_samples], RUN))
-    assert "Time of both sides" in page
+    assert "Time of fetching and working" in page
     assert "fetching 1.50 s, working 0.80 s. 512 MB, stream: " in page
     empty = page_of(results([disk], [], RUN))
     assert "No cell has a measurement." in empty

@@ -100,5 +100,5 @@ def test_every_entry_names_a_reader() -> None:
     """``module:function``, which the harness finds by these names."""
     for entry in ENTRIES:
         module, _, name = entry.reader.partition(":")
-        source = ROOT / "bench" / "readers" / "ways" / f"{module}.py"
+        source = ROOT / "bench" / "readers" / "implementations" / f"{module}.py"
         assert f"\ndef {name}(target: Target" in source.read_text(), entry.name

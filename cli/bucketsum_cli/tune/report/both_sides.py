@@ -53,7 +53,7 @@ def both_sides(name: str, panel: Panel, results: Results, _scale: Normalize) -> 
         f"{name}: {_text(cell, stats)}." for name, (cell, stats) in zip(names, cells, strict=True)
     ]
     text = " ".join(described) or "No cell has a measurement."
-    return Plot(name, "Time of both sides", text, figure, hints)
+    return Plot(name, "Time of fetching and working", text, figure, hints)
 
 
 def _finish(axes: Axes, names: Sequence[str]) -> None:

@@ -27,7 +27,7 @@ _COST_CAPTION: Final = (
 )
 _SIDES_CAPTION: Final = (
     "Bars are medians. If everything is fetched first, the wall time is the sum of both bars; if "
-    "both sides overlap completely, it is the longer bar."
+    "both overlap completely, it is the longer bar."
 )
 _READS_CAPTION: Final = (
     "Small marks are medians of the warm runs: the time to build the layout, if that is the "
