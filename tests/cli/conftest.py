@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from botocore.client import BaseClient
 from moto import mock_aws
 from tests.cli.deployed import deploy, prompt_table
-from tests.cli.permissions import documented_actions
-from tests.support.recorded_calls import action_of
+from tests.cli.permissions import documented_actions, recorded_actions
 
 from bucketsum_cli import dead_letter_queue, emulator
 from bucketsum_cli.main import main
@@ -60,14 +58,7 @@ def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 @pytest.fixture
 def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """The command, in this process; it needs no permission that the documents do not list."""
-    actions: set[str] = set()
-    call: Any = vars(BaseClient)["_make_api_call"]
-
-    def recorded(client: BaseClient, operation: str, params: dict[str, Any]) -> object:
-        actions.add(action_of(client.meta.service_model.service_name, operation, params))
-        return call(client, operation, params)
-
-    monkeypatch.setattr(BaseClient, "_make_api_call", recorded)
+    actions = recorded_actions(monkeypatch)
 
     def run_command(*arguments: object, answer: str = "") -> Ended:
         actions.clear()

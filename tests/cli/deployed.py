@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from tests.cli.permissions import as_hasher
 from tests.support.clients import shared_client
 from tests.support.sam_template import create_table, load_template
 
@@ -166,11 +167,12 @@ class PromptTable(DigestsTable):
     def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
         """Hash the objects of *row_keys*, then look."""
         wanted = list(row_keys)
-        for row_key in wanted:
-            bucket, key, version = row_key.bucket, row_key.key, row_key.entry
-            answer = self._s3.get_object(Bucket=bucket, Key=key, VersionId=version)
-            etag = answer["ETag"].strip('"')
-            self.record(hashed(row_key, answer["Body"].read(), etag=etag))
+        with as_hasher():
+            for row_key in wanted:
+                bucket, key, version = row_key.bucket, row_key.key, row_key.entry
+                answer = self._s3.get_object(Bucket=bucket, Key=key, VersionId=version)
+                etag = answer["ETag"].strip('"')
+                self.record(hashed(row_key, answer["Body"].read(), etag=etag))
         return super().rows_at(wanted)
 
 

@@ -1,21 +1,54 @@
-"""The permissions that docs/operations.md lists for each command."""
+"""The permissions that docs/operations.md lists for each command, and those that it needs."""
 
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from functools import cache
-from typing import TYPE_CHECKING, Final
+from threading import Event
+from typing import TYPE_CHECKING, Any, Final
 
+from botocore.client import BaseClient
 from tests.support.documents import ROOT, Document
+from tests.support.recorded_calls import action_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
+
+    import pytest
 
 _ALWAYS: Final = frozenset({"cloudformation:DescribeStacks", "sts:GetCallerIdentity"})
 """The table's heading names the first; the second needs no permission."""
 
 _ACTION: Final = re.compile(r"`(\w+:[A-Z]\w+)`")
 _NAME: Final = re.compile(r"`([a-z][a-z -]*)`")
+
+
+_HASHER_ACTS: Final = Event()
+
+
+@contextmanager
+def as_hasher() -> Iterator[None]:
+    """Calls in the block are a fake hasher's, not the command's."""
+    _HASHER_ACTS.set()
+    try:
+        yield
+    finally:
+        _HASHER_ACTS.clear()
+
+
+def recorded_actions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """A set to which every further call to AWS adds its action."""
+    actions: set[str] = set()
+    call: Any = vars(BaseClient)["_make_api_call"]
+
+    def recorded(client: BaseClient, operation: str, params: dict[str, Any]) -> object:
+        if not _HASHER_ACTS.is_set():
+            actions.add(action_of(client.meta.service_model.service_name, operation, params))
+        return call(client, operation, params)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", recorded)
+    return actions
 
 
 def documented_actions(arguments: Sequence[str]) -> frozenset[str]:

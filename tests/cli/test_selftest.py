@@ -23,6 +23,7 @@ from tests.cli.deployed import (
     set_aside,
     unreadable,
 )
+from tests.cli.permissions import as_hasher
 from tests.cli.tune.state_machine import StateMachine
 from tests.support.sam_template import load_template
 
@@ -76,9 +77,10 @@ class Hasher(DigestsTable):
     def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
         """Hash the objects that have no row yet, then look."""
         wanted = list(row_keys)
-        for row_key in wanted:
-            if self._world.hashes and self.row_at(row_key) is None:
-                self.record(self._row(row_key))
+        with as_hasher():
+            for row_key in wanted:
+                if self._world.hashes and self.row_at(row_key) is None:
+                    self.record(self._row(row_key))
         return super().rows_at(wanted)
 
     def _row(self, row_key: RowKey) -> Row:
