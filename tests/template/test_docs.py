@@ -170,6 +170,14 @@ def test_no_path_of_a_machine(document: Document) -> None:
     assert not MACHINE_PATH.search(document.path.read_text(encoding="utf-8"))
 
 
+@documents
+def test_lines_have_at_most_100_columns(document: Document) -> None:
+    """Tables, code, pictures and addresses cannot be wrapped; all other lines are."""
+    text = re.sub(r"(?ms)^```.*?^```", "", document.path.read_text(encoding="utf-8"))
+    long = [line for line in text.splitlines() if len(line) > 100 and "](https://" not in line]
+    assert not [line for line in long if not line.startswith(("|", "  |", "![", "> "))]
+
+
 @pytest.mark.parametrize("path", sorted(ROOT.glob("docs/*.svg")), ids=lambda path: path.name)
 def test_pictures_refer_to_nothing_outside(path: Path) -> None:
     """The only address in a picture is SVG's namespace: no font, style sheet or script."""
