@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.client import BaseClient
 from botocore.exceptions import ClientError
 from tests.cli.deployed import BUCKET
+from tests.cli.permissions import as_fake
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,7 +45,8 @@ def change_calls(monkeypatch: pytest.MonkeyPatch, change: Change) -> None:
     call: Any = vars(BaseClient)["_make_api_call"]  # private, and where all calls pass
 
     def changed(client: BaseClient, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
-        answer = change(operation, request)
+        with as_fake():
+            answer = change(operation, request)
         return call(client, operation, request) if answer is None else answer
 
     monkeypatch.setattr(BaseClient, "_make_api_call", changed)

@@ -24,17 +24,19 @@ _ACTION: Final = re.compile(r"`(\w+:[A-Z]\w+)`")
 _NAME: Final = re.compile(r"`([a-z][a-z -]*)`")
 
 
-_HASHER_ACTS: Final = Event()
+_FAKE_ACTS: Final = Event()
 
 
 @contextmanager
-def as_hasher() -> Iterator[None]:
-    """Calls in the block are a fake hasher's, not the command's."""
-    _HASHER_ACTS.set()
+def as_fake() -> Iterator[None]:
+    """Calls in the block are a fake's, not the command's."""
+    nested = _FAKE_ACTS.is_set()
+    _FAKE_ACTS.set()
     try:
         yield
     finally:
-        _HASHER_ACTS.clear()
+        if not nested:
+            _FAKE_ACTS.clear()
 
 
 def recorded_actions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
@@ -43,7 +45,7 @@ def recorded_actions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     call: Any = vars(BaseClient)["_make_api_call"]
 
     def recorded(client: BaseClient, operation: str, params: dict[str, Any]) -> object:
-        if not _HASHER_ACTS.is_set():
+        if not _FAKE_ACTS.is_set():
             actions.add(action_of(client.meta.service_model.service_name, operation, params))
         return call(client, operation, params)
 

@@ -23,7 +23,7 @@ from tests.cli.deployed import (
     set_aside,
     unreadable,
 )
-from tests.cli.permissions import as_hasher
+from tests.cli.permissions import as_fake
 from tests.cli.tune.state_machine import StateMachine
 from tests.support.sam_template import load_template
 
@@ -77,7 +77,7 @@ class Hasher(DigestsTable):
     def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
         """Hash the objects that have no row yet, then look."""
         wanted = list(row_keys)
-        with as_hasher():
+        with as_fake():
             for row_key in wanted:
                 if self._world.hashes and self.row_at(row_key) is None:
                     self.record(self._row(row_key))
