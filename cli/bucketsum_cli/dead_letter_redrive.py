@@ -36,7 +36,7 @@ class RedriveResult:
 def send_back(stack: Stack, messages: Sequence[DeadLetter]) -> RedriveResult:
     """Send *messages* to their queues, then delete them from the dead-letter queue.
 
-    Messages of a backfill go to its queue, all others to the arrivals queue.
+    Messages of backfills and long objects go to their own queues, all others to the arrivals queue.
 
     If this is interrupted, a message is in at least one of the two queues; being in both only
     means that its object is hashed twice, to the same row.

@@ -1,4 +1,4 @@
-"""`bucketsum redrive`: send failed messages back to the arrivals queue."""
+"""`bucketsum redrive`: send failed messages back to their queues."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def redrive(
 ) -> None:
     """Retry messages that failed.
 
-    The messages of the dead-letter queue go back to the arrivals queue, and those of a backfill to
-    its queue. A message is deleted from the dead-letter queue only after it was sent.
+    The messages of the dead-letter queue go back to the queues that they came from. A message is
+    deleted from the dead-letter queue only after it was sent.
 
     With --key, the dead-letter queue is not touched: the versions of KEY that are recorded as
     unreadable are queued again, for example after a restore from Glacier or a corrected permission.
@@ -71,7 +71,7 @@ def redrive(
         _requeue(stack, keys, as_json=as_json)
         return
     with received(stack, limit, _HOLD_SECONDS) as messages:
-        question = f"Send {len(messages)} messages back to the arrivals queue of {stack.name}?"
+        question = f"Send {len(messages)} messages of {stack.name} back to their queues?"
         if messages and not confirmed(question, yes=yes):
             note("nothing was sent")
             raise SystemExit(ANSWER_IS_NO)
