@@ -114,8 +114,8 @@ def events_of(message: DeadLetter) -> list[ObjectEvent]:
 def why(message: DeadLetter, stack: Stack) -> str:
     """Return the reason why *message* is in the dead-letter queue."""
     return message.reason or (
-        "the function died (time-out or out of memory) or could not start; see its log group "
-        f"{stack.log_group}"
+        "the function died (time-out or out of memory), was throttled or could not start; see its "
+        f"log group {stack.log_group}"
     )
 
 

@@ -112,7 +112,7 @@ def stack_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--local",
         is_flag=True,
-        help="Use the local emulator of the clone in the current folder.",
+        help="Use the local emulator; see `bucketsum local --help`.",
     )
     @wraps(command)
     def with_target(

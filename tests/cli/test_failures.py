@@ -47,7 +47,7 @@ def test_message_without_a_reason_says_what_that_means(run: Run, stack: Stack) -
     set_aside(stack, json.dumps(notification()))
     out = run("failures").out
     assert "received once" in out
-    assert "the function died (time-out or out of memory)" in out
+    assert "the function died (time-out or out of memory), was throttled" in out
     assert stack.log_group in out
     assert run("failures", "--json").document[0]["reason"] is None
 

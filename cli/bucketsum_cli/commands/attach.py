@@ -111,7 +111,7 @@ def attach(
     if there is one already, use --via eventbridge, which takes all keys of the bucket.
 
     The stack's parameters must name the bucket: --deploy updates them; without --deploy, the
-    necessary command is shown. Attaching again changes nothing.
+    command only shows how, and attaches nothing. Attaching again changes nothing.
 
     Exits with 1 if you decline.
 

@@ -39,8 +39,8 @@ def failures(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001
 
     Listing increases the messages' receive count and hides them from other consumers for a few
     seconds. Messages held by another command, such as a `redrive` that waits for an answer or was
-    killed, are only counted; they reappear after at most 10 minutes. Objects that the hasher is not
-    allowed to read are not listed here; `bucketsum ls` shows them.
+    killed, are only counted; they reappear after at most 10 minutes. Unreadable objects
+    are not listed here; `bucketsum ls` shows them.
 
     Example: bucketsum failures --limit 1000 --json
     """

@@ -42,7 +42,8 @@ def ls(
     with the reason.
 
     With --members, the members of the newest version of one archive are listed; PREFIX is the
-    archive's key, or KEY!/TEXT to list only members whose path begins with TEXT.
+    archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1 if
+    members are missing.
 
     Example: bucketsum ls photos/ --local
     """

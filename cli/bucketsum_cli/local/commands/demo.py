@@ -21,7 +21,7 @@ _HOME = "demo"
 @click.option("--keep", is_flag=True, help="Leave the demonstration's stack running.")
 @json_option
 def demo(sweep: bool, keep: bool, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
-    """Upload real files to a new stack and compare every recorded SHA-1 with the local one.
+    """Upload real files to a new stack, and check every SHA-1.
 
     The stack runs on its own local emulator, in the folder .bucketsum/demo, and does not touch
     the stack of `bucketsum local up`. With --sweep the demonstration ends with a quick sweep and

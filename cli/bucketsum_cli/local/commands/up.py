@@ -21,7 +21,9 @@ from bucketsum_cli.options import json_option
 )
 @json_option
 def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - click passes by name
-    """Start the local emulator, deploy the template, and wait until a test object is recorded.
+    """Start the local emulator, and deploy the template.
+
+    Waits until a test object is recorded.
 
     If it is already running, the template is built and deployed again; objects and rows stay.
     Parameters that are not given get the template's defaults, even if an earlier `up` set them,

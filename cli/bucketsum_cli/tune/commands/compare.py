@@ -35,7 +35,7 @@ def compare(
     after_stack: str | None,
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Compare two runs cell by cell: changes in speed and cost, and their significance.
+    """Compare the speed and cost of two runs, cell by cell.
 
     Example: bucketsum tune compare 20261121T041500-abcdef last
     """

@@ -54,6 +54,6 @@ def write_report(results: Results, file: Path) -> None:
     except ModuleNotFoundError as error:
         raise CannotDoError(
             f"the report needs {error.name}, which is not installed; install it with "
-            "`pip install 'bucketsum[report]'`"
+            "`uv tool install '.[report]'` in a clone"
         ) from error
     write_text(file, page_of(results))

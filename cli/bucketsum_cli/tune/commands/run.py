@@ -74,7 +74,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             *_own_options(),
             click.option("--concurrency", type=_INTEGERS, metavar="N,...",
                          help="Number of concurrent invocations per cell."),
-            click.option("--runs", type=int, metavar="N", help="Runs of each cell."),
+            click.option("--runs", type=int, metavar="N", help="Samples of each cell."),
             click.option("--strategy", type=click.Choice([*StrategyName]),
                          help="How to choose the recommended setting."),
             click.option("--weight", type=float, metavar="0..1",

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @json_option
 @stack_options
 def show(target: Target, run_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
-    """Show the results of RUN as a table: times, MB/s, spread and cost of each cell.
+    """Show times, MB/s, spread and cost of each cell of RUN.
 
     Example: bucketsum tune show last
     """
