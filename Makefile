@@ -33,7 +33,7 @@ setup: .venv/.ready ## Create the locked environment under .venv
 demo: .venv/.ready ## Upload real files to a stack on the local emulator, check every SHA-1, and run a quick sweep (KEEP=1 keeps the stack)
 	@$(BIN)/bucketsum local demo --sweep $(if $(KEEP),--keep)
 
-test: .venv/.ready $(ASL_VALIDATOR) ## Every test on every core, with coverage (ARGS=tests/unit: only these, without it)
+test: .venv/.ready $(ASL_VALIDATOR) ## Every test, with coverage (ARGS=tests/unit: only these, without it)
 	@$(BIN)/pytest --numprocesses auto $(or $(ARGS),--cov --cov-report=term-missing:skip-covered)
 
 soak: .venv/.ready ## Put 100,000 objects through a stack on the local emulator whose parts fail at random (ARGS="--objects 1000")
