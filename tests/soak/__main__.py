@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 import click
 from bench.sandbox.signals import unwind_on_signals
 from bench.tables.document import write_tables
-from tests.soak.report import DEFAULT_OBJECTS
 from tests.soak.run import Soak
 
 from bucketsum_cli import output
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
 _ROOT: Final = Path(__file__).parents[2]
 _DOCUMENT: Final = _ROOT / "docs" / "reliability.md"
+_OBJECTS: Final = 100_000
 _SHOWN_EVERY_SECONDS: Final = 5.0
 _PROBLEMS_SHOWN: Final = 20
 
@@ -51,7 +51,7 @@ class _Progress:
 
 @click.command()
 @click.option(
-    "--objects", type=click.IntRange(1), default=DEFAULT_OBJECTS, show_default=True, help="Number."
+    "--objects", type=click.IntRange(1), default=_OBJECTS, show_default=True, help="Number."
 )
 @click.option(
     "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of objects and faults."

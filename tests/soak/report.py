@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tests.soak.log_volume import LogVolume
     from tests.soak.workers import Memory
 
-DEFAULT_OBJECTS: Final = 100_000
 MEMORY_SPREAD_MAX: Final = 0.05
 LOG_BYTES_MAX: Final = 4_000
 """Bytes of the functions' log lines and metrics for each event, retries included."""
@@ -107,8 +106,7 @@ class Report:
             ("log lines and metrics for each event", f"{self.log_bytes_per_event:,.0f} bytes"),
         )
         columns = (Column("measure", "measure"), Column("value", "value"))
-        remark = f"This run had {self.objects:,} objects; the default is {DEFAULT_OBJECTS:,}."
-        return Table("soak", columns, rows, remark=remark)
+        return Table("soak", columns, rows)
 
     def as_json(self) -> dict[str, Any]:
         """All of it as JSON values."""
