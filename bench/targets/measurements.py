@@ -123,7 +123,7 @@ def peak_memory(project: LocalProject, stack: Stack) -> Result:
         value=_highest_rss_bytes(groups) / 1e6,
         unit="MB",
         target=100,
-        detail=f"{row.mb_per_s:.0f} MB/s, {row.setup}, {kills} kills",
+        detail=f"{row.mb_per_s:.0f} MB/s, {kills} kills",
     )
 
 
