@@ -110,12 +110,6 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 @pytest.hookimpl(optionalhook=True)  # without xdist there is no such hook
-def pytest_xdist_auto_num_workers() -> int:
-    """One worker more than cores: the worker of the end-to-end tests often waits."""
-    return (os.cpu_count() or 1) + 1
-
-
-@pytest.hookimpl(optionalhook=True)  # without xdist there is no such hook
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadScopeScheduling:
     """Distribute the tests among the workers."""
     config.option.loadscopereorder = False

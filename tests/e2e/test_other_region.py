@@ -12,6 +12,7 @@ import pytest
 from tests.e2e.command import run
 
 from bucketsum_cli import emulator
+from bucketsum_cli.local.deploy import correct_mappings
 from bucketsum_cli.local.interpreter import newest_interpreter
 from bucketsum_cli.local.sam import Sam, template_parameters
 
@@ -57,6 +58,7 @@ def deployed(
         "deploy", "--template-file", str(packaged), "--stack-name", NAME,
         "--capabilities", "CAPABILITY_IAM", "--parameter-overrides", *local.overrides(),
     )  # fmt: skip
+    correct_mappings(boto3.client("lambda", region_name=REGION))
     return NAME
 
 

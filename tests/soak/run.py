@@ -94,10 +94,15 @@ class Soak:
         )
 
     def remove_objects(self) -> None:
-        """Delete the soak's objects, and wait until their events are handled."""
-        for _ in emptied(self._stack.client("s3"), self._stack.bucket, PREFIX):
-            self._moment("removing the objects")
-        self._drain("removing the objects")
+        """Delete the soak's objects, and wait until their events are handled.
+
+        The emulator answers nobody while it deletes many objects; a message whose worker waited too
+        long for it must come back soon.
+        """
+        with visibility_of(self._stack, self._visibility_seconds):
+            for _ in emptied(self._stack.client("s3"), self._stack.bucket, PREFIX):
+                self._moment("removing the objects")
+            self._drain("removing the objects")
 
     @property
     def _versions(self) -> list[Version]:

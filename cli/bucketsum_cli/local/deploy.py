@@ -22,14 +22,14 @@ from bucketsum_cli.stack import find_local_stack
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from mypy_boto3_lambda import LambdaClient
+
     from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 
 PROOF_SECONDS: Final = 60
 
 _STACK: Final = "bucketsum"
-_MAPPED_FUNCTIONS: Final = ("HasherFunctionName", "SlicerFunctionName")
-"""Outputs with the names of functions that read a queue."""
 
 
 def bring_up(project: LocalProject, chosen: Mapping[str, str]) -> Stack:
@@ -66,8 +66,7 @@ def _deployed(sam: Sam) -> Stack:
     with _step("sam deploy"):
         sam.deploy()
     stack = find_local_stack(sam.project)
-    for name in _MAPPED_FUNCTIONS:
-        correct_mappings(stack, stack.outputs[name])
+    correct_mappings(stack.client("lambda"))
     with _step("a first object's row"):
         require_start(stack)
         prove(stack)
@@ -90,15 +89,13 @@ def _step(name: str) -> Iterator[None]:
     console.print(f"[green]✓[/green] {name} [dim]{time.monotonic() - started:.1f} s[/dim]")
 
 
-def correct_mappings(stack: Stack, function: str) -> None:
-    """Set the concurrency of the event source mappings of *function* as a number.
+def correct_mappings(client: LambdaClient) -> None:
+    """Set the concurrency of all event source mappings of the client's Region as a number.
 
     ministack keeps the template's ``!Ref`` of a number parameter as a text, and then stops
     polling every queue. On AWS this call would change nothing.
     """
-    client = stack.client("lambda")
-    mappings = client.list_event_source_mappings(FunctionName=function)
-    for mapping in mappings["EventSourceMappings"]:
+    for mapping in client.list_event_source_mappings()["EventSourceMappings"]:
         if "ScalingConfig" not in mapping:  # provisioned pollers
             continue
         maximum = int(mapping["ScalingConfig"]["MaximumConcurrency"])
