@@ -162,7 +162,7 @@ def test_without_the_plotting_library_the_command_says_what_to_install(
     for name in [name for name in sys.modules if name.startswith("bucketsum_cli.tune.report")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(CannotDoError, match=r"pip install 'bucketsum\[report\]'"):
+    with pytest.raises(CannotDoError, match=r"uv tool install '\.\[report\]'"):
         write_report(grid_results(), tmp_path / "report.html")
 
 
