@@ -13,9 +13,6 @@ BASELINE: Final = "baseline, 20 MB chunks"
 AS_DEPLOYED: Final = "bucketsum, as deployed"
 """The deployed reader, with `Streams` at `auto`."""
 
-OURS: Final = (AS_DEPLOYED, "bucketsum, 1 stream", "bucketsum, one boto3 stream")
-"""The deployed reader and its variants."""
-
 LIMIT: Final = "libcurl, the limit of one stream"
 """An upper bound, not a usable reader."""
 
@@ -62,11 +59,14 @@ ENTRIES: Final = (
     Entry("s5cmd cat | sha1sum", "programs:piped", {"argv": _S5CMD}, ("s5cmd",)),
     Entry("rclone cat | sha1sum", "programs:piped", {"argv": _RCLONE}, ("rclone",)),
     Entry(LIMIT, "curl:easy", needs=_CURL),
-    Entry(OURS[0], "ours:as_deployed", needs=_CURL),
-    Entry(OURS[1], "ours:as_deployed", {"streams": 1}, _CURL),
-    Entry(OURS[2], "ours:single_stream", {"chunk_bytes": MIB}),
+    Entry(AS_DEPLOYED, "ours:as_deployed", needs=_CURL),
+    Entry("bucketsum, 1 stream", "ours:as_deployed", {"streams": 1}, _CURL),
+    Entry("bucketsum, one boto3 stream", "ours:single_stream", {"chunk_bytes": MIB}),
 )
 """In the order of the table."""
+
+OURS: Final = tuple(entry.name for entry in ENTRIES if entry.reader.startswith("ours:"))
+"""The deployed reader and its variants."""
 
 
 def chosen(names: tuple[str, ...]) -> tuple[Entry, ...]:

@@ -42,9 +42,8 @@ class Runner:
         self._environments = environments
         self._folder = folder
         self._burst_full_at = 0.0
-        self._use_link(
-            sandbox.profile.burst_bytes
-        )  # calibration has used an unknown part of the burst
+        # calibration has used an unknown part of the burst
+        self._use_link(sandbox.profile.burst_bytes)
 
     def rounds(self, entries: Sequence[Entry], rounds: int) -> Iterator[Sample]:
         """Every entry once per round; each round begins with another entry."""

@@ -38,8 +38,6 @@ def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 -
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
     the file). Any other argument is a file, which is hashed locally.
 
-
-
     Exits with 1 if no record has this content.
 
     Example: bucketsum find ~/Downloads/cat.jpg

@@ -96,12 +96,11 @@ def correct_mappings(client: LambdaClient) -> None:
     polling every queue. On AWS this call would change nothing.
     """
     for mapping in client.list_event_source_mappings()["EventSourceMappings"]:
-        if "ScalingConfig" not in mapping:  # provisioned pollers
-            continue
-        maximum = int(mapping["ScalingConfig"]["MaximumConcurrency"])
-        client.update_event_source_mapping(
-            UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": maximum}
-        )
+        maximum = mapping.get("ScalingConfig", {}).get("MaximumConcurrency")
+        if maximum is not None:  # else it has provisioned pollers, or no maximum
+            client.update_event_source_mapping(
+                UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": int(maximum)}
+            )
 
 
 def require_start(stack: Stack) -> None:
