@@ -11,8 +11,11 @@ from typing import Any
 import pytest
 from botocore.config import Config
 from botocore.exceptions import UnknownServiceError
+from botocore.retries.standard import ExponentialBackoff, RetryContext
 
-from bucketsum.clients import SERVICES, client_of
+from bucketsum.clients import PROMPT, SERVICES, SILENT_SECONDS, client_of
+from bucketsum.deadline import LAST_BEGIN_SECONDS, STOP_BEFORE_END_SECONDS
+from bucketsum.long_objects.slicer import END_BEFORE_SECONDS
 
 CONFIG = Config(connect_timeout=7, retries={"mode": "standard", "total_max_attempts": 4})
 
@@ -44,6 +47,18 @@ for region in sys.argv[1:]:
         print(json.dumps([region, service, described(ours), described(theirs)]))
 """
 """In a process of its own: moto, which other tests import, adds shapes to boto3's models."""
+
+
+def test_a_silent_service_is_given_up_before_the_invocation_ends() -> None:
+    """The slicer has time for two requests, the batch for one and for its failed messages."""
+    config: Any = PROMPT
+    attempts = config.retries["total_max_attempts"]
+    pauses = ExponentialBackoff(random=lambda: 1.0)
+    waits = [pauses.delay_amount(RetryContext(attempt_number=n)) for n in range(1, attempts)]
+    seconds = attempts * (config.connect_timeout + config.read_timeout) + sum(waits)
+    assert seconds == SILENT_SECONDS
+    assert 2 * SILENT_SECONDS + STOP_BEFORE_END_SECONDS < END_BEFORE_SECONDS
+    assert SILENT_SECONDS + 1000 * 0.010 < LAST_BEGIN_SECONDS
 
 
 def test_a_client_is_boto3s_own() -> None:

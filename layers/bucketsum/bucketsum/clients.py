@@ -34,6 +34,12 @@ PROMPT: Final = Config(
 A request that hangs is given up after 3 s and repeated, so that few outlast the invocation.
 """
 
+SILENT_SECONDS: Final = 19.0
+"""Longest time until a client with `PROMPT` gives up a service that does not answer.
+
+Four attempts of 3 s, and pauses of up to 1, 2 and 4 s.
+"""
+
 _GZIP_MAGIC: Final = b"\x1f\x8b"
 
 

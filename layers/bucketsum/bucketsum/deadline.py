@@ -17,8 +17,8 @@ LAST_BEGIN_SECONDS: Final = 60.0
 """No small object of a batch is begun or recorded later than this before the time-out, and no other
 message but the first, or one on its last receive.
 
-If DynamoDB is silent, a row takes up to 19 s: four attempts of 3 s, and pauses of up to 7 s. Then
-each failed message, of up to 1,000, takes a request to SQS of some 10 ms.
+If DynamoDB is silent, a row takes up to `clients.SILENT_SECONDS`. Then each failed message, of up
+to 1,000, takes a request to SQS of some 10 ms.
 """
 
 MEMBERS_STOP_SECONDS: Final = 60.0

@@ -33,7 +33,7 @@ from bucketsum.errors import (
 from bucketsum.long_objects import slice as slice_module
 from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
-from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key
+from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of
 from bucketsum.long_objects.rows import MEMBERS_NOT_READ
 from bucketsum.long_objects.slice_report import SliceOutcome
 from bucketsum.long_objects.slicer import slice_bytes_in
@@ -129,10 +129,10 @@ def started(slice_bytes: int = 1024) -> tuple[Chain, ObjectCreated]:
 
 
 def test_a_slice_ends_with_its_time() -> None:
-    """It stops with the chunk at which less than 30 s are left, at the end of a block."""
+    """It stops with the chunk at which less than 45 s are left, at the end of a block."""
     chain = Chain(None)
     chain.arrive(chain.put(CONTENT))
-    left = iter([900.0, 900.0, 500.0, 29.9])
+    left = iter([900.0, 900.0, 500.0, 44.9])
     chain.seconds_left = lambda: next(left)
     chain.deliver(chain.messages.popleft())
     [report] = chain.reports
@@ -285,14 +285,29 @@ def test_an_event_without_a_place_in_the_order_waits_for_the_other_object() -> N
     chain = Chain(1024)
     chain.arrive(chain.put(CONTENT[:4000], sequencer="01"))
     restored = replace(chain.put(CONTENT, sequencer="02"), sequencer=NO_SEQUENCER)
-    with pytest.raises(Deferred):
+    with pytest.raises(Deferred) as caught:
         chain.hand_over.begin(restored, restored.etag or "", None)
+    assert caught.value.seconds == 600
     chain.run()
     chain.arrive(restored)
     chain.run()
     row = chain.row(restored)
     assert row is not None
     assert row.sha1 == sha1_of(CONTENT)
+
+
+@pytest.mark.parametrize(
+    ("mb_per_s", "seconds"), [(80.0, 600), (1.0, 7_200), (0.001, 36_000)], ids=str
+)
+def test_an_event_waits_as_long_as_the_other_object_takes(mb_per_s: float, seconds: int) -> None:
+    """Few receives are spent on a long wait, and SQS allows none above 12 hours."""
+    chain = Chain(1024)
+    other = replace(progress_of(chain.put(CONTENT), "a", None), size_bytes=7_200_000_000)
+    chain.progress_table.begin(replace(other, mb_per_s=mb_per_s))
+    listed = replace(chain.put(CONTENT[:4000]), sequencer=NO_SEQUENCER)
+    with pytest.raises(Deferred) as caught:
+        chain.hand_over.begin(listed, "b", None)
+    assert caught.value.seconds == seconds
 
 
 def test_a_newer_event_of_the_same_content_orders_the_row() -> None:

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
     from bucketsum.long_objects.progress_table import ProgressTable
     from bucketsum.object_events import ObjectCreated
 
-_IN_PROGRESS_SECONDS: Final = 600
-"""Until the event comes again: a chain takes minutes, or hours."""
+_WAIT_SECONDS: Final = (600, 36_000)
+"""Shortest and longest time until the event comes again: each time costs it a receive, and SQS
+hides a message for 43,200 s at most."""
 
 
 class HandOver:
@@ -59,7 +60,8 @@ class HandOver:
         wanted = progress_of(created, etag, archive_mode, seen)
         progress = self._table.begin(wanted)
         if progress.etag != etag and created.sequencer == NO_SEQUENCER:
-            raise Deferred(_IN_PROGRESS_SECONDS)
+            shortest, longest = _WAIT_SECONDS
+            raise Deferred(min(max(shortest, int(progress.seconds_left or 0)), longest))
         if progress.etag != etag:
             raise ObjectSuperseded("a newer object of this key is in progress")
         if progress is not wanted:

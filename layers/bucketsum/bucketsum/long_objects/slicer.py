@@ -36,9 +36,10 @@ if TYPE_CHECKING:
     from bucketsum.s3.source import OpenObject, SlicedSource
     from bucketsum.settings import Settings
 
-END_BEFORE_SECONDS: Final = 30.0
+END_BEFORE_SECONDS: Final = 45.0
 """A slice ends this long before its invocation does, to save its state; after two thirds of a
-shorter invocation."""
+shorter invocation. If DynamoDB is silent, saving and ending the lease take `SILENT_SECONDS` each;
+then the message returns to the queue."""
 
 LEASE_MARGIN_SECONDS: Final = 5
 """A lease lasts this much longer than the invocation, as clocks of two environments differ."""
