@@ -95,7 +95,7 @@ def through_proxy(stack: Stack, endpoint: str) -> Iterator[None]:
         client.update_function_configuration(
             FunctionName=stack.function, Environment={"Variables": before["Variables"]}
         )
-        require_start(stack)
+    require_start(stack)
 
 
 @contextmanager
