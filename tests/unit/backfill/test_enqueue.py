@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import gzip
 import json
+import tracemalloc
 from dataclasses import replace
+from io import BytesIO
 from typing import TYPE_CHECKING, Any, Final
+from unittest.mock import Mock
 from urllib.parse import quote
 
 import pytest
@@ -15,10 +18,11 @@ from tests.support.sam_template import create_table
 
 from bucketsum.backfill import enqueue, listing
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer
+from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryReader, Manifest
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.plan import shares_of
 from bucketsum.backfill.reader import reader_of
-from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.backfill.records import Backfill, BackfillStatus, Part
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.backfill.tally import Tally
 from bucketsum.deadline import Deadline
@@ -266,6 +270,23 @@ def test_a_row_that_describes_no_object_is_refused(
     with pytest.raises(BadInventory, match=text) as error:
         world.run(replace(BACKFILL, inventory=url))
     assert str(error.value).isprintable()
+
+
+def test_long_rows_take_no_memory() -> None:
+    """A page keeps its objects, not the other columns: a small file can expand to long rows."""
+    row = f'"k","3","{MOMENT}","e","{"x" * 20_000}"\n'.encode()
+    body = gzip.compress(row * ROWS_PER_PAGE, 1)
+    s3: Any = Mock(get_object=lambda **_: {"Body": BytesIO(body)})
+    columns = ("Key", "Size", "LastModifiedDate", "ETag", "ObjectAccessControlList")
+    reader = InventoryReader(s3, BACKFILL, Manifest("inventories", BUCKET, columns, ()))
+    tracemalloc.start()
+    try:
+        page = reader.next_page(Part(0, file="data/0.csv.gz"))
+        _, peak_bytes = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(page.objects) == ROWS_PER_PAGE
+    assert peak_bytes < len(row) * ROWS_PER_PAGE / 10
 
 
 @pytest.mark.parametrize(

@@ -126,14 +126,15 @@ def _keeps_versions(s3: S3Client, bucket: str) -> bool:
 class InventoryReader:
     """Pages of the objects in an inventory's files.
 
-    A file is read from its beginning once, however many pages follow each other.
+    A file is read from its beginning once, however many pages follow each other. Memory is that of
+    a page's objects and of one row, however long rows are.
     """
 
     def __init__(self, s3: S3Client, backfill: Backfill, manifest: Manifest) -> None:
         self._s3 = s3
         self._backfill = backfill
         self._manifest = manifest
-        self._rows: Iterator[dict[str, str]] = iter(())
+        self._listed: Iterator[ObjectCreated | None] = iter(())
         self._next: tuple[str, int] | None = None
 
     def next_page(self, part: Part) -> Page:
@@ -144,25 +145,26 @@ class InventoryReader:
             ClientError: S3 refused.
         """
         file, position = part.file or "", int(part.position or 0)
-        rows = self._rows_at(file, position)
-        position += len(rows)
+        listed = self._listed_at(file, position)
+        position += len(listed)
         self._next = (file, position)
-        objects = tuple(self.objects_of(rows))
-        if len(rows) < ROWS_PER_PAGE:
+        objects = tuple(each for each in listed if each)
+        if len(listed) < ROWS_PER_PAGE:
             return Page(objects, replace(part, done=True))
         return Page(objects, replace(part, position=str(position)))
 
-    def _rows_at(self, file: str, position: int) -> list[dict[str, str]]:
+    def _listed_at(self, file: str, position: int) -> list[ObjectCreated | None]:
+        """The objects of the rows from *position* on; None for a row that is left out."""
         if self._next == (file, position):
             with suppress(*BROKEN, OSError, EOFError):  # a pause was too long for the connection
-                return list(islice(self._rows, ROWS_PER_PAGE))
-        self._rows = islice(self.file_rows(file), position, None)
+                return list(islice(self._listed, ROWS_PER_PAGE))
+        self._listed = map(self._listed_object, islice(self._rows(file), position, None))
         try:
-            return list(islice(self._rows, ROWS_PER_PAGE))
+            return list(islice(self._listed, ROWS_PER_PAGE))
         except EOFError as error:
             raise BadInventory(f"{shown(file)} is not a whole CSV file in gzip: {error}") from error
 
-    def file_rows(self, file: str) -> Iterator[dict[str, str]]:
+    def _rows(self, file: str) -> Iterator[dict[str, str]]:
         """The rows of a file by their columns.
 
         Raises:
@@ -187,21 +189,18 @@ class InventoryReader:
                     f"{shown(file)} is not a CSV file in gzip: {shown(error)}"
                 ) from error
 
-    def objects_of(self, rows: list[dict[str, str]]) -> Iterator[ObjectCreated]:
-        """The objects of *rows* that the backfill is for.
+    def _listed_object(self, row: dict[str, str]) -> ObjectCreated | None:
+        """The object of *row*, if the backfill is for it.
 
         Raises:
-            BadInventory: A row describes no object.
+            BadInventory: The row describes no object.
         """
-        for row in rows:
-            if row.get("IsDeleteMarker") == _TRUE:
-                continue
-            latest = row.get("IsLatest", _TRUE) == _TRUE
-            listed = _object_of(self._backfill.bucket, row)
-            if listed.key.startswith(self._backfill.prefix or "") and (
-                latest or self._backfill.all_versions
-            ):
-                yield listed
+        if row.get("IsDeleteMarker") == _TRUE:
+            return None
+        latest = row.get("IsLatest", _TRUE) == _TRUE
+        listed = _object_of(self._backfill.bucket, row)
+        chosen = latest or self._backfill.all_versions
+        return listed if chosen and listed.key.startswith(self._backfill.prefix or "") else None
 
 
 def _object_of(bucket: str, row: dict[str, str]) -> ObjectCreated:
