@@ -93,7 +93,7 @@ def _summary(name: str, starts: list[tuple[float, float, int]]) -> dict[str, Any
 @options.as_json
 @options.write_docs("bench/measured", "docs/benchmarking.md")
 def cold_start(runs: int, *, as_json: bool, write_docs: bool) -> None:
-    """Measure cold starts of the built hasher and of the baseline function.
+    """Measure cold starts of the hasher and the baseline function.
 
     Exits with 1 if the target is missed.
     """

@@ -88,7 +88,9 @@ def _per_object_ms(seconds: Iterable[float]) -> float:
     help="Compare numbers of threads or batch sizes.",
 )
 @click.option(
-    "--object-bytes", type=click.IntRange(1), help="Size of all objects, in place of the sizes."
+    "--object-bytes",
+    type=click.IntRange(1),
+    help="Size of all objects, instead of mixed sizes.",
 )
 @options.as_json
 @options.write_docs("bench/measured", "docs/benchmarking.md")
@@ -101,7 +103,7 @@ def function(
     as_json: bool,
     write_docs: bool,
 ) -> None:
-    """Hash small objects with the whole function and with the baseline function.
+    """Compare the hasher and the baseline function on small objects.
 
     Each run is a fresh process in the benchmark sandbox. Needs root. Exits with 1 if a target is
     missed, and with 2 if the sandbox cannot be created.

@@ -19,7 +19,10 @@ DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "scaling.md"
 @options.as_json
 @options.write_docs("docs/scaling.md")
 def scaling(*, as_json: bool, write_docs: bool) -> None:
-    """Estimate bursts and constant loads under AWS's published limits; nothing is measured."""
+    """Estimate bursts and constant loads under AWS's limits.
+
+    The limits are those that AWS publishes; nothing is measured.
+    """
     show(tables(), as_json=as_json)
     if write_docs:
         write_tables(DOCUMENT, tables())

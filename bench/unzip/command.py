@@ -47,10 +47,11 @@ def tables(turns: int) -> Iterator[Table]:
 @options.as_json
 @options.write_docs(str(DOCUMENT))
 def unzip(turns: int, *, as_json: bool, write_docs: bool) -> None:
-    """Compare unzipping with zipfile, unzip, stream-unzip and bucketsum.
+    """Compare bucketsum with other programs that unzip.
 
-    The archives are created once from files of this machine, some 650 MB under .bucketsum. Three
-    turns take about a quarter of an hour; run them while the machine is idle.
+    The others are zipfile, unzip and stream-unzip. The archives are created once from files of this
+    machine, some 650 MB under .bucketsum. Three turns take about a quarter of an hour; run them
+    while the machine is idle.
     """
     if shutil.which("unzip") is None:
         output.note("unzip is not installed and left out; apt-get install unzip")

@@ -63,7 +63,10 @@ Row = tuple[str, Spread | None, Spread | None, float | None]
 @options.runs(5, "--turns")
 @options.as_json
 def members(turns: int, *, as_json: bool) -> None:
-    """Measure writing 10,000 member rows, and memory with an archive of 2 GB."""
+    """Measure the writing of member rows, and peak memory.
+
+    The rows are those of 10,000 members; the memory is that of an archive of 2 GB.
+    """
     rows = (*row_costs(turns), *memory_of_variants())
     columns = (
         Column("step", "step"),
@@ -74,7 +77,7 @@ def members(turns: int, *, as_json: bool) -> None:
 
 
 def row_costs(turns: int) -> Iterator[Row]:
-    """Building and writing rows, and hashing as many members."""
+    """Time to make and write rows, and to hash the same number of members."""
     results = member_results()
     [small] = archives({"10,000 small files": OTHERS["10,000 small files"]})
     with tempfile.TemporaryDirectory() as folder, fake_table(Path(folder, "requests")) as url:

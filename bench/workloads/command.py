@@ -47,10 +47,11 @@ LANGUAGES: Final = {"fetch-languages": programs.table, records.NAME: records.tab
 def workloads(
     only: tuple[str, ...], runs: int, *, quick: bool, as_json: bool, write_docs: bool
 ) -> None:
-    """Measure the workloads of the sweep with Lambda's link, and programs in other languages.
+    """Measure the sweep's workloads in the sandbox.
 
-    The cells are those of sweeps, and the prober's own code measures them. Exits with 1 if a
-    result was wrong, and with 2 if the sandbox cannot be created.
+    The cells are those of sweeps, and the prober's own code measures them. Some experiments compare
+    the same work in other languages. Exits with 1 if a result was wrong, and with 2 if the sandbox
+    cannot be created.
     """
     if quick and write_docs:
         raise click.UsageError("--quick measures too little for --write-docs; leave one out")

@@ -28,6 +28,10 @@ prefix_option = click.option(
     "--prefix", default="", metavar="TEXT", help="Prefix of all keys, for example photos/."
 )
 
+hashed_prefix_option = click.option(
+    "--prefix", default="", metavar="TEXT", help="Hash only keys that begin with TEXT."
+)
+
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
@@ -61,7 +65,7 @@ class Target:
     is_named: bool = False
 
     def find(self) -> Stack:
-        """Find it; its bucket is the one that the options name.
+        """Find the stack; its bucket is the bucket that the options name.
 
         Raises:
             CannotDoError: There is no such stack.

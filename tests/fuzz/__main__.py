@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import resource
 import time
 import traceback
@@ -17,13 +18,19 @@ _MEMORY_BYTES: Final = 2 * 1024**3
 
 @click.group()
 def main() -> None:
-    """Feed a parser with changed inputs, until one of them breaks a rule."""
+    """Feed a parser with changed inputs, until an input breaks a rule."""
 
 
 def _command_of(target: FuzzTarget) -> click.Command:
-    @click.command(target.name, help=target.check.__doc__)
-    @click.option("--seconds", type=click.IntRange(1), default=60, show_default=True)
-    @click.option("--seed", type=click.IntRange(0), default=0, show_default=True)
+    @click.command(
+        target.name, help=(inspect.getdoc(target.check) or "").partition("\n\nRaises:")[0]
+    )
+    @click.option(
+        "--seconds", type=click.IntRange(1), default=60, show_default=True, help="Duration."
+    )
+    @click.option(
+        "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the changes."
+    )
     @click.option(
         "--corpus",
         type=click.Path(path_type=Path, file_okay=False),

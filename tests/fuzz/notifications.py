@@ -25,7 +25,10 @@ _LISTED: Final = replace(LANDED, sequencer=NO_SEQUENCER)
 
 
 def check(data: bytes) -> None:
-    """Messages of any queue: only MalformedMessage, short texts, and round trips."""
+    """Parse queue messages; only MalformedMessage may be raised.
+
+    Texts of errors are short; messages that are written and read again stay the same.
+    """
     body = data.decode(errors="replace")
     for parse in (_check_events, _check_listed, _check_slice):
         try:

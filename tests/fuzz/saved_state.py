@@ -35,7 +35,10 @@ _TRUE_STATES: Final = {
 
 
 def check(data: bytes) -> None:
-    """Items of long objects: only DamagedProgress; a true state gives the digest of hashlib."""
+    """Load saved states; only DamagedProgress may be raised.
+
+    The saved state of a long object continues to the digest of hashlib.
+    """
     try:
         item = _dynamodb_item(json.loads(data))
     except (ValueError, RecursionError):

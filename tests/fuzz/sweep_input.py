@@ -17,7 +17,10 @@ _EVENTS: Final = Path(__file__).parents[2] / "events"
 
 
 def check(data: bytes) -> None:
-    """Sweep inputs: only BadSweep, short texts, a bounded plan."""
+    """Plan sweep inputs; only BadSweep may be raised.
+
+    Texts of errors are short, and the size of the plan is bounded.
+    """
     try:
         raw = json.loads(data)
     except (ValueError, RecursionError):  # Step Functions has parsed the input before

@@ -17,13 +17,23 @@ _DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "reliability.md"
 
 @click.command()
 @click.option(
-    "--schedules", type=click.IntRange(1), default=1000, show_default=True, help="Their number."
+    "--schedules",
+    type=click.IntRange(1),
+    default=1000,
+    show_default=True,
+    help="Number of schedules.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the first schedule."
+    "--seed",
+    type=click.IntRange(0),
+    default=0,
+    show_default=True,
+    help="Seed of the first schedule.",
 )
 @click.option("--trace", is_flag=True, help="Print each schedule step by step.")
-@click.option("--planted-bugs", is_flag=True, help="Instead, look for each planted bug.")
+@click.option(
+    "--planted-bugs", is_flag=True, help="Look for each planted bug instead of running schedules."
+)
 @click.option("--write-docs", is_flag=True, help="With --planted-bugs: write the table.")
 def main(schedules: int, seed: int, *, trace: bool, planted_bugs: bool, write_docs: bool) -> None:
     """Run the product's own code against models of S3, SQS, DynamoDB and Lambda.

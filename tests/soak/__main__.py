@@ -51,10 +51,18 @@ class _Progress:
 
 @click.command()
 @click.option(
-    "--objects", type=click.IntRange(1), default=_OBJECTS, show_default=True, help="Number."
+    "--objects",
+    type=click.IntRange(1),
+    default=_OBJECTS,
+    show_default=True,
+    help="Number of objects.",
 )
 @click.option(
-    "--seed", type=click.IntRange(0), default=1, show_default=True, help="Of objects and faults."
+    "--seed",
+    type=click.IntRange(0),
+    default=1,
+    show_default=True,
+    help="Seed of the objects and faults.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @click.option("--write-docs", is_flag=True, help="Write the result to docs/reliability.md.")

@@ -29,7 +29,7 @@ from bucketsum_cli.bucket_notifications import (
     without_eventbridge,
 )
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.options import hashed_prefix_option, json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, progress, say
 from bucketsum_cli.queue_notification import with_queue, without_queue
 from bucketsum_cli.served_buckets import ServedBuckets
@@ -84,7 +84,7 @@ def _write_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("attach")
 @click.argument("bucket")
-@click.option("--prefix", default="", metavar="TEXT", help="Hash only keys that begin with TEXT.")
+@hashed_prefix_option
 @click.option("--suffix", default="", metavar="TEXT", help="Hash only keys that end with TEXT.")
 @click.option(
     "--via",

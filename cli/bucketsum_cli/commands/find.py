@@ -30,7 +30,7 @@ _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 @json_option
 @partial(bucket_options, bucket_help="Only this bucket; by default all buckets of the stack.")
 def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 - by name
-    """Find every object with this content.
+    """Find every object with a SHA-1, or with a file's content.
 
     Lists all objects, versions and members of archives that have the same SHA-1. Copies that were
     deleted are marked; a version that was overwritten or hidden by a delete marker still exists.

@@ -16,7 +16,7 @@ from bucketsum_cli.backfill.counting import Count, count_of
 from bucketsum_cli.backfill.views import bill_as_json, print_bill
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.executions import new_execution_name
-from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
+from bucketsum_cli.options import hashed_prefix_option, json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, say
 from bucketsum_cli.served_buckets import serves
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 @click.command("start")
 @click.argument("bucket", metavar="BUCKET")
-@prefix_option
+@hashed_prefix_option
 @click.option("--versions", is_flag=True, help="Also hash overwritten versions.")
 @click.option(
     "--inventory",

@@ -46,9 +46,9 @@ def apply(
     yes: bool,  # noqa: FBT001 - click passes by name
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Write the recommendation of RUN into deploy.toml, for the next `sam deploy`.
+    """Write the recommendation of RUN into deploy.toml.
 
-    If there is no deploy.toml, changes samconfig.toml.
+    The next `sam deploy` uses it. If there is no deploy.toml, changes samconfig.toml.
 
     Shows the change and asks for confirmation. Everything else in the file stays as it is.
 
