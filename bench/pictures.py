@@ -98,7 +98,7 @@ def _output(command: str, variables: Mapping[str, str] | None = None) -> str:
 
 
 def without_fonts(svg: str) -> str:
-    """*svg* of rich's, without the web fonts that it names: every reader has a monospaced font."""
+    """*svg*, drawn by rich, without web fonts: every viewer has a monospaced font."""
     svg = re.sub(r"@font-face \{.*?\}\s*", "", svg, flags=re.DOTALL)
     svg = svg.replace("Fira Code, monospace", "ui-monospace, 'DejaVu Sans Mono', monospace")
     return re.sub(r"\s*<!--.*?-->", "", svg, flags=re.DOTALL)

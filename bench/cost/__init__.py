@@ -1,1 +1,1 @@
-"""Prices of what other benchmarks measured."""
+"""Costs computed from the results of other benchmarks."""

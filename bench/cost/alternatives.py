@@ -1,4 +1,4 @@
-"""Other ways to the SHA-1 of a terabyte."""
+"""Alternatives for hashing a terabyte."""
 
 from __future__ import annotations
 

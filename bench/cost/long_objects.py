@@ -29,7 +29,7 @@ PROGRESS_WRITE_UNITS: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class LongObject:
-    """An object, the slicer's memory and its speed in 10⁶ bytes per second."""
+    """Size of an object, and the slicer's memory and speed in 10⁶ bytes per second."""
 
     size_bytes: int
     memory_mb: int

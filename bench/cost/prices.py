@@ -14,7 +14,7 @@ ARCHITECTURES: Final = ("arm64", "x86_64")
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """US dollars for `per` units by a page below https://aws.amazon.com, and where it was read."""
+    """US dollars for `per` units, the path of AWS's page, and the source that was read."""
 
     what: str
     usd: float

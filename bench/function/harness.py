@@ -26,7 +26,7 @@ class Context:
         self.memory_limit_in_mb = int(os.environ["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"])
 
     def get_remaining_time_in_millis(self) -> int:
-        """As at the start."""
+        """The time at the start of an invocation, at every call."""
         return 900_000
 
 

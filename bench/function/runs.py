@@ -163,7 +163,7 @@ def measure(
     runs: int,
     object_bytes: int | None = None,
 ) -> list[Sample]:
-    """Every variant *runs* times, in turns, in one sandbox.
+    """Run every variant *runs* times, in turns, in one sandbox.
 
     All objects have *object_bytes*, if given.
 

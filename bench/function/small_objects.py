@@ -38,7 +38,7 @@ def sizes() -> list[int]:
 
 
 def make(root: Path, object_bytes: int | None) -> list[KnownObject]:
-    """Create the objects under *root*, a folder of buckets; all of *object_bytes* if given."""
+    """Create the objects under *root*, a folder of buckets; *object_bytes* replaces all sizes."""
     return [
         make_object(root, object_bytes or size, name=f"small-{number:03}.jp2", seed=number)
         for number, size in enumerate(sizes())

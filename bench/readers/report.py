@@ -49,7 +49,7 @@ def markdown(measured: list[Measured], environments: Environments, origin: dict[
 
 
 def overview(measured: list[Measured]) -> Table:
-    """The deployed reader beside the baseline and the fastest reader that is not bucketsum's."""
+    """The deployed reader compared with the baseline and the fastest other reader."""
     shown = (each for each in measured if each.profile.name not in _NOT_IN_OVERVIEW)
     return Table("readers", _OVERVIEW, tuple(map(_overview_of, shown)))
 

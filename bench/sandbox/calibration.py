@@ -54,7 +54,7 @@ class Step:
 
 
 def plan(profile: Profile) -> list[Step]:
-    """One connection, then many; before them the burst, which would falsify both."""
+    """First the burst, which would distort the others; then one connection; then many."""
     link = profile.link_bytes_per_s
     many = int(link // CONNECTION_BYTES_PER_S) + 2
     single = min(link, CONNECTION_BYTES_PER_S)

@@ -134,7 +134,7 @@ def is_our_link(links_json: str) -> bool:
 
 
 def is_abandoned(name: str, processes: Path = Path("/proc")) -> bool:
-    """Whether *name* is of a sandbox whose process has ended."""
+    """Whether the namespace *name* belongs to a sandbox whose process has ended."""
     match = _OURS.match(name)
     return match is not None and not (processes / match[1]).exists()
 

@@ -25,7 +25,7 @@ _FLAGS: Final = os.SPLICE_F_MOVE | os.SPLICE_F_NONBLOCK
 
 
 def limit_rate(client: socket.socket, bytes_per_s: int) -> None:
-    """Let the kernel limit the sending to *client* to *bytes_per_s*."""
+    """Let the kernel send to *client* with at most *bytes_per_s*."""
     client.setsockopt(socket.SOL_SOCKET, _PACING, bytes_per_s.to_bytes(8, sys.byteorder))
 
 

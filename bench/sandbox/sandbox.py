@@ -40,7 +40,7 @@ class NoAnswerError(Exception):
 
 @dataclass(slots=True)
 class Inside:
-    """A program in the sandbox, with pipes, and its control group with the group's name."""
+    """A program in the sandbox: its process with pipes, its control group, and its name."""
 
     process: subprocess.Popen[str]
     group: Group

@@ -94,7 +94,7 @@ def _limit(burst: Burst, setting: Setting, minute: int, *, limited: bool) -> str
 def uses(
     objects_per_second: float, burst: Burst, setting: Setting
 ) -> tuple[tuple[float, Limit], ...]:
-    """Share of every limit that a constant load of objects like *burst*'s uses, highest first.
+    """Used share of every limit under a constant load of the objects of *burst*, highest first.
 
     A share of more than 1 does not fit. Little's law: concurrency = objects per second × seconds
     per object.

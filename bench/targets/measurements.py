@@ -38,7 +38,7 @@ _LARGE_SECONDS: Final = 900
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One measured value, the highest allowed one, and spread and circumstances."""
+    """A measured value, its target, and its spread and circumstances."""
 
     name: str
     value: float

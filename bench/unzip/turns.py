@@ -61,7 +61,7 @@ def _once(variant: str, archive: Path) -> Timing:
 
 
 def output_of(module: str, arguments: list[str], cores: int) -> Any:  # noqa: ANN401 - any JSON
-    """The JSON that ``python -m module`` prints, on that many cores."""
+    """The JSON that ``python -m module`` prints, run on *cores* cores."""
     allowed = sorted(os.sched_getaffinity(0))[-cores:]
     completed = subprocess.run(  # noqa: S603 - this interpreter
         [sys.executable, "-m", module, *arguments],

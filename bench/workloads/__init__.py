@@ -1,1 +1,1 @@
-"""The sweep's workloads on this machine, in sandboxes with Lambda's link, and other languages."""
+"""The sweep's workloads in sandboxes on this machine, and the same work in other languages."""

@@ -62,7 +62,7 @@ class Permissions:
 
     @classmethod
     def of(cls, stack: Stack) -> Permissions:
-        """Read them.
+        """Read the policies and the rule of a stack.
 
         Raises:
             ClientError: AWS refused.

@@ -43,7 +43,7 @@ class Contents:
 
 
 def exists(s3: S3Client, bucket: str) -> bool:
-    """Return if there is such a bucket."""
+    """Whether the bucket exists."""
     try:
         s3.head_bucket(Bucket=bucket)
     except ClientError as error:

@@ -106,7 +106,7 @@ def configuration_of(s3: S3Client, bucket: str) -> dict[str, Any]:
 
 
 def notifications_in(configuration: Mapping[str, Any]) -> Iterator[Notification]:
-    """Yield the entries of *configuration*; EventBridge is none of them."""
+    """Yield the entries of *configuration*; EventBridge does not count as an entry."""
     for field, (kind, target) in _TARGETS.items():
         for entry in configuration.get(field, ()):
             events = tuple(sorted(entry["Events"]))

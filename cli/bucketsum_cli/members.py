@@ -116,7 +116,7 @@ def members_by_path(stack: Stack, key: str, folder: str) -> tuple[dict[str, Row]
 
 
 def files_as_members(paths: Iterable[Path], folder: str) -> FileSelection:
-    """Return the files at and under *paths*, with their paths in an archive of them as keys.
+    """Return the files at and under *paths*, as if they were in an archive: keys are member paths.
 
     Paths are relative to the given folder; *folder*, in the archive, comes before.
 
@@ -152,7 +152,7 @@ def versions_of_member(stack: Stack, key: str) -> list[Row]:
 
 
 def with_archive_deletions(table: DigestsTable, rows: Sequence[Row]) -> list[Row]:
-    """Return *rows*, members with the deletion of their archive.
+    """Return *rows* of members, each with the deletion of its archive.
 
     Members are left out if their archive has no row: it expired, or is not recorded yet.
     """

@@ -42,7 +42,7 @@ class Values:
     points: tuple[tuple[datetime, float], ...]
 
     def total(self, since: datetime | None = None) -> float | None:
-        """The sum since then; None if there is no value at all."""
+        """The sum of the values from *since* on; None if there is none."""
         values = [value for at, value in self.points if since is None or at >= since]
         return sum(values) if values else None
 

@@ -37,7 +37,7 @@ def digest_cell(row: Row | None) -> str | Cell:
 
 
 def full_name(row: Row) -> str:
-    """Return its key; of a member, ``KEY!/path``."""
+    """Return the key of *row*; for a member, ``KEY!/path``."""
     return f"{row.key}{MEMBER_MARK}{row.member.path}" if row.member else row.key
 
 

@@ -48,7 +48,7 @@ class ServedBuckets:
         return Via.EVENTBRIDGE if bucket in self.eventbridge else Via.S3
 
     def with_bucket(self, bucket: str, via: Via) -> ServedBuckets:
-        """Return the buckets with *bucket*, whose events come *via* one way only."""
+        """Return the buckets with *bucket*, whose events come only *via* that route."""
         if via is Via.S3 and bucket == self.existing:
             return self.without_bucket(bucket)
         attached = self.attached if bucket in self.attached else (*self.attached, bucket)

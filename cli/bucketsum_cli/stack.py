@@ -200,7 +200,7 @@ def physical_ids(connection: Connection, name: str) -> dict[str, str]:
 
 
 def is_missing(error: ClientError) -> bool:
-    """Return if there is no such stack; CloudFormation has only a text for that, no error code."""
+    """Whether *error* means that the stack does not exist: CloudFormation has no code for it."""
     details = error.response["Error"]
     return details["Code"] == "ValidationError" and "does not exist" in details.get("Message", "")
 

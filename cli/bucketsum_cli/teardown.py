@@ -54,7 +54,7 @@ class StackParts:
 
 
 def stack_parts(connection: Connection, name: str) -> StackParts:
-    """Find the parts of the stack *name*, also of one that is deleted already.
+    """Find the parts of the stack *name*, even if the stack is already deleted.
 
     Raises:
         CannotDoError: There is neither a stack nor anything left of it, or the stack is not

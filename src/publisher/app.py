@@ -32,7 +32,7 @@ _VERSIONS: Final = ProberVersions(
 
 
 def publish(run_id: str, memory_mb: int) -> dict[str, Any]:
-    """Publish a version; a memory size that the account refuses is a result of its cells."""
+    """Publish a version; if the account refuses the memory size, its cells record the reason."""
     try:
         version = _VERSIONS.publish(run_id, memory_mb)
     except MemoryRefused as error:

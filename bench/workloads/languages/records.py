@@ -39,7 +39,7 @@ Times = tuple[str, int, dict[str, float]]
 
 
 def readers(folder: Path) -> Mapping[str, Sequence[str]]:
-    """Command of each reader by its name; that in C++ is compiled into *folder*, if it can be."""
+    """Command of each reader by its name; the C++ reader is compiled into *folder* if possible."""
     commands: dict[str, Sequence[str]] = {"Python": (sys.executable, "-m", block_reader.__name__)}
     if compiler := tool("g++"):
         binary = str(folder / "block_reader")

@@ -33,7 +33,7 @@ _STACK: Final = "bucketsum"
 
 
 def bring_up(project: LocalProject, chosen: Mapping[str, str]) -> Stack:
-    """Deploy the template with the parameters *chosen* to a running emulator, and prove it.
+    """Deploy the template with the parameters *chosen*, and prove that the stack works.
 
     If a step fails, an emulator that this call started is stopped.
 
@@ -74,7 +74,7 @@ def _deployed(sam: Sam) -> Stack:
 
 
 def stop(project: LocalProject) -> bool:
-    """Stop the emulator with a message meanwhile; returns whether it was running."""
+    """Stop the emulator, showing a message; returns whether it was running."""
     with output.notes().status("stopping ..."):
         return launcher.stop(project)
 

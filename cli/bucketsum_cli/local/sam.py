@@ -96,7 +96,7 @@ class Sam:
         self._run("deploy", "--template-file", template, "--stack-name", self.aws.stack)
 
     def environment(self) -> dict[str, str]:
-        """This process's variables without the user's AWS, and with no proxy to the emulator.
+        """This process's variables without the user's AWS settings, and no proxy for the emulator.
 
         The workers' Python is on its PATH.
         """

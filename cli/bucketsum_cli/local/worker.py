@@ -1,4 +1,4 @@
-"""Lambda execution environment for the local emulator, started in place of its own Python.
+"""Execution environment of a Lambda function; the local emulator runs it in place of Python.
 
 It runs in an isolated interpreter (``-I``: the standard library and boto3, not the project), so
 this file imports the standard library alone. It joins a cgroup with Lambda's memory limit, runs
@@ -43,7 +43,7 @@ class Cgroup:
         self._memory_mb = memory_mb
 
     def limit_memory(self, pid: int) -> None:
-        """Move *pid* in; from now on it is killed if it uses more than its memory."""
+        """Move *pid* into the group; the kernel kills it if it exceeds the memory limit."""
         self._memory.mkdir(parents=True, exist_ok=True)
         limit = "memory.max" if self._unified else "memory.limit_in_bytes"
         self._write(self._memory / limit, self._memory_mb * _MIB)

@@ -48,7 +48,7 @@ def _public(parameters: Mapping[str, str]) -> dict[str, str]:
 
 
 def redacted(text: str, names: Mapping[str, str]) -> str:
-    """*text* without ARNs, account ids and the values of *names*, for which their keys stand."""
+    """*text* without ARNs and account ids; each value of *names* is replaced by its key."""
     text = _ARN.sub("<ARN>", text)
     for name, value in sorted(names.items(), key=lambda item: len(item[1]), reverse=True):
         if value:

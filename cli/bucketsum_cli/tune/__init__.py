@@ -1,1 +1,1 @@
-"""`bucketsum tune`: start sweeps, read what they measured, deploy what they recommend."""
+"""`bucketsum tune`: start sweeps, show their results, apply their recommendations."""

@@ -54,7 +54,7 @@ class Pair:
 
     @property
     def setting(self) -> Setting:
-        """The setting, equal in both but for a memory that was not enforced."""
+        """The setting, equal in both runs, except for memory that was not enforced."""
         cell = self.before or self.after
         assert cell is not None  # noqa: S101 - `pairs_of` makes no pair without a cell
         return cell.setting

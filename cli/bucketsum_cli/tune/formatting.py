@@ -72,7 +72,7 @@ def percent_text(change: float | None) -> str:
 
 
 def prices_text(region: str | None, date: str, priced_as: str | None) -> str:
-    """Date of the prices; if *region* has none known, also the Region they are from."""
+    """Date of the prices; if those of *region* are not known, also the Region used instead."""
     if priced_as is None:
         return f"prices of {date}"
     return f"prices of {priced_as} of {date}, as those of {region} are not known"

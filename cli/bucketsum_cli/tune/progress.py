@@ -149,7 +149,7 @@ def settled_run(
     run_id: str,
     clock: Callable[[], float] = time.monotonic,
 ) -> Run | None:
-    """The run after its summary, which follows the end of the execution.
+    """Wait until the run has its summary, written after the execution, and return the run.
 
     None if nothing is recorded of it; status RUNNING if the summary did not come in time.
     """

@@ -40,7 +40,7 @@ class RunRecorder(Protocol):
 
 
 class RecordedRuns:
-    """The runs in files and those of a stack; a run that is in both is the file's.
+    """The runs in files and in a stack; if both have a run, the file is used.
 
     Raises:
         CannotDoError: There is no such stack, or a file cannot be read.

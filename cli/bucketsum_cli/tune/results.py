@@ -89,7 +89,7 @@ class Results:
 
     @property
     def has_memory_axis(self) -> bool:
-        """Whether each setting had the memory of its name."""
+        """Whether each process had the memory of its setting."""
         return self.machine is None or self.machine.has_memory_axis
 
     @property

@@ -29,7 +29,7 @@ _WRITE_SECONDS: Final = 2.0
 
 
 def runs_folder() -> Path:
-    """The folder of runs: in that of the local emulator, else in the current folder."""
+    """The folder of runs: in the emulator's folder, else in the current folder."""
     home = os.environ.get(emulator.HOME_VARIABLE)
     if home:
         return Path(home) / _FOLDER
@@ -88,7 +88,7 @@ class RunFiles:
         self._open.setdefault(run_id, _Content()).cells[cell.cell_id] = item_values(cell)
 
     def record_sample(self, run_id: str, sample: Sample) -> None:
-        """Keep one sample; write it at the latest with the first that comes 2 s later."""
+        """Keep one sample; the file is written at most once in 2 s."""
         content = self._open.setdefault(run_id, _Content())
         item = sample_item(sample.cell_id, sample.repetition, sample.invocation)
         content.samples[item] = item_values(sample)

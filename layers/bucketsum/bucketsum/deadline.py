@@ -90,7 +90,7 @@ class Deadline:
         return size_bytes > slowly_read_bytes(self._invocation_seconds, memory_mb)
 
     def guard(self, chunks: Iterable[bytes], size_bytes: int) -> GuardedChunks:
-        """*chunks*, which are *size_bytes* in all, but no further than there is time for."""
+        """Yield *chunks*, *size_bytes* in total, until time runs out."""
         return GuardedChunks(chunks, size_bytes, self._remaining_seconds)
 
 

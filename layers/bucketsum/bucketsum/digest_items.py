@@ -56,7 +56,7 @@ def _shard_of(row: Row) -> str:
 
 
 def row_of(item: Mapping[str, Any]) -> Row:
-    """The row that `item_of` made an item of; its sequencer is padded."""
+    """The row in *item*, the inverse of `item_of`; its sequencer is padded."""
     row_key = row_key_in(item)
     digests = {
         name.removeprefix(_DIGEST_PREFIX): value["S"]

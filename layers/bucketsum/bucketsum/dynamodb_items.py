@@ -85,7 +85,7 @@ def attributes_of(value: object) -> Iterator[tuple[str, Any]]:
 
 
 def encoded(value: object, float_format: str) -> dict[str, Any]:
-    """*value*, a dataclass, as an item; *float_format* as of `format`."""
+    """*value*, a dataclass, as an item; *float_format* is a format specification."""
     item: dict[str, Any] = {}
     for name, (attribute, _, write, kind) in _columns(type(value)):
         content = getattr(value, name)
@@ -103,7 +103,7 @@ def encoded(value: object, float_format: str) -> dict[str, Any]:
 
 
 def decoded(kind: type[Any], item: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments that make the *kind* that `encoded` stored; others of *item* are ignored."""
+    """The arguments of *kind* from an *item* that `encoded` made; other attributes are ignored."""
     values: dict[str, Any] = {}
     for name, column in _columns(kind):
         if column.kind:
@@ -117,7 +117,7 @@ def decoded(kind: type[Any], item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def attribute_of(value: object, float_format: str) -> dict[str, Any]:
-    """A text, a number or a truth value as an attribute; *float_format* as of `format`."""
+    """A text, number or boolean as an attribute; *float_format* is a format specification."""
     return {"S": str(value)} if isinstance(value, str) else _number(value, float_format)
 
 

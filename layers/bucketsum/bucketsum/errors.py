@@ -97,7 +97,7 @@ class ObjectUnreadable(NotHashed):
 
 
 class LibraryMissing(ObjectUnreadable):
-    """No OpenSSL can be reached whose digests can be saved; the text names it."""
+    """No OpenSSL library was found whose digest state can be saved; the text says why."""
 
 
 class BadSettings(BucketsumError):

@@ -35,7 +35,7 @@ class FailedMessages:
     metrics: Metrics
 
     def handle(self, message: ReceivedMessage, failure: Exception) -> bool:
-        """Retry or dead-letter a failed message; whether it can be deleted."""
+        """Retry or dead-letter a failed message; returns whether it can be deleted."""
         dead_lettered = self._retry_or_dead_letter(message, failure)
         fields: dict[str, Any] = {
             "message_id": message.message_id,

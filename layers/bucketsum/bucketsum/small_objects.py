@@ -82,7 +82,7 @@ class SmallObjectHasher:
     def begin(
         self, events: Iterable[tuple[int, ObjectEvent]], deadline: Deadline
     ) -> dict[int, HashResult | Work]:
-        """Hash the small objects among those of numbered *events*, until the deadline if need be.
+        """Hash the small objects among numbered *events*, at most until the deadline.
 
         Returns:
             By an event's number its result, once DynamoDB has confirmed the row; or the work that

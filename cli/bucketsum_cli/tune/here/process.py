@@ -156,7 +156,7 @@ class Processes:
             self._running.pop()
 
     def probe(self, event: Mapping[str, Any], concurrency: int) -> list[ProbeAnswer]:
-        """Send *event* to as many processes at once; the price of the machine is shared.
+        """Send *event* to *concurrency* processes at once, which share the price of the machine.
 
         As on Lambda, a process is kept for later events, and starts only if there are too few.
         """

@@ -100,7 +100,7 @@ def _crossover(few: int, many: int, values: Mapping[int, Mapping[str, float]]) -
 
 
 def equal_times(cells: Sequence[CellRow]) -> list[Crossover]:
-    """Reads whose latencies alone take as long as the whole object, for each number of connections.
+    """Number of reads whose latencies take as long as reading the whole object, by connections.
 
     Arithmetic, from the latency and bandwidth that the *cells* measured: size / bandwidth ×
     connections / latency.

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class OwnColumn:
-    """A column that only the workloads have whose `columns` name it.
+    """A column of the workloads whose `columns` name it.
 
     Attributes:
         name: Its name in `Workload.columns`.
@@ -36,7 +36,7 @@ class OwnColumn:
 
 
 class WorkloadView:
-    """The view of a workload, with the defaults of one without a column of its own."""
+    """The view of a workload; the defaults are for a workload without columns of its own."""
 
     columns: ClassVar[tuple[OwnColumn, ...]] = ()
     """One for each name in `Workload.columns`."""
@@ -49,7 +49,7 @@ class WorkloadView:
 
 
 def statistic(name: str, form: str) -> Callable[[CellRow], str]:
-    """The text of an own statistic of a cell in the format *form*, as ``{:,.1f} ms``."""
+    """The text of a workload's statistic of a cell in the format *form*, such as ``{:,.1f} ms``."""
 
     def text(cell: CellRow) -> str:
         return form.format(cell.own[name]) if name in cell.own else MISSING

@@ -21,7 +21,7 @@ RATIO_FREE_BYTES: Final = 64 * 1024 * 1024
 
 
 def always_in_time() -> bool:
-    """There is always time: outside of an invocation nothing ends it."""
+    """Always true: outside an invocation, time is not limited."""
     return True
 
 
@@ -46,7 +46,7 @@ class LimitCounter:
         self._stopped = True
 
     def add_members(self, count: int) -> None:
-        """Count members of an archive whose directory was read, which are allowed."""
+        """Count members of a directory that was read, which checked that they are allowed."""
         with self._lock:
             self._members += count
 

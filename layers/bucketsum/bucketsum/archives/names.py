@@ -144,7 +144,7 @@ class UniquePaths:
         self._numbers: dict[str | bytes, int] = {}
 
     def collisions(self, members: Sequence[Member], prefix: str = "") -> dict[int, NameCollision]:
-        """Those of *members*, by the offsets of their headers, whose names are not unique.
+        """The members whose names are not unique, by the offsets of their headers.
 
         Of duplicates the last keeps its name, as it is the one that extracting leaves; of names
         that differ in case each keeps its own.
@@ -212,7 +212,7 @@ def shortened(name: str, room_bytes: int) -> str:
 
 
 def shortened_apart(name: str, room_bytes: int) -> str:
-    """As `shortened`, but different names stay different, even if one is the other shortened."""
+    """As `shortened`, but a name never becomes equal to another name's shortened form."""
     looks_cut = len(name.encode()) > room_bytes - _UTF8_BYTES_MAX and _CUT_END.search(name)
     return _cut(name, room_bytes) if looks_cut else shortened(name, room_bytes)
 

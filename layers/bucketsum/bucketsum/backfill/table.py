@@ -50,7 +50,7 @@ class BackfillsTable:
         return map(_backfill_of, self._items(_RUNS, _FIRST, forward=False))
 
     def end(self, backfill_id: str, status: BackfillStatus, ended_at: str) -> bool:
-        """Change the status of a running backfill; whether it was running."""
+        """Change the status of a running backfill; returns whether it was running."""
         try:
             self._dynamodb.update_item(
                 TableName=self._table,
@@ -88,7 +88,7 @@ class BackfillsTable:
         ]
 
     def advance(self, backfill_id: str, before: Part, after: Part) -> bool:
-        """Move a part forward; whether nobody else had moved it since *before*."""
+        """Move a part forward from *before*; returns False if another enqueuer has moved it."""
         same = "#position = :position AND done = :done"
         values: dict[str, Any] = {
             ":position": {"S": before.position},

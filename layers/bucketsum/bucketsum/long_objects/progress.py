@@ -120,7 +120,7 @@ class Progress:
 def progress_of(
     created: ObjectCreated, etag: str, archive_mode: Mode | None, seen: Row | None = None
 ) -> Progress:
-    """The progress of *created*, which has this *etag* and replaces *seen*, at its beginning."""
+    """The initial progress of *created* with *etag*; its row will replace *seen*."""
     moment = now()
     return Progress(
         bucket=created.bucket,
@@ -156,7 +156,7 @@ def item_of_progress(progress: Progress) -> dict[str, Any]:
 
 
 def progress_in(item: Mapping[str, Any]) -> Progress:
-    """The progress that `item_of_progress` made an item of; its sequencer is padded.
+    """The progress in *item*, the inverse of `item_of_progress`; its sequencer is padded.
 
     Raises:
         DamagedProgress: It did not make this item.

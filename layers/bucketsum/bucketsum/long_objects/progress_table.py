@@ -61,7 +61,7 @@ class ProgressTable:
             yield from map(progress_in, page["Items"])
 
     def begin(self, progress: Progress) -> Progress:
-        """Write *progress* unless there is one of the same object or of a newer; returns it."""
+        """Write *progress* unless this or a newer object has it; returns the stored progress."""
         try:
             self._dynamodb.put_item(
                 TableName=self._table,
@@ -83,7 +83,7 @@ class ProgressTable:
         return progress
 
     def lease(self, seen: Progress, until: int, at: int) -> bool:
-        """Keep others off the slice at *seen* until then, if nobody is at it *at* this time."""
+        """Lease the slice at *seen* until *until*; False if it is not free *at* this time."""
         condition = f"{_SAME} AND #status = :running AND #leased_until < :at"
         values = {":running": ChainStatus.RUNNING.value, ":at": at}
         return self._changed(seen, {"leased_until": until}, condition, values) is not None
@@ -93,7 +93,7 @@ class ProgressTable:
         self._changed(seen, {"leased_until": 0})
 
     def advance(self, seen: Progress, new: Progress) -> Progress | None:
-        """Move from *seen* to the end of its slice, and end the lease; None if another did."""
+        """Save the slice at *seen* as *new*, and end the lease; None if *seen* has changed."""
         return self._changed(
             seen,
             {
@@ -118,7 +118,7 @@ class ProgressTable:
         )
 
     def restart(self, seen: Progress, wanted: Progress) -> Progress | None:
-        """Let the chain go on, for *wanted* unless it is older; None if *seen* has changed."""
+        """Continue the slices, for the newer of *seen* and *wanted*; None if *seen* has changed."""
         is_older = comparable_sequencer(wanted.sequencer) < comparable_sequencer(seen.sequencer)
         newest = seen if is_older else wanted
         return self._changed(

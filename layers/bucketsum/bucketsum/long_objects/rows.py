@@ -43,7 +43,7 @@ def unreadable_row(progress: Progress, reason: str, setup: ReadSetup | None = No
 
 
 def record_row(table: DigestsTable, progress: Progress, row: Row) -> WriteResult:
-    """Write *row*, the object's of *progress*, as its hasher would.
+    """Write *row*, the result of *progress*, under the same conditions as the hasher.
 
     Raises:
         ClientError: DynamoDB refused.

@@ -1,4 +1,4 @@
-"""One slice of an object: chunks → a digest, which ends at a block boundary if others follow."""
+"""One slice of an object: chunks → a digest; all but the last end at a block boundary."""
 
 from __future__ import annotations
 

@@ -193,7 +193,7 @@ class Connections:
             time.sleep(_GATHERING_SECONDS)
 
     def gather(self) -> None:
-        """Let more bytes come, unless some that have come were not received yet."""
+        """Pause so that more bytes arrive, unless some are already waiting to be read."""
         if self._multi.timeout() != 0:  # 0 if `advance` ended with more to read
             time.sleep(_GATHERING_SECONDS)
 

@@ -24,7 +24,7 @@ _SKIP_BYTES: Final = 1024 * 1024
 
 
 def range_reader(s3: S3Client, created: ObjectCreated) -> Read:
-    """A function that reads ranges of the object, under the same conditions as all of it.
+    """A function that reads ranges of the object, with the conditions of a whole read.
 
     The function raises as `Source.open` does, and `SourceInterrupted`.
     """

@@ -41,7 +41,7 @@ class ReadPlan:
 
     @property
     def held_bytes(self) -> int:
-        """Most bytes of requested parts."""
+        """Maximum total size of requested parts, in bytes."""
         return (self.streams + 1) * self.part_bytes
 
     def requests(self, size_bytes: int) -> int:
@@ -99,7 +99,7 @@ class ReadPolicy:
 
     @property
     def held_bytes(self) -> int:
-        """Most bytes of an object held in memory.
+        """Maximum number of bytes of an object in memory.
 
         botocore, the fallback at any byte, holds two chunks.
         """

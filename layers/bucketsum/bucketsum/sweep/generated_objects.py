@@ -199,7 +199,7 @@ def _with_sha1(generated: Generated) -> dict[str, str]:
 
 
 def planned_bytes(key: str, head: Mapping[str, Any], workload: Workload) -> int:
-    """The size of the object *key*, or of the data set whose main object it is, by its *head*.
+    """The size of the object or data set at *key*, from the response *head* of HeadObject.
 
     Raises:
         BadSweep: It is the main object of a data set and does not name the set's size.

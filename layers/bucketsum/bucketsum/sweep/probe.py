@@ -99,7 +99,7 @@ def created_object(event: ProbeEvent) -> ObjectCreated:
 
 
 def measured_answer(measurement: Measurement, meter: Meter) -> ProbeAnswer:
-    """The *measurement* that *meter* ended with."""
+    """The answer with *measurement*, the final values of *meter*."""
     answer: ProbeAnswer = {
         "status": "ok",
         "size_bytes": measurement.size_bytes,
@@ -122,7 +122,7 @@ def answer_of(event: ProbeEvent, digest: Digest, meter: Meter) -> ProbeAnswer:
 def checked_answer(
     event: ProbeEvent, digest: Digest, measurement: Measurement, meter: Meter
 ) -> ProbeAnswer:
-    """The *measurement* that *meter* ended with, if *digest* is the known one."""
+    """As `measured_answer`; failed if *digest* differs from the known one."""
     answer = measured_answer(measurement, meter)
     answer["digest_ok"] = digest.sha1 == event["sha1"]
     answer["sha1"] = digest.sha1

@@ -53,7 +53,7 @@ def sample_values(sample: Sample) -> dict[str, Any]:
 
 
 def cell_values(cell: CellRow) -> dict[str, Any]:
-    """All values of *cell*; None for statistics that it does not have, but for its workload's."""
+    """All values of *cell*; missing statistics are None, except those of its workload."""
     return _expanded(
         _values(CellRow, cell),
         setting=setting_values(cell.setting),
@@ -64,7 +64,7 @@ def cell_values(cell: CellRow) -> dict[str, Any]:
 
 
 def item_values(record: Run | Sample | CellRow) -> dict[str, Any]:
-    """The values that an item of the table has: none that are None, documents as text."""
+    """The values of an item of the table: without None, and with documents as text."""
     if isinstance(record, Run):
         values = run_values(record)
         values |= {

@@ -132,7 +132,7 @@ class WarmStatistics:
 
 @dataclass(frozen=True, slots=True)
 class CellStatistics(WarmStatistics):
-    """The same, compared with the other cells of its object and concurrency."""
+    """Warm statistics of a cell, compared with other cells of its object and concurrency."""
 
     best: bool
     """Fastest by `p50_seconds`."""

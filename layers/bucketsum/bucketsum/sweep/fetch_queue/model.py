@@ -42,7 +42,7 @@ class Schedule(StrEnum):
 
     @property
     def depth(self) -> int | None:
-        """Most archives that are on the disk, or on their way to it, ahead of the workers."""
+        """Maximum number of archives on the disk, or on their way to it, ahead of the workers."""
         _, _, depth = self.partition(":")
         return int(depth) if depth else None
 

@@ -45,7 +45,7 @@ class DiskTransfer:
 
     @classmethod
     def now(cls) -> DiskTransfer | None:
-        """Since the start of the process; None if the system does not count it."""
+        """Bytes since the start of the process; None if the system does not count them."""
         try:
             lines = _IO.read_text().splitlines()
         except OSError:

@@ -44,7 +44,7 @@ class Run:
     root: Path | None = None
 
     def measured(self, source: ItemSource, items: Sequence[Item]) -> Mapping[str, int]:
-        """Process all *items*, and return the own attributes of the sample.
+        """Process all *items*, and return the workload's attributes of the sample.
 
         Nothing is left on the disk. Errors of reading pass through unchanged.
 

@@ -56,12 +56,12 @@ class BlockLayout:
 
     @property
     def dictionary_blocks(self) -> int:
-        """Blocks after the header's."""
+        """Number of blocks of the dictionary, which follows the header."""
         return -(-self.records // self.entries_per_block)
 
     @property
     def data_blocks(self) -> int:
-        """Blocks after the dictionary."""
+        """Number of blocks with records, which follow the dictionary."""
         return -(-self.records // self.slots_per_block)
 
     @property

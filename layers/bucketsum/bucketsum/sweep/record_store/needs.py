@@ -31,7 +31,7 @@ _DICTIONARY_BYTES: Final = 250
 def refusal(
     own: Mapping[str, Value], size_bytes: int, memory_mb: int, storage_mb: int
 ) -> str | None:
-    """The reason why the setting *own* cannot run, by field name; None if it can."""
+    """The reason why a cell with the values *own*, by field, cannot run; None if it can."""
     layout, reads = Layout(str(own["layout"])), int(own["reads"])
     records = DataSet(size_bytes).records
     if reads > records:

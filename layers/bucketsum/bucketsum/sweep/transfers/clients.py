@@ -50,7 +50,7 @@ class Client(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The bucket to read, and how."""
+    """The bucket to read, and the options of the client."""
 
     bucket: str
     region: str

@@ -43,7 +43,7 @@ _CHECKED_MB_PER_VCPU_SECOND: Final = 500
 
 
 def files_in(size_bytes: int) -> int:
-    """Files of a generated data set; of another, as many as it would have with such files."""
+    """Number of files of a generated data set of this size; an estimate for other data sets."""
     return max(1, round(size_bytes / FILE_BYTES_MEAN))
 
 

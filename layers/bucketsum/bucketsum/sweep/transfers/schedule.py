@@ -26,7 +26,7 @@ _SEED: Final = 3
 
 
 def threads_of(pattern: Pattern, jobs: int, vcpus: int) -> int:
-    """Most threads that work at once."""
+    """Maximum number of threads that work at once."""
     if pattern.name == PatternName.SERIAL:
         return 1
     if pattern.name == PatternName.LIMITED:
@@ -35,7 +35,7 @@ def threads_of(pattern: Pattern, jobs: int, vcpus: int) -> int:
 
 
 def vcpus_of(memory_mb: int) -> int:
-    """The vCPUs of a function with this memory; of another machine, its own."""
+    """The vCPUs of a function with this memory or, outside Lambda, of this machine."""
     if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
         return -(-memory_mb // MEMORY_MB_PER_CPU)
     return os.cpu_count() or 1

@@ -67,7 +67,7 @@ class Trial:
 
     @property
     def threads(self) -> int:
-        """Most files at a time."""
+        """Maximum number of files at a time."""
         return threads_of(self.pattern, len(self.files), vcpus_of(self.context.memory_mb))
 
     def new_client(self) -> Client:
@@ -87,7 +87,7 @@ class Trial:
         return self.context.source.open(created).chunks
 
     def warmed_client(self) -> Client | None:
-        """A client that has read the object for this; None if clients start cold."""
+        """A client that has read the warm-up object; None if clients start cold."""
         if self.variant["warm"] == Start.COLD:
             return None
         client = self.new_client()

@@ -95,7 +95,7 @@ class FetchWorkload(Workload):
         return setting.own["schedule"] != Schedule.STREAM
 
     def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
-        """Whether all archives find room if they are on the disk at once; a queue waits for it."""
+        """Reason if the disk must have room for all archives at once, and has not."""
         schedule = setting.own["schedule"]
         needed_mb = -(-planned.size_bytes // _MIB)
         if schedule not in _IN_TURN or needed_mb <= storage_mb:

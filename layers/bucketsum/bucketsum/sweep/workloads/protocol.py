@@ -60,7 +60,7 @@ class Workload(ABC):
         """
 
     def effective(self, variant: Variant) -> Variant:
-        """*variant* without the parameters that have no effect beside the others' values."""
+        """*variant* without the parameters that have no effect, given the other values."""
         return variant
 
     def files(self, size_bytes: int) -> Iterable[DataFile]:  # noqa: ARG002 - a default
@@ -68,7 +68,7 @@ class Workload(ABC):
         return ()
 
     def prepare(self, size_bytes: int) -> None:  # noqa: B027 - a default
-        """Write the parts of the data set of this size that are no objects, for a week."""
+        """Write the parts of the data set that are not S3 objects; they stay for a week."""
 
     @property
     def has_files(self) -> bool:

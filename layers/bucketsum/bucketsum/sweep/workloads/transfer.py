@@ -108,7 +108,7 @@ class TransferWorkload(Workload):
         return answer_to(event, context)
 
     def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
-        """Of the times of all files in all good samples."""
+        """Statistics of the times of all files in all good samples."""
         from bucketsum.sweep.transfers.file_times import file_statistics, read
 
         own = [sample.own for sample in samples if "file_times" in sample.own]

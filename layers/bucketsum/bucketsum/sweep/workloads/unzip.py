@@ -94,7 +94,7 @@ class UnzipWorkload(Workload):
         return setting.own["mode"] in _KEEPS_ARCHIVE
 
     def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
-        """Only the content of a generated archive is known; the probe checks the rest."""
+        """Reason if /tmp has no room for the archive or, if generated, for its members too."""
         from bucketsum.sweep.generated_archive import CONTENT_RATIO
 
         if not self.uses_disk(setting):
