@@ -41,12 +41,12 @@ def archive_at(stack: Stack, key: str) -> Row:
     """Return the newest recorded version of *key*, which must be an archive.
 
     Raises:
-        CannotDoError: Nothing is recorded of it, or it was not read as an archive.
+        CannotDoError: Nothing is recorded for it, or it was not read as an archive.
     """
     recorded = next(iter(stack.digests_table().versions_of(stack.bucket, key)), None)
     if recorded is None:
         raise CannotDoError(
-            f"nothing is recorded of {key}; `bucketsum ls` lists the objects in the bucket"
+            f"nothing is recorded for {key}; `bucketsum ls` lists the objects in the bucket"
         )
     return _required_archive(key, recorded)
 

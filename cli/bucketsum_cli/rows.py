@@ -21,7 +21,7 @@ class ObjectStatus(StrEnum):
     HASHED = "hashed"
     UNREADABLE = "unreadable"
     WAITING = "waiting"
-    """It is in the bucket, and nothing is recorded of it yet."""
+    """It is in the bucket, and nothing is recorded for it yet."""
 
 
 def status_of(row: Row | None) -> ObjectStatus:

@@ -131,8 +131,8 @@ def _leftovers(connection: Connection, name: str) -> StackParts:
     )
     if not buckets and not tables:
         raise CannotDoError(
-            f"there is no stack {name} in {connection.region}, and nothing left of "
-            "one; name yours with --stack, --region and --profile"
+            f"there is no stack {name} in {connection.region}, and nothing is left of a deleted "
+            "one; choose another with --stack, --region and --profile"
         )
     return StackParts(name, None, buckets, tables)
 

@@ -212,7 +212,7 @@ def test_an_interrupted_deletion_continues(run: Run, monkeypatch: pytest.MonkeyP
     assert (buckets(), tables()) == (set(), [])
     again = run("delete", "--stack", NAME, "--yes")
     assert again.status == 2
-    assert "nothing left of one" in again.err
+    assert "nothing is left of a deleted one" in again.err
 
 
 def test_another_stack_is_refused(run: Run) -> None:
@@ -259,7 +259,7 @@ def test_a_bucket_of_the_same_name_is_not_left_of_a_stack(run: Run) -> None:
     s3.put_object(Bucket=INBOX, Key="theirs", Body=b"x")
     ended = run("delete", "--stack", NAME, "--yes")
     assert ended.status == 2
-    assert "nothing left of one" in ended.err
+    assert "nothing is left of a deleted one" in ended.err
     assert s3.head_object(Bucket=INBOX, Key="theirs")
 
 

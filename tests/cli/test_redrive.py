@@ -291,7 +291,7 @@ def test_key_that_is_not_unreadable_is_a_no(run: Run, failed: Stack) -> None:
     failed.digests_table().record(hashed(RowKey(BUCKET, "fine", "v1"), b""))
     ended = run("redrive", "--key", "fine", "--key", "unknown\x1b[2J", "--yes")
     assert (ended.status, ended.out) == (1, "")
-    assert "nothing of fine is recorded as unreadable" in ended.err
+    assert "no version of fine is recorded as unreadable" in ended.err
     assert r"unknown\x1b[2J" in ended.err
     assert sent_back(failed) == []
     assert left_aside(failed) == BODIES

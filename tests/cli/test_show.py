@@ -86,7 +86,7 @@ def test_nothing_recorded_is_a_no(run: Run) -> None:
     """Exit status 1, a hint for a person, and an empty list for a program."""
     ended = run("show", "none\x1b[31m")
     assert (ended.status, ended.out) == (1, "")
-    assert r"nothing is recorded of none\x1b[31m" in ended.err
+    assert r"nothing is recorded for none\x1b[31m" in ended.err
     ended = run("show", "none", "--json")
     assert ended.status == 1
     assert ended.document["versions"] == []

@@ -52,7 +52,7 @@ def delete(
     s3: S3Client = connection.client("s3")
     contents = {bucket: _contents(s3, bucket) for bucket in parts.buckets}
     _show_plan(parts, contents, tables=tables)
-    if not confirmed("Delete all of this for good?", yes=yes):
+    if not confirmed("Delete all of this permanently?", yes=yes):
         note("nothing was deleted")
         raise SystemExit(ANSWER_IS_NO)
     detached = _detach(s3, parts)

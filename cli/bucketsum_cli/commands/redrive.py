@@ -65,7 +65,7 @@ def redrive(
     Example: bucketsum redrive --key archive/2019.zip
     """
     if target.bucket and not keys:
-        raise click.UsageError("--bucket needs --key: the dead-letter queue is of all buckets")
+        raise click.UsageError("--bucket needs --key: all buckets share the dead-letter queue")
     stack = target.find()
     if keys:
         _requeue(stack, keys, as_json=as_json)
@@ -133,6 +133,6 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
             }
         )
     for key in readable:
-        note(f"nothing of {key} is recorded as unreadable; `bucketsum show` lists what is recorded")
+        note(f"no version of {key} is recorded as unreadable; `bucketsum show` lists its versions")
     if readable:
         raise SystemExit(ANSWER_IS_NO)

@@ -1,4 +1,4 @@
-"""`bucketsum show`: everything that is recorded of a key."""
+"""`bucketsum show`: everything that is recorded for a key."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - cli
         for row in rows:
             _show_row(row)
     if not (rows or unfinished):
-        note(f"nothing is recorded of {key}; `bucketsum ls` lists the objects in the bucket")
+        note(f"nothing is recorded for {key}; `bucketsum ls` lists the objects in the bucket")
         raise SystemExit(ANSWER_IS_NO)
 
 

@@ -128,7 +128,7 @@ def _by_identity(results: Results, memories: Iterable[int]) -> dict[_Identity, C
 
 
 def pair_as_json(pair: Pair) -> dict[str, Any]:
-    """The pair with everything that is recorded of both cells."""
+    """The pair with everything that is recorded for both cells."""
     return {
         "before": cell_values(pair.before) if pair.before else None,
         "after": cell_values(pair.after) if pair.after else None,

@@ -29,7 +29,7 @@ _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
 def run_as_json(run: Run) -> dict[str, Any]:
-    """Everything that is recorded of *run*."""
+    """Everything that is recorded for *run*."""
     times = {
         name: iso_text(moment) if moment else None
         for name, moment in (("started_at", run.started_at), ("ended_at", run.ended_at))

@@ -151,7 +151,7 @@ def settled_run(
 ) -> Run | None:
     """Wait until the run has its summary, written after the execution, and return the run.
 
-    None if nothing is recorded of it; status RUNNING if the summary did not come in time.
+    None if nothing is recorded for it; status RUNNING if the summary did not come in time.
     """
     deadline = clock() + SETTLING_SECONDS
     while True:

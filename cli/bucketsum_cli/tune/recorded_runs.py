@@ -91,7 +91,7 @@ class RecordedRuns:
 
 
 def results_in(target: Target, run_id: str) -> Results:
-    """Everything that is recorded of *run_id*, in a file or in the stack that *target* names.
+    """Everything that is recorded for *run_id*, in a file or in the stack that *target* names.
 
     Raises:
         CannotDoError: There is no such stack, or no such run.

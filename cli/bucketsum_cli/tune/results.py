@@ -65,7 +65,7 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class Results:
-    """Everything that is recorded of a run.
+    """Everything that is recorded for a run.
 
     Attributes:
         run: The run.
@@ -157,7 +157,7 @@ class Results:
 
 
 def results_of(measurements: RunReader, run_id: str) -> Results:
-    """Everything that is recorded of *run_id*; ``last`` is the newest run.
+    """Everything that is recorded for *run_id*; ``last`` is the newest run.
 
     Raises:
         CannotDoError: There is no such run, or none at all.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def hash_restored(
     restored: ObjectRestored, table: DigestsTable, hasher: ObjectHasher, deadline: Deadline
 ) -> HashResult:
-    """Hash *restored* if its row is unreadable, or if nothing is recorded of it.
+    """Hash *restored* if its row is unreadable, or if nothing is recorded for it.
 
     With a recorded deletion and no row, nothing is read: the deletion may be of another object.
 
