@@ -10,7 +10,7 @@ from bucketsum_cli.bucket_notifications import KeyFilter, Notification, keys_of,
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
 CREATED: Final = "s3:ObjectCreated:*"
 EVENTS: Final = (
@@ -21,17 +21,22 @@ EVENTS: Final = (
 )
 """Event types that the hasher handles: template.yaml has them for the created bucket."""
 
+_FIELD: Final = "QueueConfigurations"
+_MARK: Final = "-ArrivalsQueue-"
+
 
 def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter) -> dict[str, Any]:
     """Return *configuration* with a notification of `EVENTS` to the queue.
 
-    It replaces one for the same keys with fewer events, of an older version of this command.
-    Events other than those of created objects are left out if another notification has them for
-    overlapping keys: S3 would refuse them.
+    It replaces one for the same keys with fewer events, of an older version of this command, and
+    all of a deleted stack of this name, which nothing else removes. Events other than those of
+    created objects are left out if another notification has them for overlapping keys: S3 would
+    refuse them.
 
     Raises:
         CannotDoError: Another notification has the events of created objects for overlapping keys.
     """
+    configuration = _without(configuration, _earlier_queues(configuration, queue_arn))
     ours: list[str] = []
     overlapping: list[Notification] = []
     for other in notifications_in(configuration):
@@ -59,10 +64,10 @@ def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter
         entry["Filter"] = {"Key": {"FilterRules": rules}}
     kept = [
         other
-        for other in configuration.get("QueueConfigurations", ())
+        for other in configuration.get(_FIELD, ())
         if (other["QueueArn"], keys_of(other)) != (queue_arn, keys)
     ]
-    return {**configuration, "QueueConfigurations": [*kept, entry]}
+    return {**configuration, _FIELD: [*kept, entry]}
 
 
 def missing_events(configuration: Mapping[str, Any], queue_arn: str) -> tuple[str, ...]:
@@ -99,10 +104,21 @@ def _conflict(other: Notification, queue_arn: str, keys: KeyFilter) -> str:
 
 
 def without_queue(configuration: Mapping[str, Any], queue_arn: str) -> dict[str, Any]:
-    """Return *configuration* without the notifications to the queue."""
-    entries = configuration.get("QueueConfigurations", ())
-    kept = [entry for entry in entries if entry["QueueArn"] != queue_arn]
-    rest = {
-        field: value for field, value in configuration.items() if field != "QueueConfigurations"
-    }
-    return {**rest, "QueueConfigurations": kept} if kept else rest
+    """Return *configuration* without the notifications to the queue, or of an earlier stack."""
+    return _without(configuration, {queue_arn, *_earlier_queues(configuration, queue_arn)})
+
+
+def _earlier_queues(configuration: Mapping[str, Any], queue_arn: str) -> set[str]:
+    """Return the queues of deleted stacks of this name, to which *configuration* has notifications.
+
+    CloudFormation ends the name of each stack's queue with another random text.
+    """
+    stem, mark, _ = queue_arn.rpartition(_MARK)
+    queues = {entry["QueueArn"] for entry in configuration.get(_FIELD, ())}
+    return {arn for arn in queues if mark and arn.startswith(stem + mark)} - {queue_arn}
+
+
+def _without(configuration: Mapping[str, Any], queues: Collection[str]) -> dict[str, Any]:
+    kept = [entry for entry in configuration.get(_FIELD, ()) if entry["QueueArn"] not in queues]
+    rest = {field: value for field, value in configuration.items() if field != _FIELD}
+    return {**rest, _FIELD: kept} if kept else rest

@@ -156,6 +156,8 @@ def _stack_at(connection: Connection, name: str) -> Stack:
         if not is_missing(error):
             raise
         raise CannotDoError(_missing(connection, name)) from None
+    if description["StackStatus"] == "DELETE_IN_PROGRESS":
+        raise CannotDoError(f"the stack {name} is being deleted")
     outputs = {
         output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", ())
     }

@@ -130,6 +130,26 @@ def test_an_attachment_of_created_objects_alone_is_completed(run: Run, s3: S3Cli
     assert configuration(s3) == complete
 
 
+def test_a_deleted_stack_of_the_same_name_is_replaced(run: Run, s3: S3Client) -> None:
+    """CloudFormation deletes the queue and leaves the notification, which S3 would not double."""
+    queue = f"arn:aws:sqs:us-east-1:123456789012:{NAME}-ArrivalsQueue-0123456789AB"
+    others = [
+        {"Id": "dead", "QueueArn": queue, "Events": ["s3:ObjectCreated:*"]},
+        {"Id": "other", "QueueArn": queue.replace(NAME, "x"), "Events": ["s3:ObjectTagging:*"]},
+    ]
+    earlier: Any = {"QueueConfigurations": others}
+    s3.put_bucket_notification_configuration(Bucket=PHOTOS, NotificationConfiguration=earlier)
+    attached = run("attach", PHOTOS, "--deploy", "--yes", "--json")
+    assert attached.status == 0, attached.err
+    assert [queue in line for line in attached.document["removed"]] == [True]
+    left = json.loads(configuration(s3))["QueueConfigurations"]
+    assert [entry["Id"][:9] for entry in left] == ["other", "bucketsum"]
+    s3.put_bucket_notification_configuration(Bucket=PHOTOS, NotificationConfiguration=earlier)
+    assert run("detach", PHOTOS, "--yes").status == 0
+    [left] = json.loads(configuration(s3))["QueueConfigurations"]
+    assert left["Id"] == "other"
+
+
 @pytest.mark.parametrize(
     ("theirs", "left_out"),
     [

@@ -18,6 +18,7 @@ from botocore.exceptions import (
     UnknownServiceError,
 )
 from moto import mock_aws
+from moto.backends import get_backend
 from moto.server import ThreadedMotoServer
 from tests.cli.deployed import BUCKET, NAME, deploy, publish
 from tests.support.sam_template import load_template
@@ -85,6 +86,16 @@ def test_foreign_stack_is_told_from_ours(run: Run) -> None:
     assert ended.status == 2
     assert "DigestsTableName" in ended.err
     assert "BucketName" not in ended.err
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_stack_that_is_being_deleted_is_not_used(run: Run) -> None:
+    """Some of its parts are gone already, and nothing started now would end."""
+    [deployed] = get_backend("cloudformation")["123456789012"]["us-east-1"].stacks.values()
+    deployed.status = "DELETE_IN_PROGRESS"
+    ended = run("backfill", "list")
+    assert (ended.status, ended.out) == (2, "")
+    assert f"the stack {NAME} is being deleted" in ended.err
 
 
 @pytest.mark.usefixtures("stack")
