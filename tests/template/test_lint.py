@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from fnmatch import fnmatch
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,6 +15,7 @@ import pytest
 from tests.support.sam_template import TEMPLATE
 from tests.template.state_machines import inline_template
 
+TESTS: Final = Path(__file__).parents[1]
 BIN: Final = Path(sys.executable).parent
 REGIONS: Final = ("us-east-1", "cn-north-1")
 REGISTRY: Final = re.compile(
@@ -73,6 +75,14 @@ def test_lint_would_find_a_mistake(linted: Linted) -> None:
     """The silence means something: a value beyond a limit of AWS is reported."""
     [message] = linted["broken.yaml"]
     assert "43201" in message
+
+
+def test_pytest_looks_into_every_folder_with_tests(request: pytest.FixtureRequest) -> None:
+    """No folder has a name that pytest skips; "build" is on its own list."""
+    skipped: list[str] = request.config.getini("norecursedirs")
+    folders = {part for file in TESTS.rglob("test_*.py") for part in file.relative_to(TESTS).parts}
+    assert "build" in folders
+    assert [name for name in folders if any(fnmatch(name, each) for each in skipped)] == []
 
 
 def test_no_file_names_a_package_registry() -> None:
