@@ -1,6 +1,6 @@
 """Server process of the local emulator: ministack behind TLS.
 
-Four things differ from ``python -m ministack``, without touching its private code:
+Five things differ from ``python -m ministack``, without touching its private code:
 
 - `sys.executable` is our worker program: ministack starts Lambda functions with it.
 - Long responses are sent in pieces. ministack answers a GET with the whole object at once; a TLS
@@ -8,6 +8,7 @@ Four things differ from ``python -m ministack``, without touching its private co
 - ListObjectVersions encodes keys if ``encoding-type=url`` is set, as S3 does. ministack ignores the
   parameter there, and XML cannot have all characters that a key may have.
 - A GET of a range of a version answers with the range. ministack answers with the whole version.
+- A layer is extracted once (see `extraction`). ministack extracts it for every worker.
 """
 
 from __future__ import annotations
@@ -17,9 +18,14 @@ import gc
 import os
 import re
 import sys
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, quote
 from xml.sax.saxutils import unescape
+from zipfile import ZipFile
+
+from bucketsum_cli.local.extraction import Extraction
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -204,6 +210,16 @@ def server_config(environ: dict[str, str]) -> Config:
     return config
 
 
+def extract_once(folder: Path) -> None:
+    """Extract each archive into *folder* once; `ZipFile.extractall` then creates links to it."""
+    extraction = Extraction(folder, ZipFile.extractall)
+
+    def extract_all(archive: ZipFile, path: str) -> None:
+        extraction.link(archive, Path(path))
+
+    ZipFile.extractall = extract_all  # type: ignore[method-assign,assignment] # with fewer parameters
+
+
 def main(worker_program: str) -> None:
     """Serve until a signal ends the process.
 
@@ -212,6 +228,7 @@ def main(worker_program: str) -> None:
     """
     from hypercorn.asyncio import serve  # noqa: PLC0415 - see `main`
 
+    extract_once(Path(tempfile.gettempdir()) / "extracted")
     sys.executable = worker_program
     from ministack.app import app  # noqa: PLC0415 - it reads the environment on import
 

@@ -1,0 +1,81 @@
+"""The local emulator extracts a function's layer once, not for every worker."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import TYPE_CHECKING
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+import pytest
+
+from bucketsum_cli.local.extraction import Extraction
+from bucketsum_cli.local.gateway import extract_once
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LAYER = {
+    "python/bucketsum/app.py": b"pass\n",
+    "python/LICENSE": b"",
+    "app.py": b"import bucketsum\n",
+}
+
+
+def archive_of(file: Path, members: dict[str, bytes]) -> Path:
+    """A zip *file* with *members*."""
+    with ZipFile(file, "w") as archive:
+        for name, content in members.items():
+            archive.writestr(ZipInfo(name), content)  # the same bytes at any time
+    return file
+
+
+def files_in(folder: Path) -> dict[str, bytes]:
+    """Contents of all files in *folder*, by relative path; links are followed."""
+    files = (file for entry in folder.iterdir() for file in (entry, *entry.rglob("*")))
+    return {str(file.relative_to(folder)): file.read_bytes() for file in files if file.is_file()}
+
+
+def test_every_worker_has_all_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Folders of workers that start at the same time have the archive's files."""
+    archive = archive_of(tmp_path / "layer.zip", LAYER)
+    monkeypatch.setattr(ZipFile, "extractall", ZipFile.extractall)  # restored afterwards
+    extract_once(tmp_path / "extracted")
+    workers = [tmp_path / f"worker-{number}" for number in range(8)]
+
+    def start(worker: Path) -> None:
+        worker.mkdir()
+        with ZipFile(archive) as opened:
+            opened.extractall(str(worker))
+
+    with ThreadPoolExecutor(len(workers)) as executor:
+        list(executor.map(start, workers))
+    assert [files_in(worker) for worker in workers] == [LAYER] * len(workers)
+
+
+def test_each_archive_is_extracted_once(tmp_path: Path) -> None:
+    """A new archive at the same path is extracted too; the first is not extracted again."""
+    extracted: list[str] = []
+
+    def extract_all(archive: ZipFile, path: Path) -> None:
+        extracted.append(archive.read("app.py").decode())
+        ZipFile.extractall(archive, path)
+
+    extraction = Extraction(tmp_path / "extracted", extract_all)
+    for number, code in enumerate(("old", "old", "new", "old")):
+        worker = tmp_path / f"worker-{number}"
+        worker.mkdir()
+        with ZipFile(archive_of(tmp_path / "code.zip", {"app.py": code.encode()})) as archive:
+            extraction.link(archive, worker)
+        assert files_in(worker) == {"app.py": code.encode()}
+    assert extracted == ["old", "new"]
+
+
+def test_a_damaged_archive_is_extracted_again(tmp_path: Path) -> None:
+    """A worker never gets a part of an archive, also not after an extraction that failed."""
+    file = archive_of(tmp_path / "code.zip", {"app.py": b"whole", "last.py": b"damaged here"})
+    file.write_bytes(file.read_bytes().replace(b"damaged here", b"damaged THEN"))
+    extraction = Extraction(tmp_path / "extracted", ZipFile.extractall)
+    for _ in range(2):
+        with ZipFile(file) as archive, pytest.raises(BadZipFile):
+            extraction.link(archive, tmp_path)
+    assert not (tmp_path / "app.py").exists()
