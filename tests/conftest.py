@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlsplit
 
-import botocore.hooks
-import botocore.session
 import pytest
-from botocore.hooks import EventAliaser
 from botocore.httpsession import URLLib3Session
-from botocore.loaders import create_loader
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
+from tests.support.library_caches import share
 from tests.support.programs import not_compared_with
 from tests.support.uncovered import uncovered
 from xdist.scheduler import LoadScopeScheduling
@@ -117,21 +113,10 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Producer) -> LoadSco
 
 
 @pytest.fixture(scope="session", autouse=True)
-def botocore_reads_once() -> Iterator[None]:
-    """Share what does not differ among botocore's sessions.
-
-    Each would read its data for 0.3 s, and look at 140 handlers and their events' names for 6 ms.
-    """
-    names: dict[str, str] = {}
-    alias_name: Any = vars(EventAliaser)["_alias_event_name"]
-
-    def known_alias(aliaser: EventAliaser, name: str) -> str:
-        return names.get(name) or names.setdefault(name, alias_name(aliaser, name))
-
+def libraries_compute_once() -> Iterator[None]:
+    """Share what does not differ among the sessions, clients and stacks of all tests."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(botocore.session, "create_loader", cache(create_loader))
-        patch.setattr(EventAliaser, "_alias_event_name", known_alias)
-        patch.setattr(botocore.hooks, "accepts_kwargs", cache(botocore.hooks.accepts_kwargs))
+        share(patch)
         yield
 
 

@@ -1,0 +1,81 @@
+"""Results that botocore and moto would compute again for each session, client and stack."""
+
+from __future__ import annotations
+
+import sys
+from copy import deepcopy
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+import botocore.hooks
+import botocore.regions
+import botocore.session
+from botocore.client import ClientCreator
+from botocore.endpoint_provider import EndpointProvider
+from botocore.hooks import EventAliaser
+from botocore.loaders import create_loader
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import pytest
+    from botocore.model import ServiceModel
+
+
+def share(patch: pytest.MonkeyPatch) -> None:
+    """Compute each of them once in this process.
+
+    A session would read its data for 0.3 s, and look at 140 handlers and their events' names for
+    6 ms; a client would make its class and parse its endpoint rules for 3 to 20 ms.
+    """
+    patch.setattr(botocore.session, "create_loader", cache(create_loader))
+    patch.setattr(botocore.hooks, "accepts_kwargs", cache(botocore.hooks.accepts_kwargs))
+    patch.setattr(EventAliaser, "_alias_event_name", _shared_alias_name())
+    patch.setattr(ClientCreator, "_create_methods", _shared_methods())
+    patch.setattr(botocore.regions, "EndpointProvider", _shared_endpoint_provider())
+    if moto := sys.modules.get("moto.cloudformation.models"):  # if a collected test imported it
+        shared_template = _shared_template(moto.Stack.parse_template)
+        patch.setattr(moto.Stack, "parse_template", staticmethod(shared_template))
+
+
+def _shared_alias_name() -> Callable[[EventAliaser, str], str]:
+    names: dict[str, str] = {}
+    alias_name: Any = vars(EventAliaser)["_alias_event_name"]
+
+    def known_alias(aliaser: EventAliaser, name: str) -> str:
+        return names.get(name) or names.setdefault(name, alias_name(aliaser, name))
+
+    return known_alias
+
+
+def _shared_methods() -> Callable[[ClientCreator, ServiceModel], dict[str, object]]:
+    methods: dict[tuple[str, str], dict[str, object]] = {}
+    create_methods: Any = vars(ClientCreator)["_create_methods"]
+
+    def known_methods(creator: ClientCreator, model: ServiceModel) -> dict[str, object]:
+        key = (model.service_name, model.api_version)
+        if key not in methods:
+            methods[key] = create_methods(creator, model)
+        return dict(methods[key])
+
+    return known_methods
+
+
+def _shared_endpoint_provider() -> Callable[..., EndpointProvider]:
+    """Rules and partitions are read once, so that their identity stands for their content."""
+    providers: dict[tuple[int, int], tuple[EndpointProvider, Any, Any]] = {}
+
+    def known_provider(ruleset_data: Any, partition_data: Any, **options: Any) -> EndpointProvider:  # noqa: ANN401 - JSON
+        key = (id(ruleset_data), id(partition_data))
+        if key not in providers:  # with the data, or other data could get their identity
+            provider = EndpointProvider(ruleset_data, partition_data, **options)
+            providers[key] = provider, ruleset_data, partition_data
+        return providers[key][0]
+
+    return known_provider
+
+
+def _shared_template(parse: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:
+    """CloudFormation changes a template, so each stack gets a copy."""
+    known = cache(parse)
+    return lambda template: deepcopy(known(template))
