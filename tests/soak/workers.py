@@ -27,7 +27,10 @@ _KILL_SECONDS: Final = 8.0
 _CUT_SECONDS: Final = 2.0
 """Mean time between two kills, and between two cut connections."""
 
+_STARTED_BEFORE: Final = 0.1
 _WARM_FROM: Final = 0.2
+"""Shares of the objects: a worker that starts later is still growing when the watch begins."""
+
 _WINDOWS: Final = 8
 
 
@@ -100,11 +103,11 @@ class Workers:
                 self._samples[pid].append(_Sample(progress, size_bytes))
 
     def memory(self) -> list[Memory]:
-        """The memory of each worker that lived from the first fifth of the objects to the end."""
+        """The memory of each worker that lived from the first tenth of the objects to the end."""
         return [
             Memory(tuple(median(window) / 1e6 for window in windows))
             for samples in self._samples.values()
-            if all(windows := _windows(samples))
+            if samples[0].progress < _STARTED_BEFORE and all(windows := _windows(samples))
         ]
 
     def _is_worker(self, pid: int) -> bool:
