@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Final
 
 import click
-from tests.fuzz.session import CORPUS, FuzzTarget, findings
+from tests.fuzz.session import CORPUS, Finding, FuzzTarget, findings
 from tests.fuzz.targets import TARGETS
+
+from bucketsum_cli.errors import INTERRUPTED
 
 _MEMORY_BYTES: Final = 2 * 1024**3
 
@@ -48,22 +50,30 @@ def _command_of(target: FuzzTarget) -> click.Command:
 
 
 def _run(target: FuzzTarget, seconds: int, seed: int, corpus: Path) -> None:
-    """Exits with 1 at the first finding."""
+    """Exits with 1 at the first finding, and with 130 after Ctrl-C."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
-    end = time.process_time() + seconds
-    count = 0
-    for count, finding in enumerate(findings(target, target.inputs(corpus), seed), start=1):
-        if finding:
-            corpus.mkdir(parents=True, exist_ok=True)
-            file = corpus / finding.file_name
-            file.write_bytes(finding.data)
-            click.echo("".join(traceback.format_exception(finding.error)), err=True)
-            click.echo(f"{target.name}: case {count} breaks a rule; it is kept in {file}")
-            raise SystemExit(1)
-        if time.process_time() > end:
-            break
-    duration = f"{seconds} s of CPU time"
+    started = time.process_time()
+    count, status = 0, 0
+    try:
+        for count, finding in enumerate(findings(target, target.inputs(corpus), seed), start=1):
+            if finding:
+                click.echo(f"{target.name}: case {count} breaks a rule; {_kept(finding, corpus)}")
+                raise SystemExit(1)
+            if time.process_time() - started > seconds:
+                break
+    except KeyboardInterrupt:
+        status = INTERRUPTED
+    duration = f"{time.process_time() - started:,.0f} s of CPU time"
     click.echo(f"{target.name}: {count} cases from seed {seed}: no rule broken ({duration})")
+    raise SystemExit(status)
+
+
+def _kept(finding: Finding, corpus: Path) -> str:
+    corpus.mkdir(parents=True, exist_ok=True)
+    file = corpus / finding.file_name
+    file.write_bytes(finding.data)
+    click.echo("".join(traceback.format_exception(finding.error)), err=True)
+    return f"it is kept in {file}"
 
 
 for _target in TARGETS:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import pytest
 from click.testing import CliRunner
 from tests.fuzz.__main__ import main
 from tests.fuzz.session import FuzzTarget, cases, finding_of, findings
 from tests.fuzz.targets import TARGETS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 CASES: Final = {
     "notifications": 4000,
@@ -52,3 +55,17 @@ def test_every_target_has_a_command() -> None:
     """The sub-commands are the targets."""
     assert set(main.commands) == {target.name for target in TARGETS} == set(CASES)
     assert CliRunner().invoke(main, ["notifications", "--help"]).exit_code == 0
+
+
+def test_an_interrupted_run_reports_its_cases(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C after hours does not lose the number of cases that broke no rule."""
+
+    def interrupted(*_: object) -> Iterator[None]:
+        yield from (None, None)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tests.fuzz.__main__.findings", interrupted)
+    monkeypatch.setattr("resource.setrlimit", lambda *_: None)  # this process has more
+    result = CliRunner().invoke(main, ["notifications"])
+    assert result.exit_code == 130
+    assert "notifications: 2 cases from seed 0: no rule broken" in result.output

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.tune.report.both_sides import both_sides
 from bucketsum_cli.tune.report.cost_frontier import cost_frontier
 from bucketsum_cli.tune.report.heat_map import heat_map
 from bucketsum_cli.tune.report.memory_curve import memory_curve
 from bucketsum_cli.tune.report.plot import PlotKind
 from bucketsum_cli.tune.report.reads_curve import seconds_against_reads, usd_against_reads
+from bucketsum_cli.tune.report.stage_times import stage_times
 from bucketsum_cli.tune.report.transfer_plots import TRANSFER_PLOTS
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _COST_CAPTION: Final = (
     "Each dot is one setting. The line joins the settings for which no other setting "
     "is both faster and cheaper; the star is the recommended setting."
 )
-_SIDES_CAPTION: Final = (
+_STAGES_CAPTION: Final = (
     "Bars are medians. If everything is fetched first, the wall time is the sum of both bars; if "
     "both overlap completely, it is the longer bar."
 )
@@ -40,7 +40,7 @@ _READS_CAPTION: Final = (
 PLOTS: Final[Mapping[str, PlotKind]] = {
     "heat": PlotKind(heat_map, _HEAT_MAP_CAPTION),
     "memory": PlotKind(memory_curve, _MEMORY_CAPTION),
-    "sides": PlotKind(both_sides, _SIDES_CAPTION),
+    "stages": PlotKind(stage_times, _STAGES_CAPTION),
     "cost": PlotKind(cost_frontier, _COST_CAPTION),
     **TRANSFER_PLOTS,
     "reads": PlotKind(seconds_against_reads, _READS_CAPTION),

@@ -14,7 +14,7 @@ from bucketsum.sweep.fetch_queue.disk_queue import DiskQueue
 from bucketsum.sweep.fetch_queue.model import ItemFailed, Schedule, Timings
 from bucketsum.sweep.fetch_queue.page_cache import DiskTransfer
 from bucketsum.sweep.fetch_queue.pipeline import Pipeline
-from bucketsum.sweep.fetch_queue.sides import DiskFetcher, DiskWorker
+from bucketsum.sweep.fetch_queue.stages import DiskFetcher, DiskWorker
 from bucketsum.sweep.fetch_queue.streaming import Streaming
 
 if TYPE_CHECKING:

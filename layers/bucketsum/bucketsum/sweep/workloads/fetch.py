@@ -78,7 +78,7 @@ class FetchWorkload(Workload):
     sample_names = ("items", *_TIMES, *_COUNTS)
     statistic_names = ("items", *_TIMES, "sum_ms", "max_ms", *_COUNTS)
     columns = ("fetch", "work", "model", "cached", "disk_peak", "disk_transfer")
-    plots = ("sides", "memory", "cost")
+    plots = ("stages", "memory", "cost")
     folded_first = "chunk_bytes"
     undeployable = "the hasher fetches no data sets, so no schedule can be deployed"
 
@@ -126,7 +126,7 @@ class FetchWorkload(Workload):
         """Read the manifest, then fetch and process its archives, and check every result."""
         from bucketsum.sweep.fetch_queue.data_set import items_in
         from bucketsum.sweep.fetch_queue.schedules import Run, child_cpu_seconds
-        from bucketsum.sweep.fetch_queue.sides import S3Items
+        from bucketsum.sweep.fetch_queue.stages import S3Items
         from bucketsum.sweep.generated_objects import file_key
 
         manifest = context.s3.get_object(Bucket=event["bucket"], Key=event["key"])["Body"].read()

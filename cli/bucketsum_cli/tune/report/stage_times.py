@@ -26,7 +26,7 @@ _FETCHING = SCALE[7]
 _INCHES_PER_CELL = 0.38
 
 
-def both_sides(name: str, panel: Panel, results: Results, _scale: Normalize) -> Plot:
+def stage_times(name: str, panel: Panel, results: Results, _scale: Normalize) -> Plot:
     """Bars are the medians of fetching and working; lines are the wall time and the models."""
     cells = measured(panel.cells)
     figure = new_figure(1.6 + _INCHES_PER_CELL * len(cells))
