@@ -33,10 +33,10 @@ setup: .venv/.ready ## Create the locked environment under .venv
 demo: .venv/.ready ## Upload real files to a stack on the local emulator, check every SHA-1, and run a quick sweep (KEEP=1 keeps the stack)
 	@$(BIN)/bucketsum local demo --sweep $(if $(KEEP),--keep)
 
-test: .venv/.ready $(ASL_VALIDATOR) ## Every test, with coverage (ARGS=tests/unit: only these, without it)
+test: .venv/.ready $(ASL_VALIDATOR) ## Every test, with coverage (ARGS=tests/unit: only these tests, without coverage)
 	@$(BIN)/pytest --numprocesses auto $(or $(ARGS),--cov --cov-report=term-missing:skip-covered)
 
-soak: .venv/.ready ## Put 100,000 objects through a stack on the local emulator whose parts fail at random (ARGS="--objects 1000")
+soak: .venv/.ready ## Put 100,000 objects through a stack on a new local emulator while the stack's parts fail at random (ARGS="--objects 1000")
 	@$(BIN)/python -m tests.soak $(ARGS)
 
 tests/template/asl/node_modules/.package-lock.json: tests/template/asl/package-lock.json

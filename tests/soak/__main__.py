@@ -67,7 +67,7 @@ class _Progress:
 @click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
 @click.option("--write-docs", is_flag=True, help="Write the result to docs/reliability.md.")
 def main(objects: int, seed: int, *, as_json: bool, write_docs: bool) -> None:
-    """Put objects through the stack on a local emulator of its own while its parts fail at random.
+    """Put objects through a stack on a new local emulator while the stack's parts fail at random.
 
     Workers are killed, connections are cut, and S3 answers with errors, resets and stalls. Exits
     with 1 if a version is lost, a digest is wrong, a worker's memory grows, or it logs too much.

@@ -112,7 +112,7 @@ class Backfills:
         )
 
     def start(self, backfill: Backfill) -> None:
-        """Record *backfill* and start its execution; if that is refused, it is stopped.
+        """Record *backfill* and start its execution; if AWS refuses, record it as stopped.
 
         Raises:
             ClientError: AWS refused.

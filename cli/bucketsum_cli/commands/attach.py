@@ -110,8 +110,9 @@ def attach(
     confirmation first. S3 allows only one notification for the same events and overlapping keys:
     if there is one already, use --via eventbridge, which takes all keys of the bucket.
 
-    The stack's parameters must name the bucket: --deploy updates them; without --deploy, the
-    command only shows how, and attaches nothing. Attaching again changes nothing.
+    The stack's parameters must name the bucket: --deploy adds it to them. If it is missing there
+    and --deploy is not given, the command only shows how to add it, and attaches nothing. Attaching
+    again changes nothing.
 
     Exits with 1 if you decline.
 

@@ -17,7 +17,7 @@ from bucketsum_cli.tune.commands.show import show
 
 @click.group("tune", cls=OrderedGroup)
 def tune() -> None:
-    """Measure settings, and recommend the best.
+    """Measure settings of the hasher, and recommend the best.
 
     RUN is the name of a run, or `last`.
     """

@@ -138,7 +138,8 @@ def run(
     """Measure the settings in FILE; options replace its fields.
 
     Shows the plan, the time and the cost, asks for confirmation, and shows the progress of every
-    cell. Ctrl-C stops the sweep and cleans up. With --here, this machine measures, not Lambda.
+    cell. Ctrl-C stops the sweep and cleans up. With --here, the sweep runs on this machine, not on
+    Lambda.
 
     Exits with 0 if everything was measured, with 1 if something is missing or you decline, with 2
     if the sweep failed, with 130 if Ctrl-C stopped it.

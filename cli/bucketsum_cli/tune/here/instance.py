@@ -12,7 +12,7 @@ _LIFETIME: Final = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
 
 
 def instance_type() -> str | None:
-    """Its type, for example ``c7g.large``; None if this is no instance, or nobody may ask."""
+    """Its type, for example ``c7g.large``; None if the metadata service does not answer."""
     if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
         return None
     address = os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT", _ADDRESS).rstrip("/")

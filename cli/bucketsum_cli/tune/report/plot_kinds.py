@@ -1,4 +1,4 @@
-"""The registry of plots: those of every workload, and a line for each workload's own."""
+"""The registry of plots: those of all workloads, then those of one workload each."""
 
 from __future__ import annotations
 

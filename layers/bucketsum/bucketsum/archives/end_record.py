@@ -53,13 +53,13 @@ class EndRecord:
 
     @property
     def can_be_true(self) -> bool:
-        """Whether it names a directory with members, in front of this record."""
+        """Whether the directory that this record describes has members and fits before it."""
         fits = self.offset + self.size <= self.position
         return fits and 0 < self.entries * _ENTRY_BYTES <= self.size
 
     @property
     def needs_zip64(self) -> bool:
-        """Whether a value is too large for this record, and stands in the Zip64 record."""
+        """Whether a value is too large for this record, so that the Zip64 record has it."""
         return self.entries == FULL16 or FULL32 in (self.size, self.offset)
 
 

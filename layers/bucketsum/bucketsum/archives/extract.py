@@ -54,7 +54,7 @@ class _Batch(NamedTuple):
 def check_room(
     directory: Directory, archive_bytes: int, folder: Path, *, keeps: bool = True
 ) -> None:
-    """Refuse an archive that does not fit into *folder*; if *keeps*, with all its members.
+    """Refuse an archive that does not fit into *folder*, together with its members if *keeps*.
 
     Raises:
         ArchiveStopped: It needs more than is free; the text says how much.

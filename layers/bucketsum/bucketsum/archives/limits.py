@@ -46,7 +46,7 @@ class LimitCounter:
         self._stopped = True
 
     def add_members(self, count: int) -> None:
-        """Count members of a directory that was read, which checked that they are allowed."""
+        """Count the members of a directory; its reader has checked `members_left`."""
         with self._lock:
             self._members += count
 

@@ -1,4 +1,4 @@
-"""Send batches of rows as the JSON that they already are.
+"""Send batches of rows without botocore's check and copy of each row.
 
 botocore walks through every attribute of every row twice, to check it and to copy it: 35 of the
 60 µs of CPU time per row (``python -m bench members``), although rows are in DynamoDB's own
@@ -19,7 +19,7 @@ _ALL: Final = "bucketsum_request_items"
 
 
 def use_raw_batch_write(client: ClientMeta) -> None:
-    """Send every ``batch_write_item`` of a client in this way; a second call changes nothing.
+    """Make ``batch_write_item`` of a client send rows unchecked; a second call changes nothing.
 
     Requests must not have binary values, which JSON cannot represent. Nothing changes if a later
     botocore does not speak JSON to DynamoDB.

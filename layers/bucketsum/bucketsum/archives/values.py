@@ -1,4 +1,4 @@
-"""Archive values of settings and rows: all that a cold start loads of archives."""
+"""Values of archives in settings and rows; a cold start imports no other archive code."""
 
 from __future__ import annotations
 

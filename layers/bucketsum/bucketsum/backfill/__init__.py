@@ -8,5 +8,5 @@ _BEGINNING: Final = '{"backfill":'
 
 
 def is_listed(body: str) -> bool:
-    """Whether the message holds listed objects; here, so that a cold start loads nothing else."""
+    """Whether a message holds listed objects; a cold start imports only this backfill module."""
     return body.startswith(_BEGINNING)

@@ -69,7 +69,7 @@ class BackfillsTable:
         return True
 
     def record_plan(self, backfill_id: str, parts: list[Part]) -> None:
-        """Write the parts of a backfill, and at last their number."""
+        """Write the parts of a backfill, then their number."""
         for part in parts:
             item = encoded(part, _FLOAT_FORMAT) | _key(backfill_id, _part_item(part))
             self._dynamodb.put_item(TableName=self._table, Item=item)

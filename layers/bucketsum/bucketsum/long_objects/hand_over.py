@@ -40,7 +40,7 @@ class HandOver:
         archive_mode: Mode | None,
         seen: Row | None = None,
     ) -> None:
-        """Send the object's next slice: its first, or the one at which its chain was stopped.
+        """Send the message of the object's first slice, or of the slice at which it was stopped.
 
         If this is interrupted, the event comes again, and the message is sent then. A message too
         many does no harm: its slice is hashed already when it comes.

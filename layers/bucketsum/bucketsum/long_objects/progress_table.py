@@ -61,7 +61,7 @@ class ProgressTable:
             yield from map(progress_in, page["Items"])
 
     def begin(self, progress: Progress) -> Progress:
-        """Write *progress* unless this or a newer object has it; returns the stored progress."""
+        """Write *progress* unless that of this or a newer object exists; returns the stored one."""
         try:
             self._dynamodb.put_item(
                 TableName=self._table,
@@ -109,7 +109,7 @@ class ProgressTable:
         self._changed(seen, {"sent_offset": seen.offset}, condition)
 
     def stop(self, seen: Progress, reason: str) -> Progress | None:
-        """End the chain; None if it has moved on, was restarted for a newer event, or is over."""
+        """Stop the slices; None if *seen* has changed or was removed."""
         return self._changed(
             seen,
             {"status": ChainStatus.STOPPED.value, "reason": reason},
@@ -133,7 +133,7 @@ class ProgressTable:
         )  # fmt: skip
 
     def remove_progress(self, seen: Progress) -> bool:
-        """Remove the item, unless it has moved on; False if it is kept for a newer event."""
+        """Remove *seen* unless it has changed; False if it is kept for a newer event."""
         sequencer = {":sequencer": _attribute(comparable_sequencer(seen.sequencer))}
         try:
             self._dynamodb.delete_item(

@@ -106,5 +106,5 @@ class ResumeBudget:
         self._spent += 1
 
     def pause(self, pauses_before: int) -> None:
-        """Wait 0.1 s after no earlier pause, twice as long after each further one, up to 2 s."""
+        """Wait 0.1 s the first time, then twice as long each time, up to 2 s."""
         self._pause(min(_FIRST_PAUSE_SECONDS * 2**pauses_before, _LONGEST_PAUSE_SECONDS))

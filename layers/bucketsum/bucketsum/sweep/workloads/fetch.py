@@ -48,10 +48,10 @@ _COUNTS: Final = ("disk_peak_bytes", "disk_read_bytes", "disk_written_bytes", "c
 
 
 class FetchAnswer(ProbeAnswer, total=False):
-    """An answer with the times of both sides.
+    """An answer with the times of fetching and of processing.
 
     Times are in milliseconds: how long archives were fetched, how long each worker was busy on
-    average, and the rest of the wall time of each side. Without a disk there is one side.
+    average, and the rest of the wall time of each stage. Without a disk there is one stage.
     """
 
     items: int
@@ -95,7 +95,7 @@ class FetchWorkload(Workload):
         return setting.own["schedule"] != Schedule.STREAM
 
     def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
-        """Reason if the disk must have room for all archives at once, and has not."""
+        """Reason if all archives must be on the disk at once, but do not fit."""
         schedule = setting.own["schedule"]
         needed_mb = -(-planned.size_bytes // _MIB)
         if schedule not in _IN_TURN or needed_mb <= storage_mb:
@@ -150,7 +150,7 @@ class FetchWorkload(Workload):
         return {**answer, **measured}  # type: ignore[typeddict-item] # `sample_names` alone
 
     def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
-        """Medians, and the two models: one side after the other, or the slower one alone."""
+        """Medians, and their models: fetching plus processing, and the longer of the two."""
         medians: dict[str, int] = {}
         for name in self.sample_names:
             values = [own for sample in samples if isinstance(own := sample.own.get(name), int)]

@@ -94,7 +94,7 @@ class RecordsWorkload(Workload):
         return probe_seconds(setting.own, size_bytes, setting.memory_mb)
 
     def uses_disk(self, setting: Setting) -> bool:
-        """The layouts on /tmp do."""
+        """Whether the layout is on /tmp."""
         return setting.own["layout"] in ON_DISK
 
     def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
