@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
 
@@ -23,6 +24,8 @@ EVENTS: Final = (
 
 _FIELD: Final = "QueueConfigurations"
 _MARK: Final = "-ArrivalsQueue-"
+_NAME_LENGTH_MAX: Final = 80
+"""[A] SQS, CreateQueue: "A queue name can have up to 80 characters"."""
 
 
 def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter) -> dict[str, Any]:
@@ -111,11 +114,15 @@ def without_queue(configuration: Mapping[str, Any], queue_arn: str) -> dict[str,
 def _earlier_queues(configuration: Mapping[str, Any], queue_arn: str) -> set[str]:
     """Return the queues of deleted stacks of this name, to which *configuration* has notifications.
 
-    CloudFormation ends the name of each stack's queue with another random text.
+    CloudFormation ends the name of each stack's queue with another random text. It shortens names
+    that would be longer than SQS allows, and two stacks could have the same shortened name.
     """
     stem, mark, _ = queue_arn.rpartition(_MARK)
+    if not mark or len(queue_arn.rpartition(":")[2]) >= _NAME_LENGTH_MAX:
+        return set()
+    pattern = re.compile(re.escape(stem + mark) + "[A-Za-z0-9]+")
     queues = {entry["QueueArn"] for entry in configuration.get(_FIELD, ())}
-    return {arn for arn in queues if mark and arn.startswith(stem + mark)} - {queue_arn}
+    return set(filter(pattern.fullmatch, queues)) - {queue_arn}
 
 
 def _without(configuration: Mapping[str, Any], queues: Collection[str]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameter
 
 from bucketsum_cli import bucket_notifications, stack_update, teardown
 from bucketsum_cli.bucket_notifications import KeyFilter
-from bucketsum_cli.queue_notification import EVENTS
+from bucketsum_cli.queue_notification import EVENTS, with_queue, without_queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -148,6 +148,24 @@ def test_a_deleted_stack_of_the_same_name_is_replaced(run: Run, s3: S3Client) ->
     assert run("detach", PHOTOS, "--yes").status == 0
     [left] = json.loads(configuration(s3))["QueueConfigurations"]
     assert left["Id"] == "other"
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        ("team-ArrivalsQueue-0123456789AB", "team-ArrivalsQueue-x-ArrivalsQueue-0123456789AB"),
+        ("team-ArrivalsQueue-0123456789AB", "team-2-ArrivalsQueue-0123456789AB"),
+        (f"{'t' * 53}-ArrivalsQueue-0123456789AB", f"{'t' * 53}-ArrivalsQueue-BA9876543210"),
+        ("queue", "other"),
+    ],
+)
+def test_notifications_of_other_stacks_stay(ours: str, theirs: str) -> None:
+    """A queue is of an earlier stack only if its name is certainly of the same stack."""
+    queue, other = (f"arn:aws:sqs:us-east-1:123456789012:{name}" for name in (ours, theirs))
+    entry = {"Id": "other", "QueueArn": other, "Events": ["s3:ObjectTagging:*"]}
+    configuration = {"QueueConfigurations": [entry]}
+    assert without_queue(configuration, queue) == configuration
+    assert with_queue(configuration, queue, KeyFilter())["QueueConfigurations"][0] == entry
 
 
 @pytest.mark.parametrize(
