@@ -33,7 +33,7 @@ def fetched(schedule: str, own: dict[str, int | float | str]) -> tuple[CellRow, 
     return cell, [replace(sample, own=own) for sample in good_samples(cell)]
 
 
-def test_the_table_has_the_times_of_stage_times() -> None:
+def test_the_table_has_the_times_of_both_stages() -> None:
     """Nothing is shown for a schedule that has only one."""
     disk, disk_samples = fetched("queue:1", {**SIDES, **ON_DISK})
     stream, stream_samples = fetched("stream", {"items": 12, "work_ms": 800, "work_idle_ms": 1200})
@@ -51,7 +51,7 @@ def test_the_table_has_the_times_of_stage_times() -> None:
     assert (streamed["in page cache"], streamed["most on disk"]) == ("–", "–")
 
 
-def test_the_report_shows_stage_times_in_words_too() -> None:
+def test_the_report_shows_both_stages_in_words_too() -> None:
     """The plot's description has the numbers of each cell by what varies."""
     disk, disk_samples = fetched("queue:1", {**SIDES, **ON_DISK})
     stream, stream_samples = fetched("stream", {"items": 12, "work_ms": 800})

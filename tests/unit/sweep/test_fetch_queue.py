@@ -258,7 +258,7 @@ def test_a_stopped_queue_ends_every_wait(waits: str) -> None:
         list(queue.passing([b"more"]))
 
 
-def test_an_interrupt_ends_stage_times(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupt_ends_both_sides(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As Ctrl-C while `tune run --here` waits."""
 
     def interrupted(_: object) -> None:
