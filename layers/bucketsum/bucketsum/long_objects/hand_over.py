@@ -15,12 +15,14 @@ if TYPE_CHECKING:
     from bucketsum.archives.values import Mode
     from bucketsum.digest_rows import Row
     from bucketsum.long_objects.message import LongObjectsQueue
+    from bucketsum.long_objects.progress import Progress
     from bucketsum.long_objects.progress_table import ProgressTable
     from bucketsum.object_events import ObjectCreated
 
-_WAIT_SECONDS: Final = (600, 36_000)
-"""Shortest and longest time until the event comes again: each time costs it a receive, and SQS
-hides a message for 43,200 s at most."""
+_SHORTEST_WAIT_SECONDS: Final = 600
+_LONGEST_WAIT_SECONDS: Final = 36_000
+"""Until the event comes again: each time costs it a receive, and SQS hides a message for 43,200 s
+at most."""
 
 
 class HandOver:
@@ -60,8 +62,7 @@ class HandOver:
         wanted = progress_of(created, etag, archive_mode, seen)
         progress = self._table.begin(wanted)
         if progress.etag != etag and created.sequencer == NO_SEQUENCER:
-            shortest, longest = _WAIT_SECONDS
-            raise Deferred(min(max(shortest, int(progress.seconds_left or 0)), longest))
+            raise Deferred(_wait_seconds(progress))
         if progress.etag != etag:
             raise ObjectSuperseded("a newer object of this key is in progress")
         if progress is not wanted:
@@ -73,3 +74,11 @@ class HandOver:
                 return  # its worker sends the next slice
         self._queue.send(progress)
         self._table.mark_sent(progress)
+
+
+def _wait_seconds(other: Progress) -> int:
+    """The time that the rest of the *other* object takes, within the bounds."""
+    left = other.seconds_left
+    if left is None:
+        return _SHORTEST_WAIT_SECONDS
+    return int(min(max(_SHORTEST_WAIT_SECONDS, left), _LONGEST_WAIT_SECONDS))
