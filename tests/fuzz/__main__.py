@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import inspect
 import resource
-import signal
 import time
 import traceback
-from contextlib import contextmanager
 from pathlib import Path
-from threading import Event
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 from tests.fuzz.session import CORPUS, Finding, FuzzTarget, findings
 from tests.fuzz.targets import TARGETS
 
 from bucketsum_cli.errors import INTERRUPTED
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from bucketsum_cli.process import signals_held
 
 _MEMORY_BYTES: Final = 2 * 1024**3
 
@@ -59,28 +54,21 @@ def _run(target: FuzzTarget, seconds: int, seed: int, corpus: Path) -> None:
     """Exits with 1 at the first finding, and with 130 after Ctrl-C."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     started = time.process_time()
-    count = 0
-    with _interruption() as interrupted:
-        for count, finding in enumerate(findings(target, target.inputs(corpus), seed), start=1):
+    count, status = 0, 0
+    results = findings(target, target.inputs(corpus), seed)
+    try:
+        while time.process_time() - started <= seconds:
+            with signals_held():  # an exception could be lost in a generator's clean-up
+                finding = next(results)
+                count += 1
             if finding:
                 click.echo(f"{target.name}: case {count} breaks a rule; {_kept(finding, corpus)}")
                 raise SystemExit(1)
-            if interrupted.is_set() or time.process_time() - started > seconds:
-                break
+    except KeyboardInterrupt:
+        status = INTERRUPTED
     duration = f"{time.process_time() - started:,.0f} s of CPU time"
     click.echo(f"{target.name}: {count} cases from seed {seed}: no rule broken ({duration})")
-    raise SystemExit(INTERRUPTED if interrupted.is_set() else 0)
-
-
-@contextmanager
-def _interruption() -> Iterator[Event]:
-    """Yield an event that Ctrl-C sets; an exception could be lost in a generator's clean-up."""
-    interrupted = Event()
-    before = signal.signal(signal.SIGINT, lambda *_: interrupted.set())
-    try:
-        yield interrupted
-    finally:
-        signal.signal(signal.SIGINT, before)
+    raise SystemExit(status)
 
 
 def _kept(finding: Finding, corpus: Path) -> str:
