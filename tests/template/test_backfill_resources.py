@@ -23,10 +23,10 @@ ACTION_OF: Final = {
 
 
 def test_the_enqueuer_may_do_what_its_code_calls() -> None:
-    """Its own calls, its log, and nothing else."""
+    """Its own calls, its log, the key of encrypted inventories, and nothing else."""
     actions = {action_of(*call) for call in operations_called(ENQUEUER, BACKFILL)}
     needed = {ACTION_OF.get(action, action) for action in actions}
-    assert allowed("EnqueuerRole") == needed | WRITES_LOGS
+    assert allowed("EnqueuerRole") == needed | WRITES_LOGS | {"kms:Decrypt"}
 
 
 def test_the_state_machine_may_invoke_the_enqueuer_and_follow_its_children() -> None:

@@ -13,7 +13,7 @@ import click
 import pytest
 import yaml
 from tests.support.documents import DOCUMENTS, ROOT, Document
-from tests.support.sam_template import load_template
+from tests.support.sam_template import TEMPLATE, load_template
 
 from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
 from bucketsum_cli.root_command import cli
@@ -42,6 +42,9 @@ documents = pytest.mark.parametrize(
     "document",
     [pytest.param(Document.read(path), id=str(path.relative_to(ROOT))) for path in DOCUMENTS],
 )
+
+TEMPLATE_BODY_MAX_BYTES: Final = 51_200
+"""[A] CloudFormation's limit for a template in a request; one in a bucket may have 1 MB."""
 
 CONFIGURATION: Final = Document.read(ROOT / "docs" / "configuration.md")
 
@@ -132,6 +135,15 @@ def test_a_wrong_command_would_be_found() -> None:
     assert refused(["ls", "--versions"])
     assert refused(["local", "start"])
     assert not refused(["local", "up", "--parameter", "MemorySize=1024"])
+
+
+@documents
+def test_a_large_template_is_deployed_through_a_bucket(document: Document) -> None:
+    """The AWS CLI refuses a template above the limit, unless it may upload it to a bucket."""
+    assert TEMPLATE.stat().st_size > TEMPLATE_BODY_MAX_BYTES
+    for words in document.commands("aws"):
+        if words[:2] == ["cloudformation", "deploy"]:
+            assert "--s3-bucket" in words
 
 
 @documents

@@ -119,17 +119,15 @@ def test_batch_needs_no_window() -> None:
     allowed, size = small["Fn::Contains"]
     assert allowed == [str(number) for number in range(1, LARGEST_WITHOUT_WINDOW + 1)]
     assert size == {"Ref": "BatchSize"}
-    assert window == TEMPLATE["Conditions"]["HasBatchingWindow"]
+    assert window == {"Fn::Not": [{"Fn::Equals": [{"Ref": "BatchingWindowSeconds"}, "0"]}]}
 
 
 @pytest.mark.parametrize("mapping", [MAPPING, BACKFILL_MAPPING], ids=["arrivals", "backfill"])
 def test_window_is_lambdas(mapping: dict[str, Any]) -> None:
-    """The range is the service model's own; without a window the mapping has no such property."""
+    """The range is the service model's own. 0 is set too: an update might keep absent values."""
     bounds_of_lambda = model_bounds("lambda", "MaximumBatchingWindowInSeconds")
     assert bounds("BatchingWindowSeconds") == bounds_of_lambda
-    assert mapping["MaximumBatchingWindowInSeconds"]["Fn::If"] == [
-        "HasBatchingWindow", {"Ref": "BatchingWindowSeconds"}, {"Ref": "AWS::NoValue"},
-    ]  # fmt: skip
+    assert mapping["MaximumBatchingWindowInSeconds"] == {"Ref": "BatchingWindowSeconds"}
 
 
 def test_pollers_replace_the_maximum_of_concurrency() -> None:

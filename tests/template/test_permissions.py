@@ -283,7 +283,7 @@ def test_only_the_arrivals_queue_takes_messages_from_a_service() -> None:
     assert queues == [{"Ref": "ArrivalsQueue"}]
 
 
-@pytest.mark.parametrize("role", ["HasherRole", "SlicerRole"])
+@pytest.mark.parametrize("role", ["HasherRole", "SlicerRole", "EnqueuerRole"])
 def test_the_key_decrypts_for_s3_alone(role: str) -> None:
     """With the role's credentials, nothing else that the key encrypts can be read."""
     [decrypt] = [s for s in statements_of(role) if "kms:Decrypt" in listed(s["Action"])]
