@@ -18,7 +18,7 @@ SWEEPS: Final = (
     r"Hasher|Digests|Arrivals|Inbox",
 )
 BACKFILLS: Final = (
-    rf"Backfill|Enqueuer|Bucket|{OWN_BUCKET}",
+    rf"Backfill|Enqueuer|Bucket|KmsKeyArn|{OWN_BUCKET}",
     r"Hasher|Digests|ArrivalsQueue|Slicer|Sweep",
 )
 REACH: Final = dict.fromkeys(OF_SWEEPS, SWEEPS) | dict.fromkeys(OF_BACKFILLS, BACKFILLS)
