@@ -125,8 +125,8 @@ _OVERVIEW: Final = (
     _median("baseline", "baseline_mb_per_s", 1),
     Column("fastest other reader", "fastest_other"),
     _median("bucketsum", "mb_per_s", 1),
-    _median("× baseline", "ratio", 2),
-    _median("CPU × baseline", "cpu_ratio", 2),
+    _median("speed ÷ baseline", "ratio", 2),
+    _median("CPU ÷ baseline", "cpu_ratio", 2),
 )
 
 

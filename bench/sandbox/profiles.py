@@ -63,7 +63,7 @@ class Profile:
             if self.object_bytes % (1000 * _MB) == 0
             else f"{self.object_bytes // _MB} MB"
         )
-        warm = ", connections warm" if self.warm else ""
+        warm = ", warm connections" if self.warm else ""
         return (
             f"{self.memory_mb} MB of memory, {self.link_mbit_per_s:,} Mbit/s{burst}, "
             f"object of {size}{warm}"

@@ -65,7 +65,7 @@ def row_latency(stack: Stack) -> Result:
         times_ms.append((time.perf_counter() - started) * 1000)
     warm = sorted(times_ms[_WARM_UP_PUTS:])
     return Result(
-        name=f"row after a {_PUT_BYTES // 1000} kB PUT, median of {PUTS}",
+        name=f"time from a {_PUT_BYTES // 1000} kB PUT to its row, median of {PUTS}",
         value=statistics.median(warm),
         unit="ms",
         target=150,
@@ -123,7 +123,7 @@ def peak_memory(project: LocalProject, stack: Stack) -> Result:
         value=_highest_rss_bytes(groups) / 1e6,
         unit="MB",
         target=100,
-        detail=f"{row.mb_per_s:.0f} MB/s, {kills} kills",
+        detail=f"{row.mb_per_s:.0f} MB/s, out of memory {kills} times",
     )
 
 

@@ -139,8 +139,8 @@ def _finish(axes: Axes) -> None:
     axes.yaxis.set_major_formatter(
         FuncFormatter(lambda usd, _index: f"{usd:.8f}".rstrip("0").rstrip("."))
     )
-    axes.set_xlabel("MB/s (more is faster)")
-    axes.set_ylabel("USD per GB (less is cheaper)")
+    axes.set_xlabel("MB/s (higher is faster)")
+    axes.set_ylabel("USD per GB (lower is cheaper)")
     axes.grid(color=GRID)
     axes.set_axisbelow(True)
     axes.tick_params(color=FAINT)
