@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -34,6 +35,14 @@ _ATTEMPTS: Final = 5
 _READS: Final = 6
 _PAUSE_SECONDS: Final = 1.0
 """A bucket's configuration is eventually consistent: it is read again after this time."""
+
+_SETTLING_TRIES: Final = 12
+_SETTLING_PAUSE_SECONDS: Final = 5.0
+"""[A] SQS, SetQueueAttributes: a new policy of a queue can take 60 s to be known everywhere."""
+
+
+class TargetRefusedError(CannotDoError):
+    """S3 could not send its test message to a target of a notification."""
 
 
 class Via(StrEnum):
@@ -161,11 +170,13 @@ def change_notifications(
     change: Callable[[Mapping[str, Any]], dict[str, Any]],
     *,
     validate: bool,
+    settling: bool = False,
 ) -> bool:
     """Apply *change* to the configuration of *bucket*; False if there was nothing to change.
 
     With *validate*, S3 sends a test message to each target; without, a broken target of somebody
-    else cannot stop the change.
+    else cannot stop the change. *settling* means that the policy of the queue was just changed: S3
+    is asked again for a minute if it refuses a target.
 
     Raises:
         CannotDoError: S3 refuses a target, or somebody else changes the configuration all the
@@ -177,7 +188,7 @@ def change_notifications(
         wanted = change(before)
         if _canonical(wanted) == _canonical(before):
             return written
-        put_configuration(s3, bucket, wanted, validate=validate)
+        _put(s3, bucket, wanted, validate=validate, settling=settling)
         written = True
         if _is_read_back(s3, bucket, before, wanted):
             return True
@@ -185,6 +196,17 @@ def change_notifications(
         f"the notifications of {bucket} are being changed by somebody else at the same time; "
         "run the command again when that has ended"
     )
+
+
+def _put(
+    s3: S3Client, bucket: str, configuration: Mapping[str, Any], *, validate: bool, settling: bool
+) -> None:
+    for _ in range(_SETTLING_TRIES if settling else 0):
+        with suppress(TargetRefusedError):
+            put_configuration(s3, bucket, configuration, validate=validate)
+            return
+        time.sleep(_SETTLING_PAUSE_SECONDS)
+    put_configuration(s3, bucket, configuration, validate=validate)
 
 
 def put_configuration(
@@ -197,7 +219,7 @@ def put_configuration(
     """Replace the notification configuration of *bucket*.
 
     Raises:
-        CannotDoError: S3 refuses a target.
+        TargetRefusedError: S3 refuses a target.
     """
     try:
         s3.put_bucket_notification_configuration(
@@ -209,7 +231,7 @@ def put_configuration(
         details = error.response["Error"]
         if details["Code"] != "InvalidArgument":
             raise
-        raise CannotDoError(
+        raise TargetRefusedError(
             f"S3 refuses the notifications of {bucket}: {details.get('Message', '')}; it tests "
             "all targets, those of others too. If the target is the arrivals queue, deploy the "
             "stack again"

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 from moto import mock_aws
+from moto.s3.exceptions import InvalidNotificationDestination
+from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
 from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameters
 
@@ -62,6 +64,7 @@ def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
     """An account with a stack, and a bucket that it did not create; nothing waits."""
     monkeypatch.setattr(stack_update, "_POLL_SECONDS", 0)
     monkeypatch.setattr(bucket_notifications, "_PAUSE_SECONDS", 0)
+    monkeypatch.setattr(bucket_notifications, "_SETTLING_PAUSE_SECONDS", 0)
     monkeypatch.setenv("BUCKETSUM_STACK", NAME)
     with mock_aws():
         create_stack()
@@ -312,6 +315,40 @@ def test_endless_concurrent_changes_are_an_error(
     ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy")
     assert ended.status == 2
     assert "somebody else" in ended.err
+
+
+@pytest.fixture
+def refusals(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
+    """Let S3 refuse the queue as often as there are items: its policy is not known there yet."""
+    left: list[bool] = []
+    put = S3Backend.put_bucket_notification_configuration
+
+    def refuse(backend: S3Backend, bucket_name: str, notification_config: dict[str, Any]) -> None:
+        if left:
+            left.pop()
+            raise InvalidNotificationDestination
+        put(backend, bucket_name, notification_config)
+
+    monkeypatch.setattr(S3Backend, "put_bucket_notification_configuration", refuse)
+    return left
+
+
+def test_a_new_policy_of_the_queue_may_take_a_minute(run: Run, refusals: list[bool]) -> None:
+    """After the stack's update S3 is asked again; else a refusal is reported at once."""
+    refusals += [True] * 12
+    ended = run("attach", PHOTOS, "--prefix", "a/", "--deploy")
+    assert (ended.status, refusals) == (0, []), ended.err
+    refusals += [True] * 2
+    ended = run("attach", PHOTOS, "--prefix", "b/", "--yes")
+    assert (ended.status, len(refusals)) == (2, 1)
+    assert "S3 refuses the notifications" in ended.err
+
+
+def test_a_policy_that_never_settles_is_an_error(run: Run, refusals: list[bool]) -> None:
+    """It gives up after a minute."""
+    refusals += [True] * 99
+    ended = run("attach", PHOTOS, "--deploy")
+    assert (ended.status, len(refusals)) == (2, 99 - 13)
 
 
 def test_declining_changes_nothing(run: Run, s3: S3Client) -> None:

@@ -138,8 +138,12 @@ def attach(
     if not write.dry_run:
         _require_admission(stack, bucket, values, deploy=write.deploy, known=served.has_parameters)
         _require_consent(bucket, plan, yes=write.yes)
-        document["stack_updated"] = _update(stack, values)
-        document["changed"] = change_notifications(s3, bucket, change, validate=True)
+        updated = document["stack_updated"] = _update(stack, values)
+        with progress(passing=True) as bar:
+            bar.add_task("writing the notifications", total=None)
+            document["changed"] = change_notifications(
+                s3, bucket, change, validate=True, settling=updated
+            )
     _show(document, plan, as_json=write.as_json)
 
 
