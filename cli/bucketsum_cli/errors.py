@@ -1,8 +1,8 @@
 """Exit statuses, and the error that the command shows.
 
 0: success. 1: the command ran, but the result is negative (a file differs, a key is not recorded,
-a question was answered with no). 2: the command could not run; the message says why. 130: Ctrl-C;
-143: SIGTERM (see `main`).
+a question was answered with no). 2: the command could not run or failed; the message says why.
+130: Ctrl-C; 143: SIGTERM (see `main`).
 """
 
 from __future__ import annotations

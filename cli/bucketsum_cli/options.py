@@ -18,22 +18,20 @@ from bucketsum_cli.stack import DEFAULT_NAME, Stack, find_local_stack, find_stac
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+    from click.decorators import FC
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 paths_argument = click.argument(
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 
-prefix_option = click.option(
-    "--prefix", default="", metavar="TEXT", help="Prefix of all keys, for example photos/."
-)
-
-hashed_prefix_option = click.option(
-    "--prefix", default="", metavar="TEXT", help="Hash only keys that begin with TEXT."
-)
-
-
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
+
+
+def prefix_option(text: str) -> Callable[[FC], FC]:
+    """The option ``--prefix`` with the help *text*."""
+    return click.option("--prefix", default="", metavar="TEXT", help=text)
 
 
 class OrderedGroup(click.Group):
@@ -108,10 +106,13 @@ def stack_options(command: Callable[..., None]) -> Callable[..., None]:
         "--region",
         metavar="NAME",
         callback=_not_empty,
-        help="Region of the stack, for example eu-west-1.",
+        help="Region of the stack; by default that of your AWS configuration.",
     )
     @click.option(
-        "--profile", metavar="NAME", callback=_not_empty, help="Profile with the credentials."
+        "--profile",
+        metavar="NAME",
+        callback=_not_empty,
+        help="AWS profile; by default the one that the AWS CLI uses.",
     )
     @click.option(
         "--local",

@@ -60,7 +60,8 @@ def cli() -> None:
     """Show and check the SHA-1 of every object in an S3 bucket.
 
     Exit status: 0 success; 1 the command ran, but the result is negative; 2 the command could not
-    run (the message says why); 130 Ctrl-C; 143 SIGTERM.
+    run or failed, for example because there is no stack (the message says why); 130 Ctrl-C; 143
+    SIGTERM.
     """
 
 

@@ -54,6 +54,13 @@ def test_what_needs_a_running_one_says_how_to_start_it(run: Run, command: tuple[
     assert "bucketsum local up" in ended.err
 
 
+def test_the_emulators_log_cannot_be_followed(run: Run) -> None:
+    """Options that contradict each other are refused, whether the emulator runs or not."""
+    ended = run("local", "logs", "--follow", "--emulator")
+    assert ended.status == 2
+    assert "--follow cannot be used with --emulator" in ended.err
+
+
 @pytest.mark.usefixtures("project")
 def test_down_where_nothing_runs_is_no_error(run: Run) -> None:
     """The wish is fulfilled already."""

@@ -35,7 +35,7 @@ from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum_cli.commands import selftest
 from bucketsum_cli.connection import Connection
 from bucketsum_cli.selftest import scratch, stack_checks
-from bucketsum_cli.selftest.header import redacted
+from bucketsum_cli.selftest.header import header_of, redacted
 from bucketsum_cli.stack import Stack
 from bucketsum_cli.tune import progress
 
@@ -263,6 +263,19 @@ def test_a_healthy_stack_passes_and_nothing_stays(run: Run, world: World) -> Non
     sqs = world.stack.client("sqs")
     [left] = sqs.receive_message(QueueUrl=world.stack.dead_letter_queue_url)["Messages"]
     assert left["Body"] == "another's"
+
+
+def test_the_header_names_no_bucket_key_or_topic(world: World) -> None:
+    """A parameter that names a resource is shown as set; all others have their values."""
+    given = {name: f"{name}-value" for name in load_template()["Parameters"]}
+    with as_fake():
+        shown = header_of(replace(world.stack, parameters=given))["parameters"]
+    private = {name for name, value in shown.items() if value == "(set)"}
+    assert private == {
+        "ExistingBucketName", "AttachedBucketArns", "EventBridgeBucketArns", "InventoryBucketArn",
+        "KmsKeyArn", "AlarmTopicArn",
+    }  # fmt: skip
+    assert {name: given[name] for name in given.keys() - private}.items() <= shown.items()
 
 
 def change_answer(operation: str, answer: Any) -> Callable[[World], None]:  # noqa: ANN401

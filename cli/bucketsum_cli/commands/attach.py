@@ -29,7 +29,7 @@ from bucketsum_cli.bucket_notifications import (
     without_eventbridge,
 )
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.options import hashed_prefix_option, json_option, stack_options, yes_option
+from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, progress, say
 from bucketsum_cli.queue_notification import with_queue, without_queue
 from bucketsum_cli.served_buckets import ServedBuckets
@@ -62,10 +62,8 @@ class WriteOptions:
 def _write_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give *command* the options of `WriteOptions`, and pass them as ``write``."""
 
-    @click.option(
-        "--deploy", is_flag=True, help="Also update the stack's parameters, if that is necessary."
-    )
-    @click.option("--dry-run", is_flag=True, help="Only show the difference; change nothing.")
+    @click.option("--deploy", is_flag=True, help="Also update the stack's parameters if necessary.")
+    @click.option("--dry-run", is_flag=True, help="Only show the changes; do not make them.")
     @yes_option
     @json_option
     @wraps(command)
@@ -84,7 +82,7 @@ def _write_options(command: Callable[..., None]) -> Callable[..., None]:
 
 @click.command("attach")
 @click.argument("bucket")
-@hashed_prefix_option
+@prefix_option("Hash only keys that begin with TEXT.")
 @click.option("--suffix", default="", metavar="TEXT", help="Hash only keys that end with TEXT.")
 @click.option(
     "--via",
@@ -103,16 +101,16 @@ def attach(
     via: str,
     write: WriteOptions,
 ) -> None:
-    """Hash all objects uploaded to BUCKET, and record deletions.
+    """Hash new objects in BUCKET from now on, and record deletions.
 
-    Only new objects are hashed; for existing ones, run `bucketsum backfill BUCKET` afterwards.
-    Adds a notification to the bucket and keeps all others; if there are others, asks for
-    confirmation first. S3 allows only one notification for the same events and overlapping keys:
-    if there is one already, use --via eventbridge, which takes all keys of the bucket.
+    For existing objects, run `bucketsum backfill BUCKET` afterwards. Adds a notification to the
+    bucket and keeps all others; if the bucket has others, asks for confirmation first. S3 allows
+    only one notification of the same events for overlapping keys. If another one overlaps, use
+    --via eventbridge: it covers all keys, so --prefix and --suffix cannot be used with it.
 
-    The stack's parameters must name the bucket: --deploy adds it to them. If it is missing there
-    and --deploy is not given, the command only shows how to add it, and attaches nothing. Attaching
-    again changes nothing.
+    The bucket must be listed in the stack's parameters; --deploy adds it. If it is not listed and
+    --deploy is not given, the command only shows how to add it, and attaches nothing. Attaching a
+    bucket twice changes nothing.
 
     Exits with 1 if you decline.
 
@@ -152,7 +150,7 @@ def attach(
 @click.option(
     "--eventbridge-off",
     is_flag=True,
-    help="Also stop the bucket's events to EventBridge, for all rules.",
+    help="Also turn off the bucket's EventBridge events; this affects all rules that use them.",
 )
 @_write_options
 @stack_options
@@ -162,11 +160,11 @@ def detach(
     eventbridge_off: bool,  # noqa: FBT001 - click passes by name
     write: WriteOptions,
 ) -> None:
-    """Stop hashing objects uploaded to BUCKET.
+    """Stop hashing new objects in BUCKET.
 
     Removes the notifications to the stack's queue. All other notifications, the objects and their
-    rows stay. --deploy also removes the bucket from the stack's parameters: objects whose messages
-    still wait then become unreadable.
+    rows stay. --deploy also removes the bucket from the stack's parameters; objects whose messages
+    are still in the queue then become unreadable.
 
     Exits with 1 if the bucket is not attached, or if you decline.
 

@@ -30,8 +30,8 @@ _COLUMNS: Final = (
 def buckets(target: Target, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Show a stack's buckets and whether their objects are hashed.
 
-    Checks each bucket's notification, the policy of the queue and the permissions of the hasher's
-    role. Policies of the bucket and of an organisation are not checked.
+    Checks each bucket's notification, the policy of the queue and the permissions of the hashing
+    function's role. Bucket policies and policies of AWS Organizations are not checked.
 
     Exits with 1 if a bucket's objects are not hashed.
 

@@ -38,7 +38,7 @@ _STYLES: Final = {
 
 @click.command("check")
 @paths_argument
-@prefix_option
+@prefix_option("Prefix of all keys, for example photos/; with --archive, a folder in the archive.")
 @click.option("--archive", metavar="KEY", help="Compare with the members of this archive.")
 @json_option
 @bucket_options
@@ -51,18 +51,18 @@ def check(
 ) -> None:
     """Compare local files with the objects in the bucket.
 
-    Files have the keys that `put` gives them. A file is compared with the recorded SHA-1 of its
-    key's current version; the object itself is not read.
+    The key of a file is the one that `put` gives it. A file is compared with the recorded SHA-1 of
+    the newest version of its key; the object itself is not read.
 
-    Results: equal; differs; waiting (the newest version has no digest yet); failed (its message
-    is in the dead-letter queue); unreadable; deleted (recorded, but no longer in the bucket); not
-    recorded.
+    Results: equal; differs; waiting (the newest version has no digest yet); failed (the object's
+    message is in the dead-letter queue); unreadable; deleted (recorded, but no longer in the
+    bucket); not recorded (neither in the bucket nor recorded).
 
-    Exits with 0 only if all files are equal, else with 1.
+    Exits with 0 only if every file is equal to its object, else with 1.
 
     With --archive, files are compared with the members of an archive in the bucket, and members
-    without a local file are listed too. Paths are then relative to the given folder, and --prefix
-    is the corresponding folder in the archive.
+    without a local file are listed too. Files in a folder PATH are then named by their path in
+    that folder; --prefix names the folder in the archive to compare with.
 
     Example: bucketsum check photos --prefix 2026/
     """

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 
 @click.command("delete")
-@click.option("--tables", is_flag=True, help="Also delete the tables of digests and of sweeps.")
+@click.option(
+    "--tables", is_flag=True, help="Also delete the digests table and the measurements table."
+)
 @yes_option
 @json_option
 @stack_options
@@ -38,10 +40,10 @@ def delete(
 ) -> None:
     """Delete a stack and the buckets that it created.
 
-    All objects in these buckets are deleted. Shows their number and asks for confirmation. Buckets
-    that the stack did not create are not touched, except that their notifications to the stack's
-    queue are removed. The digests table and the measurements table stay unless --tables is given.
-    After an interruption, run the command again to continue.
+    Shows the number of objects that will be deleted, and asks for confirmation. Buckets that the
+    stack did not create are not touched, except that their notifications to the stack's queue are
+    removed. The digests table and the measurements table stay unless --tables is given. After an
+    interruption, run the command again to continue.
 
     Exits with 1 if you decline.
 

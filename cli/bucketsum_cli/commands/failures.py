@@ -28,19 +28,20 @@ _SHOWN_CHARACTERS: Final = 80
     type=click.IntRange(1, 10_000),
     default=100,
     show_default=True,
+    metavar="N",
     help="Maximum number of messages to show.",
 )
 @json_option
 @stack_options
 def failures(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001 - click, by name
-    """Show the messages that failed, with reasons.
+    """Show the failed messages and the reasons.
 
-    Lists the messages in the dead-letter queue, and the objects that they name.
+    Lists the messages in the dead-letter queue, and the objects that they refer to.
 
     Listing increases the messages' receive count and hides them from other consumers for a few
-    seconds. Messages held by another command, such as a `redrive` that waits for an answer or was
-    killed, are only counted; they reappear after at most 10 minutes. Unreadable objects
-    are not listed here; `bucketsum ls` shows them.
+    seconds. Messages held by another command, such as a `redrive` that is waiting for your
+    confirmation or was killed, are only counted; they reappear after at most 10 minutes. Unreadable
+    objects are not listed here; `bucketsum ls` shows them.
 
     Example: bucketsum failures --limit 1000 --json
     """
@@ -57,7 +58,8 @@ def failures(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001
     if hidden:
         note(
             f"about {hidden} more are hidden now, because another command is holding them (for "
-            "example a `redrive` that waits or was killed); they reappear after at most 10 minutes"
+            "example a `redrive` that is waiting for your confirmation or was killed); they "
+            "reappear after at most 10 minutes"
         )
     if len(messages) == limit:
         note(f"there may be more than these {limit}: raise --limit")

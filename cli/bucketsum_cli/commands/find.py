@@ -30,15 +30,16 @@ _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 @json_option
 @partial(bucket_options, bucket_help="Only this bucket; by default all buckets of the stack.")
 def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 - by name
-    """Find every object with a SHA-1, or with a file's content.
+    """Find every object with a given SHA-1, or with a file's content.
 
-    Lists all objects, versions and members of archives that have the same SHA-1. Copies that were
-    deleted are marked; a version that was overwritten or hidden by a delete marker still exists.
+    Lists every version of an object and every member of an archive with this SHA-1. Deleted copies
+    are marked. Versions that were overwritten, or hidden by a delete marker, are not marked,
+    because they still exist.
 
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
     the file). Any other argument is a file, which is hashed locally.
 
-    Exits with 1 if no record has this content.
+    Exits with 1 if nothing with this SHA-1 is recorded.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """

@@ -38,12 +38,12 @@ def ls(
 ) -> None:
     """List the objects in the bucket, with their SHA-1.
 
-    An object without a digest yet is `waiting`; an object that cannot be read is `unreadable`,
-    with the reason.
+    An object that has no digest yet is shown as `waiting`; one that cannot be read, as
+    `unreadable` with the reason.
 
-    With --members, the members of the newest version of one archive are listed; PREFIX is the
+    With --members, lists the members of the newest version of an archive. PREFIX is then the
     archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1 if
-    members are missing.
+    not all members have been recorded.
 
     Example: bucketsum ls photos/ --local
     """

@@ -55,7 +55,7 @@ class UploadedFile:
 
 @click.command("put")
 @paths_argument
-@prefix_option
+@prefix_option("Prefix of all keys, for example photos/.")
 @click.option("--no-wait", is_flag=True, help="Do not wait for the digests.")
 @click.option(
     "--timeout",
@@ -64,7 +64,7 @@ class UploadedFile:
     default=DEFAULT_TIMEOUT_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="How long to wait for the digests.",
+    help="Maximum wait for the digests.",
 )
 @json_option
 @bucket_options
@@ -78,10 +78,10 @@ def put(
 ) -> None:
     """Upload files to the bucket and wait for their SHA-1.
 
-    A file's key is its name. If a folder is given, the key of each file in it is the folder's name
-    and the file's path in the folder. Links to folders inside a folder are not followed.
+    The key of the file `a/b.txt` is `b.txt`. For a folder `photos`, each key is `photos/` and the
+    file's path in the folder; symbolic links to other folders are not followed.
 
-    Exits with 1 if a file could not be read, or has no digest before the timeout.
+    Exits with 1 if a file could not be read, or had no digest when the timeout ended.
 
     Example: bucketsum put report.pdf photos --prefix 2026/
     """

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -32,7 +33,7 @@ _HOLD_SECONDS: Final = 600
     "keys",
     multiple=True,
     metavar="KEY",
-    help="Retry the unreadable versions of KEY, not failed messages; may be repeated.",
+    help="Retry the unreadable versions of KEY instead of messages; may be repeated.",
 )
 @yes_option
 @click.option(
@@ -40,10 +41,11 @@ _HOLD_SECONDS: Final = 600
     type=click.IntRange(1, 100_000),
     default=10_000,
     show_default=True,
-    help="Maximum number of messages to send back.",
+    metavar="N",
+    help="Maximum number of messages to send back; not with --key.",
 )
 @json_option
-@bucket_options
+@partial(bucket_options, bucket_help="With --key: an attached bucket; by default the stack's own.")
 def redrive(
     target: Target,
     keys: tuple[str, ...],
@@ -51,16 +53,16 @@ def redrive(
     limit: int,
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Retry messages that failed.
+    """Retry failed messages.
 
     The messages of the dead-letter queue go back to the queues that they came from. A message is
-    deleted from the dead-letter queue only after it was sent.
+    deleted from the dead-letter queue only after it has been sent to its queue.
 
     With --key, the dead-letter queue is not touched: the versions of KEY that are recorded as
-    unreadable are queued again, for example after a restore from Glacier or a corrected permission.
-    --key asks for no confirmation.
+    unreadable are queued again, for example after you restored them from Glacier or corrected a
+    permission. No confirmation is needed.
 
-    Exits with 1 if a message was not sent, or if you decline.
+    Exits with 1 if a message was not sent, if KEY has no unreadable version, or if you decline.
 
     Example: bucketsum redrive --key archive/2019.zip
     """

@@ -1,4 +1,4 @@
-"""`bucketsum selftest`: prove the whole chain on a deployed stack."""
+"""`bucketsum selftest`: test a deployed stack end to end."""
 
 from __future__ import annotations
 
@@ -49,17 +49,25 @@ _ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableA
 
 
 @click.command("selftest")
-@click.option("--only", multiple=True, type=_NAMES, metavar="NAME", help="Run only this check.")
-@click.option("--skip", multiple=True, type=_NAMES, metavar="NAME", help="Skip this check.")
-@click.option("--keep", is_flag=True, help="Delete nothing at the end.")
-@click.option("--verbose", is_flag=True, help="Show names, ARNs and account ids in details.")
+@click.option(
+    "--only",
+    multiple=True,
+    type=_NAMES,
+    metavar="NAME",
+    help="Run only this check; may be repeated.",
+)
+@click.option(
+    "--skip", multiple=True, type=_NAMES, metavar="NAME", help="Skip this check; may be repeated."
+)
+@click.option("--keep", is_flag=True, help="Do not delete the data at the end.")
+@click.option("--verbose", is_flag=True, help="Show names, ARNs and account IDs in details.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0),
-    default=60.0,
+    default=60,
     show_default=True,
     metavar="SECONDS",
-    help="Maximum wait for each row, log line and dead letter.",
+    help="Maximum wait for each row, log line and message in the dead-letter queue.",
 )
 @yes_option
 @json_option
@@ -73,11 +81,13 @@ def selftest(
     as_json: bool,  # noqa: FBT001 - click passes by name
     **flags: bool,
 ) -> None:
-    """Prove that a deployed stack works, from bucket to metrics.
+    """Test a deployed stack end to end.
 
     Shows the cost and asks for confirmation. Then it uploads small objects under its own prefix,
-    sends messages, runs a small sweep, checks the records, and deletes its data, even after Ctrl-C.
-    The result names no account, bucket or key, so you can post it.
+    sends messages, runs a small sweep and checks the records. At the end, also after Ctrl-C, it
+    deletes its data. docs/selftest.md lists the checks.
+
+    Without --verbose, the result contains no account, bucket or key, so you can share it.
 
     Exits with 1 if a check failed, or if you decline.
 

@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Show everything recorded for KEY.
 
-    All its versions are shown, the newest first. KEY!/PATH is a member of an archive.
+    Shows all versions of KEY, newest first. KEY!/PATH is a member of an archive. If a long object
+    is still being hashed, its progress is shown first.
 
-    For a long object in progress, the progress is shown first.
-
-    Exits with 1 if nothing is recorded or in progress.
+    Exits with 1 if KEY is neither recorded nor being hashed.
 
     Example: bucketsum show photos/cat.jpg
     """

@@ -44,12 +44,13 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None: 
     """Show the state of a stack.
 
     Shows waiting, in-flight and failed messages; objects hashed in the last hour and day; errors;
-    the estimated Lambda cost of the hasher in this month; long objects in progress; running sweeps;
-    and whether the queue invokes the function. Numbers of messages are approximate, and metrics are
-    some minutes late. On AWS, each check reads ten metrics, which costs 0.0001 USD.
+    the estimated Lambda cost of the hashing function this month; long objects in progress; running
+    sweeps; and the event source mapping, with which the queue of new objects invokes the function.
+    Numbers of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads
+    ten metrics, which costs 0.0001 USD (with --watch, each time).
 
-    Exits with 1 if there are messages in the dead-letter queue, or if the event source mapping,
-    which invokes the function, is disabled. With --watch, exits with 0 after Ctrl-C.
+    Exits with 1 if there are messages in the dead-letter queue, or if the event source mapping is
+    disabled. With --watch, exits with 0 after Ctrl-C.
 
     Example: bucketsum status --watch 60
     """

@@ -27,7 +27,7 @@ def stop(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - cli
     """Stop hashing the long object KEY.
 
     The object is recorded as unreadable, with the reason. The current slice is read to its end and
-    saved; no further slice begins. `bucketsum redrive --key` continues the object.
+    saved; no further slice begins. `bucketsum redrive --key KEY` resumes hashing the object.
 
     Exits with 1 if KEY is not being hashed in slices.
 

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 _ARN: Final = re.compile(r"\barn:[\w-]+:[^\s\"'`,;()<>]+")
 _ACCOUNT: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")
-_PRIVATE: Final = frozenset({"ExistingBucketName", "KmsKeyArn", "AlarmTopicArn"})
+_PRIVATE: Final = re.compile(r"\w*(BucketName|Arns?)")
+"""Parameters that name a bucket, a key or another resource."""
+
 _SET: Final = "(set)"
 
 
@@ -43,7 +45,8 @@ def header_of(stack: Stack) -> dict[str, Any]:
 
 def _public(parameters: Mapping[str, str]) -> dict[str, str]:
     return {
-        name: _SET if name in _PRIVATE and value else value for name, value in parameters.items()
+        name: _SET if _PRIVATE.fullmatch(name) and value else value
+        for name, value in parameters.items()
     }
 
 

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.cli.tune.conftest import TABLE
 from tests.cli.tune.state_machine import missing_execution
 
+from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.tune import progress
+from bucketsum_cli.tune.commands.run import run as run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +23,17 @@ if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
 
 AXES = ("--memory", "512,1024", "--chunk", "256KiB,1MB", "--object-size", "20MB")
+
+
+def test_help_has_every_value_of_the_workloads_own_options() -> None:
+    """Each name that a parameter allows, and both ends of a range of numbers."""
+    helps = {option.name: getattr(option, "help", "") for option in run_command.params}
+    for workload in WORKLOADS.values():
+        for parameter in workload.parameters:
+            words = set(re.split(r"[\s.()]+", helps[parameter.name].replace(",", "")))
+            allowed = parameter.allowed
+            values = (allowed[0], allowed[-1]) if isinstance(allowed, range) else allowed
+            assert {str(value) for value in values} <= words, parameter.name
 
 
 @pytest.mark.parametrize("answer", ["n\n", ""])

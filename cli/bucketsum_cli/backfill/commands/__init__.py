@@ -32,7 +32,9 @@ class StartByDefault(OrderedGroup):
 def backfill() -> None:
     """Hash the existing objects of a bucket.
 
-    `bucketsum backfill BUCKET` starts a backfill; it runs on AWS. New objects never wait for it.
+    `bucketsum backfill BUCKET` is short for `bucketsum backfill start BUCKET`; see `bucketsum
+    backfill start --help`. The backfill runs in the stack, so you can close the terminal. New
+    objects never wait for it. BACKFILL is a name from `bucketsum backfill list`.
 
     Example: bucketsum backfill photos --dry-run
     """

@@ -26,7 +26,7 @@ _backfill_argument = click.argument("backfill_id", metavar="BACKFILL")
 @json_option
 @stack_options
 def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001 - click's way
-    """List backfills, the newest first.
+    """List backfills, newest first.
 
     Example: bucketsum backfill list
     """
@@ -47,8 +47,10 @@ def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT00
 def show(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Show progress, rate, cost so far and failures of BACKFILL.
 
-    Exits with 1 if its execution failed or if objects failed; `bucketsum failures` shows the
-    reasons.
+    BACKFILL is a name from `bucketsum backfill list`.
+
+    Exits with 1 if the backfill's execution failed or if objects failed; `bucketsum failures` shows
+    the reasons.
 
     Example: bucketsum backfill show 20261121T101500-3f9a1c
     """
@@ -68,6 +70,8 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT0
 def stop(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Stop BACKFILL; objects already queued are still hashed.
 
+    BACKFILL is a name from `bucketsum backfill list`.
+
     Example: bucketsum backfill stop 20261121T101500-3f9a1c
     """
     backfills = Backfills(target.find())
@@ -81,6 +85,8 @@ def stop(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT0
 @stack_options
 def resume(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Continue BACKFILL after it was stopped or its execution failed.
+
+    BACKFILL is a name from `bucketsum backfill list`.
 
     Example: bucketsum backfill resume 20261121T101500-3f9a1c
     """

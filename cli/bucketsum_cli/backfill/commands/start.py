@@ -16,7 +16,7 @@ from bucketsum_cli.backfill.counting import Count, count_of
 from bucketsum_cli.backfill.views import bill_as_json, print_bill
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.executions import new_execution_name
-from bucketsum_cli.options import hashed_prefix_option, json_option, stack_options, yes_option
+from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, say
 from bucketsum_cli.served_buckets import serves
 
@@ -27,28 +27,33 @@ if TYPE_CHECKING:
 
 @click.command("start")
 @click.argument("bucket", metavar="BUCKET")
-@hashed_prefix_option
+@prefix_option("Hash only keys that begin with TEXT.")
 @click.option("--versions", is_flag=True, help="Also hash overwritten versions.")
 @click.option(
     "--inventory",
     metavar="URL",
-    help="Read an S3 inventory (CSV) instead of listing: s3://BUCKET/.../manifest.json.",
+    help="Read an S3 inventory (CSV) instead of listing the bucket; its URL: "
+    "s3://BUCKET/.../manifest.json.",
 )
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of objects to queue."
 )
-@click.option("--dry-run", is_flag=True, help="Show requests, cost and time; start nothing.")
+@click.option(
+    "--dry-run",
+    is_flag=True,
+    help="Show the number of requests, the cost and the time; start nothing.",
+)
 @click.option(
     "--objects",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Estimate for N objects; do not count.",
+    help="Assume N objects instead of counting them; needs --mean-size.",
 )
 @click.option(
     "--mean-size",
     type=click.IntRange(min=0),
     metavar="BYTES",
-    help="With --objects: their mean size.",
+    help="Mean size of the objects; needs --objects.",
 )
 @yes_option
 @json_option
@@ -69,8 +74,9 @@ def start(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Hash the existing objects of BUCKET.
 
-    First counts them, and shows requests, cost and time. With --yes, nothing is counted unless
-    --dry-run is also given. Recorded objects are not read again, so a backfill can be repeated.
+    First counts them, shows the number of requests, the cost and the time, and asks for
+    confirmation. --yes skips the count (except with --dry-run) and the question. Recorded objects
+    are not read again, so a backfill can be repeated.
 
     Exits with 1 if you decline.
 

@@ -16,11 +16,12 @@ from bucketsum_cli.options import OrderedGroup
 def local() -> None:
     """Run the local AWS emulator (ministack).
 
-    The emulator needs no account, costs nothing, and uses the real template. Numbers measured on it
-    say nothing about AWS.
+    The emulator needs no AWS account, costs nothing, and uses the real template. Numbers measured
+    on it say nothing about AWS.
 
     The emulator belongs to the clone of bucketsum that contains the current folder, or else to the
-    clone that this command is installed from. BUCKETSUM_HOME names the folder of another emulator.
+    clone that this command is installed from. To use another emulator, set the environment variable
+    BUCKETSUM_HOME to its folder (default: .bucketsum in the clone).
     """
 
 

@@ -17,15 +17,19 @@ _HOME = "demo"
 
 
 @click.command("demo")
-@click.option("--sweep", is_flag=True, help="Then run a sweep of memory and chunk sizes.")
-@click.option("--keep", is_flag=True, help="Leave the demonstration's stack running.")
+@click.option(
+    "--sweep", is_flag=True, help="After the check, run the quick sweep (events/sweep-quick.json)."
+)
+@click.option(
+    "--keep", is_flag=True, help="Keep the stack running; otherwise it is deleted at the end."
+)
 @json_option
 def demo(sweep: bool, keep: bool, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Upload real files to a new stack, and check every SHA-1.
 
     The stack runs on its own local emulator, in the folder .bucketsum/demo, and does not touch
-    the stack of `bucketsum local up`. With --sweep the demonstration ends with a quick sweep and
-    the path of its report.
+    the stack of `bucketsum local up`. With --sweep, a quick sweep follows, and the path of its
+    report is printed.
 
     Exits with 1 if a digest differs or is missing, or if the sweep is incomplete.
     """

@@ -1,4 +1,4 @@
-"""`bucketsum local logs`: the log of the hasher."""
+"""`bucketsum local logs`: the log of the hashing function."""
 
 from __future__ import annotations
 
@@ -23,15 +23,19 @@ _EMULATOR_LINES: Final = 200
 
 
 @click.command("logs")
-@click.option("--follow", is_flag=True, help="Keep showing new lines; Ctrl-C stops.")
+@click.option(
+    "--follow", is_flag=True, help="Keep showing new lines until Ctrl-C; not with --emulator."
+)
 @click.option(
     "--emulator",
     "emulator_log",
     is_flag=True,
-    help="Show the emulator's own log instead of the function's.",
+    help="Show the last lines of the emulator's own log instead.",
 )
 def logs(follow: bool, emulator_log: bool) -> None:  # noqa: FBT001 - click passes by name
-    """Show the log of the hasher."""
+    """Show the log of the hashing function."""
+    if follow and emulator_log:
+        raise click.UsageError("--follow cannot be used with --emulator")
     project = emulator.local_project()
     stack = find_local_stack(project)
     if emulator_log:

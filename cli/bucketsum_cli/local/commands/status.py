@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def status(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
     """Show whether the local emulator is running, and its addresses.
 
-    Exits with 2 if it is not running.
+    Exits with 2 if the emulator is not running.
     """
     project = emulator.local_project()
     print_status(project, find_local_stack(project), as_json=as_json)

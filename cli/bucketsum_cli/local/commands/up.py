@@ -17,7 +17,7 @@ from bucketsum_cli.options import json_option
     "parameters",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A template parameter, for example MemorySize=1024; may be given more than once.",
+    help="A template parameter, for example MemorySize=1024; may be repeated.",
 )
 @json_option
 def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - click passes by name
@@ -25,9 +25,10 @@ def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - cl
 
     Waits until a test object is recorded.
 
-    If it is already running, the template is built and deployed again; objects and rows stay.
-    Parameters that are not given get the template's defaults, even if an earlier `up` set them,
-    except that MaximumConcurrency is 4, and PythonRuntime and Architecture are this machine's.
+    If the emulator is already running, the template is built and deployed again; objects and rows
+    stay. Parameters that are not given get the template's defaults, even if an earlier `up` set
+    them. Exceptions: MaximumConcurrency is 4; PythonRuntime and Architecture are those of this
+    machine.
 
     Example: bucketsum local up --parameter MemorySize=1024
     """

@@ -17,9 +17,10 @@ from bucketsum_cli.tune.commands.show import show
 
 @click.group("tune", cls=OrderedGroup)
 def tune() -> None:
-    """Measure settings of the hasher, and recommend the best.
+    """Measure settings of the hashing function, and recommend the best.
 
-    RUN is the name of a run, or `last`.
+    A run is one sweep over settings; RUN is its name, or `last` for the newest run. A cell is one
+    setting with one object and one concurrency, and is measured several times.
     """
 
 

@@ -32,9 +32,10 @@ _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 @click.command("apply")
 @click.argument("run_id", metavar="RUN")
 @click.option("--config-file", "config_file", type=click.Path(path_type=Path), metavar="FILE",
-              help="File to change; by default deploy.toml, else samconfig.toml.")  # fmt: skip
+              help="File to change; by default deploy.toml, or samconfig.toml if there is "
+                   "none.")  # fmt: skip
 @click.option("--config-env", "environment", default="default", show_default=True, metavar="NAME",
-              help="Environment in the file.")  # fmt: skip
+              help="Environment in the file, as in `sam deploy --config-env`.")  # fmt: skip
 @yes_option
 @json_option
 @stack_options
@@ -48,11 +49,12 @@ def apply(
 ) -> None:
     """Write the recommendation of RUN into deploy.toml.
 
-    The next `sam deploy` uses it. If there is no deploy.toml, changes samconfig.toml.
+    The next `sam deploy --config-file deploy.toml` uses the new values. If there is no deploy.toml,
+    samconfig.toml is changed instead.
 
     Shows the change and asks for confirmation. Everything else in the file stays as it is.
 
-    Exits with 1 if the change is not confirmed.
+    Exits with 1 if you decline.
 
     Example: bucketsum tune apply last
     """

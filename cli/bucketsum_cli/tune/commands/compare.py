@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @click.argument("before_id", metavar="RUN")
 @click.argument("after_id", metavar="RUN")
 @click.option("--after-stack", metavar="NAME",
-              help="Stack of the second RUN, if it is a different one.")  # fmt: skip
+              help="Stack of the second run, if different; not with --local.")  # fmt: skip
 @json_option
 @stack_options
 def compare(

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 @click.argument("run_id", metavar="RUN")
 @click.option("--format", "kind", type=click.Choice(["csv", "rows", "json"]), default="json",
               show_default=True,
-              help="csv: one line per sample; rows: CSV with one line per file or other part of a "
-                   "sample, if the workload has them; json: everything.")  # fmt: skip
+              help="csv: one line per sample; rows: CSV, one line per part of a sample (such as a "
+                   "file), for workloads that record parts; json: everything.")  # fmt: skip
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE",
               help="Output file; the default is stdout.")  # fmt: skip
 @json_option
@@ -40,7 +40,8 @@ def export(
 ) -> None:
     """Export everything recorded for RUN, for other programs.
 
-    With --json, stdout has the run as JSON, or the path of the file if --output is given too.
+    With --output, --json prints the path of the file, which has the format of --format. Without
+    --output, --json requires --format json.
 
     Example: bucketsum tune export last --format csv -o samples.csv
     """

@@ -25,7 +25,7 @@ _DEFAULT_LIMIT: Final = 20
 @json_option
 @stack_options
 def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001 - click's way
-    """List runs, the newest first.
+    """List runs, newest first.
 
     Example: bucketsum tune list
     """

@@ -30,7 +30,7 @@ def report(
     file: Path | None,
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
-    """Write RUN as one HTML page with plots, which opens offline.
+    """Write RUN as a self-contained HTML page with plots.
 
     Example: bucketsum tune report last -o report.html
     """

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.sweep.input import StrategyName
+from bucketsum.sweep.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
 from bucketsum.sweep.records import RunStatus
-from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
+from bucketsum.sweep.workloads import WorkloadName
 from bucketsum_cli.errors import ANSWER_IS_NO, CANNOT_DO, CannotDoError
 from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.options import json_option, stack_options, yes_option
@@ -25,9 +25,10 @@ from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.sweep_input import CommaSeparated, Size, Streams, sweep_fields, sweep_input
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_cli.tune.table_view import print_results
+from bucketsum_cli.tune.workload_options import INTEGERS, workload_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from bucketsum_cli.executions import Execution
     from bucketsum_cli.options import Target
@@ -35,56 +36,49 @@ if TYPE_CHECKING:
 
 _EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStatus.PARTIAL: 1}
 
-_INTEGERS: Final = CommaSeparated("numbers", click.INT)
 _STREAMS: Final = CommaSeparated("numbers", Streams())
-_NAMES: Final = CommaSeparated("names", click.STRING)
 _SIZES: Final = CommaSeparated("sizes", Size())
 
 
-def _own_options() -> Iterator[Any]:
-    """An option for each parameter that a workload has of its own."""
-    for name, workload in WORKLOADS.items():
-        for parameter in workload.parameters:
-            has_numbers = not isinstance(parameter.default_value, str)
-            yield click.option(
-                f"--{parameter.name.replace('_', '-')}",
-                parameter.name,
-                type=_INTEGERS if has_numbers else _NAMES,
-                metavar=f"{parameter.name.upper()},...",
-                help=f"For {name}: {parameter.choices}.",
-            )
+def _choices(names: Iterable[str], default: str) -> str:
+    return ", ".join(f"{name} (default)" if name == default else name for name in names)
 
 
 def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Options for the fields of a sweep's input; an option replaces the file's field."""
+    """Options for the fields of a sweep's input; an option overrides the file's field."""
     for option in reversed(
         (
-            click.option("--memory", "memory_mb", type=_INTEGERS, metavar="MB,...",
+            click.option("--memory", "memory_mb", type=INTEGERS, metavar="MB,...",
                          help="Memory sizes, for example 128,512,1769."),
             click.option("--chunk", "chunk_bytes", type=_SIZES, metavar="SIZE,...",
-                         help="Chunk sizes, for example 256KiB,10MB."),
+                         help="Chunk sizes, for example 256KiB,10MB; only transfer and records "
+                              "have a default."),
             click.option("--object-size", "object_bytes", type=_SIZES, metavar="SIZE,...",
                          help="Sizes of objects to generate and read, for example 100MB,1GB."),
             click.option("--key", "keys", multiple=True, metavar="KEY",
                          help="An object in the bucket for sweeps; may be repeated."),
             click.option("--streams", type=_STREAMS, metavar="N,...",
-                         help="Connections per object, for example 1,4,auto."),
-            click.option("--workload", type=click.Choice([*WorkloadName]),
-                         help=f"The work to measure; {WorkloadName.HASH} by default."),
-            *_own_options(),
-            click.option("--concurrency", type=_INTEGERS, metavar="N,...",
-                         help="Number of concurrent invocations per cell."),
-            click.option("--runs", type=int, metavar="N", help="Samples of each cell."),
-            click.option("--strategy", type=click.Choice([*StrategyName]),
-                         help="How to choose the recommended setting."),
+                         help="Connections per object, for example 1,4; auto by default."),
+            click.option("--workload", type=click.Choice([*WorkloadName]), metavar="NAME",
+                         help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}."),
+            *workload_options(),
+            click.option("--concurrency", type=INTEGERS, metavar="N,...",
+                         help="Number of concurrent invocations per cell; 1 by default."),
+            click.option("--runs", type=int, metavar="N",
+                         help=f"Number of samples of each cell; {DEFAULT_REPETITIONS} by default."),
+            click.option("--strategy", type=click.Choice([*StrategyName]), metavar="NAME",
+                         help="Rule for the recommended setting: "
+                              f"{_choices(StrategyName, StrategyName.CHEAPEST)}."),
             click.option("--weight", type=float, metavar="0..1",
-                         help="For balanced: weight of cost against speed."),
+                         help="With --strategy balanced: weight of cost, from 0 (speed alone) to 1 "
+                              "(cost alone); 0.5 by default."),
             click.option("--mb-per-s", type=float, metavar="X",
-                         help="For cheapest-at-least: the minimum speed."),
+                         help="With --strategy cheapest-at-least: minimum speed in MB/s."),
             click.option("--usd-per-gb", type=float, metavar="X",
-                         help="For fastest-below: the maximum cost."),
+                         help="With --strategy fastest-below: maximum cost in USD per GB."),
             click.option("--max-usd", type=float, metavar="X",
-                         help="Do not start if the estimated cost is higher; 5 by default."),
+                         help="Do not start if the estimated cost is higher; "
+                              f"{DEFAULT_MAX_USD:g} by default."),
         )
     ):  # fmt: skip
         command = option(command)
@@ -105,8 +99,14 @@ def _flow_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give *command* the options of `_Flow`, and pass it one as ``flow``."""
 
     @yes_option
-    @click.option("--dry-run", is_flag=True, help="Show plan, price and time; start nothing.")
-    @click.option("--no-wait", is_flag=True, help="Start the sweep, print its name and return.")
+    @click.option(
+        "--dry-run", is_flag=True, help="Show the plan, the time and the cost; start nothing."
+    )
+    @click.option(
+        "--no-wait",
+        is_flag=True,
+        help="Start the sweep, print its name and exit; `bucketsum tune show` shows its progress.",
+    )
     @json_option
     @wraps(command)
     def with_flow(
@@ -135,14 +135,16 @@ def run(
     flow: _Flow,
     **options: Any,  # noqa: ANN401 - of many types
 ) -> None:
-    """Measure the settings in FILE; options replace its fields.
+    """Measure the settings in FILE; options override its fields.
+
+    Without FILE, --memory is required. docs/tuning.md explains all values and defaults.
 
     Shows the plan, the time and the cost, asks for confirmation, and shows the progress of every
-    cell. Ctrl-C stops the sweep and cleans up. With --here, the sweep runs on this machine, not on
-    Lambda.
+    cell. After Ctrl-C, the sweep stops and cleans up. With --here, the sweep runs on this machine,
+    not on Lambda.
 
     Exits with 0 if everything was measured, with 1 if something is missing or you decline, with 2
-    if the sweep failed, with 130 if Ctrl-C stopped it.
+    if the sweep failed, and with 130 if Ctrl-C stopped it.
 
     Example: bucketsum tune run events/sweep-quick.json --local
     """

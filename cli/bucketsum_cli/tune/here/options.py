@@ -41,19 +41,21 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--bucket",
         metavar="NAME",
-        help="With --here: bucket to read; by default the stack's bucket for sweeps.",
+        help="With --here: bucket to read; by default the stack's bucket for sweeps. Required "
+        "without --stack or --local.",
     )
     @click.option(
         "--usd-per-hour",
         type=click.FloatRange(min=0, min_open=True),
         metavar="X",
-        help="With --here: price of this machine per hour.",
+        help="With --here: price of this machine per hour; without it, costs are unknown.",
     )
     @click.option(
         "--confine",
         type=click.Choice([*Confinement]),
-        help="With --here: limits of a process: none, the memory of its setting (the default if "
-        "control groups are writable), or also Lambda's CPU share.",
+        metavar="LIMIT",
+        help="With --here: limit of each process: none; memory, that of its setting (the default "
+        "if control groups are writable); or lambda, also Lambda's CPU share.",
     )
     @wraps(command)
     def with_here(

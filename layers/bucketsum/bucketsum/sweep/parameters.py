@@ -48,7 +48,7 @@ class Parameter:
     def choices(self) -> str:
         """The allowed values as a text."""
         if isinstance(self.allowed, range):
-            return f"{self.allowed[0]}..{self.allowed[-1]}"
+            return f"{self.allowed[0]:,} to {self.allowed[-1]:,}"
         return ", ".join(map(str, self.allowed))
 
     def rank(self, value: Value) -> int:

@@ -1,0 +1,51 @@
+"""Options of `bucketsum tune run` for the parameters that only one workload has."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from bucketsum.sweep.workloads import WORKLOADS
+from bucketsum_cli.tune.sweep_input import CommaSeparated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+INTEGERS: Final = CommaSeparated("numbers", click.INT)
+_NAMES: Final = CommaSeparated("names", click.STRING)
+
+_MEANINGS: Final[Mapping[str, str]] = {
+    "mode": "decompress during the download (stream), or from the disk, with members written to it "
+    "(tmp) or not (discard)",
+    "inflate": "decompression library: {}",
+    "schedule": "order of downloads and work: {}",
+    "work": "work on every archive: {}",
+    "workers": "number of threads that process archives, {}",
+    "pattern": "times at which files start: {}",
+    "client": "library or program: {}",
+    "destination": "destination of the files: {}",
+    "warm": "whether the client has read an object before (warm) or not (cold)",
+    "network": "network burst available (burst) or used up (sustained)",
+    "layout": "storage layout of the records: {}",
+    "reads": "number of records to read, {}",
+    "connections": "number of concurrent requests, {}",
+    "block_bytes": "size of a block, {}",
+    "gap_bytes": "largest gap over which two ranges are merged: {} (measured: computed from "
+    "latency and bandwidth)",
+}
+"""Parameter → its meaning; ``{}`` stands for the allowed values."""
+
+
+def workload_options() -> Iterator[Any]:
+    """Yield an option for each parameter that only one workload has."""
+    for name, workload in WORKLOADS.items():
+        for parameter in workload.parameters:
+            has_numbers = not isinstance(parameter.default_value, str)
+            yield click.option(
+                f"--{parameter.name.replace('_', '-')}",
+                parameter.name,
+                type=INTEGERS if has_numbers else _NAMES,
+                metavar="N,..." if has_numbers else "VALUE,...",
+                help=f"For {name}: {_MEANINGS[parameter.name].format(parameter.choices)}.",
+            )
