@@ -13,7 +13,7 @@ ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.p
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
 
-setup: .venv/.ready ## Create the locked environment under .venv
+setup: .venv/.ready ## Create the Python environment in .venv, with pinned versions
 
 .venv/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; v = sys.version.split()[0]; sys.exit(0 if sys.version_info >= (3, 11) else \
@@ -33,16 +33,16 @@ setup: .venv/.ready ## Create the locked environment under .venv
 demo: .venv/.ready ## Upload real files to a stack on the local emulator, check every SHA-1, and run a quick sweep (KEEP=1 keeps the stack)
 	@$(BIN)/bucketsum local demo --sweep $(if $(KEEP),--keep)
 
-test: .venv/.ready $(ASL_VALIDATOR) ## Every test, with coverage (ARGS=tests/unit: only these tests, without coverage)
+test: .venv/.ready $(ASL_VALIDATOR) ## Run every test, with coverage (ARGS=tests/unit: only these tests, without coverage)
 	@$(BIN)/pytest --numprocesses auto $(or $(ARGS),--cov --cov-report=term-missing:skip-covered)
 
-soak: .venv/.ready ## Put 100,000 objects through a stack on a new local emulator while the stack's parts fail at random (ARGS="--objects 1000")
+soak: .venv/.ready ## Hash 100,000 objects on a new local emulator while its parts fail at random (ARGS="--objects 1000": fewer objects)
 	@$(BIN)/python -m tests.soak $(ARGS)
 
 tests/template/asl/node_modules/.package-lock.json: tests/template/asl/package-lock.json
 	@npm --prefix tests/template/asl ci --silent --no-audit --no-fund || echo "asl-validator could not be fetched; its test says so" >&2
 
-check: .venv/.ready ## Format, lint, types, templates, and the layer if `sam build` made it
+check: .venv/.ready ## Check formatting, lint, types, the template, and the layer if `sam build` has built it
 	@$(BIN)/ruff format --check .
 	@$(BIN)/ruff check .
 	@$(BIN)/mypy
@@ -54,11 +54,11 @@ check: .venv/.ready ## Format, lint, types, templates, and the layer if `sam bui
 bench: .venv/.ready ## Compare speed and memory with their targets (ARGS=readers: compare S3 readers)
 	@$(BIN)/python -m bench $(ARGS)
 
-events: .venv/.ready ## Make events/ again from `sam local generate-event`
+events: .venv/.ready ## Regenerate events/ with `sam local generate-event`
 	@$(BIN)/python -m events.generate
 
 pictures: export BUCKETSUM_HOME := $(CURDIR)/.bucketsum/pictures
-pictures: .venv/.ready ## Make the pictures of the README from a run on the local emulator
+pictures: .venv/.ready ## Make the README's pictures from a run on the local emulator
 	@$(BIN)/bucketsum local up
 	@$(BIN)/python -m bench.pictures; status=$$?; $(BIN)/bucketsum local down; exit $$status
 
@@ -78,7 +78,7 @@ $(AUDIT)/.ready: .venv/.ready requirements-audit.lock
 	@$(BIN)/uv pip install --quiet --python $(AUDIT) --require-hashes --requirement requirements-audit.lock
 	@touch $@
 
-sbom: $(AUDIT)/.ready ## List the layer's packages and their hashes in dist/layer.cdx.json (CycloneDX)
+sbom: $(AUDIT)/.ready ## Write the layer's packages and their hashes to dist/layer.cdx.json (CycloneDX)
 	@mkdir -p dist
 	@$(AUDIT)/bin/cyclonedx-py requirements --output-reproducible --output-file dist/layer.cdx.json $(LAYER_LOCK)
 
@@ -86,7 +86,7 @@ audit: $(AUDIT)/.ready ## Fail if a pinned package has a known vulnerability
 	@for lock in $(LAYER_LOCK) requirements.lock; do \
 	  $(AUDIT)/bin/pip-audit --strict --progress-spinner off --disable-pip --require-hashes --requirement $$lock || exit 1; done
 
-lock: .venv/.ready ## Refresh the locked versions and hashes of the project, the layer and the audit
+lock: .venv/.ready ## Refresh the locked versions and hashes of the project, the layer and the audit tools
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --extra local --extra report --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 	@cd layers/bucketsum && $(BIN)/uv pip compile --quiet --no-deps --universal --python-version 3.11 --generate-hashes \
@@ -95,7 +95,8 @@ lock: .venv/.ready ## Refresh the locked versions and hashes of the project, the
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group audit --custom-compile-command "make lock" --output-file requirements-audit.lock
 
-clean: ## Remove everything that make creates
-	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/demo .bucketsum/soak .bucketsum/bench-stack; do \
+clean: ## Stop the local emulators, and delete all generated files that git ignores (deploy.toml stays)
+	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/*/; do \
 	  ! test -f $$home/local.json || BUCKETSUM_HOME=$$home $(BIN)/bucketsum local down; done
-	@rm -rf .venv tests/template/asl/node_modules .aws-sam .bucketsum .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache
+	@rm -rf .venv dist tests/template/asl/node_modules .aws-sam .bucketsum .coverage* .hypothesis .*_cache *.egg-info
+	@find . -name __pycache__ -prune -exec rm -rf {} +

@@ -1,1 +1,1 @@
-"""Benchmarks of bucketsum; every benchmark is a sub-command of ``python -m bench``."""
+"""Benchmarks of bucketsum; every benchmark is a subcommand of ``python -m bench``."""

@@ -1,4 +1,4 @@
-"""All benchmarks: ``python -m bench``; without a sub-command, the targets."""
+"""All benchmarks: ``python -m bench``; without a subcommand, the targets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bench.workloads.command import workloads
 def bench(context: click.Context) -> None:
     """Measure speed and memory on this machine.
 
-    Without a sub-command: the targets for the whole system, on the local emulator.
+    Without a subcommand, runs `targets`. docs/benchmarking.md explains the benchmarks.
     """
     if context.invoked_subcommand is None:
         context.invoke(targets)

@@ -23,8 +23,8 @@ DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "cost.md"
 def cost(*, as_json: bool, write_docs: bool) -> None:
     """Compute US dollars per terabyte and per million small objects.
 
-    Nothing is measured: the speeds are those in bench/measured. List prices of us-east-1, no free
-    tier.
+    Nothing is measured: the speeds are those in bench/measured. Prices are the list prices of
+    us-east-1, without the free tier.
     """
     measured = measured_in()
     show(tables(measured), as_json=as_json, origins=measured.origins, prices=PRICE_DATE)

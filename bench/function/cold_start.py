@@ -95,7 +95,8 @@ def _summary(name: str, starts: list[tuple[float, float, int]]) -> dict[str, Any
 def cold_start(runs: int, *, as_json: bool, write_docs: bool) -> None:
     """Measure cold starts of the hasher and the baseline function.
 
-    Exits with 1 if the target is missed.
+    docs/benchmarking.md explains the baseline function (Bryson, 2021) and the target. Exits with 1
+    if the target is missed.
     """
     output.note("sam build, and an interpreter like Lambda's")
     built = artefacts.build()

@@ -80,17 +80,19 @@ def _per_object_ms(seconds: Iterable[float]) -> float:
     multiple=True,
     default=tuple(TARGETS),
     show_default=True,
-    help="Memory size in MB; may be repeated.",
+    metavar="MB",
+    help="Memory size; may be repeated.",
 )
 @click.option(
     "--compare",
     type=click.Choice(list(COMPARED)),
-    help="Compare numbers of threads or batch sizes.",
+    help="Instead of the usual variants, compare numbers of threads or batch sizes.",
 )
 @click.option(
     "--object-bytes",
     type=click.IntRange(1),
-    help="Size of all objects, instead of mixed sizes.",
+    metavar="N",
+    help="Size of every object, in bytes; by default, sizes are mixed.",
 )
 @options.as_json
 @options.write_docs("bench/measured", "docs/benchmarking.md")
@@ -105,8 +107,9 @@ def function(
 ) -> None:
     """Compare the hasher and the baseline function on small objects.
 
-    Each run is a fresh process in the benchmark sandbox. Needs root. Exits with 1 if a target is
-    missed, and with 2 if the sandbox cannot be created.
+    docs/benchmarking.md explains the baseline function (Bryson, 2021) and the targets. Each run is
+    a new process in the benchmark sandbox. Needs root. Exits with 1 if a target is missed, and with
+    2 if the sandbox cannot be created.
     """
     if object_bytes and write_docs:
         raise click.UsageError("--write-docs needs the usual sizes; leave --object-bytes out")

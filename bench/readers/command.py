@@ -39,10 +39,15 @@ MEASURED: Final = PROJECT / "bench" / "measured"
     "names",
     multiple=True,
     type=click.Choice([profile.name for profile in PROFILES]),
-    help="Only this configuration; may be repeated.",
+    metavar="NAME",
+    help=f"Only this configuration: {', '.join(profile.name for profile in PROFILES)} (memory in "
+    "MB; burst: with a network burst); may be repeated.",
 )
 @click.option(
-    "--only", multiple=True, help="Only readers whose name contains this, and the baseline."
+    "--only",
+    multiple=True,
+    metavar="TEXT",
+    help="Only readers whose name contains TEXT, and the baseline; may be repeated.",
 )
 @options.runs(3)
 @click.option("--quick", is_flag=True, help="One run with an object of 20 MB, as a check.")
@@ -52,7 +57,7 @@ def readers(
 ) -> None:
     """Compare S3 readers in sandboxes with Lambda-like limits.
 
-    Readers take turns; every digest is checked. Prints Markdown; all samples go to
+    Readers take turns, and every digest is checked. Prints Markdown, and writes all samples to
     .bucketsum/bench/readers.json. Exits with 1 if a digest was wrong, and with 2 if the sandbox
     cannot be created.
     """

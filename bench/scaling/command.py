@@ -19,7 +19,7 @@ DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "scaling.md"
 @options.as_json
 @options.write_docs("docs/scaling.md")
 def scaling(*, as_json: bool, write_docs: bool) -> None:
-    """Estimate bursts and constant loads under AWS's limits.
+    """Estimate burst times and constant loads within AWS's limits.
 
     The limits are those that AWS publishes; nothing is measured.
     """

@@ -11,21 +11,22 @@ if TYPE_CHECKING:
 
     from click.decorators import FC
 
-as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print one JSON document.")
+as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 
 
-def runs(default: int, name: str = "--runs") -> Callable[[FC], FC]:
+def runs(default: int) -> Callable[[FC], FC]:
     """The number of runs of each variant."""
     return click.option(
-        name,
+        "--runs",
         type=click.IntRange(1),
         default=default,
         show_default=True,
-        help="Runs of each variant.",
+        metavar="N",
+        help="Number of runs of each variant.",
     )
 
 
 def write_docs(*files: str) -> Callable[[FC], FC]:
-    """Whether the tables are written to *files* of the project, too."""
+    """Whether the tables are also written to *files* of the project."""
     listed = " and ".join(files)
-    return click.option("--write-docs", is_flag=True, help=f"Write the tables to {listed} too.")
+    return click.option("--write-docs", is_flag=True, help=f"Also write the tables to {listed}.")

@@ -33,8 +33,8 @@ _HOME: Final = "bench-stack"
 def targets(*, write_docs: bool) -> None:
     """Compare speed and memory of the whole system with its targets.
 
-    It runs on its own local emulator, in .bucketsum/bench-stack, and does not touch the one of
-    `bucketsum local up`. Exits with 1 if a target is missed.
+    Runs on a separate local emulator in .bucketsum/bench-stack; that of `bucketsum local up` is not
+    touched. Exits with 1 if a target is missed.
     """
     project = emulator.local_project().separate(_HOME)
     results = []

@@ -31,35 +31,35 @@ if TYPE_CHECKING:
 DOCUMENT: Final = Path("bench", "measured", "unzip.md")
 
 
-def tables(turns: int) -> Iterator[Table]:
+def tables(runs: int) -> Iterator[Table]:
     """Measure each table, in the order of the articles."""
     bengtsson, others, elsotanillo = map(archives, (BENGTSSON, OTHERS, ELSOTANILLO))
-    timed = [(archive, measured(archive.path, turns)) for archive in (*bengtsson, *others)]
+    timed = [(archive, measured(archive.path, runs)) for archive in (*bengtsson, *others)]
     yield dump_and_extract(timed[: len(bengtsson)])
     yield variants(*timed[0])
     yield ratios(timed)
-    yield side_by_side.table(elsotanillo, turns)
+    yield side_by_side.table(elsotanillo, runs)
     yield split.table([bengtsson[0], *others])
 
 
 @click.command()
-@options.runs(3, "--turns")
+@options.runs(3)
 @options.as_json
 @options.write_docs(str(DOCUMENT))
-def unzip(turns: int, *, as_json: bool, write_docs: bool) -> None:
+def unzip(runs: int, *, as_json: bool, write_docs: bool) -> None:
     """Compare bucketsum with other programs that unzip.
 
-    The others are zipfile, unzip and stream-unzip. The archives are created once from files of this
-    machine, some 650 MB under .bucketsum. Three turns take about a quarter of an hour; run them
-    while the machine is idle.
+    The other programs are zipfile, unzip and stream-unzip. The archives (about 650 MB, in
+    .bucketsum) are created once, from files on this machine. The default of three runs takes about
+    15 minutes; use an idle machine.
     """
     if shutil.which("unzip") is None:
         output.note("unzip is not installed and left out; apt-get install unzip")
     origin = (
-        f"{machine()}, Python {platform.python_version()}, {turns} turns: medians, and in brackets "
+        f"{machine()}, Python {platform.python_version()}, {runs} runs: medians, and in brackets "
         "the minimum and maximum"
     )
-    results = list(tables(turns))
+    results = list(tables(runs))
     show(results, as_json=as_json, origin=origin)
     if write_docs:
         text = "\n\n".join(["", f"{origin}.", *(table.markdown() for table in results), ""])

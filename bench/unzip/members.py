@@ -60,14 +60,15 @@ Row = tuple[str, Spread | None, Spread | None, float | None]
 
 
 @click.command()
-@options.runs(5, "--turns")
+@options.runs(5)
 @options.as_json
-def members(turns: int, *, as_json: bool) -> None:
-    """Measure the writing of member rows, and peak memory.
+def members(runs: int, *, as_json: bool) -> None:
+    """Measure the speed of writing member rows, and the peak memory.
 
-    The rows are those of 10,000 members; the memory is that of an archive of 2 GB.
+    Writes the rows of 10,000 archive members to a fake DynamoDB, and hashes an archive of 2 GB with
+    128 MB of memory.
     """
-    rows = (*row_costs(turns), *memory_of_variants())
+    rows = (*row_costs(runs), *memory_of_variants())
     columns = (
         Column("step", "step"),
         *numbers("CPU s", "seconds", decimals=2),
@@ -76,28 +77,28 @@ def members(turns: int, *, as_json: bool) -> None:
     show([Table("members", columns, rows)], as_json=as_json)
 
 
-def row_costs(turns: int) -> Iterator[Row]:
+def row_costs(runs: int) -> Iterator[Row]:
     """Time to make and write rows, and to hash the same number of members."""
     results = member_results()
     [small] = archives({"10,000 small files": OTHERS["10,000 small files"]})
     with tempfile.TemporaryDirectory() as folder, fake_table(Path(folder, "requests")) as url:
-        yield _cost("rows built", turns, lambda: [member_row(CREATED, each) for each in results])
+        yield _cost("rows built", runs, lambda: [member_row(CREATED, each) for each in results])
         for name, raw in (("rows built and sent", True), ("the same by botocore alone", False)):
             rows = MemberRows(client_for(url), "digests", plainly=raw)
-            yield _cost(name, turns, partial(_send, rows, results))
+            yield _cost(name, runs, partial(_send, rows, results))
         hashed = partial(VARIANTS["bucketsum stream"], small.path, Path(folder))
-        yield _cost("hashing as many small members", turns, hashed)
+        yield _cost("hashing as many small members", runs, hashed)
 
 
-def _cost(name: str, turns: int, work: Callable[[], object]) -> Row:
+def _cost(name: str, runs: int, work: Callable[[], object]) -> Row:
     work()
-    runs = []
-    for _ in range(turns):
+    readings = []
+    for _ in range(runs):
         meter = Meter()
         work()
-        runs.append(meter.stop())
-    cpu_seconds = Spread.of(run["cpu_seconds"] for run in runs)
-    return name, cpu_seconds, Spread.of(run["seconds"] for run in runs), None
+        readings.append(meter.stop())
+    cpu_seconds = Spread.of(reading["cpu_seconds"] for reading in readings)
+    return name, cpu_seconds, Spread.of(reading["seconds"] for reading in readings), None
 
 
 def member_results() -> list[MemberResult]:

@@ -47,7 +47,7 @@ def measured(archive: Path, turns: int) -> Turns:
     archive.read_bytes()
     timings: Turns = {name: [] for name in available()}
     for number in range(turns):
-        output.note(f"{archive.stem}: turn {number + 1} of {turns}")
+        output.note(f"{archive.stem}: run {number + 1} of {turns}")
         for name, runs in timings.items():
             runs.append(_once(name, archive))
     return timings

@@ -37,8 +37,9 @@ LANGUAGES: Final = {"fetch-languages": programs.table, records.NAME: records.tab
 @click.option(
     "--only",
     multiple=True,
-    help=f"Only experiments whose name contains this: {', '.join(e.name for e in EXPERIMENTS)}, "
-    f"{', '.join(LANGUAGES)}.",
+    metavar="TEXT",
+    help="Only experiments whose name contains TEXT; may be repeated. Names: "
+    f"{', '.join((*(experiment.name for experiment in EXPERIMENTS), *LANGUAGES))}.",
 )
 @options.runs(3)
 @click.option("--quick", is_flag=True, help="One run with small data sets, as a check.")
@@ -47,11 +48,10 @@ LANGUAGES: Final = {"fetch-languages": programs.table, records.NAME: records.tab
 def workloads(
     only: tuple[str, ...], runs: int, *, quick: bool, as_json: bool, write_docs: bool
 ) -> None:
-    """Measure the sweep's workloads in the sandbox.
+    """Measure the workloads of sweeps in the benchmark sandbox.
 
-    The cells are those of sweeps, and the prober's own code measures them. Some experiments compare
-    the same work in other languages. Exits with 1 if a result was wrong, and with 2 if the sandbox
-    cannot be created.
+    The measuring code is the same as on Lambda. Some experiments compare the same work in other
+    languages. Exits with 1 if a result was wrong, and with 2 if the sandbox cannot be created.
     """
     if quick and write_docs:
         raise click.UsageError("--quick measures too little for --write-docs; leave one out")

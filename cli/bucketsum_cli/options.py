@@ -106,7 +106,7 @@ def stack_options(command: Callable[..., None]) -> Callable[..., None]:
         "--region",
         metavar="NAME",
         callback=_not_empty,
-        help="Region of the stack; by default that of your AWS configuration.",
+        help="AWS Region; by default that of your AWS configuration.",
     )
     @click.option(
         "--profile",

@@ -59,6 +59,7 @@ def test_help_lists_the_commands_in_the_order_of_their_use(run: Run) -> None:
         "local", "put", "ls", "show", "find", "check", "status", "failures", "redrive",
         "stop", "selftest", "buckets", "attach", "detach", "backfill", "tune", "delete",
     ]  # fmt: skip
+    assert not [line for line in lines if line.endswith("...") or not line.endswith(".")]
 
 
 def test_unknown_command_is_an_error_whose_text_cannot_act(run: Run) -> None:

@@ -21,7 +21,7 @@ _MEMORY_BYTES: Final = 2 * 1024**3
 
 @click.group()
 def main() -> None:
-    """Feed a parser with changed inputs, until an input breaks a rule."""
+    """Feed mutated inputs to a parser, until one breaks a rule or the time is up."""
 
 
 def _command_of(target: FuzzTarget) -> click.Command:
@@ -33,16 +33,24 @@ def _command_of(target: FuzzTarget) -> click.Command:
         type=click.IntRange(1),
         default=60,
         show_default=True,
-        help="CPU time, so that a busy machine checks as many inputs.",
+        metavar="N",
+        help="CPU time in seconds, so that a busy machine checks as many inputs as an idle one.",
     )
     @click.option(
-        "--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the changes."
+        "--seed",
+        type=click.IntRange(0),
+        default=0,
+        show_default=True,
+        metavar="N",
+        help="Seed of the random changes.",
     )
     @click.option(
         "--corpus",
         type=click.Path(path_type=Path, file_okay=False),
         default=CORPUS / target.name,
-        help="Folder of inputs; a finding is added to it.",
+        metavar="FOLDER",
+        help=f"Folder of inputs, by default tests/fuzz/corpus/{target.name}; an input that breaks "
+        "a rule is saved there.",
     )
     def command(seconds: int, seed: int, corpus: Path) -> None:
         _run(target, seconds, seed, corpus)

@@ -27,7 +27,7 @@ _LISTED: Final = replace(LANDED, sequencer=NO_SEQUENCER)
 def check(data: bytes) -> None:
     """Parse queue messages; only MalformedMessage may be raised.
 
-    Texts of errors are short; messages that are written and read again stay the same.
+    Error texts must be short, and a message must stay the same when it is written and read back.
     """
     body = data.decode(errors="replace")
     for parse in (_check_events, _check_listed, _check_slice):

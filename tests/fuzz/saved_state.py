@@ -37,7 +37,7 @@ _TRUE_STATES: Final = {
 def check(data: bytes) -> None:
     """Load saved states; only DamagedProgress may be raised.
 
-    The saved state of a long object continues to the digest of hashlib.
+    Hashing that is resumed from a saved state must give the same digest as hashlib.
     """
     try:
         item = _dynamodb_item(json.loads(data))

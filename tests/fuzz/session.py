@@ -29,7 +29,7 @@ class FuzzTarget:
     """A parser, and the rules that hold for any input of it.
 
     Attributes:
-        name: Name of the sub-command, and of the folder of the corpus.
+        name: Name of the subcommand, and of the folder of the corpus.
         check: Parses an input; raises if a rule is broken.
         seeds: Inputs to begin with, in addition to the corpus.
     """

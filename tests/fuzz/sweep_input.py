@@ -19,7 +19,7 @@ _EVENTS: Final = Path(__file__).parents[2] / "events"
 def check(data: bytes) -> None:
     """Plan sweep inputs; only BadSweep may be raised.
 
-    Texts of errors are short, and the size of the plan is bounded.
+    Error texts must be short, and the size of the plan must be bounded.
     """
     try:
         raw = json.loads(data)

@@ -53,7 +53,7 @@ def test_a_seed_repeats_its_cases() -> None:
 
 
 def test_every_target_has_a_command() -> None:
-    """The sub-commands are the targets."""
+    """The subcommands are the targets."""
     assert set(main.commands) == {target.name for target in TARGETS} == set(CASES)
     assert CliRunner().invoke(main, ["notifications", "--help"]).exit_code == 0
 

@@ -21,25 +21,34 @@ _DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "reliability.md"
     type=click.IntRange(1),
     default=1000,
     show_default=True,
-    help="Number of schedules.",
+    metavar="N",
+    help="Number of schedules; ignored with --planted-bugs.",
 )
 @click.option(
     "--seed",
     type=click.IntRange(0),
     default=0,
     show_default=True,
+    metavar="N",
     help="Seed of the first schedule.",
 )
 @click.option("--trace", is_flag=True, help="Print each schedule step by step.")
 @click.option(
-    "--planted-bugs", is_flag=True, help="Look for each planted bug instead of running schedules."
+    "--planted-bugs",
+    is_flag=True,
+    help="Instead, plant each known bug in the code, and run schedules until it is found.",
 )
-@click.option("--write-docs", is_flag=True, help="With --planted-bugs: write the table.")
+@click.option(
+    "--write-docs",
+    is_flag=True,
+    help="With --planted-bugs: write the table to docs/reliability.md.",
+)
 def main(schedules: int, seed: int, *, trace: bool, planted_bugs: bool, write_docs: bool) -> None:
     """Run the product's own code against models of S3, SQS, DynamoDB and Lambda.
 
-    Prints the steps of the first schedule that breaks a promise. Exits with 1 if one does, or if a
-    planted bug is not found.
+    A schedule is one random sequence of events and faults. Prints the steps of the first schedule
+    that breaks a promise of docs/reliability.md, and exits with 1. With --planted-bugs, exits with
+    1 if a bug is not found.
     """
     if planted_bugs:
         _look_for_planted_bugs(seed, write_docs=write_docs)

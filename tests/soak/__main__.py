@@ -55,6 +55,7 @@ class _Progress:
     type=click.IntRange(1),
     default=_OBJECTS,
     show_default=True,
+    metavar="N",
     help="Number of objects.",
 )
 @click.option(
@@ -62,15 +63,17 @@ class _Progress:
     type=click.IntRange(0),
     default=1,
     show_default=True,
+    metavar="N",
     help="Seed of the objects and faults.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print a JSON document.")
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
 @click.option("--write-docs", is_flag=True, help="Write the result to docs/reliability.md.")
 def main(objects: int, seed: int, *, as_json: bool, write_docs: bool) -> None:
-    """Put objects through a stack on a new local emulator while the stack's parts fail at random.
+    """Hash objects on a new local emulator while its parts fail at random.
 
     Workers are killed, connections are cut, and S3 answers with errors, resets and stalls. Exits
-    with 1 if a version is lost, a digest is wrong, a worker's memory grows, or it logs too much.
+    with 1 if a version is lost, a digest is wrong, the memory of a worker varies by more than 5 %,
+    or the functions log more than 4,000 bytes per event.
     """
     unwind_on_signals()
     project = LocalProject.at(_ROOT).separate("soak")

@@ -33,7 +33,7 @@ def read_stream(
 def check(data: bytes) -> None:
     """Read zip archives; results must agree with zipfile.
 
-    Nothing may be raised, and all limits hold.
+    No exception may be raised, and all limits must hold.
 
     Raises:
         AssertionError: A rule is broken.

@@ -104,9 +104,9 @@ def attach(
     """Hash new objects in BUCKET from now on, and record deletions.
 
     For existing objects, run `bucketsum backfill BUCKET` afterwards. Adds a notification to the
-    bucket and keeps all others; if the bucket has others, asks for confirmation first. S3 allows
-    only one notification of the same events for overlapping keys. If another one overlaps, use
-    --via eventbridge: it covers all keys, so --prefix and --suffix cannot be used with it.
+    bucket; if it has other notifications, keeps them and asks for confirmation first. S3 does not
+    allow two notifications of the same events for overlapping keys. In this case, use --via
+    eventbridge: it covers all keys, so --prefix and --suffix cannot be used with it.
 
     The bucket must be listed in the stack's parameters; --deploy adds it. If it is not listed and
     --deploy is not given, the command only shows how to add it, and attaches nothing. Attaching a

@@ -64,7 +64,7 @@ class UploadedFile:
     default=DEFAULT_TIMEOUT_SECONDS,
     show_default=True,
     metavar="SECONDS",
-    help="Maximum wait for the digests.",
+    help="Maximum time to wait for the digests.",
 )
 @json_option
 @bucket_options

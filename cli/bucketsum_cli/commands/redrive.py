@@ -33,7 +33,7 @@ _HOLD_SECONDS: Final = 600
     "keys",
     multiple=True,
     metavar="KEY",
-    help="Retry the unreadable versions of KEY instead of messages; may be repeated.",
+    help="Retry the unreadable versions of KEY instead of failed messages; may be repeated.",
 )
 @yes_option
 @click.option(

@@ -16,23 +16,23 @@ INTEGERS: Final = CommaSeparated("numbers", click.INT)
 _NAMES: Final = CommaSeparated("names", click.STRING)
 
 _MEANINGS: Final[Mapping[str, str]] = {
-    "mode": "decompress during the download (stream), or from the disk, with members written to it "
-    "(tmp) or not (discard)",
-    "inflate": "decompression library: {}",
-    "schedule": "order of downloads and work: {}",
-    "work": "work on every archive: {}",
-    "workers": "number of threads that process archives, {}",
-    "pattern": "times at which files start: {}",
-    "client": "library or program: {}",
-    "destination": "destination of the files: {}",
+    "mode": "decompress during the download (stream), write archive and members to the disk (tmp), "
+    "or only the archive (discard)",
+    "inflate": "decompression library ({})",
+    "schedule": "order of downloads and work ({})",
+    "work": "work on every archive ({})",
+    "workers": "number of threads that process archives ({})",
+    "pattern": "times at which files start ({})",
+    "client": "library or program ({})",
+    "destination": "destination of the files ({})",
     "warm": "whether the client has read an object before (warm) or not (cold)",
     "network": "network burst available (burst) or used up (sustained)",
-    "layout": "storage layout of the records: {}",
-    "reads": "number of records to read, {}",
-    "connections": "number of concurrent requests, {}",
-    "block_bytes": "size of a block, {}",
-    "gap_bytes": "largest gap over which two ranges are merged: {} (measured: computed from "
-    "latency and bandwidth)",
+    "layout": "storage layout of the records ({})",
+    "reads": "number of records to read ({})",
+    "connections": "number of concurrent requests ({})",
+    "block_bytes": "size of a block ({})",
+    "gap_bytes": "largest gap over which two ranges are merged ({}); measured is computed from "
+    "latency and bandwidth",
 }
 """Parameter → its meaning; ``{}`` stands for the allowed values."""
 

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     "--objects",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Assume N objects instead of counting them; needs --mean-size.",
+    help="Assume N objects instead of counting; needs --mean-size.",
 )
 @click.option(
     "--mean-size",
@@ -74,7 +74,7 @@ def start(  # noqa: PLR0913 - one parameter for each option
 ) -> None:
     """Hash the existing objects of BUCKET.
 
-    First counts them, shows the number of requests, the cost and the time, and asks for
+    First counts the objects, shows the number of requests, the cost and the time, and asks for
     confirmation. --yes skips the count (except with --dry-run) and the question. Recorded objects
     are not read again, so a backfill can be repeated.
 

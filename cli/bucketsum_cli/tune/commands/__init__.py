@@ -17,10 +17,11 @@ from bucketsum_cli.tune.commands.show import show
 
 @click.group("tune", cls=OrderedGroup)
 def tune() -> None:
-    """Measure settings of the hashing function, and recommend the best.
+    """Measure and recommend settings of the hashing function.
 
-    A run is one sweep over settings; RUN is its name, or `last` for the newest run. A cell is one
-    setting with one object and one concurrency, and is measured several times.
+    A sweep measures every combination of settings, objects and concurrencies several times; each
+    combination is a cell. A run is one execution of a sweep; RUN is its name, or `last` for the
+    newest run.
     """
 
 

@@ -35,7 +35,7 @@ _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
               help="File to change; by default deploy.toml, or samconfig.toml if there is "
                    "none.")  # fmt: skip
 @click.option("--config-env", "environment", default="default", show_default=True, metavar="NAME",
-              help="Environment in the file, as in `sam deploy --config-env`.")  # fmt: skip
+              help="Environment in the file, as for `sam deploy`.")  # fmt: skip
 @yes_option
 @json_option
 @stack_options
@@ -48,6 +48,8 @@ def apply(
     as_json: bool,  # noqa: FBT001 - click passes by name
 ) -> None:
     """Write the recommendation of RUN into deploy.toml.
+
+    RUN is a name from `bucketsum tune list`, or `last`.
 
     The next `sam deploy --config-file deploy.toml` uses the new values. If there is no deploy.toml,
     samconfig.toml is changed instead.

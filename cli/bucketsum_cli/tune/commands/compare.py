@@ -37,6 +37,8 @@ def compare(
 ) -> None:
     """Compare the speed and cost of two runs, cell by cell.
 
+    Each RUN is a name from `bucketsum tune list`, or `last`.
+
     Example: bucketsum tune compare 20261121T041500-abcdef last
     """
     if target.local and after_stack:

@@ -40,6 +40,8 @@ def export(
 ) -> None:
     """Export everything recorded for RUN, for other programs.
 
+    RUN is a name from `bucketsum tune list`, or `last`.
+
     With --output, --json prints the path of the file, which has the format of --format. Without
     --output, --json requires --format json.
 

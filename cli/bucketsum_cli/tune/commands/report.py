@@ -32,6 +32,8 @@ def report(
 ) -> None:
     """Write RUN as a self-contained HTML page with plots.
 
+    RUN is a name from `bucketsum tune list`, or `last`.
+
     Example: bucketsum tune report last -o report.html
     """
     results = results_in(target, run_id)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 def show(target: Target, run_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Show times, MB/s, spread and cost of each cell of RUN.
 
+    RUN is a name from `bucketsum tune list`, or `last`.
+
     Example: bucketsum tune show last
     """
     results = results_in(target, run_id)

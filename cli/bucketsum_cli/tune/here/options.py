@@ -54,8 +54,9 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
         "--confine",
         type=click.Choice([*Confinement]),
         metavar="LIMIT",
-        help="With --here: limit of each process: none; memory, that of its setting (the default "
-        "if control groups are writable); or lambda, also Lambda's CPU share.",
+        help="With --here: limit each process to the memory of its setting (memory; the default "
+        "if control groups are writable), also to Lambda's CPU share (lambda), or not at all "
+        "(none).",
     )
     @wraps(command)
     def with_here(
