@@ -1,6 +1,6 @@
-"""Make the files of this folder from `sam local generate-event`, corrected to match AWS.
+"""Generate the files of this folder with `sam local generate-event`, corrected to match AWS.
 
-`make events` writes them again. With `--bucket` it first uploads the objects that the events refer
+`make events` does so. With `--bucket` it first uploads the objects that the events refer
 to, and writes events that name this bucket and the versions of the objects there.
 """
 
@@ -184,9 +184,10 @@ def _iso(when: datetime, precision: str = "milliseconds") -> str:
 def main() -> None:
     """Read the command line and write the events."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--into", type=Path, default=Path(__file__).parent, help="folder to write")
+    parser.add_argument("--into", type=Path, default=Path(__file__).parent, metavar="FOLDER",
+                        help="folder to write to; by default the folder events")  # fmt: skip
     parser.add_argument(
-        "--bucket", help="upload the objects into this bucket, which keeps versions"
+        "--bucket", metavar="NAME", help="upload the objects to this bucket with versioning"
     )
     options = parser.parse_args()
     bucket, versions = objects.BUCKET, objects.EXAMPLE_VERSIONS

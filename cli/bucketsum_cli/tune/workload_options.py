@@ -16,20 +16,19 @@ INTEGERS: Final = CommaSeparated("numbers", click.INT)
 _NAMES: Final = CommaSeparated("names", click.STRING)
 
 _MEANINGS: Final[Mapping[str, str]] = {
-    "mode": "decompress during the download (stream), write archive and members to the disk (tmp), "
-    "or only the archive (discard)",
+    "mode": "stream (no disk), tmp (archive and members on the disk), discard (only the archive)",
     "inflate": "decompression library ({})",
     "schedule": "order of downloads and work ({})",
-    "work": "work on every archive ({})",
-    "workers": "number of threads that process archives ({})",
+    "work": "{}",
+    "workers": "number of threads ({})",
     "pattern": "times at which files start ({})",
-    "client": "library or program ({})",
-    "destination": "destination of the files ({})",
-    "warm": "whether the client has read an object before (warm) or not (cold)",
-    "network": "network burst available (burst) or used up (sustained)",
-    "layout": "storage layout of the records ({})",
-    "reads": "number of records to read ({})",
-    "connections": "number of concurrent requests ({})",
+    "client": "{}",
+    "destination": "{}",
+    "warm": "cold, or warm (client used before)",
+    "network": "burst, or sustained (burst used up)",
+    "layout": "layout of the data ({})",
+    "reads": "records to read ({})",
+    "connections": "concurrent requests ({})",
     "block_bytes": "size of a block ({})",
     "gap_bytes": "largest gap over which two ranges are merged ({}); measured is computed from "
     "latency and bandwidth",

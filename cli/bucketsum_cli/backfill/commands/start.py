@@ -75,8 +75,8 @@ def start(  # noqa: PLR0913 - one parameter for each option
     """Hash the existing objects of BUCKET.
 
     First counts the objects, shows the number of requests, the cost and the time, and asks for
-    confirmation. --yes skips the count (except with --dry-run) and the question. Recorded objects
-    are not read again, so a backfill can be repeated.
+    confirmation. With --yes, the backfill starts at once, without a count. Recorded objects are not
+    read again, so a backfill can be repeated.
 
     Exits with 1 if you decline.
 

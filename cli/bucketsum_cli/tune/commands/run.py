@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.sweep.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
 from bucketsum.sweep.records import RunStatus
 from bucketsum.sweep.workloads import WorkloadName
@@ -54,31 +55,30 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
                          help="Chunk sizes, for example 256KiB,10MB; only transfer and records "
                               "have a default."),
             click.option("--object-size", "object_bytes", type=_SIZES, metavar="SIZE,...",
-                         help="Sizes of objects to generate and read, for example 100MB,1GB."),
+                         help="Sizes of objects to generate, such as 100MB,1GB."),
             click.option("--key", "keys", multiple=True, metavar="KEY",
-                         help="An object in the bucket for sweeps; may be repeated."),
+                         help="Object in the bucket for sweeps; may be repeated."),
             click.option("--streams", type=_STREAMS, metavar="N,...",
-                         help="Connections per object, for example 1,4; auto by default."),
+                         help=f"Connections per object: 1 to {STREAMS_MAX}, or auto (default)."),
             click.option("--workload", type=click.Choice([*WorkloadName]), metavar="NAME",
                          help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}."),
             *workload_options(),
             click.option("--concurrency", type=INTEGERS, metavar="N,...",
-                         help="Number of concurrent invocations per cell; 1 by default."),
+                         help="Concurrent invocations per cell; 1 by default."),
             click.option("--runs", type=int, metavar="N",
                          help=f"Number of samples of each cell; {DEFAULT_REPETITIONS} by default."),
             click.option("--strategy", type=click.Choice([*StrategyName]), metavar="NAME",
-                         help="Rule for the recommended setting: "
+                         help="Recommended setting: "
                               f"{_choices(StrategyName, StrategyName.CHEAPEST)}."),
             click.option("--weight", type=float, metavar="0..1",
                          help="With --strategy balanced: weight of cost, from 0 (speed alone) to 1 "
                               "(cost alone); 0.5 by default."),
             click.option("--mb-per-s", type=float, metavar="X",
-                         help="With --strategy cheapest-at-least: minimum speed in MB/s."),
+                         help="With --strategy cheapest-at-least: minimum MB/s."),
             click.option("--usd-per-gb", type=float, metavar="X",
-                         help="With --strategy fastest-below: maximum cost in USD per GB."),
+                         help="With --strategy fastest-below: maximum USD per GB."),
             click.option("--max-usd", type=float, metavar="X",
-                         help="Do not start if the estimated cost is higher; "
-                              f"{DEFAULT_MAX_USD:g} by default."),
+                         help=f"Refuse a higher estimated cost; {DEFAULT_MAX_USD:g} by default."),
         )
     ):  # fmt: skip
         command = option(command)
@@ -99,9 +99,7 @@ def _flow_options(command: Callable[..., None]) -> Callable[..., None]:
     """Give *command* the options of `_Flow`, and pass it one as ``flow``."""
 
     @yes_option
-    @click.option(
-        "--dry-run", is_flag=True, help="Show the plan, the time and the cost; start nothing."
-    )
+    @click.option("--dry-run", is_flag=True, help="Show the plan, cost and time; start nothing.")
     @click.option(
         "--no-wait",
         is_flag=True,

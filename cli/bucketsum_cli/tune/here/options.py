@@ -36,13 +36,13 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
         "--here",
         "is_here",
         is_flag=True,
-        help="Measure on this machine, without Lambda; see docs/tuning.md.",
+        help="Measure on this machine; see docs/tuning.md.",
     )
     @click.option(
         "--bucket",
         metavar="NAME",
-        help="With --here: bucket to read; by default the stack's bucket for sweeps. Required "
-        "without --stack or --local.",
+        help="With --here: bucket to read; optional with --stack or --local (default: the bucket "
+        "for sweeps).",
     )
     @click.option(
         "--usd-per-hour",
