@@ -93,7 +93,7 @@ def hashed(place: RowKey, content: bytes, sequencer: str = "01", **facts: Any) -
     return _row(place, content, sequencer, known | facts)
 
 
-def record_deletion(stack: Stack, row: Row | RowKey) -> None:
+def record_deletion(stack: Stack, row: Row | RowKey, sequencer: str = "0F") -> None:
     """Record that S3 deleted the version of *row*; the object stays in the bucket."""
     deleted = ObjectDeleted(
         bucket=row.bucket,
@@ -101,7 +101,7 @@ def record_deletion(stack: Stack, row: Row | RowKey) -> None:
         version_id=row.entry,
         is_marker=False,
         deleted_by=DeletedBy.REQUEST,
-        sequencer="0F",
+        sequencer=sequencer,
         event_time="2026-11-21T03:04:05.000Z",
     )
     recorder = Deletions(stack.client("dynamodb"), stack.table, 0)

@@ -20,6 +20,7 @@ from tests.cli.deployed import (
     deploy_measurements,
     hashed,
     member,
+    record_deletion,
     set_aside,
     unreadable,
 )
@@ -29,7 +30,7 @@ from tests.support.sam_template import load_template
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
 from bucketsum.archives.values import ArchiveStatus
-from bucketsum.digest_rows import Row, RowKey
+from bucketsum.digest_rows import NULL_VERSION, Row, RowKey
 from bucketsum.digests_table import DigestsTable
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum_cli.commands import selftest
@@ -67,7 +68,7 @@ OBJECT_LINES: Final = [
 
 
 class Hasher(DigestsTable):
-    """A digests table whose hasher has just finished whatever is looked up."""
+    """A digests table whose hasher has just finished all events of whatever is looked up."""
 
     def __init__(self, stack: Stack, world: World) -> None:
         super().__init__(stack.client("dynamodb"), stack.table)
@@ -75,20 +76,33 @@ class Hasher(DigestsTable):
         self._world = world
 
     def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
-        """Hash the objects that have no row yet, then look."""
+        """Hash the objects that have no row yet, and record what was deleted; then look."""
         wanted = list(row_keys)
         with as_fake():
             for row_key in wanted:
-                if self._world.hashes and self.row_at(row_key) is None:
-                    self.record(self._row(row_key))
+                if self._world.hashes:
+                    self._work_on(row_key)
         return super().rows_at(wanted)
+
+    def _work_on(self, row_key: RowKey) -> None:
+        recorded, etag = self.row_at(row_key), self._etag(row_key)
+        if recorded is None or etag not in {None, recorded.etag}:
+            self.record(self._row(row_key))
+        elif etag is None and self._world.records_deletions and recorded.deletion is None:
+            sequencer = f"{self._world.next_sequencer():04X}"
+            record_deletion(self._world.stack, row_key, self._world.deletion_prefix + sequencer)
+
+    def _etag(self, row_key: RowKey) -> str | None:
+        """The entity tag of the object; None if it is deleted."""
+        try:
+            return self._s3.head_object(**_place(row_key))["ETag"].strip('"')
+        except ClientError:
+            return None
 
     def _row(self, row_key: RowKey) -> Row:
         sequencer = f"{self._world.next_sequencer():04X}"
         try:
-            answer = self._s3.get_object(
-                Bucket=row_key.bucket, Key=row_key.key, VersionId=row_key.entry
-            )
+            answer = self._s3.get_object(**_place(row_key))
         except ClientError:
             return unreadable(row_key, b"", "archived in Glacier", sequencer)
         content = answer["Body"].read()
@@ -108,12 +122,20 @@ class Hasher(DigestsTable):
                 writer.put(hashed(place, data, sequencer, member=member(path)))
 
 
+def _place(row_key: RowKey) -> dict[str, Any]:
+    """Where S3 has the object; moto has no version ``null``."""
+    version = {} if row_key.entry == NULL_VERSION else {"VersionId": row_key.entry}
+    return {"Bucket": row_key.bucket, "Key": row_key.key, **version}
+
+
 class World:
     """A deployed stack, healthy until a test changes it.
 
     Attributes:
         answers: Operation → answer, of what moto does not have.
         hashes: Whether objects get their rows.
+        records_deletions: Whether the rows of deleted objects are marked.
+        deletion_prefix: Digits before the sequencer of every deletion.
         added: Bytes that the hasher reads too much.
         added_to_members: The same, in each member of an archive.
         archive: The result for archives; None if they are read as plain objects.
@@ -166,6 +188,8 @@ class World:
             "SendMessage": self._moved,
         }
         self.hashes = True
+        self.records_deletions = True
+        self.deletion_prefix = ""
         self.added = b""
         self.added_to_members = b""
         self.archive: ArchiveRecord | None = READ
@@ -339,6 +363,8 @@ BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
     ("overwritten", change(added=b"x"), "failed", "the row has"),
     ("sequencer", change(hashes=False), "failed", "no row"),
     ("sequencer", change(sequencers=itertools.count(9, -1)), "failed", "does not grow"),
+    ("sequencer", change(records_deletions=False), "failed", "not marked as deleted"),
+    ("sequencer", change(deletion_prefix="80"), "failed", "0001 then 800002 then 0003"),
     ("duplicate", change(hashes=False), "failed", "no row"),
     ("duplicate", change(lines=[]), "failed", "no log line"),
     ("deleted", change(hashes=False), "failed", "no row"),
@@ -438,13 +464,25 @@ def test_object_that_the_emulator_reads_from_glacier_is_a_known_difference(
     assert result_of(run, "traces")["outcome"] == "known difference"
 
 
-@pytest.mark.parametrize("name", ["overwritten", "sequencer", "missing-version"])
+@pytest.mark.parametrize("name", ["overwritten", "missing-version"])
 def test_bucket_without_versions_skips_what_needs_them(run: Run, world: World, name: str) -> None:
     """An existing bucket may keep none; then a key has one row."""
     world.stack.client("s3").put_bucket_versioning(
         Bucket=BUCKET, VersioningConfiguration={"Status": "Suspended"}
     )
     assert result_of(run, name)["outcome"] == "skipped"
+
+
+@pytest.mark.parametrize(("prefix", "outcome"), [("", "passed"), ("80", "failed")])
+def test_without_versions_the_order_of_a_deletion_decides(
+    run: Run, world: World, prefix: str, outcome: str
+) -> None:
+    """The row of an object that is put after a deletion would show this deletion."""
+    world.stack.client("s3").put_bucket_versioning(
+        Bucket=BUCKET, VersioningConfiguration={"Status": "Suspended"}
+    )
+    world.deletion_prefix = prefix
+    assert result_of(run, "sequencer")["outcome"] == outcome
 
 
 def test_what_is_not_permitted_is_skipped_and_other_refusals_fail(run: Run, world: World) -> None:

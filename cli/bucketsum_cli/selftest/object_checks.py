@@ -23,7 +23,7 @@ from bucketsum_cli.selftest.check import (
 )
 
 if TYPE_CHECKING:
-    from bucketsum.digest_rows import Row, RowKey
+    from bucketsum.digest_rows import Row
     from bucketsum_cli.selftest.check import Finding
     from bucketsum_cli.selftest.scratch import Scratch
 
@@ -62,12 +62,9 @@ def _multipart(scratch: Scratch) -> Finding:
     return _compared(scratch.row(scratch.put_in_parts("multipart", _LARGE)), _LARGE)
 
 
-def _two_versions(scratch: Scratch, name: str) -> list[tuple[RowKey, bytes]]:
-    return [(scratch.put(name, content), content) for content in (b"first", b"second")]
-
-
 def _overwritten(scratch: Scratch) -> Finding:
-    versions = _two_versions(scratch, "overwritten")
+    contents = (b"first", b"second")
+    versions = [(scratch.put("overwritten", content), content) for content in contents]
     if versions[0][0].entry == NULL_VERSION:
         return skipped(_UNVERSIONED)
     findings = [_compared(scratch.row(row_key), content) for row_key, content in versions]
@@ -75,15 +72,24 @@ def _overwritten(scratch: Scratch) -> Finding:
 
 
 def _sequencer(scratch: Scratch) -> Finding:
-    versions = _two_versions(scratch, "sequencer")
-    if versions[0][0].entry == NULL_VERSION:
-        return skipped(_UNVERSIONED)
-    rows = [scratch.row(row_key) for row_key, _ in versions]
-    first, second = (row.sequencer if row else None for row in rows)
-    if first is None or second is None:
+    """Without versions, a wrong order would leave the new object marked as deleted."""
+    content = b"put again"
+    row_key = scratch.put("sequencer", b"deleted")
+    first = scratch.row(row_key)
+    if first is None:
         return failed(_NO_ROW)
-    order = f"{first.rstrip('0')} then {second.rstrip('0')}"
-    return passed(order) if first < second else failed(f"it does not grow: {order}")
+    scratch.delete_object(first)
+    deleted = scratch.row_with(row_key, lambda row: row.deletion is not None)
+    if deleted is None or deleted.deletion is None:
+        return failed("the row is not marked as deleted within the time")
+    row_key = scratch.put("sequencer", content)
+    second = scratch.row_with(row_key, lambda row: row.sha1 == _sha1(content))
+    if second is None:
+        return failed(_NO_ROW)
+    sequencers = (first.sequencer, deleted.deletion.sequencer, second.sequencer)
+    order = " then ".join(sequencer.rstrip("0") for sequencer in sequencers)
+    grows = sorted(sequencers) == list(sequencers)
+    return passed(order) if grows else failed(f"it does not grow: {order}")
 
 
 def _duplicate(scratch: Scratch) -> Finding:
@@ -191,7 +197,7 @@ OBJECT_CHECKS: Final = (
     Check("odd-key", "a key with spaces, +, % and unicode is decoded", _odd_key, 1),
     Check("multipart", "an object in parts is read whole", _multipart, 2),
     Check("overwritten", "each version of a key has its row", _overwritten, 2),
-    Check("sequencer", "sequencers of one key grow", _sequencer, 2),
+    Check("sequencer", "sequencers of one key grow, a deletion's too", _sequencer, 3),
     Check("duplicate", "an event that comes twice changes nothing", _duplicate, 2),
     Check("deleted", "a key deleted before it is read is gone", _deleted, 2),
     Check("missing-version", "a missing version is gone, if S3 answers 404", _missing_version, 2),

@@ -72,9 +72,13 @@ class Scratch:
         answer = self._s3.head_object(Bucket=bucket, Key=key)
         return RowKey(bucket, key, answer.get("VersionId", NULL_VERSION))
 
+    def delete_object(self, row: Row) -> None:
+        """Delete the object version of *row* for good; its row stays."""
+        self._s3.delete_object(Bucket=row.bucket, Key=row.key, VersionId=row.entry)
+
     def delete(self, row: Row) -> None:
         """Delete the object version of *row* for good, and its row."""
-        self._s3.delete_object(Bucket=row.bucket, Key=row.key, VersionId=row.entry)
+        self.delete_object(row)
         item = key_of(RowKey(row.bucket, row.key, row.entry))
         self.stack.client("dynamodb").delete_item(TableName=self.stack.table, Key=item)
 
@@ -94,8 +98,17 @@ class Scratch:
 
     def row(self, row_key: RowKey) -> Row | None:
         """Wait for the row."""
+        return self.row_with(row_key, lambda _row: True)
+
+    def row_with(self, row_key: RowKey, is_wanted: Callable[[Row], bool]) -> Row | None:
+        """Wait until the row is as wanted."""
         table = self.stack.digests_table()
-        return self.until(lambda: table.rows_at([row_key]).get(row_key))
+
+        def look() -> Row | None:
+            row = table.rows_at([row_key]).get(row_key)
+            return row if row and is_wanted(row) else None
+
+        return self.until(look)
 
     def send_again(self, row: Row) -> None:
         """Send the event of *row* to the arrivals queue."""
