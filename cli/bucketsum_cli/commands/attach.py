@@ -103,10 +103,11 @@ def attach(
 ) -> None:
     """Hash new objects in BUCKET from now on, and record deletions.
 
-    For existing objects, run `bucketsum backfill BUCKET` afterwards. Adds a notification to the
-    bucket; if it has other notifications, keeps them and asks for confirmation first. S3 does not
-    allow two notifications of the same events for overlapping keys. In this case, use --via
-    eventbridge: it covers all keys, so --prefix and --suffix cannot be used with it.
+    Adds a notification to the bucket, which S3 applies after about five minutes; if the bucket has
+    other notifications, keeps them and asks for confirmation first. For existing objects, run
+    `bucketsum backfill BUCKET` ten minutes later. S3 does not allow two notifications of the same
+    events for overlapping keys. In this case, use --via eventbridge: it covers all keys, so
+    --prefix and --suffix cannot be used with it.
 
     The bucket must be listed in the stack's parameters; --deploy adds it. If it is not listed and
     --deploy is not given, the command only shows how to add it, and attaches nothing. Attaching a
