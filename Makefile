@@ -4,6 +4,8 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := $(CURDIR)/.venv/bin
 export PATH := $(BIN):$(PATH)
+# Each command starts many Python processes; without bytecode, each compiles the same modules.
+unexport PYTHONDONTWRITEBYTECODE
 
 # A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
@@ -25,7 +27,7 @@ setup: .venv/.ready ## Create the Python environment in .venv, with pinned versi
 	  | awk '/^(Saved|File was already)/ { printf "\r  %d wheels", ++n; fflush() } END { print "" }'
 	@echo "  installing them"
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-index --find-links .venv/wheels uv
-	@$(BIN)/uv pip install --quiet --python .venv --no-index --find-links .venv/wheels \
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python .venv --no-index --find-links .venv/wheels \
 	  --require-hashes --requirement requirements.lock
 	@$(BIN)/uv pip install --quiet --python .venv --no-deps --no-build-isolation --editable .
 	@touch $@
