@@ -49,6 +49,7 @@ _LOCK: Final = "requirements.lock"
 _MANIFEST: Final = "layer.json"
 _USAGE: Final = "usage: build.py FOLDER, or build.py --check FOLDER"
 _CURL: Final = "pycurl"
+_TAGS: Final = ("manylinux2014", "manylinux_2_28")
 _PIP: Final = (
     sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
     "--no-compile", "--only-binary=:all:", "--root-user-action=ignore", "--require-hashes",
@@ -100,20 +101,18 @@ class BuildError(Exception):
 
 @dataclass(frozen=True)
 class WheelSet:
-    """Compiled wheels that are installed together: one runtime, one architecture, one folder.
+    """Compiled wheels that are installed together: one runtime, one architecture.
 
     Attributes:
         version: Of Python, such as 3.13.
         architecture: As in a wheel's name, such as aarch64.
-        platform: Tag of the oldest system that the wheels must run on.
-        site: Where they belong, relative to the layer's python folder.
+        platforms: Tags of the systems that wheels may be built for, the preferred first.
         requirements: Exact versions, such as ``isal==1.9.1``.
     """
 
     version: str
     architecture: str
-    platform: str
-    site: str
+    platforms: tuple[str, ...]
     requirements: tuple[str, ...]
 
 
@@ -121,13 +120,11 @@ def wheel_sets() -> Iterator[WheelSet]:
     """Yield all that is to be installed; `KNOWN_GAPS` are left out."""
     pins = pins_in(_HERE / "requirements-binary.txt").items()
     for version, architecture in itertools.product(RUNTIMES, ARCHITECTURES):
-        wanted = [(name, pin) for name, pin in pins if (version, name) not in KNOWN_GAPS]
-        codecs = tuple(pin for name, pin in wanted if name != _CURL)
-        curl = tuple(pin for name, pin in wanted if name == _CURL)
         # manylinux2014 fits the oldest runtime's glibc. pycurl has newer wheels alone.
-        site, old = f"lib/python{version}/site-packages", f"manylinux2014_{architecture}"
-        yield WheelSet(version, architecture, old, site, codecs)
-        yield WheelSet(version, architecture, f"manylinux_2_28_{architecture}", ".", curl)
+        tags = ["manylinux2014"] if (version, _CURL) in KNOWN_GAPS else _TAGS
+        platforms = tuple(f"{tag}_{architecture}" for tag in tags)
+        wanted = tuple(pin for name, pin in pins if (version, name) not in KNOWN_GAPS)
+        yield WheelSet(version, architecture, platforms, wanted)
 
 
 def install_pure(target: Path) -> None:
@@ -146,10 +143,23 @@ def install_pure(target: Path) -> None:
 def install_wheels(wheels: WheelSet, part: Path) -> list[str]:
     """Install *wheels* into the empty folder *part*, and return those that could be installed."""
     options = ["--implementation", "cp", "--python-version", wheels.version]
-    options += ["--platform", wheels.platform]
-    if not wheels.requirements or _pip(part, options, wheels.requirements):
+    options += [f"--platform={platform}" for platform in wheels.platforms]
+    if _pip(part, options, wheels.requirements):
         return list(wheels.requirements)
     return [pin for pin in wheels.requirements if _pip(part, options, [pin])]
+
+
+def place(part: Path, target: Path, version: str) -> None:
+    """Copy the wheels in *part* to where a runtime searches: pycurl to *target*, codecs below."""
+    shutil.rmtree(part / "curl", ignore_errors=True)  # pycurl's old module, unused
+    site = target / f"lib/python{version}/site-packages"
+    for entry in part.iterdir():
+        folder = target if entry.name.startswith(_CURL) else site
+        folder.mkdir(parents=True, exist_ok=True)
+        if entry.is_dir():
+            shutil.copytree(entry, folder / entry.name, dirs_exist_ok=True)
+        else:
+            shutil.copy2(entry, folder)
 
 
 def compile_bytecode(target: Path) -> list[str]:
@@ -184,10 +194,9 @@ def build(target: Path) -> list[str]:
         present = threads.map(install_wheels, sets, parts)  # pip mostly waits for the network
         for wheels, part, pins in zip(sets, parts, present, strict=True):
             runtime = f"Python {wheels.version} on {wheels.architecture}"
-            installed.setdefault(runtime, []).extend(pins)
+            installed[runtime] = pins
             missing += [f"{pin} for {runtime}" for pin in wheels.requirements if pin not in pins]
-            shutil.rmtree(part / "curl", ignore_errors=True)  # pycurl's old module, unused
-            shutil.copytree(part, target / wheels.site, dirs_exist_ok=True)
+            place(part, target, wheels.version)
     library = target / "bucketsum"
     without = shutil.ignore_patterns("__pycache__")
     shutil.copytree(_HERE / "bucketsum", library, dirs_exist_ok=True, ignore=without)
