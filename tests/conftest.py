@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from botocore.httpsession import URLLib3Session
-from hypothesis import HealthCheck
+from hypothesis import HealthCheck, is_hypothesis_test
 from hypothesis import settings as hypothesis_settings
 from tests.support.library_caches import share
 from tests.support.programs import not_compared_with
@@ -36,7 +36,8 @@ _AWS_ENVIRONMENT: Final = {
 }
 _NOBODY: Final = "http://127.0.0.1:9/"  # the port that discards, where hardly anybody listens
 _SUITES_OF_ONE_WORKER: Final = (
-    "tests/e2e/",  # one deployed stack
+    "tests/e2e/test_sweep",  # one deployed stack for sweeps
+    "tests/e2e/",  # another for all others
     "tests/build/",  # one build
     "tests/integration/ledger/",  # one DynamoDB Local
     "tests/integration/bench/",  # sandboxes, which are counted
@@ -92,10 +93,14 @@ class _BySuite(LoadScopeScheduling):  # type: ignore[misc] # xdist has no types
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Begin with what takes longest, so that no worker waits for it at the end."""
+    """Begin with what takes longest, so that no worker waits for it at the end.
+
+    Coverage is of examples: Hypothesis runs the same lines hundreds of times.
+    """
     items.sort(key=lambda item: not item.nodeid.startswith(_SUITES_OF_ONE_WORKER))
     for item in items:
-        if item.nodeid.startswith(_UNCOVERED_SUITES):
+        repeats = isinstance(item, pytest.Function) and is_hypothesis_test(item.function)
+        if repeats or item.nodeid.startswith(_UNCOVERED_SUITES):
             item.add_marker(pytest.mark.no_cover)
 
 

@@ -1,4 +1,4 @@
-"""The real template on a real local emulator, once for all end-to-end tests."""
+"""The real template on a real local emulator, once in each worker of the end-to-end tests."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ _CUT_SECONDS: Final = 2.0
 
 _STARTED_BEFORE: Final = 0.1
 _WARM_FROM: Final = 0.2
-"""Shares of the objects: a worker that starts later is still growing when the watch begins."""
+"""Shares of the objects: a worker's first event, if it is later, is too near to the watch."""
 
 _WINDOWS: Final = 8
 
@@ -95,15 +95,20 @@ class Workers:
         return True
 
     def sample(self, progress: float) -> None:
-        """Read the memory of each; *progress* is the share of the objects that are done."""
+        """Read the memory of each; *progress* is the share of the objects that are done.
+
+        On a busy machine a worker imports for seconds; only then is its memory that of its work.
+        """
         for pid in self.pids():
+            if pid not in self._samples and not _has_connections(pid):
+                continue
             with suppress(OSError, IndexError):
                 pages = int(Path("/proc", str(pid), "statm").read_text().split()[1])
                 size_bytes = pages * os.sysconf("SC_PAGESIZE")
                 self._samples[pid].append(_Sample(progress, size_bytes))
 
     def memory(self) -> list[Memory]:
-        """The memory of each worker that lived from the first tenth of the objects to the end."""
+        """The memory of each worker that worked from the first tenth of the objects to the end."""
         return [
             Memory(tuple(median(window) / 1e6 for window in windows))
             for samples in self._samples.values()

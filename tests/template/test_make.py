@@ -16,7 +16,7 @@ ANSWERS: Final = "deploy.toml"
 def make(target: str, folder: Path) -> str:
     """Standard output of `make TARGET` in *folder*."""
     ended = subprocess.run(
-        ["make", f"--file={ROOT / 'Makefile'}", target],  # noqa: S607 - of PATH
+        ["make", "--no-print-directory", f"--file={ROOT / 'Makefile'}", target],  # noqa: S607 - of PATH
         check=True,
         capture_output=True,
         text=True,
