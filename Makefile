@@ -60,7 +60,7 @@ events: .venv/.ready ## Regenerate events/ with `sam local generate-event`
 	@$(BIN)/python -m events.generate
 
 pictures: export BUCKETSUM_HOME := $(CURDIR)/.bucketsum/pictures
-pictures: .venv/.ready ## Make the README's pictures from a run on the local emulator
+pictures: .venv/.ready ## Make docs/session.svg and docs/report.svg from a run on the local emulator
 	@$(BIN)/bucketsum local up
 	@$(BIN)/python -m bench.pictures; status=$$?; $(BIN)/bucketsum local down; exit $$status
 

@@ -16,7 +16,7 @@ INTEGERS: Final = CommaSeparated("numbers", click.INT)
 _NAMES: Final = CommaSeparated("names", click.STRING)
 
 _MEANINGS: Final[Mapping[str, str]] = {
-    "mode": "stream (no disk), tmp (archive and members on the disk), discard (only the archive)",
+    "mode": "stream (no disk), tmp (archive and members on disk), discard (archive on disk)",
     "inflate": "decompression library ({})",
     "schedule": "order of downloads and work ({})",
     "work": "{}",
@@ -30,8 +30,8 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "reads": "records to read ({})",
     "connections": "concurrent requests ({})",
     "block_bytes": "size of a block ({})",
-    "gap_bytes": "largest gap over which two ranges are merged ({}); measured is computed from "
-    "latency and bandwidth",
+    "gap_bytes": "largest gap over which two ranges are merged ({}); the value `measured` is "
+    "computed from latency and bandwidth",
 }
 """Parameter → its meaning; ``{}`` stands for the allowed values."""
 

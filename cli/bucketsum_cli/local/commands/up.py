@@ -27,8 +27,8 @@ def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - cl
 
     If the emulator is already running, the template is built and deployed again; objects and rows
     stay. Parameters that are not given get the template's defaults, even if an earlier `up` set
-    them. Exceptions: MaximumConcurrency is 4; PythonRuntime and Architecture are those of this
-    machine.
+    them. Exceptions: MaximumConcurrency is 4 and BackfillConcurrency is 2; PythonRuntime and
+    Architecture are those of this machine.
 
     Example: bucketsum local up --parameter MemorySize=1024
     """

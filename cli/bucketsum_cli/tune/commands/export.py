@@ -42,7 +42,7 @@ def export(
 
     RUN is a name from `bucketsum tune list`, or `last`.
 
-    With --output, --json prints the path of the file, which has the format of --format. Without
+    With --output, --json prints the file's path, and --format applies to the file. Without
     --output, --json requires --format json.
 
     Example: bucketsum tune export last --format csv -o samples.csv

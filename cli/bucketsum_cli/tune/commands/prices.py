@@ -40,9 +40,9 @@ _COLUMNS: Final = (
 def prices(target: Target, refresh: bool, as_json: bool) -> None:  # noqa: FBT001 - click's way
     """Show Lambda's prices in the stack's Region.
 
-    Sweeps use these prices for estimates and results. They come from a table in bucketsum until
+    Sweeps use these prices for estimates and results. They come from bucketsum's code until
     --refresh reads them from AWS's price list, which needs the permission pricing:GetProducts. A
-    Region that is not in the table has the prices of us-east-1.
+    Region that is not in the code has the prices of us-east-1.
 
     Example: bucketsum tune prices --refresh
     """

@@ -41,8 +41,8 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--bucket",
         metavar="NAME",
-        help="With --here: bucket to read; optional with --stack or --local (default: the bucket "
-        "for sweeps).",
+        help="With --here: bucket to read; needed without --stack or --local (with them, the "
+        "default is the stack's bucket for sweeps).",
     )
     @click.option(
         "--usd-per-hour",
@@ -54,9 +54,8 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
         "--confine",
         type=click.Choice([*Confinement]),
         metavar="LIMIT",
-        help="With --here: limit each process to the memory of its setting (memory; the default "
-        "if control groups are writable), also to Lambda's CPU share (lambda), or not at all "
-        "(none).",
+        help="With --here: limits of each process: memory (the memory of its setting; default if "
+        "control groups are writable), lambda (also Lambda's CPU share), none.",
     )
     @wraps(command)
     def with_here(
