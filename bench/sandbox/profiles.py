@@ -57,13 +57,13 @@ class Profile:
     @property
     def title(self) -> str:
         """One line of text."""
-        burst = f" with a burst of {self.burst_bytes // _MB} MB" if self.burst_bytes else ""
+        burst = f" (burst: {self.burst_bytes // _MB} MB)" if self.burst_bytes else ""
         size = (
             f"{self.object_bytes // (1000 * _MB)} GB"
             if self.object_bytes % (1000 * _MB) == 0
             else f"{self.object_bytes // _MB} MB"
         )
-        warm = ", warm connections" if self.warm else ""
+        warm = " (warm connections)" if self.warm else ""
         return (
             f"{self.memory_mb} MB of memory, {self.link_mbit_per_s:,} Mbit/s{burst}, "
             f"object of {size}{warm}"

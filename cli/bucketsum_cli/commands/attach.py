@@ -105,13 +105,13 @@ def attach(
 
     Adds a notification to the bucket, which S3 applies after about five minutes; if the bucket has
     other notifications, keeps them and asks for confirmation first. For existing objects, run
-    `bucketsum backfill BUCKET` ten minutes later. S3 does not allow two notifications of the same
-    events for overlapping keys. In this case, use --via eventbridge: it covers all keys, so
+    `bucketsum backfill BUCKET` ten minutes later. If another notification has the same events for
+    overlapping keys, S3 refuses this one; then use --via eventbridge. It covers all keys, so
     --prefix and --suffix cannot be used with it.
 
-    The bucket must be listed in the stack's parameters; --deploy adds it. If it is not listed and
-    --deploy is not given, the command only shows how to add it, and attaches nothing. Attaching a
-    bucket twice changes nothing.
+    The bucket must be listed in the stack's parameters; --deploy adds it. If it is not listed, the
+    command fails without --deploy, and its message shows how to add the bucket. Repeating an
+    `attach` changes nothing.
 
     Exits with 1 if you decline.
 

@@ -60,9 +60,9 @@ def check(
 
     Exits with 0 only if every file is equal to its object, else with 1.
 
-    With --archive, files are compared with the members of an archive in the bucket, and members
-    without a local file are listed too. Files in a folder PATH are then named by their path in
-    that folder; --prefix names the folder in the archive to compare with.
+    With --archive, files are compared with the members of an archive in the bucket. A member that
+    has no local file is listed too, and the exit status is then 1. For a folder PATH, the name of
+    a member is the file's path in that folder, after --prefix if that is given.
 
     Example: bucketsum check photos --prefix 2026/
     """

@@ -52,8 +52,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--memory", "memory_mb", type=INTEGERS, metavar="MB,...",
                          help="Memory sizes, for example 128,512,1769."),
             click.option("--chunk", "chunk_bytes", type=_SIZES, metavar="SIZE,...",
-                         help="Chunk sizes, for example 256KiB,10MB; the workloads transfer and "
-                              "records have a default."),
+                         help="Chunk sizes, for example 256KiB,10MB."),
             click.option("--object-size", "object_bytes", type=_SIZES, metavar="SIZE,...",
                          help="Sizes of objects to generate, such as 100MB,1GB."),
             click.option("--key", "keys", multiple=True, metavar="KEY",
@@ -135,7 +134,8 @@ def run(
 ) -> None:
     """Measure the settings in FILE; options override its fields.
 
-    Without FILE, give at least --memory. docs/tuning.md explains all values and defaults.
+    Without FILE, give --memory, --chunk, and --object-size or --key; transfer and records need
+    only --memory. docs/tuning.md explains all values and defaults.
 
     Shows the plan, the time and the cost, asks for confirmation, and shows the progress of every
     cell. After Ctrl-C, the sweep stops and cleans up. With --here, the sweep runs on this machine,

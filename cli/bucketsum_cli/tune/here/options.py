@@ -41,8 +41,8 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--bucket",
         metavar="NAME",
-        help="With --here: bucket to read; needed without --stack or --local (with them, the "
-        "default is the stack's bucket for sweeps).",
+        help="With --here: bucket to read; if --stack or --local is given, by default the stack's "
+        "bucket for sweeps.",
     )
     @click.option(
         "--usd-per-hour",
@@ -54,8 +54,8 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
         "--confine",
         type=click.Choice([*Confinement]),
         metavar="LIMIT",
-        help="With --here: limits of each process: memory (the memory of its setting; default if "
-        "control groups are writable), lambda (also Lambda's CPU share), none.",
+        help="With --here: limits of each process: memory (as in the setting; default if control "
+        "groups are writable), lambda (memory and Lambda's CPU share), none.",
     )
     @wraps(command)
     def with_here(
