@@ -13,10 +13,11 @@ import click
 from bucketsum import __version__
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
 from bucketsum_cli.backfill.commands import backfill
-from bucketsum_cli.commands.attach import attach, detach
+from bucketsum_cli.commands.attach import attach
 from bucketsum_cli.commands.buckets import buckets
 from bucketsum_cli.commands.check import check
 from bucketsum_cli.commands.delete import delete
+from bucketsum_cli.commands.detach import detach
 from bucketsum_cli.commands.failures import failures
 from bucketsum_cli.commands.find import find
 from bucketsum_cli.commands.ls import ls

@@ -382,7 +382,10 @@ def test_deploy_keeps_all_other_parameters(run: Run, s3: S3Client) -> None:
 
 @pytest.mark.usefixtures("eventbridge_returned")
 def test_eventbridge_leaves_overlapping_notifications_alone(run: Run, s3: S3Client) -> None:
-    """--via eventbridge switches EventBridge on and names the bucket in the rule's parameter."""
+    """--via eventbridge switches EventBridge on and names the bucket in the rule's parameter.
+
+    To detach the bucket, one of the two must end: without an option the hashing would go on.
+    """
     notify_others(s3)
     before = json.loads(configuration(s3))
     ended = run("attach", PHOTOS, "--via", "eventbridge", "--deploy", "--yes")
@@ -391,6 +394,9 @@ def test_eventbridge_leaves_overlapping_notifications_alone(run: Run, s3: S3Clie
     assert parameters()["EventBridgeBucketArns"] == f"arn:aws:s3:::{PHOTOS}"
     [rule] = boto3.client("events").list_rules()["Rules"]
     assert json.loads(rule["EventPattern"])["resources"] == [f"arn:aws:s3:::{PHOTOS}"]
+    refused = run("detach", PHOTOS, "--yes")
+    assert refused.status == 2
+    assert "add --deploy" in refused.err
     kept = run("detach", PHOTOS, "--deploy", "--yes")
     assert kept.status == 0, kept.err
     assert "--eventbridge-off" in kept.err

@@ -1,0 +1,122 @@
+"""A change of a bucket's notifications and of the stack's parameters: ask, update, show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import wraps
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bucketsum_cli.attachment import deploy_command
+from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.options import json_option, yes_option
+from bucketsum_cli.output import confirmed, note, print_json, progress, say
+from bucketsum_cli.stack_update import updated_stack
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bucketsum_cli.bucket_notifications import Difference
+    from bucketsum_cli.stack import Stack
+
+
+@dataclass(frozen=True, slots=True)
+class WriteOptions:
+    """Options of `bucketsum attach` and `bucketsum detach`.
+
+    Attributes:
+        deploy: Whether to update the stack's parameters.
+        dry_run: Whether to change nothing.
+        yes: Whether to skip the question.
+        as_json: Whether to print JSON.
+    """
+
+    deploy: bool
+    dry_run: bool
+    yes: bool
+    as_json: bool
+
+
+def write_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give *command* the options of `WriteOptions`, and pass them as ``write``."""
+
+    @click.option("--deploy", is_flag=True, help="Also update the stack's parameters if necessary.")
+    @click.option("--dry-run", is_flag=True, help="Only show the changes; do not make them.")
+    @yes_option
+    @json_option
+    @wraps(command)
+    def with_options(
+        *args: Any,  # noqa: ANN401 - the command's types
+        deploy: bool,
+        dry_run: bool,
+        yes: bool,
+        as_json: bool,
+        **options: Any,  # noqa: ANN401 - the command's types
+    ) -> None:
+        command(*args, write=WriteOptions(deploy, dry_run, yes, as_json), **options)
+
+    return with_options
+
+
+def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
+    """Ask before the configuration of a bucket that has notifications of others is written.
+
+    Raises:
+        SystemExit: The answer was no.
+    """
+    if not (plan.added or plan.removed) or not plan.kept:
+        return
+    if not yes:
+        _show_plan(plan, note)
+    question = f"Write this configuration of {bucket}, which has notifications of others?"
+    if not confirmed(question, yes=yes):
+        note("nothing was changed")
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def update_parameters(stack: Stack, values: Mapping[str, str]) -> bool:
+    """Deploy the stack with *values*, if there are any; returns whether it was deployed."""
+    if not values:
+        return False
+    with progress(passing=True) as bar:
+        task = bar.add_task("updating the stack", total=None)
+        for status in updated_stack(stack, values):
+            bar.update(task, description=f"stack: {status}")
+    return True
+
+
+def document_of(
+    stack: Stack, bucket: str, plan: Difference, values: Mapping[str, str]
+) -> dict[str, Any]:
+    """The change as JSON, before it is made; *values* are the parameters that must change."""
+    return {
+        "bucket": bucket,
+        "stack": stack.name,
+        "added": list(plan.added),
+        "removed": list(plan.removed),
+        "kept": list(plan.kept),
+        "changed": False,
+        "stack_updated": False,
+        "command": deploy_command(stack, values) if values else None,
+    }
+
+
+def show_change(document: dict[str, Any], plan: Difference, *, as_json: bool) -> None:
+    """Print the change, and the deployment that is still missing."""
+    if document["stack_updated"]:
+        document["command"] = None
+    if as_json:
+        print_json(document)
+        return
+    _show_plan(plan, say)
+    if not (plan.added or plan.removed):
+        say(f"the notifications of {document['bucket']} need no change")
+    if document["command"]:
+        note(f"the stack's parameters still need a change: {document['command']}")
+
+
+def _show_plan(plan: Difference, print_line: Any) -> None:  # noqa: ANN401 - `say` or `note`
+    for mark, lines in (("  ", plan.kept), ("- ", plan.removed), ("+ ", plan.added)):
+        for line in lines:
+            print_line(f"{mark}{line}")

@@ -1,0 +1,115 @@
+"""`bucketsum detach`: no longer hash the new objects of an attached bucket."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from bucketsum_cli.attachment import changed_parameters, check_bucket, queue_arn_of
+from bucketsum_cli.attachment_change import (
+    document_of,
+    require_consent,
+    show_change,
+    update_parameters,
+    write_options,
+)
+from bucketsum_cli.bucket_contents import exists
+from bucketsum_cli.bucket_notifications import (
+    change_notifications,
+    configuration_of,
+    difference,
+    sends_to_eventbridge,
+    without_eventbridge,
+)
+from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.options import stack_options
+from bucketsum_cli.output import note
+from bucketsum_cli.queue_notification import without_queue
+from bucketsum_cli.served_buckets import ServedBuckets
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum_cli.attachment_change import WriteOptions
+    from bucketsum_cli.options import Target
+    from bucketsum_cli.stack import Stack
+
+
+@click.command("detach")
+@click.argument("bucket")
+@click.option(
+    "--eventbridge-off",
+    is_flag=True,
+    help="Also turn off the bucket's EventBridge events; this affects all rules that use them.",
+)
+@write_options
+@stack_options
+def detach(
+    target: Target,
+    bucket: str,
+    eventbridge_off: bool,  # noqa: FBT001 - click passes by name
+    write: WriteOptions,
+) -> None:
+    """Stop hashing new objects in BUCKET.
+
+    Removes the notifications to the stack's queue. All other notifications, the objects and their
+    rows stay. --deploy also removes the bucket from the stack's parameters; objects whose messages
+    are still in the queue then become unreadable. A bucket that was attached with --via eventbridge
+    has no such notification: --deploy or --eventbridge-off is then required.
+
+    Exits with 1 if the bucket is not attached, or if you decline.
+
+    Example: bucketsum detach my-photos --deploy
+    """
+    stack = target.find()
+    s3 = stack.client("s3")
+    served = ServedBuckets.of(stack.parameters)
+    values = changed_parameters(stack, served.without_bucket(bucket))
+    before = _configuration(stack, s3, bucket)
+    change = partial(_detached, queue_arn=queue_arn_of(stack), eventbridge_off=eventbridge_off)
+    plan = difference(before, change(before))
+    if not (plan.removed or values):
+        note(f"{bucket} is not attached to the stack {stack.name}")
+        raise SystemExit(ANSWER_IS_NO)
+    document = document_of(stack, bucket, plan, values)
+    through_rule = bucket in served.eventbridge and sends_to_eventbridge(change(before))
+    if not write.dry_run:
+        _require_end(stack, bucket, ends=write.deploy or not through_rule)
+        require_consent(bucket, plan, yes=write.yes)
+        if plan.removed:
+            document["changed"] = change_notifications(s3, bucket, change, validate=False)
+        document["stack_updated"] = write.deploy and update_parameters(stack, values)
+    if through_rule:
+        note(
+            f"{bucket} still sends its events to EventBridge, where other rules may need them; "
+            "--eventbridge-off stops that"
+        )
+    show_change(document, plan, as_json=write.as_json)
+
+
+def _configuration(stack: Stack, s3: S3Client, bucket: str) -> dict[str, Any]:
+    if not exists(s3, bucket):
+        return {}  # deleted: the parameters may still name it
+    check_bucket(stack, bucket)
+    return configuration_of(s3, bucket)
+
+
+def _detached(
+    configuration: Mapping[str, Any], *, queue_arn: str, eventbridge_off: bool
+) -> dict[str, Any]:
+    rest = without_queue(configuration, queue_arn)
+    return without_eventbridge(rest) if eventbridge_off else rest
+
+
+def _require_end(stack: Stack, bucket: str, *, ends: bool) -> None:
+    """Refuse if new objects of the bucket would still be hashed."""
+    if not ends:
+        raise CannotDoError(
+            f"the stack {stack.name} hashes {bucket} through EventBridge: add --deploy, which "
+            "removes the bucket from the stack's parameters, or --eventbridge-off, which stops the "
+            "bucket's events for all rules"
+        )
