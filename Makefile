@@ -56,7 +56,7 @@ check: .venv/.ready ## Check formatting, lint, types, the template, and the laye
 bench: .venv/.ready ## Compare speed and memory with their targets (ARGS=readers: compare S3 readers)
 	@$(BIN)/python -m bench $(ARGS)
 
-events: .venv/.ready ## Regenerate events/ with `sam local generate-event`
+events: .venv/.ready ## Regenerate the sample events in events/ with `sam local generate-event`
 	@$(BIN)/python -m events.generate
 
 pictures: export BUCKETSUM_HOME := $(CURDIR)/.bucketsum/pictures

@@ -33,7 +33,7 @@ def buckets(target: Target, as_json: bool) -> None:  # noqa: FBT001 - click pass
     Checks each bucket's notification, the policy of the queue and the permissions of the hashing
     function's role. Bucket policies and policies of AWS Organizations are not checked.
 
-    Exits with 1 if a bucket's objects are not hashed.
+    Exits with 1 if a check finds a problem.
 
     Example: bucketsum buckets --stack photo-sums
     """

@@ -61,8 +61,8 @@ def check(
     Exits with 0 only if every file is equal to its object, else with 1.
 
     With --archive, files are compared with the members of an archive in the bucket. A member that
-    has no local file is listed too, and the exit status is then 1. For a folder PATH, the name of
-    a member is the file's path in that folder, after --prefix if that is given.
+    has no local file is listed too, and the exit status is then 1. A file in a folder
+    PATH is compared with the member that has the file's path in that folder, below --prefix.
 
     Example: bucketsum check photos --prefix 2026/
     """

@@ -59,7 +59,7 @@ def detach(
     Removes the notifications to the stack's queue. All other notifications, the objects and their
     rows stay. --deploy also removes the bucket from the stack's parameters; objects whose messages
     are still in the queue then become unreadable. A bucket that was attached with --via eventbridge
-    has no such notification: --deploy or --eventbridge-off is then required.
+    has no notification to the queue; --deploy or --eventbridge-off is then required.
 
     Exits with 1 if the bucket is not attached, or if you decline.
 

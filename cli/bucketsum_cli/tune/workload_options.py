@@ -30,7 +30,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "reads": "records to read ({})",
     "connections": "concurrent requests ({})",
     "block_bytes": "size of a block ({})",
-    "gap_bytes": "largest gap over which two ranges are merged ({}); the value `measured` is "
+    "gap_bytes": "largest gap between two ranges that are merged ({}); the value `measured` is "
     "computed from latency and bandwidth",
 }
 """Parameter → its meaning; ``{}`` stands for the allowed values."""

@@ -49,8 +49,8 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT0
 
     BACKFILL is a name from `bucketsum backfill list`.
 
-    Exits with 1 if the backfill's execution failed or if objects failed; `bucketsum failures` shows
-    the reasons.
+    Exits with 1 if the backfill's execution failed (its cause is shown) or if objects failed
+    (`bucketsum failures` shows the reasons).
 
     Example: bucketsum backfill show 20261121T101500-3f9a1c
     """

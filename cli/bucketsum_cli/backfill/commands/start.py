@@ -75,7 +75,7 @@ def start(  # noqa: PLR0913 - one parameter for each option
     """Hash the existing objects of BUCKET.
 
     First counts the objects, shows the number of requests, the cost and the time, and asks for
-    confirmation. With --yes, the backfill starts at once, without a count. Recorded objects are not
+    confirmation. With --yes, the backfill starts at once, without a count. Hashed objects are not
     read again, so a backfill can be repeated.
 
     Exits with 1 if you decline.

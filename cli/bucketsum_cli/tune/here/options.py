@@ -54,8 +54,8 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
         "--confine",
         type=click.Choice([*Confinement]),
         metavar="LIMIT",
-        help="With --here: limits of each process: memory (as in the setting; default if control "
-        "groups are writable), lambda (memory and Lambda's CPU share), none.",
+        help="With --here: limit on each process: memory (the memory size of the cell; default if "
+        "control groups are writable), lambda (also Lambda's CPU share), none.",
     )
     @wraps(command)
     def with_here(
