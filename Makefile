@@ -99,6 +99,6 @@ lock: .venv/.ready ## Refresh the locked versions and hashes of the project, the
 
 clean: ## Stop the local emulators, and delete all generated files that git ignores (deploy.toml stays)
 	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/*/; do \
-	  ! test -f $$home/local.json || BUCKETSUM_HOME=$$home $(BIN)/bucketsum local down; done
+	  ! test -f "$$home/local.json" || BUCKETSUM_HOME="$$home" $(BIN)/bucketsum local down; done
 	@rm -rf .venv dist tests/template/asl/node_modules .aws-sam .bucketsum .coverage* .hypothesis .*_cache *.egg-info
 	@find . -name __pycache__ -prune -exec rm -rf {} +

@@ -6,12 +6,14 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from bucketsum_cli.options import json_option
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from click.decorators import FC
 
-as_json: Final = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+as_json: Final = json_option
 
 
 def runs(default: int) -> Callable[[FC], FC]:

@@ -49,7 +49,9 @@ _LOCK: Final = "requirements.lock"
 _MANIFEST: Final = "layer.json"
 _USAGE: Final = "usage: build.py FOLDER, or build.py --check FOLDER"
 _CURL: Final = "pycurl"
-_TAGS: Final = ("manylinux2014", "manylinux_2_28")
+_OLD_SYSTEM: Final = frozenset({"3.11"})
+"""Runtimes on Amazon Linux 2, whose glibc 2.26 is too old for wheels of manylinux_2_28."""
+
 _PIP: Final = (
     sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
     "--no-compile", "--only-binary=:all:", "--root-user-action=ignore", "--require-hashes",
@@ -120,9 +122,8 @@ def wheel_sets() -> Iterator[WheelSet]:
     """Yield all that is to be installed; `KNOWN_GAPS` are left out."""
     pins = pins_in(_HERE / "requirements-binary.txt").items()
     for version, architecture in itertools.product(RUNTIMES, ARCHITECTURES):
-        # manylinux2014 fits the oldest runtime's glibc. pycurl has newer wheels alone.
-        tags = ["manylinux2014"] if (version, _CURL) in KNOWN_GAPS else _TAGS
-        platforms = tuple(f"{tag}_{architecture}" for tag in tags)
+        newer = () if version in _OLD_SYSTEM else (f"manylinux_2_28_{architecture}",)
+        platforms = (f"manylinux2014_{architecture}", *newer)
         wanted = tuple(pin for name, pin in pins if (version, name) not in KNOWN_GAPS)
         yield WheelSet(version, architecture, platforms, wanted)
 

@@ -155,6 +155,14 @@ def test_known_gaps_are_not_asked_for(script: ModuleType) -> None:
     assert gaps == every - wanted
 
 
+def test_amazon_linux_2_gets_no_newer_wheels(script: ModuleType) -> None:
+    """A wheel for a newer glibc would not load there; manylinux2014 is glibc 2.17."""
+    old = [wheels for wheels in script.wheel_sets() if wheels.version == "3.11"]
+    assert [wheels.platforms for wheels in old] == [
+        ("manylinux2014_x86_64",), ("manylinux2014_aarch64",),
+    ]  # fmt: skip
+
+
 def test_the_built_layer_is_whole(built: Built) -> None:
     """`sam build` wrote a manifest, and it names no missing wheel."""
     manifest = layer_manifest(built.layer / "bucketsum" / "layer.json")

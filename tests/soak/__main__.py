@@ -16,6 +16,7 @@ from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import launcher, lock
 from bucketsum_cli.local.deploy import bring_up
+from bucketsum_cli.options import json_option
 
 if TYPE_CHECKING:
     from tests.soak.report import Report
@@ -66,7 +67,7 @@ class _Progress:
     metavar="N",
     help="Seed of the objects and faults.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@json_option
 @click.option("--write-docs", is_flag=True, help="Write the result to docs/reliability.md.")
 def main(objects: int, seed: int, *, as_json: bool, write_docs: bool) -> None:
     """Hash objects on a new local emulator while its parts fail at random.

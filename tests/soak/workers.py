@@ -97,7 +97,7 @@ class Workers:
     def sample(self, progress: float) -> None:
         """Read the memory of each; *progress* is the share of the objects that are done.
 
-        On a busy machine a worker imports for seconds; only then is its memory that of its work.
+        A worker counts from its first event on: before, it may import for seconds.
         """
         for pid in self.pids():
             if pid not in self._samples and not _has_connections(pid):
