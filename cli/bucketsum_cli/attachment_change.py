@@ -2,61 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import wraps
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from bucketsum_cli.attachment import deploy_command
 from bucketsum_cli.errors import ANSWER_IS_NO
-from bucketsum_cli.options import json_option, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, progress, say
 from bucketsum_cli.stack_update import updated_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from bucketsum_cli.bucket_notifications import Difference
     from bucketsum_cli.stack import Stack
 
 
-@dataclass(frozen=True, slots=True)
-class WriteOptions:
-    """Options of `bucketsum attach` and `bucketsum detach`.
-
-    Attributes:
-        deploy: Whether to update the stack's parameters.
-        dry_run: Whether to change nothing.
-        yes: Whether to skip the question.
-        as_json: Whether to print JSON.
-    """
-
-    deploy: bool
-    dry_run: bool
-    yes: bool
-    as_json: bool
-
-
-def write_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give *command* the options of `WriteOptions`, and pass them as ``write``."""
-
-    @click.option("--deploy", is_flag=True, help="Also update the stack's parameters if necessary.")
-    @click.option("--dry-run", is_flag=True, help="Only show the changes; do not make them.")
-    @yes_option
-    @json_option
-    @wraps(command)
-    def with_options(
-        *args: Any,  # noqa: ANN401 - the command's types
-        deploy: bool,
-        dry_run: bool,
-        yes: bool,
-        as_json: bool,
-        **options: Any,  # noqa: ANN401 - the command's types
-    ) -> None:
-        command(*args, write=WriteOptions(deploy, dry_run, yes, as_json), **options)
-
-    return with_options
+deploy_option = click.option(
+    "--deploy", is_flag=True, help="Also update the stack's parameters if necessary."
+)
+dry_run_option = click.option(
+    "--dry-run", is_flag=True, help="Only show the changes; do not make them."
+)
 
 
 def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:

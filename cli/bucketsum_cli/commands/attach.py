@@ -16,11 +16,12 @@ from bucketsum_cli.attachment import (
     queue_arn_of,
 )
 from bucketsum_cli.attachment_change import (
+    deploy_option,
     document_of,
+    dry_run_option,
     require_consent,
     show_change,
     update_parameters,
-    write_options,
 )
 from bucketsum_cli.bucket_notifications import (
     KeyFilter,
@@ -31,7 +32,7 @@ from bucketsum_cli.bucket_notifications import (
     with_eventbridge,
 )
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.options import prefix_option, stack_options
+from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
 from bucketsum_cli.output import note, progress
 from bucketsum_cli.queue_notification import with_queue, without_queue
 from bucketsum_cli.served_buckets import ServedBuckets
@@ -39,7 +40,6 @@ from bucketsum_cli.served_buckets import ServedBuckets
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum_cli.attachment_change import WriteOptions
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
@@ -55,7 +55,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="How the events reach the queue.",
 )
-@write_options
+@deploy_option
+@dry_run_option
+@yes_option
+@json_option
 @stack_options
 def attach(
     target: Target,
@@ -63,7 +66,10 @@ def attach(
     prefix: str,
     suffix: str,
     via: str,
-    write: WriteOptions,
+    deploy: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
 ) -> None:
     """Hash new objects in BUCKET from now on, and record deletions.
 
@@ -98,16 +104,16 @@ def attach(
     document = document_of(stack, bucket, plan, values) | {"via": way.value, "warnings": warnings}
     for warning in warnings:
         note(f"warning: {warning}")
-    if not write.dry_run:
-        _require_admission(stack, bucket, values, deploy=write.deploy, known=served.has_parameters)
-        require_consent(bucket, plan, yes=write.yes)
+    if not dry_run:
+        _require_admission(stack, bucket, values, deploy=deploy, known=served.has_parameters)
+        require_consent(bucket, plan, yes=yes)
         updated = document["stack_updated"] = update_parameters(stack, values)
         with progress(passing=True) as bar:
             bar.add_task("writing the notifications", total=None)
             document["changed"] = change_notifications(
                 s3, bucket, change, validate=True, settling=updated
             )
-    show_change(document, plan, as_json=write.as_json)
+    show_change(document, plan, as_json=as_json)
 
 
 def _attached(

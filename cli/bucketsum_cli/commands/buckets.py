@@ -27,7 +27,7 @@ _COLUMNS: Final = (
 @click.command("buckets")
 @json_option
 @stack_options
-def buckets(target: Target, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+def buckets(target: Target, as_json: bool) -> None:
     """Show a stack's buckets and whether their objects are hashed.
 
     Checks each bucket's notification, the policy of the queue and the permissions of the hashing

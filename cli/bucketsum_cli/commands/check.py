@@ -43,11 +43,7 @@ _STYLES: Final = {
 @json_option
 @bucket_options
 def check(
-    target: Target,
-    paths: tuple[Path, ...],
-    prefix: str,
-    archive: str | None,
-    as_json: bool,  # noqa: FBT001 - click passes by name
+    target: Target, paths: tuple[Path, ...], prefix: str, archive: str | None, as_json: bool
 ) -> None:
     """Compare local files with the objects in the bucket.
 

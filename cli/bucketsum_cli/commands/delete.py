@@ -32,12 +32,7 @@ if TYPE_CHECKING:
 @yes_option
 @json_option
 @stack_options
-def delete(
-    target: Target,
-    tables: bool,  # noqa: FBT001 - click passes by name
-    yes: bool,  # noqa: FBT001 - click passes by name
-    as_json: bool,  # noqa: FBT001 - click passes by name
-) -> None:
+def delete(target: Target, tables: bool, yes: bool, as_json: bool) -> None:
     """Delete a stack and the buckets that it created.
 
     Shows the number of objects that will be deleted, and asks for confirmation. Buckets that the

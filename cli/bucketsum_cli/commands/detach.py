@@ -9,11 +9,12 @@ import click
 
 from bucketsum_cli.attachment import changed_parameters, check_bucket, queue_arn_of
 from bucketsum_cli.attachment_change import (
+    deploy_option,
     document_of,
+    dry_run_option,
     require_consent,
     show_change,
     update_parameters,
-    write_options,
 )
 from bucketsum_cli.bucket_contents import exists
 from bucketsum_cli.bucket_notifications import (
@@ -24,7 +25,7 @@ from bucketsum_cli.bucket_notifications import (
     without_eventbridge,
 )
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.options import stack_options
+from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import note
 from bucketsum_cli.queue_notification import without_queue
 from bucketsum_cli.served_buckets import ServedBuckets
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_cli.attachment_change import WriteOptions
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
@@ -46,13 +46,19 @@ if TYPE_CHECKING:
     is_flag=True,
     help="Also turn off the bucket's EventBridge events; this affects all rules that use them.",
 )
-@write_options
+@deploy_option
+@dry_run_option
+@yes_option
+@json_option
 @stack_options
 def detach(
     target: Target,
     bucket: str,
-    eventbridge_off: bool,  # noqa: FBT001 - click passes by name
-    write: WriteOptions,
+    eventbridge_off: bool,
+    deploy: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
 ) -> None:
     """Stop hashing new objects in BUCKET.
 
@@ -77,18 +83,18 @@ def detach(
         raise SystemExit(ANSWER_IS_NO)
     document = document_of(stack, bucket, plan, values)
     through_rule = bucket in served.eventbridge and sends_to_eventbridge(change(before))
-    if not write.dry_run:
-        _require_end(stack, bucket, ends=write.deploy or not through_rule)
-        require_consent(bucket, plan, yes=write.yes)
+    if not dry_run:
+        _require_end(stack, bucket, ends=deploy or not through_rule)
+        require_consent(bucket, plan, yes=yes)
         if plan.removed:
             document["changed"] = change_notifications(s3, bucket, change, validate=False)
-        document["stack_updated"] = write.deploy and update_parameters(stack, values)
+        document["stack_updated"] = deploy and update_parameters(stack, values)
     if through_rule:
         note(
             f"{bucket} still sends its events to EventBridge, where other rules may need them; "
             "--eventbridge-off stops that"
         )
-    show_change(document, plan, as_json=write.as_json)
+    show_change(document, plan, as_json=as_json)
 
 
 def _configuration(stack: Stack, s3: S3Client, bucket: str) -> dict[str, Any]:

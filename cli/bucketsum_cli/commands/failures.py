@@ -33,7 +33,7 @@ _SHOWN_CHARACTERS: Final = 80
 )
 @json_option
 @stack_options
-def failures(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001 - click, by name
+def failures(target: Target, limit: int, as_json: bool) -> None:
     """Show the failed messages and the reasons.
 
     Lists the messages in the dead-letter queue, and the objects that they refer to.

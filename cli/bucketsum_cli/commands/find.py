@@ -29,7 +29,7 @@ _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 @click.argument("content", metavar="SHA1|FILE")
 @json_option
 @partial(bucket_options, bucket_help="Only this bucket; by default all buckets of the stack.")
-def find(target: Target, content: str, as_json: bool) -> None:  # noqa: FBT001 - by name
+def find(target: Target, content: str, as_json: bool) -> None:
     """Find every object with a given SHA-1, or with a file's content.
 
     Lists every version of an object and every member of an archive with this SHA-1. Deleted copies

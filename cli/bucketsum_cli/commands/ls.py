@@ -29,13 +29,7 @@ _WIDE: Final = 110
 @click.option("--members", is_flag=True, help="List the members of an archive; PREFIX is its key.")
 @json_option
 @bucket_options
-def ls(
-    target: Target,
-    prefix: str,
-    all_versions: bool,  # noqa: FBT001 - click passes by name
-    members: bool,  # noqa: FBT001 - click passes by name
-    as_json: bool,  # noqa: FBT001 - click passes by name
-) -> None:
+def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: bool) -> None:
     """List the objects in the bucket, with their SHA-1.
 
     An object that has no digest yet is shown as `waiting`; one that cannot be read, as

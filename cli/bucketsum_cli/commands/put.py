@@ -72,9 +72,9 @@ def put(
     target: Target,
     paths: tuple[Path, ...],
     prefix: str,
-    no_wait: bool,  # noqa: FBT001 - click passes by name
+    no_wait: bool,
     timeout_seconds: float,
-    as_json: bool,  # noqa: FBT001 - click passes by name
+    as_json: bool,
 ) -> None:
     """Upload files to the bucket and wait for their SHA-1.
 

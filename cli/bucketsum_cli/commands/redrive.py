@@ -46,13 +46,7 @@ _HOLD_SECONDS: Final = 600
 )
 @json_option
 @partial(bucket_options, bucket_help="With --key: an attached bucket; by default the stack's own.")
-def redrive(
-    target: Target,
-    keys: tuple[str, ...],
-    yes: bool,  # noqa: FBT001 - click passes by name
-    limit: int,
-    as_json: bool,  # noqa: FBT001 - click passes by name
-) -> None:
+def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_json: bool) -> None:
     """Retry failed messages.
 
     The messages of the dead-letter queue go back to the queues that they came from. A message is

@@ -76,10 +76,11 @@ def selftest(
     target: Target,
     only: tuple[str, ...],
     skip: tuple[str, ...],
-    yes: bool,  # noqa: FBT001 - click passes by name
+    yes: bool,
     timeout: float,
-    as_json: bool,  # noqa: FBT001 - click passes by name
-    **flags: bool,
+    as_json: bool,
+    keep: bool,
+    verbose: bool,
 ) -> None:
     """Test a deployed stack end to end.
 
@@ -104,9 +105,9 @@ def selftest(
     if not as_json:
         for name, value in header.items():
             say(f"{name:<13}  {_header_text(value)}")
-    private = {} if flags["verbose"] else stack.outputs
-    with _cleaned_up(Scratch(stack, timeout), keep=flags["keep"]) as scratch:
-        if not flags["keep"]:
+    private = {} if verbose else stack.outputs
+    with _cleaned_up(Scratch(stack, timeout), keep=keep) as scratch:
+        if not keep:
             checks.append(CLEAN_UP)
         results = [_result_of(check, scratch, private, shown=not as_json) for check in checks]
     all_passed = all(result["outcome"] is not Outcome.FAILED for result in results)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 @click.argument("key")
 @json_option
 @bucket_options
-def show(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+def show(target: Target, key: str, as_json: bool) -> None:
     """Show everything recorded for KEY.
 
     Shows all versions of KEY, newest first. KEY!/PATH is a member of an archive. If a long object

@@ -40,7 +40,7 @@ _COLUMNS: Final = (Column("", 24), Column("", 60))
 )
 @json_option
 @stack_options
-def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:  # noqa: FBT001 - click, by name
+def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
     """Show the state of a stack.
 
     Shows waiting, in-flight and failed messages; objects hashed in the last hour and day; errors;

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 @click.argument("key")
 @json_option
 @bucket_options
-def stop(target: Target, key: str, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+def stop(target: Target, key: str, as_json: bool) -> None:
     """Stop hashing the long object KEY.
 
     The object is recorded as unreadable, with the reason. The current slice is read to its end and

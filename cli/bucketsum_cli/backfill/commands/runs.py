@@ -25,7 +25,7 @@ _backfill_argument = click.argument("backfill_id", metavar="BACKFILL")
               help="Maximum number of backfills to show.")  # fmt: skip
 @json_option
 @stack_options
-def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def list_runs(target: Target, limit: int, as_json: bool) -> None:
     """List backfills, newest first.
 
     Example: bucketsum backfill list
@@ -44,7 +44,7 @@ def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT00
 @_backfill_argument
 @json_option
 @stack_options
-def show(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def show(target: Target, backfill_id: str, as_json: bool) -> None:
     """Show progress, rate, cost so far and failures of BACKFILL.
 
     BACKFILL is a name from `bucketsum backfill list`.
@@ -67,7 +67,7 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT0
 @_backfill_argument
 @json_option
 @stack_options
-def stop(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def stop(target: Target, backfill_id: str, as_json: bool) -> None:
     """Stop BACKFILL; objects already queued are still hashed.
 
     BACKFILL is a name from `bucketsum backfill list`.
@@ -83,7 +83,7 @@ def stop(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT0
 @_backfill_argument
 @json_option
 @stack_options
-def resume(target: Target, backfill_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def resume(target: Target, backfill_id: str, as_json: bool) -> None:
     """Continue BACKFILL after it was stopped or its execution failed.
 
     BACKFILL is a name from `bucketsum backfill list`.

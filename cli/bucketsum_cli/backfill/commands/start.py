@@ -58,8 +58,7 @@ if TYPE_CHECKING:
 @yes_option
 @json_option
 @stack_options
-def start(  # noqa: PLR0913 - one parameter for each option
-    *,
+def start(
     target: Target,
     bucket: str,
     prefix: str,

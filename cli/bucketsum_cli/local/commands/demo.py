@@ -24,7 +24,7 @@ _HOME = "demo"
     "--keep", is_flag=True, help="Keep the stack running; otherwise it is deleted at the end."
 )
 @json_option
-def demo(sweep: bool, keep: bool, as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+def demo(sweep: bool, keep: bool, as_json: bool) -> None:
     """Upload real files to a new stack, and check every SHA-1.
 
     The stack runs on its own local emulator, in the folder .bucketsum/demo, and does not touch

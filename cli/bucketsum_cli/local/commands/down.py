@@ -13,7 +13,7 @@ from bucketsum_cli.output import print_json
 
 @click.command("down")
 @json_option
-def down(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+def down(as_json: bool) -> None:
     """Stop the local emulator and delete all its data."""
     project = emulator.local_project()
     with lock.held(project):

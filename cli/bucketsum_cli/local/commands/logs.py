@@ -32,7 +32,7 @@ _EMULATOR_LINES: Final = 200
     is_flag=True,
     help="Show the last lines of the emulator's own log instead.",
 )
-def logs(follow: bool, emulator_log: bool) -> None:  # noqa: FBT001 - click passes by name
+def logs(follow: bool, emulator_log: bool) -> None:
     """Show the log of the hashing function."""
     if follow and emulator_log:
         raise click.UsageError("--follow cannot be used with --emulator")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @click.command("status")
 @json_option
-def status(as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+def status(as_json: bool) -> None:
     """Show whether the local emulator is running, and its addresses.
 
     Exits with 2 if the emulator is not running.

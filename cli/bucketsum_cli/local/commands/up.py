@@ -20,7 +20,7 @@ from bucketsum_cli.options import json_option
     help="A template parameter, for example MemorySize=1024; may be repeated.",
 )
 @json_option
-def up(parameters: tuple[str, ...], as_json: bool) -> None:  # noqa: FBT001 - click passes by name
+def up(parameters: tuple[str, ...], as_json: bool) -> None:
     """Start the local emulator, and deploy the template.
 
     Waits until a test object is recorded.

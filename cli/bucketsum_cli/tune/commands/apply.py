@@ -44,8 +44,8 @@ def apply(
     run_id: str,
     config_file: Path | None,
     environment: str,
-    yes: bool,  # noqa: FBT001 - click passes by name
-    as_json: bool,  # noqa: FBT001 - click passes by name
+    yes: bool,
+    as_json: bool,
 ) -> None:
     """Write the recommendation of RUN into deploy.toml.
 

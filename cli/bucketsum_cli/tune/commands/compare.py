@@ -29,11 +29,7 @@ if TYPE_CHECKING:
 @json_option
 @stack_options
 def compare(
-    target: Target,
-    before_id: str,
-    after_id: str,
-    after_stack: str | None,
-    as_json: bool,  # noqa: FBT001 - click passes by name
+    target: Target, before_id: str, after_id: str, after_stack: str | None, as_json: bool
 ) -> None:
     """Compare the speed and cost of two runs, cell by cell.
 

@@ -31,13 +31,7 @@ if TYPE_CHECKING:
               help="Output file; the default is stdout.")  # fmt: skip
 @json_option
 @stack_options
-def export(
-    target: Target,
-    run_id: str,
-    kind: str,
-    file: Path | None,
-    as_json: bool,  # noqa: FBT001 - click passes by name
-) -> None:
+def export(target: Target, run_id: str, kind: str, file: Path | None, as_json: bool) -> None:
     """Export everything recorded for RUN, for other programs.
 
     RUN is a name from `bucketsum tune list`, or `last`.

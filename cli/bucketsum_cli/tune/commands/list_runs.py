@@ -24,7 +24,7 @@ _DEFAULT_LIMIT: Final = 20
               metavar="N", help="Maximum number of runs to show.")  # fmt: skip
 @json_option
 @stack_options
-def list_runs(target: Target, limit: int, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def list_runs(target: Target, limit: int, as_json: bool) -> None:
     """List runs, newest first.
 
     Example: bucketsum tune list

@@ -37,7 +37,7 @@ _COLUMNS: Final = (
               help="Read AWS's price list, and use its prices from now on.")  # fmt: skip
 @json_option
 @stack_options
-def prices(target: Target, refresh: bool, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def prices(target: Target, refresh: bool, as_json: bool) -> None:
     """Show Lambda's prices in the stack's Region.
 
     Sweeps use these prices for estimates and results. They come from bucketsum's code until

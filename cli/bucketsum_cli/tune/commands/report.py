@@ -24,12 +24,7 @@ if TYPE_CHECKING:
               help="Output file; the default is RUN.html.")  # fmt: skip
 @json_option
 @stack_options
-def report(
-    target: Target,
-    run_id: str,
-    file: Path | None,
-    as_json: bool,  # noqa: FBT001 - click passes by name
-) -> None:
+def report(target: Target, run_id: str, file: Path | None, as_json: bool) -> None:
     """Write RUN as a self-contained HTML page with plots.
 
     RUN is a name from `bucketsum tune list`, or `last`.

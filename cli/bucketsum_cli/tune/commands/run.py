@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -94,42 +93,27 @@ class _Flow:
     as_json: bool
 
 
-def _flow_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give *command* the options of `_Flow`, and pass it one as ``flow``."""
-
-    @yes_option
-    @click.option("--dry-run", is_flag=True, help="Show the plan, cost and time; start nothing.")
-    @click.option(
-        "--no-wait",
-        is_flag=True,
-        help="Start the sweep, print its name and exit; `bucketsum tune show` shows its progress.",
-    )
-    @json_option
-    @wraps(command)
-    def with_flow(
-        *args: Any,  # noqa: ANN401 - the command's types
-        yes: bool,
-        dry_run: bool,
-        no_wait: bool,
-        as_json: bool,
-        **options: Any,  # noqa: ANN401 - the command's types
-    ) -> None:
-        command(*args, flow=_Flow(yes, dry_run, no_wait, as_json), **options)
-
-    return with_flow
-
-
 @click.command("run")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @sweep_options
 @here_options
-@_flow_options
+@yes_option
+@click.option("--dry-run", is_flag=True, help="Show the plan, cost and time; start nothing.")
+@click.option(
+    "--no-wait",
+    is_flag=True,
+    help="Start the sweep, print its name and exit; `bucketsum tune show` shows its progress.",
+)
+@json_option
 @stack_options
 def run(
     target: Target,
     file: Path | None,
     here: HereOptions | None,
-    flow: _Flow,
+    yes: bool,
+    dry_run: bool,
+    no_wait: bool,
+    as_json: bool,
     **options: Any,  # noqa: ANN401 - of many types
 ) -> None:
     """Measure the settings in FILE; options override its fields.
@@ -147,6 +131,7 @@ def run(
     Example: bucketsum tune run events/sweep-quick.json --local
     """
     fields = sweep_input(file, sweep_fields(options))
+    flow = _Flow(yes, dry_run, no_wait, as_json)
     if here:
         _run_here(target, fields, here, flow)
     else:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @click.argument("run_id", metavar="RUN")
 @json_option
 @stack_options
-def show(target: Target, run_id: str, as_json: bool) -> None:  # noqa: FBT001 - click's way
+def show(target: Target, run_id: str, as_json: bool) -> None:
     """Show times, MB/s, spread and cost of each cell of RUN.
 
     RUN is a name from `bucketsum tune list`, or `last`.
