@@ -35,7 +35,7 @@ setup: .venv/.ready ## Create the Python environment in .venv, with pinned versi
 demo: .venv/.ready ## Upload real files to a stack on the local emulator, check every SHA-1, and run a quick sweep (KEEP=1 keeps the stack)
 	@$(BIN)/bucketsum local demo --sweep $(if $(KEEP),--keep)
 
-test: .venv/.ready $(ASL_VALIDATOR) ## Run every test (ARGS=tests/unit: only these; COVERAGE=1: with coverage, as continuous integration)
+test: .venv/.ready $(ASL_VALIDATOR) ## Run every test (ARGS=tests/unit: only these; COVERAGE=1: with coverage, as in continuous integration)
 	@$(BIN)/pytest --numprocesses auto $(ARGS) $(if $(COVERAGE),--cov --cov-report=term-missing:skip-covered)
 
 soak: .venv/.ready ## Hash 100,000 objects on a new local emulator while its parts fail at random (ARGS="--objects 1000": fewer objects)

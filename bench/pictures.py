@@ -6,6 +6,7 @@ anything outside its file: no font, no style sheet, no script.
 
 from __future__ import annotations
 
+import argparse
 import io
 import os
 import random
@@ -154,4 +155,5 @@ def _text(parent: ET.Element, x: int, y: int, text: str, size: str, weight: str 
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
     main()

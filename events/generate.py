@@ -1,4 +1,4 @@
-"""Generate the files of this folder with `sam local generate-event`, corrected to match AWS.
+"""Generate the sample events with `sam local generate-event`, corrected to match AWS.
 
 `make events` does so. With `--bucket` it first uploads the objects that the events refer
 to, and writes events that name this bucket and the versions of the objects there.
@@ -186,9 +186,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--into", type=Path, default=Path(__file__).parent, metavar="FOLDER",
                         help="folder to write to; by default the folder events")  # fmt: skip
-    parser.add_argument(
-        "--bucket", metavar="NAME", help="upload the objects to this bucket with versioning"
-    )
+    parser.add_argument("--bucket", metavar="NAME",
+                        help="upload the objects to this bucket, which must have "
+                             "versioning")  # fmt: skip
     options = parser.parse_args()
     bucket, versions = objects.BUCKET, objects.EXAMPLE_VERSIONS
     if options.bucket:

@@ -168,9 +168,9 @@ def report(name: str, watch: Watch, row: Row, seconds: float) -> None:
 
 def main() -> None:
     """Prove both ways."""
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--mb", type=int, default=2000)
-    parser.add_argument("--slices", type=int, default=40)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("--mb", type=int, default=2000, help="size of the object in MB")
+    parser.add_argument("--slices", type=int, default=40, help="least number of slices")
     options = parser.parse_args()
     size_bytes = options.mb * 1_000_000
     stack = find_local_stack()

@@ -56,9 +56,10 @@ def check(
 
     Exits with 0 only if every file is equal to its object, else with 1.
 
-    With --archive, files are compared with the members of an archive in the bucket. A member that
-    has no local file is listed too, and the exit status is then 1. A file in a folder
-    PATH is compared with the member that has the file's path in that folder, below --prefix.
+    With --archive, files are compared with the members of an archive in the bucket. For a folder
+    `photos`, the file `photos/a/b.txt` is compared with the member `a/b.txt`, or with `old/a/b.txt`
+    if there is --prefix old/. A member that has no local file is listed too, and the exit status is
+    then 1.
 
     Example: bucketsum check photos --prefix 2026/
     """

@@ -35,9 +35,9 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
     An object that has no digest yet is shown as `waiting`; one that cannot be read, as
     `unreadable` with the reason.
 
-    With --members, lists the members of the newest version of an archive. PREFIX is then the
-    archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1 if
-    not all members have been recorded.
+    With --members, lists the members of the newest recorded version of an archive. PREFIX is then
+    the archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1
+    if not all members have been recorded.
 
     Example: bucketsum ls photos/ --local
     """

@@ -53,8 +53,8 @@ def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_jso
     deleted from the dead-letter queue only after it has been sent to its queue.
 
     With --key, the dead-letter queue is not touched: the versions of KEY that are recorded as
-    unreadable are queued again, for example after you restored them from Glacier or corrected a
-    permission. No confirmation is needed.
+    unreadable are queued again, for example after you granted a missing permission. No confirmation
+    is needed.
 
     Exits with 1 if a message was not sent, if KEY has no unreadable version, or if you decline.
 

@@ -45,9 +45,9 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
 
     Shows waiting, in-flight and failed messages; objects hashed in the last hour and day; errors;
     the estimated Lambda cost of the hashing function this month; long objects in progress; running
-    sweeps; and the event source mapping, with which the queue of new objects invokes the function.
-    Numbers of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads
-    ten metrics, which costs 0.0001 USD (with --watch, each time).
+    sweeps; and the event source mapping between the queue of new objects and the function. Numbers
+    of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads ten
+    metrics, which costs 0.0001 USD (with --watch, each time).
 
     Exits with 1 if there are messages in the dead-letter queue, or if the event source mapping is
     disabled. With --watch, exits with 0 after Ctrl-C.

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 @click.option(
     "--inventory",
     metavar="URL",
-    help="Read an S3 inventory (CSV) instead of listing the bucket; its URL: "
-    "s3://BUCKET/.../manifest.json.",
+    help="Read an S3 inventory (CSV) instead of listing BUCKET; its URL: "
+    "s3://INVENTORY-BUCKET/.../manifest.json.",
 )
 @click.option(
     "--limit", type=click.IntRange(min=1), metavar="N", help="Maximum number of objects to queue."

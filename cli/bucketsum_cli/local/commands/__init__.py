@@ -19,9 +19,9 @@ def local() -> None:
     The emulator needs no AWS account, costs nothing, and uses the real template. Numbers measured
     on it say nothing about AWS.
 
-    The emulator belongs to the clone of bucketsum that contains the current folder, or else to the
-    clone that this command is installed from. To use another emulator, set the environment variable
-    BUCKETSUM_HOME to its folder (default: .bucketsum in the clone).
+    The command uses the emulator of the clone of bucketsum that contains the current folder, or
+    else of the clone that it is installed from. To use another emulator, set the environment
+    variable BUCKETSUM_HOME to its folder (default: .bucketsum in the clone).
     """
 
 
