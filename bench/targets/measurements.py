@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Final
 
 from bench.sandbox.objects import content
 from bucketsum.digest_rows import RowKey
-from bucketsum_cli.files import files_under
 from bucketsum_cli.local.cgroups import kills_of
-from bucketsum_cli.upload import put_files, wait_for_rows
+from bucketsum_cli.objects.files import files_under
+from bucketsum_cli.objects.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:
     from bucketsum_cli.emulator import LocalProject

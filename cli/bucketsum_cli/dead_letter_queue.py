@@ -14,7 +14,7 @@ from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.errors import MalformedMessage
 from bucketsum.notifications import events_in
 from bucketsum.object_events import ObjectCreated
-from bucketsum_cli.rows import iso_text
+from bucketsum_cli.output import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -7,6 +7,7 @@ markup, so no key can colour, move or clear anything on a terminal.
 from __future__ import annotations
 
 import json
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -14,8 +15,11 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
+from bucketsum_cli.errors import CannotDoError
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from pathlib import Path
 
 _PIPE_WIDTH: Final = 100_000  # in a pipe nothing is folded: a row stays a line
 
@@ -102,6 +106,18 @@ def print_json_array(items: Iterable[Any]) -> None:
     click.echo("[]" if lead == "[\n" else "\n]")
 
 
+def write_text(file: Path, text: str) -> None:
+    """Write *text* to *file* as UTF-8, with its line ends as they are.
+
+    Raises:
+        CannotDoError: It cannot be written.
+    """
+    try:
+        file.write_text(text, "utf-8", newline="")
+    except OSError as error:
+        raise CannotDoError(f"{file} cannot be written: {error.strerror or error}") from error
+
+
 def size_text(size_bytes: int) -> str:
     """Format a size with three or four digits and a decimal unit."""
     if size_bytes < 1000:  # noqa: PLR2004 - the step between units
@@ -122,3 +138,16 @@ def speed_text(mb_per_s: float | None) -> str:
 def moment_text(moment: str) -> str:
     """Format an ISO 8601 time in UTC, to the second."""
     return moment[:19].replace("T", " ")
+
+
+def iso_text(moment: datetime | str) -> str:
+    """Return *moment* as all JSON documents have it: UTC with milliseconds and ``Z``.
+
+    A text that is not ISO 8601 is returned as it is.
+    """
+    if isinstance(moment, str):
+        try:
+            moment = datetime.fromisoformat(moment)
+        except ValueError:
+            return str(moment)
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
-
-from bucketsum_cli.bucket_notifications import Via
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -15,6 +14,13 @@ if TYPE_CHECKING:
 ATTACHED_PARAMETER: Final = "AttachedBucketArns"
 EVENTBRIDGE_PARAMETER: Final = "EventBridgeBucketArns"
 EXISTING_PARAMETER: Final = "ExistingBucketName"
+
+
+class Via(StrEnum):
+    """Route of a bucket's events to the queue."""
+
+    S3 = "s3"
+    EVENTBRIDGE = "eventbridge"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
 from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.metrics import arrivals_metric, lambda_metric, metric_values, own_metric
-from bucketsum_cli.rows import iso_text
+from bucketsum_cli.output import iso_text
 from bucketsum_cli.stack import queue_name
 
 if TYPE_CHECKING:

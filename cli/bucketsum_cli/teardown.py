@@ -19,7 +19,7 @@ from bucketsum_cli.served_buckets import ServedBuckets
 from bucketsum_cli.stack import is_missing, parameters_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -150,9 +150,7 @@ def _is_inbox(s3: S3Client, bucket: str, name: str) -> bool:
     )
 
 
-def deleted_stack(
-    connection: Connection, stack_id: str, pause: Callable[[float], None] = time.sleep
-) -> Iterator[str]:
+def deleted_stack(connection: Connection, stack_id: str) -> Iterator[str]:
     """Delete the stack; yield its status until it is gone.
 
     Raises:
@@ -172,7 +170,7 @@ def deleted_stack(
         if status.endswith("_FAILED"):
             raise CannotDoError(_failure(cloudformation, stack_id))
         yield status
-        pause(_POLL_SECONDS)
+        time.sleep(_POLL_SECONDS)
 
 
 def _failure(cloudformation: Any, stack_id: str) -> str:  # noqa: ANN401 - boto3's client

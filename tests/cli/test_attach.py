@@ -13,9 +13,11 @@ from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
 from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameters
 
-from bucketsum_cli import bucket_notifications, stack_update, teardown
-from bucketsum_cli.bucket_notifications import KeyFilter
-from bucketsum_cli.queue_notification import EVENTS, with_queue, without_queue
+from bucketsum_cli import teardown
+from bucketsum_cli.attachments import change
+from bucketsum_cli.attachments import notifications as bucket_notifications
+from bucketsum_cli.attachments.notifications import KeyFilter
+from bucketsum_cli.attachments.queue_notification import EVENTS, with_queue, without_queue
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -62,7 +64,7 @@ FOREIGN: Final[dict[str, Any]] = {
 @pytest.fixture(autouse=True)
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
     """An account with a stack, and a bucket that it did not create; nothing waits."""
-    monkeypatch.setattr(stack_update, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(change, "_POLL_SECONDS", 0)
     monkeypatch.setattr(bucket_notifications, "_PAUSE_SECONDS", 0)
     monkeypatch.setattr(bucket_notifications, "_SETTLING_PAUSE_SECONDS", 0)
     monkeypatch.setenv("BUCKETSUM_STACK", NAME)

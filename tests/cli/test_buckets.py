@@ -13,8 +13,9 @@ from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack
 from tests.support.sam_template import load_template
 
 from bucketsum.digest_rows import RowKey
-from bucketsum_cli import bucket_notifications, stack_update
-from bucketsum_cli.queue_notification import EVENTS
+from bucketsum_cli.attachments import change
+from bucketsum_cli.attachments import notifications as bucket_notifications
+from bucketsum_cli.attachments.queue_notification import EVENTS
 from bucketsum_cli.stack import find_stack, physical_ids
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ INBOX_ARN, PHOTOS_ARN = f"arn:aws:s3:::{INBOX}", f"arn:aws:s3:::{PHOTOS}"
 @pytest.fixture
 def serving(monkeypatch: pytest.MonkeyPatch, run: Run) -> Iterator[Stack]:
     """A stack whose own bucket and one attached bucket are complete."""
-    monkeypatch.setattr(stack_update, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(change, "_POLL_SECONDS", 0)
     monkeypatch.setattr(bucket_notifications, "_PAUSE_SECONDS", 0)
     monkeypatch.setenv("BUCKETSUM_STACK", NAME)
     with mock_aws():

@@ -17,8 +17,8 @@ from tests.cli.deployed import (
 )
 from tests.support.events import notification
 
-from bucketsum_cli import checks
-from bucketsum_cli.files import sha1_of_file
+from bucketsum_cli.objects import comparison as checks
+from bucketsum_cli.objects.files import sha1_of_file
 
 if TYPE_CHECKING:
     from collections.abc import Callable

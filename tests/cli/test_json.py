@@ -36,7 +36,7 @@ from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.views import bill_as_json, progress_as_json
 from bucketsum_cli.emulator import LocalAws, LocalProject
 from bucketsum_cli.local import demo
-from bucketsum_cli.rows import iso_text
+from bucketsum_cli.output import iso_text
 from bucketsum_cli.tune.export import run_as_json
 
 if TYPE_CHECKING:

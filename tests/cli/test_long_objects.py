@@ -11,7 +11,7 @@ from tests.cli.deployed import BUCKET, HALF, deploy_measurements
 
 from bucketsum.digest_rows import RowKey, Status
 from bucketsum.long_objects.progress import ChainStatus
-from bucketsum_cli.commands.long_objects import progress_text
+from bucketsum_cli.objects.long_objects import progress_text
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run

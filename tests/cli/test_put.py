@@ -14,10 +14,10 @@ from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed, unreadabl
 
 from bucketsum.digest_rows import RowKey
 from bucketsum.digests_table import DigestsTable
-from bucketsum_cli import upload
-from bucketsum_cli.files import LocalFile
+from bucketsum_cli.objects import upload
+from bucketsum_cli.objects.files import LocalFile
+from bucketsum_cli.objects.upload import put_files
 from bucketsum_cli.stack import Stack
-from bucketsum_cli.upload import put_files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

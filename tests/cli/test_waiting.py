@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from tests.cli.deployed import hashed
 
 from bucketsum.digest_rows import RowKey
-from bucketsum_cli.files import LocalFile
-from bucketsum_cli.upload import Upload, wait_for_rows
+from bucketsum_cli.objects.files import LocalFile
+from bucketsum_cli.objects.upload import Upload, wait_for_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

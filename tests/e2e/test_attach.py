@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from tests.e2e.command import answer, until
 
-from bucketsum_cli import stack_update
+from bucketsum_cli.attachments import change
 
 if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
@@ -33,7 +33,7 @@ def test_objects_of_an_attached_bucket_are_hashed(
     stack: Stack, via: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Keys of all kinds arrive by S3's notification and by EventBridge, whose keys are raw."""
-    monkeypatch.setattr(stack_update, "_POLL_SECONDS", 0.2)
+    monkeypatch.setattr(change, "_POLL_SECONDS", 0.2)
     s3, bucket = stack.client("s3"), f"attached-{via}"
     s3.create_bucket(Bucket=bucket)
     attached = answer("attach", bucket, "--via", via, "--deploy", "--yes")

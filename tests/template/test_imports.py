@@ -67,7 +67,7 @@ bench.readers.implementations: bench.readers layer layer.s3
 bench.sandbox: cli
 bench.scaling: bench.tables
 bench.tables: cli
-bench.targets: bench.sandbox bench.tables cli cli.local layer
+bench.targets: bench.sandbox bench.tables cli cli.local cli.objects layer
 bench.unzip: bench.sandbox bench.tables cli layer layer.archives
 bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli cli.tune.formats \
 cli.tune.workloads layer layer.s3 layer.sweep layer.sweep.fetch_queue layer.sweep.workloads sweeps
@@ -75,18 +75,21 @@ bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli layer.swee
 layer.sweep.fetch_queue layer.sweep.record_store
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
-cli: layer layer.archives layer.backfill layer.long_objects layer.sweep sweeps
+cli: layer layer.backfill layer.long_objects layer.sweep sweeps
+cli.attachments: cli layer
 cli.backfill: cli layer layer.backfill layer.sweep
 cli.backfill.commands: cli cli.backfill layer layer.backfill
-cli.commands: cli cli.selftest cli.tune cli.tune.formats layer layer.long_objects layer.sweep
-cli.local: cli cli.commands cli.tune cli.tune.commands layer layer.sweep
+cli.commands: cli cli.attachments cli.objects cli.selftest cli.tune cli.tune.formats layer \
+layer.long_objects layer.sweep
+cli.local: cli cli.commands cli.objects cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
-cli.selftest: cli cli.tune layer layer.archives layer.sweep
+cli.objects: cli cli.tune.formats layer layer.archives layer.long_objects
+cli.selftest: cli cli.objects cli.tune layer layer.archives layer.sweep
 cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.sweep layer.sweep.workloads sweeps
 cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep \
 layer.sweep.workloads sweeps
 cli.tune.formats: cli layer
-cli.tune.here: cli cli.tune layer layer.s3 layer.sweep layer.sweep.workloads sweeps
+cli.tune.here: cli cli.attachments cli.tune layer layer.s3 layer.sweep layer.sweep.workloads sweeps
 cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sweep \
 layer.sweep.transfers layer.sweep.workloads
 cli.tune.workloads: cli.tune.formats layer layer.sweep layer.sweep.record_store \

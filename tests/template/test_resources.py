@@ -12,7 +12,7 @@ from bucketsum.digest_rows import Deletion
 from bucketsum.digests_table import BY_SHA1_INDEX
 from bucketsum.dynamodb_items import encoded
 from bucketsum.object_events import DeletedBy
-from bucketsum_cli.queue_notification import EVENTS
+from bucketsum_cli.attachments.queue_notification import EVENTS
 
 RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]
 OUTPUTS: Final[dict[str, dict[str, Any]]] = load_template()["Outputs"]

@@ -6,8 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.bill import Group
-from bucketsum_cli.output import moment_text, say, size_text
-from bucketsum_cli.rows import iso_text
+from bucketsum_cli.output import iso_text, moment_text, say, size_text
 from bucketsum_cli.tables import Column, print_table
 
 if TYPE_CHECKING:

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bucketsum_cli.attachment import (
-    changed_parameters,
-    check_bucket,
-    deploy_command,
-    left_out_warning,
-    log_loop_warning,
-    queue_arn_of,
-)
-from bucketsum_cli.attachment_change import (
+from bucketsum_cli.attachments.change import (
     deploy_option,
     document_of,
     dry_run_option,
@@ -23,19 +15,26 @@ from bucketsum_cli.attachment_change import (
     show_change,
     update_parameters,
 )
-from bucketsum_cli.bucket_notifications import (
+from bucketsum_cli.attachments.notifications import (
     KeyFilter,
-    Via,
     change_notifications,
     configuration_of,
     difference,
     with_eventbridge,
 )
+from bucketsum_cli.attachments.preconditions import (
+    changed_parameters,
+    check_bucket,
+    deploy_command,
+    left_out_warning,
+    log_loop_warning,
+    queue_arn_of,
+)
+from bucketsum_cli.attachments.queue_notification import with_queue, without_queue
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
 from bucketsum_cli.output import note, progress
-from bucketsum_cli.queue_notification import with_queue, without_queue
-from bucketsum_cli.served_buckets import ServedBuckets
+from bucketsum_cli.served_buckets import ServedBuckets, Via
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -7,21 +7,27 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum_cli.checks import Result, compare_files, members_of, objects_of, with_failures
 from bucketsum_cli.errors import ANSWER_IS_NO
-from bucketsum_cli.files import files_under, note_skipped, skipped_as_json
-from bucketsum_cli.members import files_as_members, members_by_path
+from bucketsum_cli.objects.comparison import (
+    Result,
+    compare_files,
+    members_of,
+    objects_of,
+    with_failures,
+)
+from bucketsum_cli.objects.files import files_under, note_skipped, skipped_as_json
+from bucketsum_cli.objects.members import files_as_members, members_by_path
+from bucketsum_cli.objects.rows import version_of
 from bucketsum_cli.options import bucket_options, json_option, paths_argument, prefix_option
 from bucketsum_cli.output import note, print_json, say
-from bucketsum_cli.rows import version_of
 from bucketsum_cli.tables import KEY, SHA1, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bucketsum_cli.checks import Comparison
-    from bucketsum_cli.files import Skipped
+    from bucketsum_cli.objects.comparison import Comparison
+    from bucketsum_cli.objects.files import Skipped
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 

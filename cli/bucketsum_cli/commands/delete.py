@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.progress import MofNCompleteColumn
 
+from bucketsum_cli.attachments.notifications import change_notifications
+from bucketsum_cli.attachments.queue_notification import without_queue
 from bucketsum_cli.bucket_contents import Contents, counted, emptied, exists
-from bucketsum_cli.bucket_notifications import change_notifications
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, progress, say, size_text
-from bucketsum_cli.queue_notification import without_queue
 from bucketsum_cli.teardown import delete_table, deleted_stack, stack_parts
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from bucketsum_cli.attachment import changed_parameters, check_bucket, queue_arn_of
-from bucketsum_cli.attachment_change import (
+from bucketsum_cli.attachments.change import (
     deploy_option,
     document_of,
     dry_run_option,
@@ -16,18 +15,19 @@ from bucketsum_cli.attachment_change import (
     show_change,
     update_parameters,
 )
-from bucketsum_cli.bucket_contents import exists
-from bucketsum_cli.bucket_notifications import (
+from bucketsum_cli.attachments.notifications import (
     change_notifications,
     configuration_of,
     difference,
     sends_to_eventbridge,
     without_eventbridge,
 )
+from bucketsum_cli.attachments.preconditions import changed_parameters, check_bucket, queue_arn_of
+from bucketsum_cli.attachments.queue_notification import without_queue
+from bucketsum_cli.bucket_contents import exists
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import note
-from bucketsum_cli.queue_notification import without_queue
 from bucketsum_cli.served_buckets import ServedBuckets
 
 if TYPE_CHECKING:

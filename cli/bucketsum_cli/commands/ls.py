@@ -6,17 +6,25 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum_cli.bucket import versions_in
-from bucketsum_cli.members import list_members
+from bucketsum_cli.objects.members import list_members
+from bucketsum_cli.objects.rows import digest_cell, status_of
+from bucketsum_cli.objects.versions import versions_in
 from bucketsum_cli.options import bucket_options, json_option
-from bucketsum_cli.output import answers, moment_text, note, print_json_array, size_text, speed_text
-from bucketsum_cli.rows import digest_cell, iso_text, status_of
+from bucketsum_cli.output import (
+    answers,
+    iso_text,
+    moment_text,
+    note,
+    print_json_array,
+    size_text,
+    speed_text,
+)
 from bucketsum_cli.tables import KEY, MOMENT, SHA1, SIZE, SPEED, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bucketsum_cli.bucket import ObjectVersion
+    from bucketsum_cli.objects.versions import ObjectVersion
     from bucketsum_cli.options import Target
 
 _WIDE: Final = 110

@@ -14,22 +14,22 @@ from rich.progress import (
 )
 
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.files import files_under, note_skipped, skipped_as_json
+from bucketsum_cli.objects.files import files_under, note_skipped, skipped_as_json
+from bucketsum_cli.objects.rows import digest_cell, status_of
+from bucketsum_cli.objects.upload import put_files, wait_for_rows
 from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
 from bucketsum_cli.output import note, print_json, progress, size_text, speed_text
-from bucketsum_cli.rows import digest_cell, status_of
 from bucketsum_cli.served_buckets import serves
 from bucketsum_cli.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
-from bucketsum_cli.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
     from bucketsum.digest_rows import Row, RowKey
-    from bucketsum_cli.files import LocalFile, Skipped
+    from bucketsum_cli.objects.files import LocalFile, Skipped
+    from bucketsum_cli.objects.upload import Upload, UploadResult
     from bucketsum_cli.stack import Stack
-    from bucketsum_cli.upload import Upload, UploadResult
 
 DEFAULT_TIMEOUT_SECONDS = 900
 """The time-out of the hasher."""

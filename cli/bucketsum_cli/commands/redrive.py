@@ -13,9 +13,9 @@ from bucketsum_cli.commands.failures import document_of, headline
 from bucketsum_cli.dead_letter_queue import received
 from bucketsum_cli.dead_letter_redrive import send_back
 from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.objects.rows import event_of
 from bucketsum_cli.options import bucket_options, json_option, yes_option
 from bucketsum_cli.output import confirmed, note, print_json, say
-from bucketsum_cli.rows import event_of
 
 if TYPE_CHECKING:
     from bucketsum.digest_rows import Row

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from rich.live import Live
 
-from bucketsum_cli.commands.long_objects import all_as_json, progress_text
 from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.objects.long_objects import all_as_json, progress_text
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import answers, moment_text, note, print_json, size_text
 from bucketsum_cli.stack_status import stack_status

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from bucketsum_cli import output, tables
 from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.files import LocalFile, files_under
 from bucketsum_cli.local.demo_files import gather
+from bucketsum_cli.objects.files import LocalFile, files_under
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -15,7 +15,7 @@ from bucketsum.digest_items import key_of
 from bucketsum.digest_rows import NULL_VERSION, RowKey
 from bucketsum_cli.bucket_contents import emptied
 from bucketsum_cli.dead_letter_queue import received
-from bucketsum_cli.rows import event_of
+from bucketsum_cli.objects.rows import event_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

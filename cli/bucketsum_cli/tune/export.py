@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.record_values import SAMPLE_VALUES, cell_values, run_values, sample_values
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.rows import iso_text
+from bucketsum_cli.output import iso_text
 from bucketsum_cli.tune.workloads import view_of
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from bucketsum_cli.tune.formatting import speed_text
 from bucketsum_cli.tune.labels import SettingLabels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from rich.progress import TaskID
 
@@ -144,19 +144,15 @@ def _wait_for_clean_up(sweeper: Sweeper, run_id: str) -> None:
         note(f"{run.status}; {show_command(sweeper, run_id)} shows the samples until then")
 
 
-def settled_run(
-    sweeper: Sweeper,
-    run_id: str,
-    clock: Callable[[], float] = time.monotonic,
-) -> Run | None:
+def settled_run(sweeper: Sweeper, run_id: str) -> Run | None:
     """Wait until the run has its summary, written after the execution, and return the run.
 
     None if nothing is recorded for it; status RUNNING if the summary did not come in time.
     """
-    deadline = clock() + SETTLING_SECONDS
+    deadline = time.monotonic() + SETTLING_SECONDS
     while True:
         run = sweeper.measurements.run(run_id)
-        if run is None or run.status is not RunStatus.RUNNING or clock() >= deadline:
+        if run is None or run.status is not RunStatus.RUNNING or time.monotonic() >= deadline:
             return run
         time.sleep(_PAUSE_SECONDS)
 

@@ -11,9 +11,8 @@ import click
 
 from bucketsum_cli.emulator import project_folder
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.files import write_text
 from bucketsum_cli.options import json_option, stack_options, yes_option
-from bucketsum_cli.output import confirmed, note, notes, print_json, printable
+from bucketsum_cli.output import confirmed, note, notes, print_json, printable, write_text
 from bucketsum_cli.tune.recorded_runs import results_in
 from bucketsum_cli.tune.samconfig import with_parameters
 from bucketsum_cli.tune.table_view import LOCAL_NOTE

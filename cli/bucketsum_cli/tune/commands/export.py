@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum_cli.files import write_text
 from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import note, print_json, printable
+from bucketsum_cli.output import note, print_json, printable, write_text
 from bucketsum_cli.tune.export import json_text, results_as_csv, results_as_json, rows_as_csv
 from bucketsum_cli.tune.recorded_runs import results_in
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.files import write_text
 from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import print_json, say
+from bucketsum_cli.output import print_json, say, write_text
 from bucketsum_cli.tune.recorded_runs import results_in
 
 if TYPE_CHECKING:

@@ -9,14 +9,14 @@ from botocore.exceptions import ClientError
 
 from bucketsum.sweep.generated_objects import FRESH_FOR, GeneratedObjects
 from bucketsum.sweep.workloads import workload_of
-from bucketsum_cli.aws_errors import is_denied
-from bucketsum_cli.bucket_notifications import (
+from bucketsum_cli.attachments.notifications import (
     KeyFilter,
     configuration_of,
     is_created,
     notifications_in,
     sends_to_eventbridge,
 )
+from bucketsum_cli.aws_errors import is_denied
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:

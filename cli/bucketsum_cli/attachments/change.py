@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import time
+from typing import TYPE_CHECKING, Any, Final
 
 import click
+from botocore.exceptions import ClientError
 
-from bucketsum_cli.attachment import deploy_command
-from bucketsum_cli.errors import ANSWER_IS_NO
+from bucketsum_cli.attachments.preconditions import deploy_command
+from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.output import confirmed, note, print_json, progress, say
-from bucketsum_cli.stack_update import updated_stack
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
-    from bucketsum_cli.bucket_notifications import Difference
+    from bucketsum_cli.attachments.notifications import Difference
     from bucketsum_cli.stack import Stack
 
+
+_POLL_SECONDS: Final = 2.0
+_DONE: Final = ("UPDATE_COMPLETE", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
+_TRANSFORMED: Final = "CAPABILITY_AUTO_EXPAND"
+"""CloudFormation runs SAM's transform again, also on the template that it has."""
 
 deploy_option = click.option(
     "--deploy", is_flag=True, help="Also update the stack's parameters if necessary."
@@ -42,13 +48,55 @@ def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
         raise SystemExit(ANSWER_IS_NO)
 
 
+def _updated_stack(stack: Stack, values: Mapping[str, str]) -> Iterator[str]:
+    """Give parameters new *values*, keep the rest; yield the status until it is done."""
+    cloudformation = stack.client("cloudformation")
+    description = cloudformation.describe_stacks(StackName=stack.name)["Stacks"][0]
+    parameters: Any = [
+        {"ParameterKey": name, "ParameterValue": values[name]}
+        if name in values
+        else {"ParameterKey": name, "UsePreviousValue": True}
+        for name in sorted({*stack.parameters, *values})
+    ]
+    capabilities: Any = sorted({*description.get("Capabilities", ()), _TRANSFORMED})
+    try:
+        cloudformation.update_stack(
+            StackName=stack.name,
+            UsePreviousTemplate=True,
+            Parameters=parameters,
+            Capabilities=capabilities,
+        )
+    except ClientError as error:
+        if "No updates are to be performed" in error.response["Error"].get("Message", ""):
+            return
+        raise
+    while True:
+        description = cloudformation.describe_stacks(StackName=stack.name)["Stacks"][0]
+        status = description["StackStatus"]
+        if status in _DONE:
+            return
+        if status.endswith(("_FAILED", "_ROLLBACK_COMPLETE")):
+            reason = description.get("StackStatusReason") or "see its events"
+            raise CannotDoError(
+                f"CloudFormation could not update the stack {stack.name} ({status}): {reason}"
+            )
+        yield status
+        time.sleep(_POLL_SECONDS)
+
+
 def update_parameters(stack: Stack, values: Mapping[str, str]) -> bool:
-    """Deploy the stack with *values*, if there are any; returns whether it was deployed."""
+    """Deploy the stack with *values*, if there are any; returns whether it was deployed.
+
+    Raises:
+        CannotDoError: CloudFormation could not do it and restored the old state; the text says
+            why.
+        ClientError: AWS refused.
+    """
     if not values:
         return False
     with progress(passing=True) as bar:
         task = bar.add_task("updating the stack", total=None)
-        for status in updated_stack(stack, values):
+        for status in _updated_stack(stack, values):
             bar.update(task, description=f"stack: {status}")
     return True
 

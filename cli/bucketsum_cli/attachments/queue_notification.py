@@ -7,7 +7,12 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote_plus
 
-from bucketsum_cli.bucket_notifications import KeyFilter, Notification, keys_of, notifications_in
+from bucketsum_cli.attachments.notifications import (
+    KeyFilter,
+    Notification,
+    keys_of,
+    notifications_in,
+)
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:

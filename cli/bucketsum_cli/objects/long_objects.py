@@ -5,8 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.long_objects.progress import ChainStatus
-from bucketsum_cli.output import size_text
-from bucketsum_cli.rows import iso_text
+from bucketsum_cli.output import iso_text, size_text
 from bucketsum_cli.tune.formatting import duration_text
 
 if TYPE_CHECKING:

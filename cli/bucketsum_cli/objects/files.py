@@ -150,18 +150,6 @@ def sha1_of_file(path: Path, on_bytes: Callable[[int], None] = lambda _size: Non
         return digest_of(chunks()).sha1
 
 
-def write_text(file: Path, text: str) -> None:
-    """Write *text* to *file* as UTF-8, with its line ends as they are.
-
-    Raises:
-        CannotDoError: It cannot be written.
-    """
-    try:
-        file.write_text(text, "utf-8", newline="")
-    except OSError as error:
-        raise CannotDoError(f"{file} cannot be written: {error.strerror or error}") from error
-
-
 def note_skipped(skipped: Iterable[Skipped]) -> None:
     """Show on stderr which files were skipped, and why."""
     for file in skipped:

@@ -12,7 +12,7 @@ from boto3.s3.transfer import S3Transfer, TransferConfig
 
 from bucketsum.digest_rows import NULL_VERSION, Row, RowKey
 from bucketsum_cli.connection import CONNECTIONS
-from bucketsum_cli.files import LocalFile, Skipped
+from bucketsum_cli.objects.files import LocalFile, Skipped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence

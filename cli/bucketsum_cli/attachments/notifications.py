@@ -11,7 +11,6 @@ import json
 import time
 from contextlib import suppress
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_plus
 
@@ -43,13 +42,6 @@ _SETTLING_PAUSE_SECONDS: Final = 5.0
 
 class TargetRefusedError(CannotDoError):
     """S3 could not send its test message to a target of a notification."""
-
-
-class Via(StrEnum):
-    """Route of a bucket's events to the queue."""
-
-    S3 = "s3"
-    EVENTBRIDGE = "eventbridge"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bucketsum.digest_rows import RowKey
-from bucketsum_cli.rows import iso_text
+from bucketsum_cli.output import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

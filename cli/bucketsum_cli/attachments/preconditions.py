@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.bucket_notifications import KeyFilter, Via
+from bucketsum_cli.attachments.notifications import KeyFilter
+from bucketsum_cli.attachments.queue_notification import missing_events
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.queue_notification import missing_events
-from bucketsum_cli.served_buckets import ServedBuckets
+from bucketsum_cli.served_buckets import ServedBuckets, Via
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

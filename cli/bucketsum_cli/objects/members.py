@@ -12,11 +12,11 @@ import click
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entry, member_entry
 from bucketsum.archives.values import ArchiveStatus
 from bucketsum.digest_rows import RowKey
-from bucketsum_cli.bucket import newest_version
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.files import FileSelection, files_under
+from bucketsum_cli.objects.files import FileSelection, files_under
+from bucketsum_cli.objects.rows import digest_cell, status_of
+from bucketsum_cli.objects.versions import newest_version
 from bucketsum_cli.output import moment_text, note, print_json_array, size_text
-from bucketsum_cli.rows import digest_cell, status_of
 from bucketsum_cli.tables import SHA1, SIZE, Cell, Column, print_table
 
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.dynamodb_items import attributes_of
+from bucketsum_cli.output import iso_text
 from bucketsum_cli.tables import Cell
 
 if TYPE_CHECKING:
@@ -44,19 +45,6 @@ def full_name(row: Row) -> str:
 def version_of(row: Row) -> str:
     """Return the version of the object, or of the archive with the member."""
     return archive_entry(row.entry) if row.member else row.entry
-
-
-def iso_text(moment: datetime | str) -> str:
-    """Return *moment* as all JSON documents have it: UTC with milliseconds and ``Z``.
-
-    A text that is not ISO 8601 is returned as it is.
-    """
-    if isinstance(moment, str):
-        try:
-            moment = datetime.fromisoformat(moment)
-        except ValueError:
-            return str(moment)
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 def row_as_json(row: Row) -> dict[str, Any]:

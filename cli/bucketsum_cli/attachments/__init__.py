@@ -1,0 +1,1 @@
+"""Buckets attached to a stack: their notifications, their permissions, and changes of both."""
