@@ -11,15 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.dynamodb_items import from_values
 from bucketsum.sweep.measurements_table import sample_item
-from bucketsum.sweep.record_values import cell_of, item_values, run_of, sample_of
+from bucketsum.sweep.record_values import cell_of, item_values, sample_of
+from bucketsum.sweep.records import Run
 from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.sweep.records import CellRow, Run
+    from bucketsum.sweep.records import CellRow
     from bucketsum.sweep.samples import Sample
 
 _FOLDER: Final = "runs"
@@ -58,14 +60,14 @@ class RunFiles:
         runs = []
         for file in self._folder.glob("*.json"):
             with _understood(file):
-                runs.append(run_of(_read(file)["run"]))
+                runs.append(from_values(Run, _read(file)["run"]))
         yield from sorted(runs, key=lambda run: run.started_at, reverse=True)
 
     def run(self, run_id: str) -> Run | None:
         """The run, or None."""
         with _understood(self._file(run_id)):
             content = self._content(run_id)
-            return run_of(content["run"]) if content else None
+            return from_values(Run, content["run"]) if content else None
 
     def cells(self, run_id: str) -> list[CellRow]:
         """The cells of a run, ordered by id."""

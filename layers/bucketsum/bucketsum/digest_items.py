@@ -63,8 +63,9 @@ def row_of(item: Mapping[str, Any]) -> Row:
         for name, value in item.items()
         if name.startswith(_DIGEST_PREFIX)
     }
-    values = decoded(Row, item)
-    return Row(row_key.bucket, row_key.key, row_key.entry, digests=digests, **values)
+    return decoded(
+        Row, item, bucket=row_key.bucket, key=row_key.key, entry=row_key.entry, digests=digests
+    )
 
 
 def rows_of(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
@@ -74,4 +75,4 @@ def rows_of(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
 
 def deletion_of(item: Mapping[str, Any]) -> Deletion | None:
     """The deletion in *item*, a row's or a tombstone; its sequencer is padded."""
-    return Deletion(**decoded(Deletion, item)) if "deleted_at" in item else None
+    return decoded(Deletion, item) if "deleted_at" in item else None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.sweep.workloads import OWN_PARAMETERS, setting_values
+from bucketsum.sweep.workloads import OWN_PARAMETERS
 from bucketsum_cli.tune.formatting import chunk_text
 from bucketsum_cli.tune.labels import streams_text
 
@@ -45,9 +45,7 @@ class Variants:
     ) -> None:
         """Take the variants of *cells*; fold parameters, *fold_first* first, down to *limit*."""
         settings = [cell.setting for cell in cells]
-        varying = [
-            name for name in _TITLES if len({setting_values(s).get(name) for s in settings}) > 1
-        ]
+        varying = [name for name in _TITLES if len({s.values.get(name) for s in settings}) > 1]
         self._shown = varying or ["chunk_bytes"]
         self._folded: list[str] = []
         for name in (*fold_first, *_TITLES):
@@ -75,7 +73,7 @@ class Variants:
 
     def combination_of(self, setting: Setting) -> tuple[object, ...]:
         """The values of the shown parameters; equal settings share a column or a line."""
-        values = setting_values(setting)
+        values = setting.values
         return tuple(values.get(name) for name in self._shown)
 
     def label_of(self, setting: Setting) -> str:

@@ -83,7 +83,7 @@ class BackfillsTable:
     def parts(self, backfill_id: str) -> list[Part]:
         """The parts of a backfill, by number; consistent."""
         return [
-            Part(int(item["item"]["S"].removeprefix(_PART)), **decoded(Part, item))
+            decoded(Part, item, number=int(item["item"]["S"].removeprefix(_PART)))
             for item in self._items(backfill_id, _PART)
         ]
 
@@ -133,7 +133,7 @@ class BackfillsTable:
             TableName=self._table, Key=_key(backfill_id, _TALLY), ConsistentRead=True
         )
         item = response.get("Item", {})
-        return Tally(**decoded(Tally, item)), item.get("counted_at", {}).get("S")
+        return decoded(Tally, item), item.get("counted_at", {}).get("S")
 
     def _items(self, backfill_id: str, prefix: str, *, forward: bool = True) -> Iterator[Any]:
         pages = self._dynamodb.get_paginator("query").paginate(
@@ -157,4 +157,4 @@ def _part_item(part: Part) -> str:
 
 
 def _backfill_of(item: Any) -> Backfill:  # noqa: ANN401 - an item of DynamoDB
-    return Backfill(item["item"]["S"], **decoded(Backfill, item))
+    return decoded(Backfill, item, backfill_id=item["item"]["S"])

@@ -7,7 +7,7 @@ one query lists them all.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -167,7 +167,7 @@ def progress_in(item: Mapping[str, Any]) -> Progress:
             for name, value in item.items()
             if name.startswith(STATE_PREFIX)
         }
-        progress = replace(Progress(**decoded(Progress, item)), states=states)
+        progress = decoded(Progress, item, states=states)
         _require_sense(progress)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedProgress(

@@ -5,16 +5,17 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.dynamodb_items import attribute_of, decoded, encoded, plain
+from bucketsum.dynamodb_items import attribute_of, decoded, encoded, plain_values
 from bucketsum.sweep.prices import Prices, prices_in
-from bucketsum.sweep.record_values import cell_of, item_values, run_of, sample_of
+from bucketsum.sweep.record_values import cell_of, item_values, sample_of
+from bucketsum.sweep.records import Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.sweep.records import CellRow, Run
+    from bucketsum.sweep.records import CellRow
     from bucketsum.sweep.samples import Sample
 
 BY_TIME_INDEX: Final = "by-time"
@@ -45,17 +46,17 @@ class MeasurementsTable:
             ScanIndexForward=False,
         )
         for page in pages:
-            yield from (run_of(_values(item)) for item in page["Items"])
+            yield from (decoded(Run, item) for item in page["Items"])
 
     def run(self, run_id: str) -> Run | None:
         """The run, or None; consistent."""
         key = {"run_id": {"S": run_id}, "item": {"S": _RUN_ITEM}}
         response = self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True)
-        return run_of(_values(response["Item"])) if "Item" in response else None
+        return decoded(Run, response["Item"]) if "Item" in response else None
 
     def cells(self, run_id: str) -> list[CellRow]:
         """The cells of a run, ordered by id; consistent."""
-        return [cell_of(_values(item)) for item in self._items(run_id, _CELL)]
+        return [cell_of(plain_values(item)) for item in self._items(run_id, _CELL)]
 
     def samples(self, run_id: str) -> list[Sample]:
         """The samples of a run, ordered by cell, repetition and invocation; consistent."""
@@ -71,7 +72,7 @@ class MeasurementsTable:
             TableName=self._table, Key=_prices_key(region, architecture), ConsistentRead=True
         )
         if "Item" in response:
-            return Prices(**decoded(Prices, response["Item"]))
+            return decoded(Prices, response["Item"])
         return prices_in(region, architecture)
 
     def record_prices(self, prices: Prices) -> None:
@@ -135,8 +136,4 @@ def sample_item(cell_id: str, repetition: int, invocation: int) -> str:
 
 def recorded_sample(item: Mapping[str, Any]) -> Sample:
     """The sample in an *item* that the state machine wrote."""
-    return sample_of(_values(item))
-
-
-def _values(item: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: plain(attribute) for name, attribute in item.items()}
+    return sample_of(plain_values(item))

@@ -95,6 +95,12 @@ class Setting:
         return {parameter.name: value for parameter, value in self.variant}
 
     @property
+    def values(self) -> dict[str, Value]:
+        """All values by name."""
+        shared = {"memory_mb": self.memory_mb, "chunk_bytes": self.chunk_bytes}
+        return {**shared, "streams": self.streams, **self.own}
+
+    @property
     def read_policy(self) -> ReadPolicy:
         """The policy with which the function reads an object."""
         return read_policy(self.streams, self.chunk_bytes, self.memory_mb)

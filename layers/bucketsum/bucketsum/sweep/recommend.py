@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.measure import mb_per_s, usd_per_gb
 from bucketsum.sweep.input import Strategy, StrategyName
-from bucketsum.sweep.workloads import setting_of, setting_values
+from bucketsum.sweep.workloads import setting_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -52,11 +52,11 @@ class Recommendation:
         return {
             "reason": self.reason,
             "parameters": dict(self.best.parameters),
-            "setting": setting_values(self.best.setting),
+            "setting": self.best.setting.values,
             "mb_per_s": round(self.best.mb_per_s, 3),
             "usd_per_gb": round(self.best.usd_per_gb, 10),
             "weak": self.best.few_samples,
-            "also": [setting_values(setting) for setting in self.also],
+            "also": [setting.values for setting in self.also],
         }
 
     @classmethod

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.dynamodb_items import nested, spread, stored
 from bucketsum.sweep.prices import FREE_STORAGE_MB
 
 if TYPE_CHECKING:
@@ -15,6 +18,7 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.parameters import Setting, Statistic
 
+_DOCUMENT: Final = stored(read=json.loads, write=json.dumps)
 _TIMED_NAME: Final = re.compile(r"\d{8}T\d{6}-")
 
 
@@ -46,7 +50,7 @@ class Run:
 
     run_id: str
     """Sorts by the time it started."""
-    status: RunStatus
+    status: RunStatus = field(metadata=stored(read=RunStatus))
     started_at: str
     """ISO 8601 UTC."""
     region: str | None = None
@@ -56,15 +60,15 @@ class Run:
     """As ``python3.13``."""
     label: str | None = None
     """A `RunLabel`."""
-    machine: Mapping[str, Any] | None = None
+    machine: Mapping[str, Any] | None = field(default=None, metadata=_DOCUMENT)
     """The machine that measured it, if that was not Lambda."""
     execution_arn: str | None = None
     """The Step Functions execution."""
-    input: Any = None
+    input: Any = field(default=None, metadata=_DOCUMENT)
     """The sweep's input as its sender wrote it: any JSON."""
-    repetitions: int | None = None
+    repetitions: int | None = field(default=None, metadata=stored("runs"))
     """How often each cell is measured."""
-    few_samples: bool | None = None
+    few_samples: bool | None = field(default=None, metadata=stored("weak"))
     """Whether that is too few to say much about the spread."""
     cells: int | None = None
     """How many cells."""
@@ -84,7 +88,7 @@ class Run:
     """Samples that succeeded, warm-ups included."""
     samples_failed: int | None = None
     """Samples that failed or were refused."""
-    summary: Mapping[str, Any] | None = None
+    summary: Mapping[str, Any] | None = field(default=None, metadata=_DOCUMENT)
     """Numbers and recommendation; see `bucketsum.sweep.summary`."""
     cause: str | None = None
     """The reason why it is not SUCCEEDED."""
@@ -97,11 +101,11 @@ class ColdStatistics:
     n_cold: int
     cold_p50_seconds: float
     """Median."""
-    cold_init_ms: float | None
+    cold_init_ms: float | None = None
     """Median of their init."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WarmStatistics:
     """Statistics of a cell's warm samples that succeeded."""
 
@@ -113,24 +117,24 @@ class WarmStatistics:
     """90th percentile, interpolated."""
     max_seconds: float
     mean_seconds: float
-    stdev_seconds: float | None
+    stdev_seconds: float | None = None
     """Standard deviation of the sample (n - 1); None for a single sample."""
     mb_per_s: float
     """10⁶ bytes / `p50_seconds`."""
-    cpu_seconds: float | None
+    cpu_seconds: float | None = None
     """Mean CPU time."""
     billed_ms: float
     """Median."""
-    usd_per_gb: float | None
+    usd_per_gb: float | None = None
     """Cost of an invocation of `billed_ms` / 10⁹ bytes of object; None if the price of the
     machine is not known."""
-    usd_per_tb: float | None
+    usd_per_tb: float | None = None
     """1,000 × that."""
-    few_samples: bool
+    few_samples: bool = field(metadata=stored("weak"))
     """Fewer than 5 samples."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CellStatistics(WarmStatistics):
     """Warm statistics of a cell, compared with other cells of its object and concurrency."""
 
@@ -150,7 +154,7 @@ class CellRow:
 
     cell_id: str
     """See `bucketsum.sweep.cells.Cell`."""
-    setting: Setting
+    setting: Setting = field(metadata=spread(write=attrgetter("values")))
     concurrency: int
     """Invocations at once."""
     object_bytes: int
@@ -165,11 +169,11 @@ class CellRow:
     """The reason why samples failed; the first one's."""
     max_rss_bytes: int | None = None
     """Peak memory of all samples that succeeded."""
-    own: Mapping[str, Statistic] = field(default_factory=dict)
+    own: Mapping[str, Statistic] = field(default_factory=dict, metadata=spread())
     """The workload's own statistics; see `Workload.statistic_names`."""
-    cold: ColdStatistics | None = None
+    cold: ColdStatistics | None = field(default=None, metadata=nested(ColdStatistics))
     """None without a cold sample that succeeded."""
-    stats: CellStatistics | None = None
+    stats: CellStatistics | None = field(default=None, metadata=nested(CellStatistics))
     """None without a warm sample that succeeded."""
 
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from bucketsum.dynamodb_items import nested, spread, stored
 from bucketsum.failure_causes import plain_cause
 
 if TYPE_CHECKING:
@@ -100,23 +101,23 @@ class Sample:
     """One invocation of the prober, or the reason why there is none."""
 
     cell_id: str
-    repetition: int
+    repetition: int = field(metadata=stored("run"))
     """1 is the first; 0 is a warm-up, which counts for cold starts alone."""
     invocation: int
     """1 is the first of those that ran at once."""
-    status: SampleStatus
+    status: SampleStatus = field(metadata=stored(read=SampleStatus))
     at: str
     """Time of its end, ISO 8601 UTC."""
-    failure: SampleFailure | None = None
-    reading: Reading | None = None
+    failure: SampleFailure | None = field(default=None, metadata=nested(SampleFailure))
+    reading: Reading | None = field(default=None, metadata=nested(Reading))
     """None if it failed before the last byte."""
-    billing: Billing | None = None
+    billing: Billing | None = field(default=None, metadata=nested(Billing))
     """None if the prober did not answer."""
-    check: DigestCheck | None = None
+    check: DigestCheck | None = field(default=None, metadata=nested(DigestCheck))
     """None if no digest was computed."""
-    own: Mapping[str, Statistic] = field(default_factory=dict)
+    own: Mapping[str, Statistic] = field(default_factory=dict, metadata=spread())
     """The workload's own attributes; see `Workload.sample_names`."""
-    process: ProberProcess | None = None
+    process: ProberProcess | None = field(default=None, metadata=nested(ProberProcess))
     """None if the prober did not answer."""
 
     @property

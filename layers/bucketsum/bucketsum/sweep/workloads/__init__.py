@@ -20,7 +20,6 @@ from bucketsum.sweep.workloads.unzip import UnzipWorkload
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.sweep.parameters import Value
     from bucketsum.sweep.workloads.protocol import Workload
 
 
@@ -68,18 +67,8 @@ def workload_of(name: str) -> Workload:
     return WORKLOADS[WorkloadName(name)]
 
 
-def setting_values(setting: Setting) -> dict[str, Value]:
-    """The values of *setting* by name."""
-    return {
-        "memory_mb": setting.memory_mb,
-        "chunk_bytes": setting.chunk_bytes,
-        "streams": setting.streams,
-        **setting.own,
-    }
-
-
 def setting_of(values: Mapping[str, Any]) -> Setting:
-    """The setting among *values*: the inverse of `setting_values`."""
+    """The setting among *values*: the inverse of `Setting.values`."""
     variant = tuple(
         (parameter, parameter.read(name, values[name]))
         for name, parameter in OWN_PARAMETERS.items()
