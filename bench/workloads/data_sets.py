@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from typing import TYPE_CHECKING
 
 from bench.sandbox.objects import BUCKET
-from bucketsum.sweep.generated_objects import SHA1_METADATA, file_key
+from bucketsum.digest import RunningDigest
+from bucketsum.sweep.generated_objects import SHA1_METADATA
+from bucketsum.sweep.objects import file_key
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from bucketsum.sweep.cells import PlannedObject
-    from bucketsum.sweep.generated_objects import Generated
+    from bucketsum.sweep.objects import PlannedObject
     from bucketsum.sweep.probe import KnownObject
     from bucketsum.sweep.workloads.protocol import Workload
 
@@ -29,9 +30,9 @@ def ensured(root: Path, planned: PlannedObject, workload: Workload) -> KnownObje
         return known
     bucket = root / BUCKET
     for file in workload.files(planned.size_bytes):
-        _write(bucket / file_key(planned.key, file.name), file.generated)
+        _write(bucket / file_key(planned.key, file.name), file.parts())
     generated = workload.generate(planned.size_bytes)
-    sha1 = _write(bucket / planned.key, generated)
+    sha1 = _write(bucket / planned.key, generated.parts())
     metadata = {SHA1_METADATA: sha1, **generated.metadata}
     known = {
         "key": planned.key,
@@ -44,12 +45,10 @@ def ensured(root: Path, planned: PlannedObject, workload: Workload) -> KnownObje
     return known
 
 
-def _write(path: Path, generated: Generated) -> str:
-    """Write the content, and return its SHA-1."""
+def _write(path: Path, parts: Iterable[bytes]) -> str:
+    """Write *parts*, and return their SHA-1."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    sha1 = hashlib.sha1(usedforsecurity=False)
+    digest = RunningDigest()
     with path.open("wb") as file:
-        for part in generated.parts():
-            sha1.update(part)
-            file.write(part)
-    return sha1.hexdigest()
+        file.writelines(digest.passing(parts))
+    return digest.digest().sha1

@@ -10,14 +10,9 @@ from botocore.exceptions import ClientError
 from tests.integration.sweep.conftest import BUCKET, Aws
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep import generated_objects
-from bucketsum.sweep.generated_objects import (
-    DataFile,
-    Generated,
-    GeneratedObjects,
-    content,
-    file_key,
-)
+from bucketsum.sweep import generated_objects, objects
+from bucketsum.sweep.generated_objects import GeneratedObjects
+from bucketsum.sweep.objects import DataFile, Generated, content, file_key
 from bucketsum.sweep.workloads.hash import HashWorkload
 
 if TYPE_CHECKING:
@@ -32,8 +27,7 @@ class SetWorkload(HashWorkload):
     def files(self, size_bytes: int) -> Iterator[DataFile]:
         """Equal files."""
         for number in range(3):
-            each = Generated(lambda: content(size_bytes // 3), {"fact": "x"})
-            yield DataFile(f"{number}.bin", each, size_bytes // 3)
+            yield DataFile(f"{number}.bin", size_bytes // 3, lambda: content(size_bytes // 3))
 
     def generate(self, size_bytes: int) -> Generated:  # noqa: ARG002 - as the protocol
         """A list of them."""
@@ -55,7 +49,7 @@ def test_files_lie_beside_the_main_object(aws: Aws) -> None:
     assert (main, known["size_bytes"]) == (b"the list", 30)
     file = aws.s3.get_object(Bucket=BUCKET, Key="objects/30/1.bin")
     sha1 = hashlib.sha1(file["Body"].read(), usedforsecurity=False).hexdigest()
-    assert file["Metadata"] == {"sha1": sha1, "fact": "x"}
+    assert file["Metadata"] == {"sha1": sha1}
 
 
 def test_a_set_is_made_once(aws: Aws) -> None:
@@ -88,7 +82,8 @@ def test_a_set_that_is_not_whole_has_no_main_object(
 
 def test_a_large_file_is_sent_in_parts(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
     """No thread holds more than a part."""
-    monkeypatch.setattr(generated_objects, "PART_BYTES", 5 * 1024 * 1024)
+    for module in (generated_objects, objects):
+        monkeypatch.setattr(module, "PART_BYTES", 5 * 1024 * 1024)
 
     def refuse(**_: object) -> NoReturn:
         raise AssertionError("one PUT")

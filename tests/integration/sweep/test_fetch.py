@@ -11,7 +11,8 @@ from tests.integration.sweep.conftest import BUCKET, Aws
 from bucketsum.errors import ObjectGone
 from bucketsum.sweep.fetch_queue.data_set import ITEMS
 from bucketsum.sweep.fetch_queue.model import Schedule
-from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN
+from bucketsum.sweep.record_values import SAMPLE_VALUES
+from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN, FetchWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -48,6 +49,7 @@ def test_every_schedule_is_measured_and_checked(
     assert (answer["status"], answer["digest_ok"], answer["items"]) == ("ok", True, ITEMS)
     assert answer["size_bytes"] == SET_BYTES_MIN
     assert answer["mb_per_s"] > 0
+    assert set(answer) <= {*SAMPLE_VALUES, *FetchWorkload.sample_names}
     assert (answer["disk_peak_bytes"] == 0) == (schedule is Schedule.STREAM)
 
 

@@ -17,6 +17,7 @@ from bucketsum.s3.reader import reader
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.prices import PRICE_DATE, Prices, prices_in
+from bucketsum.sweep.record_values import SAMPLE_VALUES
 from bucketsum.sweep.records import RunStatus
 from bucketsum.sweep.samples import Billing, Reading, Sample, SampleStatus
 from bucketsum.sweep.workloads.hash import HashWorkload
@@ -247,6 +248,7 @@ def test_a_probe_reads_hashes_and_checks(aws: Aws, function: Function) -> None:
     assert (cold["cold"], warm["cold"]) == (True, False)
     assert cold["billed_ms"] > cold["init_ms"] > 0
     assert "init_ms" not in warm
+    assert set(cold) <= set(SAMPLE_VALUES)
     assert (warm["status"], warm["sha1"], warm["digest_ok"]) == ("ok", SHA1, True)
     assert warm["size_bytes"] == len(CONTENT)
     assert warm["seconds"] > 0

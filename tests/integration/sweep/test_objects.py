@@ -12,7 +12,8 @@ from tests.integration.sweep.conftest import BUCKET, Aws
 from tests.support.sweeps import HASH
 
 from bucketsum.sweep import generated_objects
-from bucketsum.sweep.generated_objects import FRESH_FOR, PART_BYTES, GeneratedObjects, content
+from bucketsum.sweep.generated_objects import FRESH_FOR, GeneratedObjects
+from bucketsum.sweep.objects import PART_BYTES, content
 
 if TYPE_CHECKING:
     from bucketsum.sweep.probe import KnownObject

@@ -17,13 +17,16 @@ import s3transfer
 from moto.server import ThreadedMotoServer
 from tests.support.sweeps import TRANSFER
 
+from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep, BucketsumError
 from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.sweep.generated_objects import GeneratedObjects, file_key
+from bucketsum.sweep.generated_objects import GeneratedObjects
+from bucketsum.sweep.objects import file_key
 from bucketsum.sweep.prober import Prober
+from bucketsum.sweep.record_values import SAMPLE_VALUES
 from bucketsum.sweep.transfers import file_times, trial
-from bucketsum.sweep.transfers.data_set import sha1_of
 from bucketsum.sweep.transfers.model import Destination
+from bucketsum.sweep.workloads.transfer import TransferWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -88,6 +91,7 @@ def test_every_client_brings_every_file(
     answer = probed(s3, known, client=client, destination=destination, pattern="limited:2")
     assert (answer["status"], answer["digest_ok"], answer["size_bytes"]) == ("ok", True, SET_BYTES)
     assert (answer["files"], answer["threads"], answer["drained_bytes"]) == (4, 2, 0)
+    assert set(answer) <= {*SAMPLE_VALUES, *TransferWorkload.sample_names}
     times = file_times.read(answer["file_times"])
     assert sum(time.size_bytes for time in times) == SET_BYTES
     for each in times:
@@ -238,7 +242,7 @@ def test_a_list_of_ones_own_is_read(s3: S3Client, known: KnownObject) -> None:
     key = f"{KEY.removesuffix('.jsonl')}.txt"  # beside the same files
     lines = "\n".join(json.dumps(file, sort_keys=True, separators=(",", ":")) for file in files)
     s3.put_object(Bucket=BUCKET, Key=key, Body=lines)
-    own: KnownObject = {**known, "key": key, "sha1": sha1_of([lines.encode()])}
+    own: KnownObject = {**known, "key": key, "sha1": digest_of([lines.encode()]).sha1}
     answer = probed(s3, own, pattern="limited:2")
     assert (answer["status"], answer["digest_ok"], answer["sha1"]) == ("ok", True, own["sha1"])
 
@@ -256,7 +260,7 @@ def test_a_wrong_list_of_ones_own_is_refused(
     """Before a file is read."""
     body = json.dumps(line).encode()
     s3.put_object(Bucket=BUCKET, Key="mine.jsonl", Body=body)
-    own: KnownObject = {**known, "key": "mine.jsonl", "sha1": sha1_of([body])}
+    own: KnownObject = {**known, "key": "mine.jsonl", "sha1": digest_of([body]).sha1}
     with pytest.raises(BadSweep, match=problem):
         probed(s3, own)
 

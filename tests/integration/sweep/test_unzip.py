@@ -15,7 +15,8 @@ from tests.support.sha1 import sha1_of
 from bucketsum.archives import decoders
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.generated_archive import FILES, FOLDERS, members_sha1
-from bucketsum.sweep.workloads.unzip import ARCHIVE_BYTES_MIN
+from bucketsum.sweep.record_values import SAMPLE_VALUES
+from bucketsum.sweep.workloads.unzip import ARCHIVE_BYTES_MIN, UnzipWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,6 +70,8 @@ def test_every_way_is_measured_and_checked(invoke: Invoke, mode: str, inflate: s
     known = invoke("planner", MADE)
     answer = invoke("prober", probe(known, mode, inflate))
     assert (answer["status"], answer["digest_ok"]) == ("ok", True)
+    own = set(UnzipWorkload.sample_names)
+    assert own <= set(answer) <= {*SAMPLE_VALUES, *own}
     assert (answer["mode"], answer["inflate"]) == (mode, inflate)
     assert (answer["members"], answer["directories"]) == (FILES, FOLDERS)
     assert answer["member_bytes"] == known["contents"]["member_bytes"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, get_type_hints
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from tests.support.sam_template import TEMPLATE
@@ -12,8 +12,6 @@ from bucketsum.errors import BadSweep
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.probe import ProbeAnswer
-from bucketsum.sweep.record_store.answer import RecordsAnswer
 from bucketsum.sweep.record_store.data_set import DataSet, verify
 from bucketsum.sweep.record_store.layouts import SAMPLED_RECORDS, Layout
 from bucketsum.sweep.samples import Sample, SampleStatus
@@ -132,10 +130,10 @@ def test_a_data_set_has_an_index_and_a_sample_of_objects() -> None:
     """Their sizes are as declared, and each sampled record is whole."""
     index, *records = RECORDS.files(200_000)
     assert index.name == "index"
-    assert len(b"".join(index.generated.parts())) == index.size_bytes
+    assert len(b"".join(index.parts())) == index.size_bytes
     assert len(records) == SAMPLED_RECORDS
     for file in records[:5]:
-        [content] = file.generated.parts()
+        [content] = file.parts()
         verify(content, int(file.name.rpartition("/")[2]))
     generated = RECORDS.generate(200_000)
     assert sum(map(len, generated.parts())) == 200_000
@@ -160,13 +158,6 @@ def test_statistics_are_medians() -> None:
     assert RECORDS.statistics(samples) == {
         "fetch_seconds": 0.3, "record_time": "each", "requests": 7,
     }  # fmt: skip
-
-
-def test_an_answer_has_the_attributes_that_are_declared() -> None:
-    """The state machine writes each of them into the sample's item."""
-    assert set(get_type_hints(RecordsAnswer)) - set(get_type_hints(ProbeAnswer)) == set(
-        RECORDS.sample_names
-    )
 
 
 def test_each_layout_has_an_estimate() -> None:

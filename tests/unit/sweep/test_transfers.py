@@ -14,8 +14,8 @@ from tests.support.sam_template import TEMPLATE
 from tests.support.sweeps import TRANSFER
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.generated_objects import PART_BYTES
 from bucketsum.sweep.input import SweepInput
+from bucketsum.sweep.objects import PART_BYTES
 from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.samples import Sample, SampleStatus
@@ -70,8 +70,8 @@ def test_the_list_names_the_files_of_the_set() -> None:
     """Each with its SHA-1, without the object that warms clients; the same every time."""
     files = list(data_files(3_000_000))
     assert [file.name for file in files] == ["warm-up", "0001.bin", "0002.bin"]
-    assert sum(1 for _ in files[0].generated.parts()) == 1
-    assert files[0].size_bytes == len(b"".join(files[0].generated.parts())) == 5
+    assert sum(1 for _ in files[0].parts()) == 1
+    assert files[0].size_bytes == len(b"".join(files[0].parts())) == 5
     content = data_set.written(listed(3_000_000))
     assert content == b"".join(TRANSFER.generate(3_000_000).parts())
     assert data_set.read(content, "key") == listed(3_000_000)

@@ -5,15 +5,12 @@ from __future__ import annotations
 import ast
 import subprocess
 import sys
-from typing import TYPE_CHECKING, get_type_hints
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.sam_template import TEMPLATE
 
-from bucketsum.sweep.probe import ProbeAnswer
-from bucketsum.sweep.record_values import SAMPLE_VALUES
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
-from bucketsum.sweep.workloads.unzip import UnzipAnswer, UnzipWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -78,12 +75,3 @@ def test_the_registry_imports_no_archive_code() -> None:
     loaded = {name for name in done.stdout.split() if name.startswith("bucketsum.archives.")}
     assert loaded <= {"bucketsum.archives.values"}
     assert "isal" not in done.stdout.split()
-
-
-def test_an_answer_has_the_attributes_of_a_sample() -> None:
-    """The state machine writes each attribute of the answer into the sample's item."""
-    of_state_machine = {"cell_id", "run", "invocation", "at"}
-    answered = set(get_type_hints(ProbeAnswer))
-    assert answered == set(SAMPLE_VALUES) - of_state_machine
-    own = set(get_type_hints(UnzipAnswer)) - answered
-    assert own == set(UnzipWorkload.sample_names) >= set(UnzipWorkload.statistic_names)

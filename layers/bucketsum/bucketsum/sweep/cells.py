@@ -9,21 +9,12 @@ from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum.sweep.prices import FREE_STORAGE_MB
 
 if TYPE_CHECKING:
+    from bucketsum.sweep.objects import PlannedObject
     from bucketsum.sweep.parameters import Setting
     from bucketsum.sweep.prices import Prices
     from bucketsum.sweep.workloads.protocol import Workload
 
 _MIB: Final = 1024 * 1024
-
-
-@dataclass(frozen=True, slots=True)
-class PlannedObject:
-    """An object that the sweep reads."""
-
-    key: str
-    size_bytes: int
-    generated: bool
-    """Whether the sweep generates it if it is not there yet."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,32 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
-import random
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
+from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
+from bucketsum.sweep.objects import PART_BYTES, file_key
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
     from typing import Any
 
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import CompletedPartTypeDef
 
+    from bucketsum.sweep.objects import DataFile
     from bucketsum.sweep.probe import KnownObject
     from bucketsum.sweep.workloads.protocol import Workload
 
 SHA1_METADATA: Final = "sha1"
 """Metadata that holds an object's known SHA-1, in hexadecimal."""
-
-PART_BYTES: Final = 16 * 1024 * 1024
-"""[A] S3 takes at most 10,000 parts: up to 167 GB."""
 
 FRESH_FOR: Final = timedelta(days=5)
 """The bucket's lifecycle removes objects after 7 days, and no sweep may lose one while it runs."""
@@ -40,54 +37,6 @@ _FILES_AT_ONCE: Final = 8
 """Files of a data set that are uploaded at once; each thread holds one part of its file."""
 
 _NOT_FOUND: Final = 404
-
-
-@dataclass(frozen=True, slots=True)
-class Generated:
-    """The content of an object that a sweep generates."""
-
-    parts: Callable[[], Iterator[bytes]]
-    """Its parts for an upload, from the first on, whenever it is called."""
-    metadata: Mapping[str, str] = field(default_factory=dict)
-    """Facts about its content, besides its SHA-1."""
-
-
-@dataclass(frozen=True, slots=True)
-class DataFile:
-    """A file of a data set, which lies beside the set's main object."""
-
-    name: str
-    """Its key without the prefix of the set."""
-    generated: Generated
-    size_bytes: int
-
-
-def file_key(key: str, name: str) -> str:
-    """The key of the file *name* of the data set whose main object is at *key*.
-
-    ``objects/9.jsonl`` and ``a.jp2`` give ``objects/9/a.jp2``.
-    """
-    folder, separator, last = key.rpartition("/")
-    return f"{folder}{separator}{last.rpartition('.')[0] or last}/{name}"
-
-
-def content(size_bytes: int) -> Iterator[bytes]:
-    """Random bytes, in parts; no compression makes them smaller."""
-    for number in range(-(-size_bytes // PART_BYTES)):
-        length = min(PART_BYTES, size_bytes - number * PART_BYTES)
-        yield random.Random(number).randbytes(length)  # noqa: S311 - not a secret
-
-
-def in_parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes as parts of an upload, each but the last of `PART_BYTES`."""
-    part = bytearray()
-    for chunk in chunks:
-        part += chunk
-        while len(part) >= PART_BYTES:
-            yield bytes(part[:PART_BYTES])
-            del part[:PART_BYTES]
-    if part:
-        yield bytes(part)
 
 
 class GeneratedObjects:
@@ -128,7 +77,7 @@ class GeneratedObjects:
         self._write_files(key, workload.files(size_bytes))
         generated = workload.generate(size_bytes)
         of_set = {SET_BYTES_METADATA: str(size_bytes)} if workload.has_files else {}
-        metadata = _with_sha1(generated) | of_set
+        metadata = {**_sha1_of(generated.parts()), **generated.metadata, **of_set}
         self._upload(key, metadata, generated.parts())
         return _known(key, size_bytes, metadata, workload)
 
@@ -149,11 +98,11 @@ class GeneratedObjects:
             pool.shutdown(cancel_futures=True)  # the first failure ends the rest
 
     def _write_file(self, key: str, file: DataFile) -> None:
-        metadata = _with_sha1(file.generated)
+        metadata = _sha1_of(file.parts())
         if file.size_bytes > PART_BYTES:
-            self._upload(key, metadata, file.generated.parts())
+            self._upload(key, metadata, file.parts())
         else:
-            body = b"".join(file.generated.parts())
+            body = b"".join(file.parts())
             self._s3.put_object(Bucket=self._bucket, Key=key, Metadata=metadata, Body=body)
 
     def _head(self, key: str) -> dict[str, Any] | None:
@@ -190,12 +139,9 @@ class GeneratedObjects:
         return {"PartNumber": number, "ETag": sent["ETag"]}
 
 
-def _with_sha1(generated: Generated) -> dict[str, str]:
-    """All metadata of an object, which is fixed before the first part is sent."""
-    sha1 = hashlib.sha1(usedforsecurity=False)
-    for part in generated.parts():
-        sha1.update(part)
-    return {SHA1_METADATA: sha1.hexdigest(), **generated.metadata}
+def _sha1_of(parts: Iterable[bytes]) -> dict[str, str]:
+    """The metadata of an object, which is fixed before the first part is sent."""
+    return {SHA1_METADATA: digest_of(parts).sha1}
 
 
 def planned_bytes(key: str, head: Mapping[str, Any], workload: Workload) -> int:

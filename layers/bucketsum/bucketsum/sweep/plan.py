@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep import estimate
-from bucketsum.sweep.cells import Cell, PlannedObject
+from bucketsum.sweep.cells import Cell
+from bucketsum.sweep.objects import PlannedObject
 from bucketsum.sweep.prices import FREE_STORAGE_MB
 from bucketsum.sweep.workloads import WORKLOADS
 

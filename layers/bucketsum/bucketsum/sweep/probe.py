@@ -6,9 +6,11 @@ The prober's role is to be the hasher with a clock: this imports nothing that th
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
+from bucketsum.dynamodb_items import attributes_of
 from bucketsum.object_events import ObjectCreated
+from bucketsum.sweep.samples import Reading, SampleStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
     from bucketsum.measure import Measurement, Meter
     from bucketsum.s3.source import Source
     from bucketsum.sweep.parameters import Value
+    from bucketsum.sweep.samples import Billing, ProberProcess
 
 
 class CellEvent(TypedDict):
@@ -52,31 +55,8 @@ class ProbeEvent(CellEvent, KnownObject):
     workload: str
 
 
-class ProbeAnswer(TypedDict, total=False):
-    """The prober's answer; the attributes are those of `Sample`."""
-
-    status: str
-    error: str
-    cause: str
-    size_bytes: int
-    seconds: float
-    mb_per_s: float
-    cpu_seconds: float
-    max_rss_bytes: int
-    rss_of: str
-    digest_ok: bool
-    sha1: str
-    cold: bool
-    billed_ms: int
-    excluded_ms: int
-    init_ms: int
-    memory_mb: int
-    version: str
-    boto3: str
-    layer: str
-    runtime: str
-    architecture: str
-    log_stream: str
+ProbeAnswer = dict[str, Any]
+"""The prober's answer: the values of a `Sample` and of its workload's `sample_names`, by name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,18 +80,21 @@ def created_object(event: ProbeEvent) -> ObjectCreated:
 
 def measured_answer(measurement: Measurement, meter: Meter) -> ProbeAnswer:
     """The answer with *measurement*, the final values of *meter*."""
-    answer: ProbeAnswer = {
-        "status": "ok",
-        "size_bytes": measurement.size_bytes,
-        "seconds": round(measurement.seconds, 6),
-        "mb_per_s": round(measurement.mb_per_s, 6),
-        "rss_of": "reading" if meter.peak_was_reset else "process",
-    }
-    if measurement.cpu_seconds is not None:
-        answer["cpu_seconds"] = round(measurement.cpu_seconds, 6)
-    if measurement.max_rss_bytes is not None:
-        answer["max_rss_bytes"] = measurement.max_rss_bytes
-    return answer
+    cpu_seconds = measurement.cpu_seconds
+    reading = Reading(
+        size_bytes=measurement.size_bytes,
+        seconds=round(measurement.seconds, 6),
+        mb_per_s=round(measurement.mb_per_s, 6),
+        cpu_seconds=None if cpu_seconds is None else round(cpu_seconds, 6),
+        max_rss_bytes=measurement.max_rss_bytes,
+        rss_of="reading" if meter.peak_was_reset else "process",
+    )
+    return {"status": SampleStatus.OK.value, **values_of(reading)}
+
+
+def values_of(part: Reading | Billing | ProberProcess) -> ProbeAnswer:
+    """The values of a part of a `Sample` by name."""
+    return {name: value for name, value in attributes_of(part) if value is not None}
 
 
 def answer_of(event: ProbeEvent, digest: Digest, meter: Meter) -> ProbeAnswer:
@@ -133,4 +116,4 @@ def checked_answer(
 
 def failed(error: str, cause: str) -> ProbeAnswer:
     """The answer of a sample that failed."""
-    return {"status": "failed", "error": error, "cause": cause}
+    return {"status": SampleStatus.FAILED.value, "error": error, "cause": cause}

@@ -15,7 +15,8 @@ import boto3
 from bucketsum import __version__
 from bucketsum.s3.reader import reader
 from bucketsum.sweep.parameters import read_policy
-from bucketsum.sweep.probe import ProbeContext
+from bucketsum.sweep.probe import ProbeContext, values_of
+from bucketsum.sweep.samples import Billing, ProberProcess
 from bucketsum.sweep.workloads import workload_of
 
 if TYPE_CHECKING:
@@ -49,18 +50,18 @@ class Prober:
         policy = read_policy(event["streams"], event["chunk_bytes"], memory_mb)
         context = ProbeContext(self._s3, self._source(policy), memory_mb)
         answer = workload_of(event["workload"]).probe(event, context)
-        answer["cold"] = cold
-        answer["memory_mb"] = memory_mb
-        answer["boto3"] = boto3.__version__
-        answer["layer"] = __version__
-        answer["runtime"] = platform.python_version()
-        answer["architecture"] = platform.machine()
+        process = ProberProcess(
+            memory_mb=memory_mb,
+            boto3=boto3.__version__,
+            layer=__version__,
+            runtime=platform.python_version(),
+            architecture=platform.machine(),
+        )
         handler_ms = math.ceil((time.perf_counter() - started) * _MS)
-        answer["billed_ms"] = handler_ms - answer.get("excluded_ms", 0)
-        if cold and self._init_ms is not None:
-            answer["init_ms"] = self._init_ms
-            answer["billed_ms"] += self._init_ms
-        return answer
+        excluded_ms, init_ms = answer.get("excluded_ms"), self._init_ms if cold else None
+        billed_ms = handler_ms - (excluded_ms or 0) + (init_ms or 0)
+        billing = Billing(cold, billed_ms, excluded_ms, init_ms)
+        return {**answer, **values_of(process), **values_of(billing)}
 
     def _new_source(self, policy: ReadPolicy) -> Source:
         """The hasher's reader with this policy."""

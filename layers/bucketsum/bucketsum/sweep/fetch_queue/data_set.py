@@ -6,7 +6,6 @@ as in Bengtsson (2017): with equal sizes, a queue of one is enough.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import random
 import re
@@ -14,6 +13,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.fetch_queue.model import Item
 from bucketsum.sweep.generated_archive import GeneratedArchive
@@ -50,10 +50,8 @@ def archive_of(size_bytes: int) -> GeneratedArchive:
 def item_of(name: str, size_bytes: int) -> Item:
     """The archive's known results."""
     archive = archive_of(size_bytes)
-    sha1 = hashlib.sha1(usedforsecurity=False)
-    for chunk in archive.chunks():
-        sha1.update(chunk)
-    return Item(name, size_bytes, sha1.hexdigest(), archive.contents.members_sha1, archive.lines)
+    sha1 = digest_of(archive.chunks()).sha1
+    return Item(name, size_bytes, sha1, archive.contents.members_sha1, archive.lines)
 
 
 def manifest_of(items: list[Item]) -> bytes:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
-from bucketsum.sweep.generated_objects import DataFile, Generated, in_parts
+from bucketsum.sweep.objects import DataFile, in_parts
 from bucketsum.sweep.record_store.data_set import id_in
 from bucketsum.sweep.record_store.index import ENTRY_BYTES, index_bytes
 from bucketsum.sweep.record_store.layouts import INDEX_NAME, SAMPLED_RECORDS, record_name
@@ -17,11 +18,11 @@ if TYPE_CHECKING:
 
 def data_files(data_set: DataSet) -> Iterator[DataFile]:
     """The index, then the sampled records."""
-    index = Generated(lambda: in_parts([index_bytes(data_set)]))
-    yield DataFile(INDEX_NAME, index, data_set.records * ENTRY_BYTES)
+    index_parts = partial(_index_parts, data_set)
+    yield DataFile(INDEX_NAME, data_set.records * ENTRY_BYTES, index_parts)
     for record in data_set.sample(SAMPLED_RECORDS):
-        yield DataFile(record_name(id_in(record)), _generated(record), len(record))
+        yield DataFile(record_name(id_in(record)), len(record), partial(list, [record]))
 
 
-def _generated(content: bytes) -> Generated:
-    return Generated(lambda: iter([content]))
+def _index_parts(data_set: DataSet) -> Iterator[bytes]:
+    return in_parts([index_bytes(data_set)])

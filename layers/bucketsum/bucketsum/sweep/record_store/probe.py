@@ -14,16 +14,22 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import BadSettings
 from bucketsum.measure import BYTES_PER_MB, Meter
 from bucketsum.s3.curl_setup import SignedUrls, transport_config
-from bucketsum.sweep.generated_objects import file_key
+from bucketsum.sweep.objects import file_key
 from bucketsum.sweep.parameters import read_policy
 from bucketsum.sweep.probe import created_object, failed, measured_answer
-from bucketsum.sweep.record_store.answer import own_attributes
 from bucketsum.sweep.record_store.concurrent_gets import ConcurrentGets
 from bucketsum.sweep.record_store.data_set import queries
 from bucketsum.sweep.record_store.items import DynamoReader
-from bucketsum.sweep.record_store.layouts import MEASURED_GAP, SAMPLED, SAMPLED_RECORDS, Layout
+from bucketsum.sweep.record_store.layouts import (
+    MEASURED_GAP,
+    SAMPLED,
+    SAMPLED_RECORDS,
+    Layout,
+    build_usd,
+    read_usd,
+)
 from bucketsum.sweep.record_store.link import measured_link
-from bucketsum.sweep.record_store.measurement import reading_of
+from bucketsum.sweep.record_store.measurement import reading_of, record_ms
 from bucketsum.sweep.record_store.mongo_reader import MongoReader
 from bucketsum.sweep.record_store.prediction import Model
 from bucketsum.sweep.record_store.reader import ReadOptions, Store
@@ -40,10 +46,10 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.sweep.parameters import Value
+    from bucketsum.sweep.parameters import Statistic, Value
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum.sweep.record_store.answer import RecordsAnswer
     from bucketsum.sweep.record_store.link import Link
+    from bucketsum.sweep.record_store.measurement import Reading
     from bucketsum.sweep.record_store.reader import RecordReader
 
 READERS: Final[Mapping[Layout, type[RecordReader]]] = {
@@ -85,16 +91,16 @@ def probe(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
 
 def _answer(
     own: Mapping[str, Value], store: Store, link: Link, options: ReadOptions, memory_mb: int
-) -> RecordsAnswer:
+) -> ProbeAnswer:
     layout, reads = Layout(str(own["layout"])), int(own["reads"])
     stored = min(SAMPLED_RECORDS, store.records - 2) if layout in SAMPLED else store.records
     reader = READERS[layout](store, options)
     retried = store.gets.retried
     meter = Meter()
     reading = reading_of(reader, queries(min(reads, stored), stored))
-    answer: RecordsAnswer = {
+    answer = {
         **measured_answer(meter.stop(reader.bytes_read), meter),
-        **own_attributes(layout, reads, store, reader, reading),
+        **_own_values(layout, reads, store, reader, reading),
         "retries": store.gets.retried - retried,
         "latency_ms": round(link.latency_seconds * 1000, 6),
         "link_mb_per_s": round(link.bytes_per_second / BYTES_PER_MB, 3),
@@ -105,6 +111,38 @@ def _answer(
     predicted = model.seconds(layout, reads, options.block_bytes, options.gap_bytes)
     answer["predicted_seconds"] = round(predicted, 6)
     return answer
+
+
+def _own_values(
+    layout: Layout, reads: int, store: Store, reader: RecordReader, reading: Reading
+) -> dict[str, Statistic]:
+    """The workload's own attributes of a measurement, scaled to *reads*."""
+    scale = reads / reading.records
+    fetch_seconds = reading.fetch.seconds * scale
+    requests = round(reader.requests * scale)
+    times = record_ms(reading)
+    return {
+        "records": store.records,
+        "records_read": reading.records,
+        "build_seconds": round(reading.build.seconds, 6),
+        "build_cpu_seconds": round(reading.build.cpu_seconds, 6),
+        "index_seconds": round(reading.load.seconds, 6),
+        "index_cpu_seconds": round(reading.load.cpu_seconds, 6),
+        "fetch_seconds": round(fetch_seconds, 6),
+        "fetch_cpu_seconds": round(reading.fetch.cpu_seconds * scale, 6),
+        "total_seconds": round(reading.build.seconds + reading.load.seconds + fetch_seconds, 6),
+        "records_per_s": round(reads / fetch_seconds, 3),
+        "record_time": "each" if reading.record_seconds else "amortised",
+        "record_p50_ms": round(times[50], 6),
+        "record_p90_ms": round(times[90], 6),
+        "record_p99_ms": round(times[99], 6),
+        "requests": requests,
+        "bytes_read": round(reader.bytes_read * scale),
+        "read_factor": round(reader.bytes_read / reading.record_bytes, 3),
+        "request_usd": read_usd(layout, requests, reads),
+        "build_usd": build_usd(layout, store.records, store.size_bytes),
+        "storage_factor": round(reader.stored_bytes / store.size_bytes, 4),
+    }
 
 
 def _options(own: Mapping[str, Value], link: Link, folder: Path) -> ReadOptions:

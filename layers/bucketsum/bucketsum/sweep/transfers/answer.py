@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import resource
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -12,10 +11,10 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.workspace import workspace
-from bucketsum.digest import Digest
+from bucketsum.digest import Digest, digest_of
 from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.measure import Meter
-from bucketsum.sweep.probe import ProbeAnswer, checked_answer, failed
+from bucketsum.sweep.probe import checked_answer, failed
 from bucketsum.sweep.transfers import data_set, file_times
 from bucketsum.sweep.transfers.data_set import SetFile
 from bucketsum.sweep.transfers.file_times import FileTime
@@ -28,21 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bucketsum.measure import Measurement
-    from bucketsum.sweep.probe import ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.transfers.clients import Client
 
 _MS: Final = 1000
 _KIB: Final = 1024
 _WRONG_SHOWN: Final = 3
-
-
-class TransferAnswer(ProbeAnswer, total=False):
-    """An answer with the times of the files."""
-
-    files: int
-    threads: int
-    drained_bytes: int
-    file_times: str
 
 
 def answer_to(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
@@ -54,7 +44,7 @@ def answer_to(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
     """
     started = time.perf_counter()
     body = context.s3.get_object(Bucket=event["bucket"], Key=event["key"])["Body"].read()
-    if hashlib.sha1(body, usedforsecurity=False).hexdigest() != event["sha1"]:
+    if digest_of([body]).sha1 != event["sha1"]:
         return failed("WrongDigest", f"the list {event['key']} is not the known one")
     files = data_set.read(body, event["key"])
     total = sum(file.size_bytes for file in files)
@@ -83,7 +73,7 @@ def _measured(trial: Trial) -> ProbeAnswer:
     if trial.client_name in PROGRAMS:
         measurement = _with_children(measurement, children)
     arrived = _arrived(trial, received)
-    answer: TransferAnswer = {
+    answer = {
         **checked_answer(trial.event, _digest_of(trial, arrived), measurement, meter),
         "files": len(received),
         "threads": trial.threads,
@@ -124,7 +114,7 @@ def _arrived(trial: Trial, received: Sequence[_Received]) -> list[SetFile]:
     """The files as they came, for the list that they are compared with."""
 
     def arrived(file: SetFile, sink: Sink) -> SetFile:
-        sha1 = sink.sha1() or data_set.sha1_of(trial.chunks(file))
+        sha1 = sink.sha1() or digest_of(trial.chunks(file)).sha1
         return SetFile(file.name, sink.size_bytes, sha1)
 
     with ThreadPoolExecutor(UNMEASURED_THREADS) as pool:
@@ -136,8 +126,7 @@ def _digest_of(trial: Trial, arrived: Sequence[SetFile]) -> Digest:
     size_bytes = sum(file.size_bytes for file in arrived)
     if tuple(arrived) == trial.files:
         return Digest(trial.event["sha1"], size_bytes)
-    listed = hashlib.sha1(data_set.written(arrived), usedforsecurity=False)
-    return Digest(listed.hexdigest(), size_bytes)
+    return Digest(digest_of([data_set.written(arrived)]).sha1, size_bytes)
 
 
 def _with_children(measurement: Measurement, before: resource.struct_rusage) -> Measurement:

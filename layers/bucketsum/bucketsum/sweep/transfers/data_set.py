@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import math
 import random
 from dataclasses import asdict, dataclass
+from functools import partial
 from statistics import NormalDist
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.generated_objects import DataFile, Generated
+from bucketsum.sweep.objects import DataFile
 from bucketsum.sweep.transfers.model import FILE_BYTES_MEAN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Iterable, Iterator
 
 FILE_BYTES_MIN: Final = 112_336
 FILE_BYTES_MAX: Final = 10_924_380
@@ -73,36 +74,23 @@ def _scaled(weights: list[float], scale: float) -> list[int]:
 
 def data_files(total_bytes: int) -> Iterator[DataFile]:
     """The files of the data set of *total_bytes*, and the object that warms clients."""
-    yield DataFile(WARM_UP_NAME, Generated(lambda: iter([WARM_UP_CONTENT])), len(WARM_UP_CONTENT))
+    yield DataFile(WARM_UP_NAME, len(WARM_UP_CONTENT), lambda: [WARM_UP_CONTENT])
     for number, size_bytes in enumerate(file_sizes(total_bytes), start=1):
-        parts = _content(number, size_bytes)
-        yield DataFile(f"{number:04d}.bin", Generated(parts), size_bytes)
+        yield DataFile(f"{number:04d}.bin", size_bytes, partial(_parts, number, size_bytes))
 
 
-def _content(number: int, size_bytes: int) -> Callable[[], Iterator[bytes]]:
+def _parts(number: int, size_bytes: int) -> list[bytes]:
     """Random bytes, as those of a JPEG 2000 file: no compression makes them smaller."""
-
-    def parts() -> Iterator[bytes]:
-        yield random.Random(f"{_SEED}-{number}").randbytes(size_bytes)  # noqa: S311 - as above
-
-    return parts
+    return [random.Random(f"{_SEED}-{number}").randbytes(size_bytes)]  # noqa: S311 - as above
 
 
 def listed(total_bytes: int) -> tuple[SetFile, ...]:
     """The same files with their SHA-1, without the object that warms clients."""
     return tuple(
-        SetFile(file.name, file.size_bytes, sha1_of(file.generated.parts()))
+        SetFile(file.name, file.size_bytes, digest_of(file.parts()).sha1)
         for file in data_files(total_bytes)
         if file.name != WARM_UP_NAME
     )
-
-
-def sha1_of(chunks: Iterable[bytes]) -> str:
-    """SHA-1 of *chunks*, in hexadecimal."""
-    sha1 = hashlib.sha1(usedforsecurity=False)
-    for chunk in chunks:
-        sha1.update(chunk)
-    return sha1.hexdigest()
 
 
 def written(files: Iterable[SetFile]) -> bytes:

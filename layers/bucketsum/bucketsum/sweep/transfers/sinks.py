@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest import RunningDigest
-from bucketsum.sweep.transfers.data_set import sha1_of
+from bucketsum.digest import RunningDigest, digest_of
 from bucketsum.sweep.transfers.model import Destination
 
 if TYPE_CHECKING:
@@ -60,7 +59,7 @@ class _Kept(Sink):
         self._pieces: list[bytes] = []
 
     def sha1(self) -> str | None:
-        return sha1_of(self._pieces)
+        return digest_of(self._pieces).sha1
 
     def _take(self, data: bytes) -> None:
         self._pieces.append(bytes(data))
@@ -81,7 +80,7 @@ class FileSink(Sink):
 
     def sha1(self) -> str | None:
         """Read the file."""
-        return sha1_of(_chunks_of(self.path))
+        return digest_of(_chunks_of(self.path)).sha1
 
     def _take(self, data: bytes) -> None:
         view = memoryview(data)

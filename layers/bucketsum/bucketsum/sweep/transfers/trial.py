@@ -7,7 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.sweep.generated_objects import file_key
+from bucketsum.sweep.objects import file_key
 from bucketsum.sweep.parameters import read_policy
 from bucketsum.sweep.transfers.clients import Access, new_client, object_at
 from bucketsum.sweep.transfers.data_set import WARM_UP_CONTENT, WARM_UP_NAME

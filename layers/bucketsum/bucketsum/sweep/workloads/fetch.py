@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import hashlib
+from dataclasses import replace
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest import Digest
+from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
 from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum.sweep.estimate import read_seconds
 from bucketsum.sweep.fetch_queue.model import ItemFailed, Schedule, Work
+from bucketsum.sweep.objects import DataFile, Generated, file_key, in_parts
 from bucketsum.sweep.parameters import Parameter
-from bucketsum.sweep.probe import ProbeAnswer, answer_of, failed
+from bucketsum.sweep.probe import answer_of, failed
 from bucketsum.sweep.workloads.protocol import Workload
 
 # What only a probe or a generated data set needs is imported there, as in unzip.
@@ -23,11 +24,10 @@ from bucketsum.sweep.workloads.protocol import Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bucketsum.sweep.cells import PlannedObject
     from bucketsum.sweep.generated_archive import GeneratedArchive
-    from bucketsum.sweep.generated_objects import DataFile, Generated
+    from bucketsum.sweep.objects import PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic
-    from bucketsum.sweep.probe import ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
 
 SET_BYTES_MIN: Final = 16_000_000
@@ -44,28 +44,9 @@ _MB_PER_VCPU_SECOND: Final = 150
 _MIB: Final = 1024 * 1024
 _IN_TURN: Final = (Schedule.ALL_FIRST, Schedule.SHELL)
 _TIMES: Final = ("fetch_ms", "work_ms", "fetch_idle_ms", "work_idle_ms")
+"""Time in which archives were fetched, and in which each worker was busy on average; then the rest
+of the wall time of each stage. Without a disk there is one stage."""
 _COUNTS: Final = ("disk_peak_bytes", "disk_read_bytes", "disk_written_bytes", "cached_bytes")
-
-
-class FetchAnswer(ProbeAnswer, total=False):
-    """An answer with the times of fetching and of processing.
-
-    Times are in milliseconds: how long archives were fetched, how long each worker was busy on
-    average, and the rest of the wall time of each stage. Without a disk there is one stage.
-    """
-
-    items: int
-    fetch_ms: int
-    work_ms: int
-    fetch_idle_ms: int
-    work_idle_ms: int
-    disk_peak_bytes: int
-    """Most bytes of archives on the disk at once."""
-    disk_read_bytes: int
-    """Bytes that came from the disk, and not from the page cache."""
-    disk_written_bytes: int
-    cached_bytes: int
-    """Bytes that were in the page cache when the work on their archive began."""
 
 
 class FetchWorkload(Workload):
@@ -108,29 +89,24 @@ class FetchWorkload(Workload):
     def generate(self, size_bytes: int) -> Generated:
         """The manifest."""
         from bucketsum.sweep.fetch_queue.data_set import archives_of, item_of, manifest_of
-        from bucketsum.sweep.generated_objects import Generated
 
         manifest = manifest_of([item_of(*archive) for archive in archives_of(size_bytes)])
-        return Generated(lambda: iter([manifest]))
+        return Generated(lambda: [manifest])
 
     def files(self, size_bytes: int) -> Iterator[DataFile]:
         """The archives."""
         from bucketsum.sweep.fetch_queue.data_set import archive_of, archives_of
-        from bucketsum.sweep.generated_objects import DataFile, Generated
 
         for name, archive_bytes in archives_of(size_bytes):
-            generated = Generated(partial(_parts_of, archive_of(archive_bytes)))
-            yield DataFile(name, generated, archive_bytes)
+            yield DataFile(name, archive_bytes, partial(_parts_of, archive_of(archive_bytes)))
 
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read the manifest, then fetch and process its archives, and check every result."""
         from bucketsum.sweep.fetch_queue.data_set import items_in
         from bucketsum.sweep.fetch_queue.schedules import Run, child_cpu_seconds
         from bucketsum.sweep.fetch_queue.stages import S3Items
-        from bucketsum.sweep.generated_objects import file_key
 
         manifest = context.s3.get_object(Bucket=event["bucket"], Key=event["key"])["Body"].read()
-        sha1 = hashlib.sha1(manifest, usedforsecurity=False).hexdigest()
         try:
             items = items_in(manifest, event["size_bytes"])
         except BadSweep as error:
@@ -144,10 +120,12 @@ class FetchWorkload(Workload):
             measured = run.measured(source, items)
         except ItemFailed as error:
             return failed(error.error, str(error))
-        answer = answer_of(event, Digest(sha1, event["size_bytes"]), meter)
+        answer = answer_of(
+            event, replace(digest_of([manifest]), size_bytes=event["size_bytes"]), meter
+        )
         if "cpu_seconds" in answer:
             answer["cpu_seconds"] = round(answer["cpu_seconds"] + child_cpu_seconds() - children, 6)
-        return {**answer, **measured}  # type: ignore[typeddict-item] # `sample_names` alone
+        return {**answer, **measured}
 
     def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
         """Medians, and their models: fetching plus processing, and the longer of the two."""
@@ -167,6 +145,4 @@ class FetchWorkload(Workload):
 
 
 def _parts_of(archive: GeneratedArchive) -> Iterator[bytes]:
-    from bucketsum.sweep.generated_objects import in_parts
-
     return in_parts(archive.chunks())

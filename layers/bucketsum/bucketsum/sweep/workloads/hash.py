@@ -8,11 +8,11 @@ from bucketsum.digest import digest_of
 from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum.sweep.estimate import read_seconds
+from bucketsum.sweep.objects import Generated, content
 from bucketsum.sweep.probe import answer_of, created_object
 from bucketsum.sweep.workloads.protocol import Workload
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.generated_objects import Generated
     from bucketsum.sweep.parameters import Setting
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
 
@@ -36,9 +36,7 @@ class HashWorkload(Workload):
 
     def generate(self, size_bytes: int) -> Generated:
         """Random bytes."""
-        from bucketsum.sweep.generated_objects import Generated, content  # noqa: PLC0415 - as protocol
-
-        return Generated(lambda: content(size_bytes), {})
+        return Generated(lambda: content(size_bytes))
 
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read and hash the object."""

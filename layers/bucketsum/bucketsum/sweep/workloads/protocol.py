@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, ClassVar
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bucketsum.sweep.cells import PlannedObject
-    from bucketsum.sweep.generated_objects import DataFile, Generated
+    from bucketsum.sweep.objects import DataFile, Generated, PlannedObject
     from bucketsum.sweep.parameters import Parameter, Setting, Statistic, Value, Variant
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample

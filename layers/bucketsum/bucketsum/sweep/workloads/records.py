@@ -7,6 +7,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
+from bucketsum.sweep.objects import Generated, in_parts
 from bucketsum.sweep.parameters import Parameter
 from bucketsum.sweep.record_store.layouts import (
     GAPS,
@@ -27,8 +28,7 @@ from bucketsum.sweep.workloads.protocol import Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bucketsum.sweep.cells import PlannedObject
-    from bucketsum.sweep.generated_objects import DataFile, Generated
+    from bucketsum.sweep.objects import DataFile, PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic, Value, Variant
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
@@ -67,6 +67,9 @@ class RecordsWorkload(Workload):
         "record_p99_ms", "requests", "retries", "bytes_read", "read_factor", "request_usd",
         "build_usd", "storage_factor", "latency_ms", "link_mb_per_s", "merged_gap_bytes",
     )  # fmt: skip
+    """``record_time`` is ``each`` or ``amortised``: how the percentiles were measured. Bytes are
+    those from the network; `read_factor` is theirs to the bytes of the records wanted, and
+    `storage_factor` that of the layout's bytes. `retries` are not among `requests`."""
     statistic_names = sample_names
     columns = (
         "records_read", "total_seconds", "predicted_seconds", "build_phase", "index_phase",
@@ -105,7 +108,6 @@ class RecordsWorkload(Workload):
 
     def generate(self, size_bytes: int) -> Generated:
         """All records, one after the other."""
-        from bucketsum.sweep.generated_objects import Generated, in_parts
         from bucketsum.sweep.record_store.data_set import DataSet
 
         data_set = DataSet(size_bytes)

@@ -7,6 +7,7 @@ import shutil
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
+from bucketsum.sweep.objects import Generated
 from bucketsum.sweep.transfers.duration import files_in, trial_seconds
 from bucketsum.sweep.transfers.model import (
     CLIENT,
@@ -29,8 +30,7 @@ from bucketsum.sweep.workloads.protocol import Workload
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bucketsum.sweep.cells import PlannedObject
-    from bucketsum.sweep.generated_objects import DataFile, Generated
+    from bucketsum.sweep.objects import DataFile, PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
@@ -95,7 +95,6 @@ class TransferWorkload(Workload):
 
     def generate(self, size_bytes: int) -> Generated:
         """The list of the files, with their SHA-1."""
-        from bucketsum.sweep.generated_objects import Generated
         from bucketsum.sweep.transfers.data_set import listed, written
 
         content = written(listed(size_bytes))

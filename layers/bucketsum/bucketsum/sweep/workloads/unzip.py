@@ -12,8 +12,9 @@ from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU, archive_threads, has_second_core
 from bucketsum.sweep.estimate import read_seconds
+from bucketsum.sweep.objects import Generated, in_parts
 from bucketsum.sweep.parameters import Parameter
-from bucketsum.sweep.probe import ProbeAnswer, answer_of, created_object, failed
+from bucketsum.sweep.probe import answer_of, created_object, failed
 from bucketsum.sweep.workloads.protocol import Workload
 
 # What only a probe or a generated archive needs is imported there: the planner reads no archives.
@@ -24,10 +25,9 @@ if TYPE_CHECKING:
 
     from bucketsum.archives.model import ArchiveSummary
     from bucketsum.archives.reader import ArchiveReader
-    from bucketsum.sweep.cells import PlannedObject
-    from bucketsum.sweep.generated_objects import Generated
+    from bucketsum.sweep.objects import PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic, Value
-    from bucketsum.sweep.probe import ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
 
 ARCHIVE_BYTES_MIN: Final = 1_000_000
@@ -52,16 +52,6 @@ _ZLIB_SLOWDOWN: Final = 1.6
 """Time of zlib over that of ISA-L; docs/archives.md."""
 
 _MIB: Final = 1024 * 1024
-
-
-class UnzipAnswer(ProbeAnswer, total=False):
-    """An answer with the archive's summary."""
-
-    mode: str
-    inflate: str
-    members: int
-    directories: int
-    member_bytes: int
 
 
 class UnzipWorkload(Workload):
@@ -117,7 +107,6 @@ class UnzipWorkload(Workload):
     def generate(self, size_bytes: int) -> Generated:
         """An archive, with its contents in its metadata."""
         from bucketsum.sweep.generated_archive import GeneratedArchive
-        from bucketsum.sweep.generated_objects import Generated, in_parts
 
         archive = GeneratedArchive(size_bytes)
         contents = asdict(archive.contents)
@@ -153,7 +142,7 @@ class UnzipWorkload(Workload):
         with closing(context.source.open(created).chunks) as chunks:
             sha1s = [member.digest.sha1 or "" for member in archive.members(chunks, digest)]
         summary = archive.summary
-        answer: UnzipAnswer = {
+        answer = {
             **answer_of(event, digest.digest(), meter),
             "mode": summary.mode,
             "inflate": reader.engine,
@@ -162,8 +151,7 @@ class UnzipWorkload(Workload):
             "member_bytes": summary.member_bytes,
         }
         if problem := _problem(event, summary, sha1s):
-            answer["status"] = "failed"
-            answer["error"], answer["cause"] = problem
+            answer |= failed(*problem)
         return answer
 
     def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:

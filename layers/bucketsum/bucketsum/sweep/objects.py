@@ -1,0 +1,72 @@
+"""Objects that a sweep reads: planned, generated, and the files of data sets."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+PART_BYTES: Final = 16 * 1024 * 1024
+"""[A] S3 takes at most 10,000 parts: up to 167 GB."""
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedObject:
+    """An object that the sweep reads."""
+
+    key: str
+    size_bytes: int
+    generated: bool
+    """Whether the sweep generates it if it is not there yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class Generated:
+    """The content of an object that a sweep generates."""
+
+    parts: Callable[[], Iterable[bytes]]
+    """Its parts for an upload, from the first on, whenever it is called."""
+    metadata: Mapping[str, str] = field(default_factory=dict)
+    """Facts about its content, besides its SHA-1."""
+
+
+@dataclass(frozen=True, slots=True)
+class DataFile:
+    """A file of a data set, which lies beside the set's main object."""
+
+    name: str
+    """Its key without the prefix of the set."""
+    size_bytes: int
+    parts: Callable[[], Iterable[bytes]]
+    """As those of `Generated`."""
+
+
+def file_key(key: str, name: str) -> str:
+    """The key of the file *name* of the data set whose main object is at *key*.
+
+    ``objects/9.jsonl`` and ``a.jp2`` give ``objects/9/a.jp2``.
+    """
+    folder, separator, last = key.rpartition("/")
+    return f"{folder}{separator}{last.rpartition('.')[0] or last}/{name}"
+
+
+def content(size_bytes: int) -> Iterator[bytes]:
+    """Random bytes, in parts; no compression makes them smaller."""
+    for number in range(-(-size_bytes // PART_BYTES)):
+        length = min(PART_BYTES, size_bytes - number * PART_BYTES)
+        yield random.Random(number).randbytes(length)  # noqa: S311 - not a secret
+
+
+def in_parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes as parts of an upload, each but the last of `PART_BYTES`."""
+    part = bytearray()
+    for chunk in chunks:
+        part += chunk
+        while len(part) >= PART_BYTES:
+            yield bytes(part[:PART_BYTES])
+            del part[:PART_BYTES]
+    if part:
+        yield bytes(part)
