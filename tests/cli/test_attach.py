@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 from moto import mock_aws
-from moto.s3.exceptions import InvalidNotificationDestination
+from moto.s3.exceptions import S3ClientError
 from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
 from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameters
@@ -319,38 +319,53 @@ def test_endless_concurrent_changes_are_an_error(
     assert "somebody else" in ended.err
 
 
+UNREACHED: Final = "Unable to validate the following destination configurations"
+AMBIGUOUS: Final = (
+    "Configuration is ambiguously defined. Cannot have overlapping suffixes in two rules if the "
+    "prefixes are overlapping for the same event type."
+)
+
+
 @pytest.fixture
-def refusals(monkeypatch: pytest.MonkeyPatch) -> list[bool]:
-    """Let S3 refuse the queue as often as there are items: its policy is not known there yet."""
-    left: list[bool] = []
+def refusals(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Let S3 refuse the configuration with each of these messages, the last first."""
+    left: list[str] = []
     put = S3Backend.put_bucket_notification_configuration
 
     def refuse(backend: S3Backend, bucket_name: str, notification_config: dict[str, Any]) -> None:
         if left:
-            left.pop()
-            raise InvalidNotificationDestination
+            raise S3ClientError("InvalidArgument", left.pop())
         put(backend, bucket_name, notification_config)
 
     monkeypatch.setattr(S3Backend, "put_bucket_notification_configuration", refuse)
     return left
 
 
-def test_a_new_policy_of_the_queue_may_take_a_minute(run: Run, refusals: list[bool]) -> None:
+def test_a_new_policy_of_the_queue_may_take_a_minute(run: Run, refusals: list[str]) -> None:
     """After the stack's update S3 is asked again; else a refusal is reported at once."""
-    refusals += [True] * 12
+    refusals += [UNREACHED] * 12
     ended = run("attach", PHOTOS, "--prefix", "a/", "--deploy")
     assert (ended.status, refusals) == (0, []), ended.err
-    refusals += [True] * 2
+    refusals += [UNREACHED] * 2
     ended = run("attach", PHOTOS, "--prefix", "b/", "--yes")
     assert (ended.status, len(refusals)) == (2, 1)
     assert "S3 refuses the notifications" in ended.err
 
 
-def test_a_policy_that_never_settles_is_an_error(run: Run, refusals: list[bool]) -> None:
+def test_a_policy_that_never_settles_is_an_error(run: Run, refusals: list[str]) -> None:
     """It gives up after a minute."""
-    refusals += [True] * 99
+    refusals += [UNREACHED] * 99
     ended = run("attach", PHOTOS, "--deploy")
     assert (ended.status, len(refusals)) == (2, 99 - 13)
+    assert "it tests all targets" in ended.err
+
+
+def test_a_configuration_that_s3_never_accepts_is_put_once(run: Run, refusals: list[str]) -> None:
+    """Only a target's refusal can pass with time; S3's reason is shown."""
+    refusals += [AMBIGUOUS] * 2
+    ended = run("attach", PHOTOS, "--deploy")
+    assert (ended.status, len(refusals)) == (2, 1)
+    assert ended.err.endswith(f"S3 refuses the notifications of {PHOTOS}: {AMBIGUOUS}\n")
 
 
 def test_declining_changes_nothing(run: Run, s3: S3Client) -> None:

@@ -39,6 +39,9 @@ _SETTLING_TRIES: Final = 12
 _SETTLING_PAUSE_SECONDS: Final = 5.0
 """[A] SQS, SetQueueAttributes: a new policy of a queue can take 60 s to be known everywhere."""
 
+_UNREACHED: Final = "Unable to validate the following destination configurations"
+"""S3's message if it cannot send its test message; the code alone also means other errors."""
+
 
 class TargetRefusedError(CannotDoError):
     """S3 could not send its test message to a target of a notification."""
@@ -211,7 +214,8 @@ def put_configuration(
     """Replace the notification configuration of *bucket*.
 
     Raises:
-        TargetRefusedError: S3 refuses a target.
+        TargetRefusedError: S3 cannot send its test message to a target.
+        CannotDoError: S3 refuses the configuration for another reason.
     """
     try:
         s3.put_bucket_notification_configuration(
@@ -223,10 +227,12 @@ def put_configuration(
         details = error.response["Error"]
         if details["Code"] != "InvalidArgument":
             raise
+        refusal = f"S3 refuses the notifications of {bucket}: {details.get('Message', '')}"
+        if not details.get("Message", "").startswith(_UNREACHED):
+            raise CannotDoError(refusal) from error
         raise TargetRefusedError(
-            f"S3 refuses the notifications of {bucket}: {details.get('Message', '')}; it tests "
-            "all targets, those of others too. If the target is the arrivals queue, deploy the "
-            "stack again"
+            f"{refusal}; it tests all targets, those of others too. If the target is the arrivals "
+            "queue, deploy the stack again"
         ) from error
 
 
