@@ -9,7 +9,7 @@ import click
 
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import print_json, say, write_text
+from bucketsum_cli.output import notes, print_json, say, write_text
 from bucketsum_cli.tune.recorded_runs import results_in
 
 if TYPE_CHECKING:
@@ -45,6 +45,11 @@ def write_report(results: Results, file: Path) -> None:
     Raises:
         CannotDoError: It cannot be written, or the plotting library is not installed.
     """
+    with notes().status("drawing the plots ..."):
+        write_text(file, _page_of(results))
+
+
+def _page_of(results: Results) -> str:
     try:
         from bucketsum_cli.tune.report.page import page_of  # noqa: PLC0415 - half a second, an extra
     except ModuleNotFoundError as error:
@@ -52,4 +57,4 @@ def write_report(results: Results, file: Path) -> None:
             f"the report needs {error.name}, which is not installed; install it with "
             "`uv tool install '.[report]'` in a clone"
         ) from error
-    write_text(file, page_of(results))
+    return page_of(results)
