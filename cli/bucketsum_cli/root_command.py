@@ -6,35 +6,38 @@ import contextlib
 import io
 import os
 import sys
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from bucketsum import __version__
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
-from bucketsum_cli.backfill.commands import backfill
-from bucketsum_cli.commands.attach import attach
-from bucketsum_cli.commands.buckets import buckets
-from bucketsum_cli.commands.check import check
-from bucketsum_cli.commands.delete import delete
-from bucketsum_cli.commands.detach import detach
-from bucketsum_cli.commands.failures import failures
-from bucketsum_cli.commands.find import find
-from bucketsum_cli.commands.ls import ls
-from bucketsum_cli.commands.put import put
-from bucketsum_cli.commands.redrive import redrive
-from bucketsum_cli.commands.selftest import selftest
-from bucketsum_cli.commands.show import show
-from bucketsum_cli.commands.status import status
-from bucketsum_cli.commands.stop import stop
 from bucketsum_cli.errors import CANNOT_DO, INTERRUPTED, sentence_of
-from bucketsum_cli.local.commands import local
-from bucketsum_cli.options import OrderedGroup
+from bucketsum_cli.options import LazyGroup
 from bucketsum_cli.output import printable
-from bucketsum_cli.tune.commands import tune
+
+_PLACES: Final = {
+    "local": "bucketsum_cli.local.commands:local",
+    "put": "bucketsum_cli.commands.put:put",
+    "ls": "bucketsum_cli.commands.ls:ls",
+    "show": "bucketsum_cli.commands.show:show",
+    "find": "bucketsum_cli.commands.find:find",
+    "check": "bucketsum_cli.commands.check:check",
+    "status": "bucketsum_cli.commands.status:status",
+    "failures": "bucketsum_cli.commands.failures:failures",
+    "redrive": "bucketsum_cli.commands.redrive:redrive",
+    "stop": "bucketsum_cli.commands.stop:stop",
+    "selftest": "bucketsum_cli.commands.selftest:selftest",
+    "buckets": "bucketsum_cli.commands.buckets:buckets",
+    "attach": "bucketsum_cli.commands.attach:attach",
+    "detach": "bucketsum_cli.commands.detach:detach",
+    "backfill": "bucketsum_cli.backfill.commands:backfill",
+    "tune": "bucketsum_cli.tune.commands:tune",
+    "delete": "bucketsum_cli.commands.delete:delete",
+}
 
 
-class Commands(OrderedGroup):
+class Commands(LazyGroup):
     """A group in which no AWS error and no untrusted text reaches the terminal raw."""
 
     def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
@@ -55,7 +58,12 @@ class Commands(OrderedGroup):
             raise explained(error) from error
 
 
-@click.group("bucketsum", cls=Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(
+    "bucketsum",
+    cls=Commands,
+    places=_PLACES,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 @click.version_option(__version__, prog_name="bucketsum")
 def cli() -> None:
     """Show and check the SHA-1 of every object in an S3 bucket.
@@ -64,28 +72,6 @@ def cli() -> None:
     run or failed, for example because there is no stack (the message says why); 130 Ctrl-C; 143
     SIGTERM.
     """
-
-
-for command in (
-    local,
-    put,
-    ls,
-    show,
-    find,
-    check,
-    status,
-    failures,
-    redrive,
-    stop,
-    selftest,
-    buckets,
-    attach,
-    detach,
-    backfill,
-    tune,
-    delete,
-):
-    cli.add_command(command)
 
 
 def run() -> int:

@@ -94,7 +94,7 @@ cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sw
 layer.sweep.transfers layer.sweep.workloads
 cli.tune.workloads: cli.tune.formats layer layer.sweep layer.sweep.record_store \
 layer.sweep.transfers layer.sweep.workloads
-commands: cli cli.backfill.commands cli.commands cli.local.commands cli.tune.commands layer
+commands: cli layer
 enqueuer: layer layer.backfill
 hasher: hashing layer layer.archives layer.backfill layer.long_objects layer.s3
 hashing: layer layer.archives layer.backfill layer.s3

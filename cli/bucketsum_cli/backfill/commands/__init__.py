@@ -2,33 +2,36 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Final
 
 import click
 
-from bucketsum_cli.backfill.commands.runs import list_runs, resume, show, stop
-from bucketsum_cli.backfill.commands.start import start
-from bucketsum_cli.options import OrderedGroup
+from bucketsum_cli.options import LazyGroup
 
-if TYPE_CHECKING:
-    from typing import Any
+_PLACES: Final = {
+    "start": "bucketsum_cli.backfill.commands.start:start",
+    "list": "bucketsum_cli.backfill.commands.runs:list_runs",
+    "show": "bucketsum_cli.backfill.commands.runs:show",
+    "stop": "bucketsum_cli.backfill.commands.runs:stop",
+    "resume": "bucketsum_cli.backfill.commands.runs:resume",
+}
 
 
-class StartByDefault(OrderedGroup):
+class StartByDefault(LazyGroup):
     """A group whose first command need not be named."""
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
         """Name `start` if the first word is not a command."""
-        if args and args[0] not in (*self.commands, *ctx.help_option_names):
+        if args and args[0] not in (*self.places, *ctx.help_option_names):
             args = ["start", *args]
         return super().parse_args(ctx, args)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> Any:  # noqa: ANN401 - click's type
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """The command; `start` for the name of a bucket."""
-        return super().get_command(ctx, cmd_name) or start
+        return super().get_command(ctx, cmd_name) or super().get_command(ctx, "start")
 
 
-@click.group("backfill", cls=StartByDefault)
+@click.group("backfill", cls=StartByDefault, places=_PLACES)
 def backfill() -> None:
     """Hash the existing objects of a bucket.
 
@@ -38,7 +41,3 @@ def backfill() -> None:
 
     Example: bucketsum backfill photos --dry-run
     """
-
-
-for command in (start, list_runs, show, stop, resume):
-    backfill.add_command(command)

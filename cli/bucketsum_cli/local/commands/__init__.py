@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
-from bucketsum_cli.local.commands.demo import demo
-from bucketsum_cli.local.commands.down import down
-from bucketsum_cli.local.commands.logs import logs
-from bucketsum_cli.local.commands.status import status
-from bucketsum_cli.local.commands.up import up
-from bucketsum_cli.options import OrderedGroup
+from bucketsum_cli.options import LazyGroup
+
+_PLACES: Final = {
+    "up": "bucketsum_cli.local.commands.up:up",
+    "status": "bucketsum_cli.local.commands.status:status",
+    "logs": "bucketsum_cli.local.commands.logs:logs",
+    "down": "bucketsum_cli.local.commands.down:down",
+    "demo": "bucketsum_cli.local.commands.demo:demo",
+}
 
 
-@click.group(cls=OrderedGroup)
+@click.group(cls=LazyGroup, places=_PLACES)
 def local() -> None:
     """Run the local AWS emulator (ministack).
 
@@ -23,7 +28,3 @@ def local() -> None:
     else of the clone that it is installed from. To use another emulator, set the environment
     variable BUCKETSUM_HOME to its folder (default: .bucketsum in the clone).
     """
-
-
-for command in (up, status, logs, down, demo):
-    local.add_command(command)

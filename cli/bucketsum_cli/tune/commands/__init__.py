@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 import click
 
-from bucketsum_cli.options import OrderedGroup
-from bucketsum_cli.tune.commands.apply import apply
-from bucketsum_cli.tune.commands.compare import compare
-from bucketsum_cli.tune.commands.export import export
-from bucketsum_cli.tune.commands.list_runs import list_runs
-from bucketsum_cli.tune.commands.prices import prices
-from bucketsum_cli.tune.commands.report import report
-from bucketsum_cli.tune.commands.run import run
-from bucketsum_cli.tune.commands.show import show
+from bucketsum_cli.options import LazyGroup
+
+_PLACES: Final = {
+    "run": "bucketsum_cli.tune.commands.run:run",
+    "list": "bucketsum_cli.tune.commands.list_runs:list_runs",
+    "show": "bucketsum_cli.tune.commands.show:show",
+    "compare": "bucketsum_cli.tune.commands.compare:compare",
+    "export": "bucketsum_cli.tune.commands.export:export",
+    "report": "bucketsum_cli.tune.commands.report:report",
+    "apply": "bucketsum_cli.tune.commands.apply:apply",
+    "prices": "bucketsum_cli.tune.commands.prices:prices",
+}
 
 
-@click.group("tune", cls=OrderedGroup)
+@click.group("tune", cls=LazyGroup, places=_PLACES)
 def tune() -> None:
     """Measure and recommend settings of the hashing function.
 
@@ -23,7 +28,3 @@ def tune() -> None:
     combination is a cell. A run is one execution of a sweep; RUN is its name, or `last` for the
     newest run.
     """
-
-
-for command in (run, list_runs, show, compare, export, report, apply, prices):
-    tune.add_command(command)
