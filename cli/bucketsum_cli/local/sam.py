@@ -111,6 +111,7 @@ class Sam:
             "NO_PROXY": no_proxy,
             "no_proxy": no_proxy,
             "PATH": os.pathsep.join(path),
+            "SAM_CLI_POLL_DELAY": "0.5",  # its default of 5 s is for AWS, which takes minutes
             "SAM_CLI_TELEMETRY": "0",
         }
 
