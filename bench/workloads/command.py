@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from bench.workloads.experiments import Experiment
 
 MEASURED: Final = Path("bench", "measured", "workloads.json")
-DOCUMENT: Final = Path("docs", "experiments.md")
+DOCUMENT: Final = Path("bench", "measured", "workloads.md")
 LANGUAGES: Final = {"fetch-languages": programs.table, records.NAME: records.table}
 """Tables of programs in other languages."""
 

@@ -16,7 +16,7 @@ class Experiment:
     """A sweep that is measured in sandboxes, one for each memory size.
 
     Attributes:
-        name: Name on the command line, and of its table's marker in docs/experiments.md.
+        name: Name on the command line, and of its table's marker in bench/measured/workloads.md.
         title: Heading of its table.
         sweep: The sweep's input.
         quick: Fields that `--quick` replaces.
@@ -140,7 +140,7 @@ EXPERIMENTS: Final = (
         ),
     ),
 )  # fmt: skip
-"""In the order of docs/experiments.md. Each workload's cells are those of a sweep's plan."""
+"""In the order of bench/measured/workloads.md. Each workload's cells are those of its plan."""
 
 
 def chosen(names: tuple[str, ...], besides: tuple[str, ...] = ()) -> tuple[Experiment, ...]:

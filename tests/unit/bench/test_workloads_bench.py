@@ -13,7 +13,7 @@ from typing import Final
 import pytest
 from bench.sandbox.objects import BUCKET
 from bench.workloads import harness
-from bench.workloads.command import LANGUAGES
+from bench.workloads.command import DOCUMENT, LANGUAGES
 from bench.workloads.data_sets import ensured
 from bench.workloads.experiments import EXPERIMENTS, Experiment, chosen
 from bench.workloads.languages import programs
@@ -49,7 +49,7 @@ def test_every_experiment_can_be_planned(experiment: Experiment) -> None:
 
 def test_every_experiment_has_its_place_in_the_document() -> None:
     """Each table is written between its markers."""
-    document = (ROOT / "docs" / "experiments.md").read_text("utf-8")
+    document = (ROOT / DOCUMENT).read_text("utf-8")
     for name in (*(experiment.name for experiment in EXPERIMENTS), *LANGUAGES):
         assert document.count(f"<!-- bench {name} -->") == 1
         assert document.count(f"<!-- /bench {name} -->") == 1
