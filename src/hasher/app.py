@@ -249,8 +249,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, A
 def _returned_of_backfill(results: Iterable[MessageResult]) -> list[str]:
     """Ids of the messages that return to the queue; the others count for their backfills."""
     from bucketsum.backfill.listed_batch import tally_of  # noqa: PLC0415 - see `_listed_batch`
+    from bucketsum.backfill.records import Tally  # noqa: PLC0415 - see `_listed_batch`
     from bucketsum.backfill.table import BackfillsTable  # noqa: PLC0415 - see `_listed_batch`
-    from bucketsum.backfill.tally import Tally  # noqa: PLC0415 - see `_listed_batch`
 
     returned: list[str] = []
     tallies: dict[str, Tally] = {}

@@ -25,8 +25,7 @@ from tests.cli.deployed import (
 from tests.support.events import notification
 
 from bucketsum.backfill.bill import Setup, Work, bill_of
-from bucketsum.backfill.records import Backfill, BackfillStatus
-from bucketsum.backfill.tally import Tally
+from bucketsum.backfill.records import Backfill, BackfillStatus, Tally
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.records import Run as SweepRun
 from bucketsum.sweep.records import RunStatus

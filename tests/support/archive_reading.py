@@ -15,7 +15,8 @@ from bucketsum.digest import RunningDigest
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum.archives.model import ArchiveSummary, MemberResult
+    from bucketsum.archives.model import MemberResult
+    from bucketsum.digest_rows import ArchiveRecord
 
 
 class Read:
@@ -68,7 +69,7 @@ class Read:
 
 def _read(
     reader: ArchiveReader, data: bytes, chunk_bytes: int
-) -> tuple[ArchiveSummary, list[MemberResult], str]:
+) -> tuple[ArchiveRecord, list[MemberResult], str]:
     digest = RunningDigest()
     archive = reader.open(lambda offset, length: data[offset : offset + length], len(data))
     chunks = (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes))

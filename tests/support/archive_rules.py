@@ -13,7 +13,8 @@ from bucketsum.archives.values import ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
-    from bucketsum.archives.model import ArchiveSummary, MemberResult
+    from bucketsum.archives.model import MemberResult
+    from bucketsum.digest_rows import ArchiveRecord
 
 LIMITS: Final = Limits(members=200, total_bytes=1 << 20, ratio=50, window_bytes=1 << 20, depth=1)
 _READER: Final = ArchiveReader(Mode.STREAM, LIMITS, (".zip", "z"))
@@ -21,7 +22,7 @@ _READER: Final = ArchiveReader(Mode.STREAM, LIMITS, (".zip", "z"))
 
 def read_stream(
     data: bytes, chunk_bytes: int, reader: ArchiveReader = _READER
-) -> tuple[ArchiveSummary, list[MemberResult], str]:
+) -> tuple[ArchiveRecord, list[MemberResult], str]:
     """Read *data* as an archive; also its own SHA-1."""
     chunks = (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes))
     digest = RunningDigest()

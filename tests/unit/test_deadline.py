@@ -16,7 +16,7 @@ from bucketsum.errors import OutOfTime
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.archives.model import ArchiveSummary
+    from bucketsum.digest_rows import ArchiveRecord
 
 MEMBERS = 400
 ARCHIVE = archive_of(*(named(f"{number:04}", bytes(5_000)) for number in range(MEMBERS)))
@@ -95,7 +95,7 @@ class Slow:
         """Let *member* and those after it take longer."""
         self._member_seconds |= dict.fromkeys(range(member, MEMBERS), member_seconds)
 
-    def read(self) -> ArchiveSummary:
+    def read(self) -> ArchiveRecord:
         """Read the archive as the hash path does."""
         archive = ArchiveReader(Mode.STREAM, Limits()).open(
             lambda offset, length: ARCHIVE[offset : offset + length], len(ARCHIVE)

@@ -20,8 +20,7 @@ from bucketsum_cli.executions import execution_at
 if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
-    from bucketsum.backfill.records import Part
-    from bucketsum.backfill.tally import Tally
+    from bucketsum.backfill.records import Part, Tally
     from bucketsum.sweep.prices import Prices
     from bucketsum_cli.executions import Execution
     from bucketsum_cli.stack import Stack

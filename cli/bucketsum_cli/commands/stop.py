@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 import click
 
 from bucketsum.long_objects.progress import ChainStatus
-from bucketsum.long_objects.rows import record_row, unreadable_row
+from bucketsum.long_objects.rows import record_row
+from bucketsum.object_rows import unreadable_row
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.long_objects import all_as_json, in_progress, progress_text
 from bucketsum_cli.options import bucket_options, json_option
@@ -55,6 +56,7 @@ def _stopped(stack: Stack, progress: Progress) -> Progress | None:
     while seen and seen.reason != reason:
         done = f"{size_text(seen.offset)} of {size_text(seen.size_bytes)}"
         reason = f"stopped by a person after {done}; `bucketsum redrive --key` continues it"
-        record_row(stack.digests_table(), seen, unreadable_row(seen, reason))  # first: see `Slicer`
+        row = unreadable_row(seen.created, reason, settings=None)
+        record_row(stack.digests_table(), seen, row)  # first: see `Slicer`
         seen = table.stop(seen, reason) or table.at(progress.row_key)  # a slice ended meanwhile
     return seen

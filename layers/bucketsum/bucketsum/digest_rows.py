@@ -84,12 +84,13 @@ class ArchiveRecord:
     Attributes:
         status: Result for the archive as a whole.
         mode: How it was read.
-        members: Number of members that were read.
+        members: Number of members that were read, those of nested archives not included.
         unreadable: How many of these have no digest.
         directories: Number of folders that they are in.
         member_bytes: Total size of the members.
         ratio: Of that to the archive's size.
         reason: Why not all members were read; None if they were.
+        remarks: Unusual properties of the archive, as ``prefixed``; among those of its row.
     """
 
     status: ArchiveStatus = field(metadata=stored("archive_status", read=ArchiveStatus))
@@ -100,6 +101,7 @@ class ArchiveRecord:
     directories: int = field(metadata=stored("directory_count"))
     member_bytes: int
     ratio: float
+    remarks: tuple[str, ...] = field(default=(), metadata=NOT_STORED, compare=False)
 
 
 def comparable_sequencer(sequencer: str) -> str:

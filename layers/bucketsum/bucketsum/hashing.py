@@ -187,8 +187,6 @@ class ObjectHasher:
         deadline: Deadline,
         seen: Row | None,
     ) -> HashResult:
-        from bucketsum.archives.archive_hasher import archive_record  # noqa: PLC0415 - see `settings`
-
         if seen or not created.sequencer:  # other contents had members of this sequencer
             archives.rows.remove_overwritten(created)
         started = self._clock()
@@ -200,11 +198,7 @@ class ObjectHasher:
         measurement = Measurement(digest.size_bytes, self._clock() - started)
         summary = archive.summary
         read = ReadObject(created, opened.etag, digest, measurement, opened.streams)
-        row = replace(
-            hashed_row(read, self._settings),
-            remarks=summary.remarks,
-            archive=archive_record(summary),
-        )
+        row = replace(hashed_row(read, self._settings), remarks=summary.remarks, archive=summary)
         recorded = self._record(row, seen)
         if recorded is WriteResult.WRITTEN:
             archives.rows.remove_older(row)

@@ -19,7 +19,7 @@ _BUCKET: Final = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9._-]{3,255}")
 
 _MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
 _OPAQUE: Final = re.compile(r"[!#-~]{1,1024}")  # fits a quoted header and a sort key of the table
-_SIZE_MAX_BYTES: Final = 2**63 - 1  # far above S3's limit, which grows, and within the table's
+_WHOLE_MAX: Final = 2**63 - 1  # far above S3's limit, which grows, and within the table's
 
 
 def json_object(text: str) -> dict[str, Any]:
@@ -88,10 +88,19 @@ def size_at(source: Mapping[str, Any], path: str) -> int:
     Raises:
         MalformedMessage: It is none.
     """
+    return whole_at(source, path, "a number of bytes")
+
+
+def whole_at(source: Mapping[str, Any], path: str, kind: str = "a whole number") -> int:
+    """The number at *path*, which is 0 or more; *kind* names it in the error's text.
+
+    Raises:
+        MalformedMessage: It is none.
+    """
     value = _field(source, path)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _SIZE_MAX_BYTES:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _WHOLE_MAX:
         return value
-    raise MalformedMessage(f"{path} is {shown(value)}, not a number of bytes")
+    raise MalformedMessage(f"{path} is {shown(value)}, not {kind}")
 
 
 def moment_at(source: Mapping[str, Any], path: str) -> str:

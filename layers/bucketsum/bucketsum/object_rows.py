@@ -43,7 +43,7 @@ class ReadObject:
 def hashed_row(read: ReadObject, settings: Settings) -> Row:
     """The row of *read*, as of now."""
     return replace(
-        row_of_event(read.created, Status.HASHED),
+        _row_of_event(read.created, Status.HASHED),
         size_bytes=read.digest.size_bytes,
         etag=read.etag,
         sha1=read.digest.sha1,
@@ -53,14 +53,13 @@ def hashed_row(read: ReadObject, settings: Settings) -> Row:
     )
 
 
-def unreadable_row(created: ObjectCreated, reason: str | None, settings: Settings) -> Row:
+def unreadable_row(created: ObjectCreated, reason: str | None, settings: Settings | None) -> Row:
     """The row of an object that was not read because of *reason*, as of now."""
-    return replace(
-        row_of_event(created, Status.UNREADABLE), reason=reason, setup=_setup(1, settings)
-    )
+    setup = _setup(1, settings) if settings else None
+    return replace(_row_of_event(created, Status.UNREADABLE), reason=reason, setup=setup)
 
 
-def row_of_event(created: ObjectCreated, status: Status) -> Row:
+def _row_of_event(created: ObjectCreated, status: Status) -> Row:
     """The row of *created* with what its event says, as of now."""
     row_key = row_key_of(created)
     return Row(

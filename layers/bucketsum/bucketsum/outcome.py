@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bucketsum.archives.model import ArchiveSummary
+    from bucketsum.digest_rows import ArchiveRecord
     from bucketsum.measure import Measurement
     from bucketsum.object_events import ObjectEvent
 
@@ -50,4 +50,4 @@ class HashResult:
     sha1: str | None = None
     measurement: Measurement | None = None
     reason: str | None = None
-    summary: ArchiveSummary | None = None
+    summary: ArchiveRecord | None = None

@@ -24,14 +24,14 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named
 
 from bucketsum.archives import decoders
-from bucketsum.archives.archive_hasher import archive_record, member_row
-from bucketsum.archives.model import ArchiveSummary, Problem
+from bucketsum.archives.archive_hasher import member_row
+from bucketsum.archives.model import Problem
 from bucketsum.archives.names import PATH_BYTES_MAX
 from bucketsum.archives.reader import ArchiveReader
 from bucketsum.archives.values import ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.digest_items import item_of
-from bucketsum.digest_rows import Row, Status
+from bucketsum.digest_rows import ArchiveRecord, Row, Status
 from bucketsum.object_events import ObjectCreated
 from bucketsum.settings import MEMBER_BYTES
 
@@ -92,7 +92,7 @@ def row_bytes(row: Row) -> int:
     return sum(len(f"{name}{text}".encode()) for name in item for text in item[name].values())
 
 
-def read_bounded(data: bytes, limits: Limits = LIMITS) -> tuple[ArchiveSummary, int, int]:
+def read_bounded(data: bytes, limits: Limits = LIMITS) -> tuple[ArchiveRecord, int, int]:
     """Read *data* as the hash path does: its summary, peak memory, and its largest row."""
     digest = RunningDigest()
     largest = 0
@@ -109,12 +109,12 @@ def read_bounded(data: bytes, limits: Limits = LIMITS) -> tuple[ArchiveSummary, 
     finally:
         tracemalloc.stop()
     assert digest.digest().sha1 == hashlib.sha1(data).hexdigest()
-    record = archive_record(archive.summary)
-    whole = Row("inbox", "k" * 1024, "null", Status.HASHED, 1, "00AB", "", "", archive=record)
-    return archive.summary, peak, max(largest, row_bytes(whole))
+    summary = archive.summary
+    whole = Row("inbox", "k" * 1024, "null", Status.HASHED, 1, "00AB", "", "", archive=summary)
+    return summary, peak, max(largest, row_bytes(whole))
 
 
-def assert_bounded(data: bytes, limits: Limits = LIMITS) -> ArchiveSummary:
+def assert_bounded(data: bytes, limits: Limits = LIMITS) -> ArchiveRecord:
     """Read *data* within the memory that settings reserve, and with rows that DynamoDB takes."""
     summary, peak, largest = read_bounded(data, limits)
     assert peak <= limits.members * MEMBER_BYTES + FIXED_BYTES

@@ -22,9 +22,8 @@ from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryReader, Manifes
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.plan import shares_of
 from bucketsum.backfill.reader import reader_of
-from bucketsum.backfill.records import Backfill, BackfillStatus, Part
+from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.backfill.tally import Tally
 from bucketsum.deadline import Deadline
 from bucketsum.errors import BadInventory
 

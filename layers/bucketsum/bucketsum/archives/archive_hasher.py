@@ -10,14 +10,14 @@ from bucketsum.archives.decoders import method_name
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.clock import now
 from bucketsum.digest import RunningDigest
-from bucketsum.digest_rows import ArchiveRecord, MemberRecord, Row, Status, row_key_of
+from bucketsum.digest_rows import MemberRecord, Row, Status, row_key_of
 from bucketsum.s3.range_reads import range_reader
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.archives.member_rows import MemberRows
-    from bucketsum.archives.model import ArchiveSummary, MemberResult
+    from bucketsum.archives.model import MemberResult
     from bucketsum.archives.reader import Archive, ArchiveReader
     from bucketsum.deadline import GuardedChunks
     from bucketsum.digest import Digest
@@ -74,20 +74,6 @@ class ArchiveHasher:
         return digest.digest()
 
 
-def archive_record(summary: ArchiveSummary) -> ArchiveRecord:
-    """The part of a row that records *summary*."""
-    return ArchiveRecord(
-        status=summary.status,
-        mode=summary.mode,
-        reason=summary.reason,
-        members=summary.members,
-        unreadable=summary.unreadable,
-        directories=summary.directories,
-        member_bytes=summary.member_bytes,
-        ratio=summary.ratio,
-    )
-
-
 def member_row(created: ObjectCreated, result: MemberResult) -> Row:
     """The row of a member of the archive *created*."""
     row_key = row_key_of(created)
@@ -113,5 +99,5 @@ def member_row(created: ObjectCreated, result: MemberResult) -> Row:
             compressed_bytes=member.compressed_bytes,
         ),
         remarks=remarks,
-        archive=archive_record(result.inside) if result.inside else None,
+        archive=result.inside,
     )

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.central_directory import Directory, read_directory
-from bucketsum.archives.model import ArchiveStopped, ArchiveSummary, Member, MemberResult
+from bucketsum.archives.model import ArchiveStopped, Member, MemberResult
 from bucketsum.archives.names import (
     PATH_BYTES_MAX,
     UniquePaths,
@@ -16,6 +16,7 @@ from bucketsum.archives.names import (
 )
 from bucketsum.archives.stream import Cursor, streamed_members
 from bucketsum.archives.values import ArchiveStatus, Limits, Mode
+from bucketsum.digest_rows import ArchiveRecord
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping
@@ -137,7 +138,7 @@ class Contents:
 
     def _nested(
         self, path: str, content: memoryview, decoding: Decoding
-    ) -> Generator[MemberResult, None, ArchiveSummary]:
+    ) -> Generator[MemberResult, None, ArchiveRecord]:
         nested = Contents(self._limits, self._suffixes, outer=self)
         limits = replace(self._limits, members=decoding.counter.members_left)
         nested.open(
@@ -151,10 +152,10 @@ class Contents:
             raise nested.stopped
         return nested.summary(Mode.STREAM)
 
-    def summary(self, mode: Mode) -> ArchiveSummary:
+    def summary(self, mode: Mode) -> ArchiveRecord:
         """The members as a whole, read in *mode*."""
         stopped = self.stopped
-        return ArchiveSummary(
+        return ArchiveRecord(
             status=stopped.status if stopped else ArchiveStatus.READ,
             mode=mode,
             members=self._members,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import BucketsumError
 
 if TYPE_CHECKING:
-    from bucketsum.archives.values import ArchiveStatus, Mode
+    from bucketsum.archives.values import ArchiveStatus
+    from bucketsum.digest_rows import ArchiveRecord
 
 MADE_ON_UNIX: Final = frozenset({3, 19})
 """`Member.system` of archives made on Unix and macOS."""
@@ -140,31 +141,4 @@ class MemberResult:
     path: str
     digest: MemberDigest
     remarks: tuple[str, ...] = ()
-    inside: ArchiveSummary | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveSummary:
-    """An archive's members as a whole.
-
-    Attributes:
-        status: Outcome of reading them.
-        mode: How they were read.
-        members: Number that was read, those of nested archives not included.
-        unreadable: Number of these without a digest.
-        directories: Number of folders that they are in.
-        member_bytes: Bytes of their content.
-        ratio: *member_bytes* to the archive's size.
-        reason: Why *status* is not ``read``.
-        remarks: Unusual properties of the archive, as ``prefixed``.
-    """
-
-    status: ArchiveStatus
-    mode: Mode
-    members: int
-    unreadable: int
-    directories: int
-    member_bytes: int
-    ratio: float
-    reason: str | None = None
-    remarks: tuple[str, ...] = ()
+    inside: ArchiveRecord | None = None

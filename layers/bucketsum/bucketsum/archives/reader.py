@@ -25,9 +25,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum.archives.member import HashedMember
-    from bucketsum.archives.model import ArchiveSummary, MemberResult
+    from bucketsum.archives.model import MemberResult
     from bucketsum.archives.values import Engine, Limits
     from bucketsum.digest import RunningDigest
+    from bucketsum.digest_rows import ArchiveRecord
     from bucketsum.s3.range_reads import Read
 
 
@@ -79,7 +80,7 @@ class Archive:
         self._contents = contents
 
     @property
-    def summary(self) -> ArchiveSummary:
+    def summary(self) -> ArchiveRecord:
         """The members that were read, as a whole."""
         return self._contents.summary(self._reader.mode)
 

@@ -104,7 +104,7 @@ class Enqueuer:
     pause_seconds: float = PAUSE_SECONDS
 
     def enqueue(
-        self, backfill: Backfill, numbers: Iterable[int], reader: PageReader, deadline: Deadline
+        self, backfill: Backfill, numbers: Iterable[int], next_page: PageReader, deadline: Deadline
     ) -> int:
         """Queue the objects of some parts until they are done, or the invocation's time is over.
 
@@ -125,7 +125,7 @@ class Enqueuer:
                 if self.queue.is_full():
                     time.sleep(self.pause_seconds)
                     continue
-                moved = self._with_next_page(backfill, part, reader.next_page(part), budget)
+                moved = self._with_next_page(backfill, part, next_page(part), budget)
                 if moved is None:  # another enqueuer has this part
                     return queued
                 added = moved.objects - part.objects

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Final, cast
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.messages import listed_objects_in
-from bucketsum.backfill.rules import Known, exists_again, known
-from bucketsum.backfill.tally import Tally
+from bucketsum.backfill.records import Tally
 from bucketsum.batch import BatchHasher, MessageResult
-from bucketsum.digest_rows import Deletion, row_key_of
+from bucketsum.digest_rows import NULL_VERSION, Deletion, Status, row_key_of
 from bucketsum.errors import MalformedMessage
 from bucketsum.hashing import is_long
 from bucketsum.outcome import HashResult, Outcome
@@ -31,7 +30,8 @@ if TYPE_CHECKING:
 
     Records = Mapping[RowKey, Row | Deletion]
 
-_OUTCOMES: Final = {Known.RECORDED: Outcome.UNCHANGED, Known.NEWER: Outcome.SUPERSEDED}
+_SECONDS: Final = len("2026-11-21T03:04:05")
+"""S3 lists LastModified in whole seconds; events have fractions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,18 +90,40 @@ class ListedBatchHasher:
         if seen is None:
             return self._hasher.hash(listed, deadline)
         if isinstance(seen, Deletion):
-            again = exists_again(listed, seen)
+            again = _exists_again(listed, seen)
             created = replace(listed, sequencer=seen.sequencer) if again else listed
             return self._hasher.hash(created, deadline)
-        reason = known(listed, seen)
+        outcome = _known(listed, seen)
         if seen.deletion and is_long(listed, self._settings, deadline):
-            reason = Known.NEWER  # its progress does not keep the deletion to replace
-        if reason:
-            return HashResult(listed, _OUTCOMES[reason])
+            outcome = Outcome.SUPERSEDED  # its progress does not keep the deletion to replace
+        if outcome:
+            return HashResult(listed, outcome)
         # It keeps the row's sequencer, or that of its deletion, so that late events of the row's
         # object change nothing.
         sequencer = seen.deletion.sequencer if seen.deletion else seen.sequencer
         return self._hasher.hash(replace(listed, sequencer=sequencer), deadline, seen)
+
+
+def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
+    """The outcome without reading *listed*; None if it must be read, and *row* be replaced.
+
+    A listing has no sequencer, so every event wins: *listed* is superseded if *row* is of an object
+    that is as new or newer, or is deleted. A row is replaced if its object was unreadable; if it
+    has another entity tag and arrived before *listed* was last modified: then an event was lost; or
+    if its object was deleted before.
+    """
+    if row.deletion:
+        return None if _exists_again(listed, row.deletion) else Outcome.SUPERSEDED
+    if row.etag == listed.etag:
+        return Outcome.UNCHANGED if row.status is Status.HASHED else None
+    older = row.arrived_at[:_SECONDS] < listed.event_time[:_SECONDS]
+    return None if older else Outcome.SUPERSEDED
+
+
+def _exists_again(listed: ObjectCreated, deletion: Deletion) -> bool:
+    """Whether *listed* was put after *deletion*; a version with an id is never put again."""
+    is_null = row_key_of(listed).entry == NULL_VERSION
+    return is_null and deletion.at[:_SECONDS] < listed.event_time[:_SECONDS]
 
 
 def _parsed(body: str) -> Sequence[ObjectCreated]:

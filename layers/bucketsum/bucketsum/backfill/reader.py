@@ -2,55 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from functools import partial
+from typing import TYPE_CHECKING
 
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys, ranges_of_keys
 from bucketsum.backfill.records import Part
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.backfill.listing import Page
     from bucketsum.backfill.records import Backfill
 
-
-class PageReader(Protocol):
-    """Yields a part's objects page by page."""
-
-    def next_page(self, part: Part) -> Page:
-        """The next objects of *part*.
-
-        Raises:
-            BadInventory: A row of the inventory is not valid.
-            ClientError: S3 refused.
-        """
-        ...
-
-
-@dataclass(frozen=True, slots=True)
-class ListingReader:
-    """Pages of a bucket's listing."""
-
-    s3: S3Client
-    backfill: Backfill
-
-    def next_page(self, part: Part) -> Page:
-        """See `PageReader.next_page`."""
-        return page_of_keys(self.s3, self.backfill, part)
+    PageReader = Callable[[Part], Page]
 
 
 def reader_of(s3: S3Client, backfill: Backfill) -> PageReader:
-    """The reader of a backfill's parts.
+    """The function that reads the next page of one of a backfill's parts.
+
+    It raises `BadInventory` if a row is not valid, and `ClientError` if S3 refuses.
 
     Raises:
         BadInventory: Its inventory cannot be used.
         ClientError: S3 refused.
     """
     if backfill.inventory is None:
-        return ListingReader(s3, backfill)
-    return InventoryReader(s3, backfill, manifest_at(s3, backfill.inventory, backfill.bucket))
+        return partial(page_of_keys, s3, backfill)
+    manifest = manifest_at(s3, backfill.inventory, backfill.bucket)
+    return InventoryReader(s3, backfill, manifest).next_page
 
 
 def parts_of(s3: S3Client, backfill: Backfill, count: int) -> list[Part]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.backfill.records import Backfill, BackfillStatus, Part
-from bucketsum.backfill.tally import Tally
+from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.clock import now
 from bucketsum.dynamodb_items import decoded, encoded
 

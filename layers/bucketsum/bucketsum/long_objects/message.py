@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest_rows import NULL_VERSION, comparable_sequencer, row_key_of
 from bucketsum.errors import MalformedMessage
-from bucketsum.message_fields import json_object
+from bucketsum.message_fields import json_object, whole_at
 from bucketsum.notifications import events_in
 from bucketsum.object_events import ObjectCreated
 
@@ -60,20 +60,14 @@ def slice_message_in(body: str) -> SliceMessage:
         MalformedMessage: It is no such message; the text names the field.
     """
     events = events_in(body)
-    numbers = json_object(body).get(_SLICE)
-    if len(events) != 1 or not isinstance(numbers, dict):
+    message = json_object(body)
+    if len(events) != 1 or not isinstance(message.get(_SLICE), dict):
         raise MalformedMessage(f"a message without {_SLICE}, which names the next slice")
     [created] = events
     if not isinstance(created, ObjectCreated):
         raise MalformedMessage("a slice message without an object-created event")
-    return SliceMessage(created, _number(numbers, "offset"), _number(numbers, "hop"))
-
-
-def _number(numbers: dict[str, Any], name: str) -> int:
-    value = numbers.get(name)
-    if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
-        return value
-    raise MalformedMessage(f"{_SLICE}.{name} is {ascii(value)[:80]}, not a whole number")
+    offset, hop = whole_at(message, f"{_SLICE}.offset"), whole_at(message, f"{_SLICE}.hop")
+    return SliceMessage(created, offset, hop)
 
 
 def body_of(progress: Progress) -> str:

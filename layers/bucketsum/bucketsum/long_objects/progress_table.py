@@ -78,7 +78,7 @@ class ProgressTable:
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )  # fmt: skip
         except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
-            item: Any = error.response.get("Item")
+            item = item_found(error)
             return progress_in(item) if item else progress
         return progress
 

@@ -5,41 +5,32 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from bucketsum import object_rows
 from bucketsum.archives.values import ArchiveStatus
-from bucketsum.digest_rows import ArchiveRecord, Status, Timing
+from bucketsum.digest_rows import ArchiveRecord
 from bucketsum.digests_table import WriteResult
 from bucketsum.measure import Measurement
-from bucketsum.object_rows import row_of_event
 
 if TYPE_CHECKING:
     from bucketsum.digest import Digest
-    from bucketsum.digest_rows import ReadSetup, Row
+    from bucketsum.digest_rows import Row
     from bucketsum.digests_table import DigestsTable
     from bucketsum.long_objects.progress import Progress
+    from bucketsum.settings import Settings
 
 MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
 
 
-def hashed_row(progress: Progress, digest: Digest, setup: ReadSetup) -> Row:
-    """The row of an object whose last slice was read, as of now."""
+def hashed_row(progress: Progress, digest: Digest, streams: int, settings: Settings) -> Row:
+    """The row of an object whose last slice was read over so many *streams*, as of now."""
     whole = Measurement(progress.size_bytes, progress.seconds)
-    mode = progress.archive_mode
-    return replace(
-        row_of_event(progress.created, Status.HASHED),
-        setup=setup,
-        sha1=digest.sha1,
-        digests=digest.extra,
-        timing=Timing(whole.seconds * 1000, whole.mb_per_s),
-        archive=ArchiveRecord(
-            ArchiveStatus.OUT_OF_TIME, mode, 0, 0, 0, 0, 0.0, reason=MEMBERS_NOT_READ
-        ) if mode else None,
-    )  # fmt: skip
-
-
-def unreadable_row(progress: Progress, reason: str, setup: ReadSetup | None = None) -> Row:
-    """The row of an object whose slices ended because of *reason*, as of now."""
-    row = row_of_event(progress.created, Status.UNREADABLE)
-    return replace(row, reason=reason, setup=setup)
+    read = object_rows.ReadObject(progress.created, progress.etag, digest, whole, streams)
+    row = object_rows.hashed_row(read, settings)
+    if (mode := progress.archive_mode) is None:
+        return row
+    status = ArchiveStatus.OUT_OF_TIME
+    archive = ArchiveRecord(status, mode, 0, 0, 0, 0, 0.0, reason=MEMBERS_NOT_READ)
+    return replace(row, archive=archive)
 
 
 def record_row(table: DigestsTable, progress: Progress, row: Row) -> WriteResult:

@@ -7,7 +7,6 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest_rows import ReadSetup
 from bucketsum.digests_table import WriteResult
 from bucketsum.errors import (
     BadSettings,
@@ -19,10 +18,11 @@ from bucketsum.errors import (
 )
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
-from bucketsum.long_objects.rows import hashed_row, record_row, unreadable_row
+from bucketsum.long_objects.rows import hashed_row, record_row
 from bucketsum.long_objects.slice import digest_at, hash_slice, require_size
 from bucketsum.long_objects.slice_report import SliceOutcome, SliceReport
 from bucketsum.measure import Measurement
+from bucketsum.object_rows import unreadable_row
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -140,7 +140,7 @@ class Slicer:
             return self._sliced(message, progress, deadline)
         except ObjectUnreadable as error:
             reason = str(error)  # first the row: a chain that has stopped is not looked at again
-            row = unreadable_row(progress, reason, self._setup(1))
+            row = unreadable_row(progress.created, reason, self.settings)
             recorded = record_row(self.digests_table, progress, row)
             self.progress_table.release(progress)
             if self.progress_table.stop(progress, reason) is None:
@@ -198,7 +198,7 @@ class Slicer:
         opened: OpenObject,
         measurement: Measurement,
     ) -> SliceReport:
-        row = hashed_row(moved, digest, self._setup(opened.streams))
+        row = hashed_row(moved, digest, opened.streams, self.settings)
         recorded = record_row(self.digests_table, moved, row)
         self._remove_progress(seen)
         return SliceReport(_HASHED[recorded], message, moved, measurement, digest.sha1)
@@ -211,9 +211,6 @@ class Slicer:
     def _send(self, progress: Progress) -> None:
         self.queue.send(progress)
         self.progress_table.mark_sent(progress)
-
-    def _setup(self, streams: int) -> ReadSetup:
-        return ReadSetup(self.settings.chunk_bytes, streams, self.settings.memory_mb)
 
 
 _HASHED: Final = {

@@ -23,8 +23,8 @@ from bucketsum.sweep.workloads.protocol import Workload
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bucketsum.archives.model import ArchiveSummary
     from bucketsum.archives.reader import ArchiveReader
+    from bucketsum.digest_rows import ArchiveRecord
     from bucketsum.sweep.objects import PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic, Value
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
@@ -193,9 +193,7 @@ def _reader(mode: Value, inflate: Value, memory_mb: int) -> ArchiveReader:
     )
 
 
-def _problem(
-    event: ProbeEvent, summary: ArchiveSummary, sha1s: list[str]
-) -> tuple[str, str] | None:
+def _problem(event: ProbeEvent, summary: ArchiveRecord, sha1s: list[str]) -> tuple[str, str] | None:
     """Error and cause of a failed sample; None if all members are as expected."""
     from bucketsum.sweep.generated_archive import members_sha1
 
