@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from bench.cost.measured import measured_in
-from bench.cost.tables import tables
+from bench.cost.tables import details, tables
 from bench.tables import options
 from bench.tables.document import with_tables, write, written_between
 from bench.tables.table import show
 from bucketsum.sweep.prices import PRICE_DATE
 
+if TYPE_CHECKING:
+    from bench.cost.measured import Measured
+
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "cost.md"
+DETAILS: Final = Path(__file__).parents[1] / "measured" / "cost.md"
 
 
 @click.command()
 @options.as_json
-@options.write_docs("docs/cost.md")
+@options.write_docs("docs/cost.md", "bench/measured/cost.md")
 def cost(*, as_json: bool, write_docs: bool) -> None:
     """Compute US dollars per terabyte and per million small objects.
 
@@ -27,17 +31,22 @@ def cost(*, as_json: bool, write_docs: bool) -> None:
     us-east-1, without the free tier.
     """
     measured = measured_in()
-    show(tables(measured), as_json=as_json, origins=measured.origins, prices=PRICE_DATE)
+    every = (*tables(measured), *details(measured))
+    show(every, as_json=as_json, origins=measured.origins, prices=PRICE_DATE)
     if write_docs:
-        write(DOCUMENT, written(DOCUMENT.read_text("utf-8")))
+        for path, text in documents(measured).items():
+            write(path, text)
 
 
-def written(document: str) -> str:
-    """*document* with the tables and origins of the measurements.
+def documents(measured: Measured) -> dict[Path, str]:
+    """Each document with its tables of *measured*.
 
     Raises:
         ValueError: A marker is missing.
     """
-    measured = measured_in()
     origins = "\n".join(f"> {origin}" for origin in measured.origins)
-    return with_tables(written_between(document, "cost-origin", origins), tables(measured))
+    page = written_between(DOCUMENT.read_text("utf-8"), "cost-origin", origins)
+    return {
+        DOCUMENT: with_tables(page, tables(measured)),
+        DETAILS: with_tables(DETAILS.read_text("utf-8"), details(measured)),
+    }

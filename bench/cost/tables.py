@@ -1,7 +1,8 @@
-"""The tables of docs/cost.md."""
+"""The tables of docs/cost.md and bench/measured/cost.md."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Final
 
@@ -33,6 +34,7 @@ _SIZES: Final = (SMALL_BYTES, 10_000)
 """The average of the small objects that are measured, and a very small one."""
 
 _BATCHES: Final = (1, 10)
+_DEFAULT_MEMORY_MB: Final = 256
 _COLD_MEMORIES_MB: Final = (128, 256, 512, 1769)
 
 _MEMORY: Final = Column("memory (MB)", "memory_mb")
@@ -120,6 +122,13 @@ def small_objects(measured: Measured) -> Table:
     return Table("cost-small", columns, tuple(rows))
 
 
+def small_by_default(measured: Measured) -> Table:
+    """Cost of a million objects of the average size, with the template's memory."""
+    every = small_objects(measured)
+    rows = tuple(row for row in every.rows if row[:2] == (SMALL_BYTES, _DEFAULT_MEMORY_MB))
+    return replace(every, name="cost-small-default", rows=rows)
+
+
 def cold_starts(measured: Measured) -> Table:
     """Cost of a thousand cold starts."""
     gb_second = prices_in(REGION, "arm64").gb_second
@@ -149,7 +158,7 @@ def prices() -> Table:
 
 
 _BACKFILL: Final = Work(10**9, 10**9 * 100_000)
-_SLOW_LANE: Final = Setup(memory_mb=256, concurrency=10, batch_size=10)
+_SLOW_LANE: Final = Setup(memory_mb=_DEFAULT_MEMORY_MB, concurrency=10, batch_size=10)
 
 
 def backfill() -> Table:
@@ -170,12 +179,9 @@ def backfill() -> Table:
 
 def tables(measured: Measured) -> tuple[Table, ...]:
     """All tables of docs/cost.md."""
-    return (
-        per_tb(measured),
-        baseline_table(),
-        small_objects(measured),
-        cold_starts(measured),
-        backfill(),
-        alternatives(),
-        prices(),
-    )
+    return per_tb(measured), small_by_default(measured), backfill(), alternatives()
+
+
+def details(measured: Measured) -> tuple[Table, ...]:
+    """All tables of bench/measured/cost.md."""
+    return small_objects(measured), cold_starts(measured), baseline_table(), prices()

@@ -28,19 +28,16 @@ QUOTA: Final = Setting("1,000 pollers, quota of 10,000", None, (200, 1000), 10_0
 
 GB: Final = ("1 GB", 1_000_000_000)
 SMALL: Final = ("1.56 MB", 1_562_048)
-TINY: Final = ("10 kB", 10_000)
 
-BASE_LOADS: Final = ((GB, 1000 / 3600), (SMALL, 10.0), (TINY, 10.0))
+BASE_LOADS: Final = ((GB, 1000 / 3600), (SMALL, 10.0))
 """Objects per second at 1×: 1,000 large ones per hour; ten small ones per second."""
 
 TIMES: Final = (10, 100, 1000)
 
 _BURSTS: Final = (
-    *((10_000, GB, 1, setting) for setting in (DEFAULT, RAISED, EVENLY, POLLERS, QUOTA)),
+    *((10_000, GB, 1, setting) for setting in (DEFAULT, RAISED, POLLERS, QUOTA)),
     *((100_000, SMALL, 1, setting) for setting in (DEFAULT, RAISED, POLLERS, QUOTA)),
-    (100_000, SMALL, 10, DEFAULT),
-    *((100_000, TINY, 1, setting) for setting in (DEFAULT, RAISED, POLLERS, QUOTA)),
-    (100_000, TINY, 10, POLLERS),
+    (100_000, SMALL, 10, POLLERS),
 )
 _MINUTES: Final = 3
 

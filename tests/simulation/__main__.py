@@ -12,7 +12,7 @@ from bench.tables.table import Column, Table
 from tests.simulation.planted_bugs import PLANTED_BUGS, SCHEDULES_MAX, first_violation
 from tests.simulation.scenario import simulate
 
-_DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "reliability.md"
+DOCUMENT: Final = Path(__file__).parents[2] / "bench" / "measured" / "planted_bugs.md"
 
 
 @click.command()
@@ -41,7 +41,7 @@ _DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "reliability.md"
 @click.option(
     "--write-docs",
     is_flag=True,
-    help="With --planted-bugs: write the table to docs/reliability.md.",
+    help="With --planted-bugs: write the table to bench/measured/planted_bugs.md.",
 )
 def main(schedules: int, seed: int, *, trace: bool, planted_bugs: bool, write_docs: bool) -> None:
     """Run the product's own code against models of S3, SQS, DynamoDB and Lambda.
@@ -85,7 +85,7 @@ def _look_for_planted_bugs(seed: int, *, write_docs: bool) -> None:
     table = Table("planted-bugs", columns, rows)
     click.echo(table.markdown())
     if write_docs:
-        write_tables(_DOCUMENT, [table])
+        write_tables(DOCUMENT, [table])
     if not all(outcome for _, outcome in outcomes):
         click.echo(f"not every bug was found within {SCHEDULES_MAX} schedules", err=True)
         raise SystemExit(1)

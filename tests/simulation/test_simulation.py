@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from click.testing import CliRunner
-from tests.simulation.__main__ import main
+from tests.simulation.__main__ import DOCUMENT, main
 from tests.simulation.planted_bugs import (
     PLANTED_BUGS,
     SCHEDULES_MAX,
@@ -15,17 +15,14 @@ from tests.simulation.planted_bugs import (
 )
 from tests.simulation.scenario import simulate
 from tests.support.conditions import condition_of
-from tests.support.documents import ROOT, Document
+from tests.support.documents import Document
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 SCHEDULES: Final = 20_000
 SCHEDULES_OF_TEST: Final = 1_000
-FOUND_AT: Final = {
-    row[0]: int(row[1])
-    for row in Document.read(ROOT / "docs" / "reliability.md").table("planted bug")
-}
+FOUND_AT: Final = {row[0]: int(row[1]) for row in Document.read(DOCUMENT).table("planted bug")}
 """Planted bug → the number of schedules that `--planted-bugs` needed to find it."""
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.soak.run import Moment
 
 _ROOT: Final = Path(__file__).parents[2]
-_DOCUMENT: Final = _ROOT / "docs" / "reliability.md"
+_DOCUMENT: Final = _ROOT / "bench" / "measured" / "soak.md"
 _OBJECTS: Final = 100_000
 _SHOWN_EVERY_SECONDS: Final = 5.0
 _PROBLEMS_SHOWN: Final = 20
@@ -68,7 +68,7 @@ class _Progress:
     help="Seed of the objects and faults.",
 )
 @json_option
-@click.option("--write-docs", is_flag=True, help="Write the result to docs/reliability.md.")
+@click.option("--write-docs", is_flag=True, help="Write the result to bench/measured/soak.md.")
 def main(objects: int, seed: int, *, as_json: bool, write_docs: bool) -> None:
     """Hash objects on a new local emulator while its parts fail at random.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from bench.cost.alternatives import alternatives
-from bench.cost.command import DOCUMENT, cost, written
+from bench.cost.command import DOCUMENT, cost, documents
 from bench.cost.measured import Measured, measured_in
 from bench.cost.model import ROW_WRITE_UNITS, Handling, cost_of
 from bench.cost.tables import per_tb, small_objects
@@ -99,10 +99,10 @@ def test_measurements_replace_assumptions(tmp_path: Path) -> None:
     assert rows[10_000, 1] == (pytest.approx(50, rel=0.01), "assumed")
 
 
-def test_the_document_has_the_tables_of_the_measurements() -> None:
-    """docs/cost.md is what the command writes from the measurements that ship with it."""
-    text = DOCUMENT.read_text("utf-8")
-    assert written(text) == text
+def test_the_documents_have_the_tables_of_the_measurements() -> None:
+    """They are what the command writes from the measurements that ship with it."""
+    for path, text in documents(measured_in()).items():
+        assert path.read_text("utf-8") == text
 
 
 def test_the_json_has_every_table() -> None:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _GETS_PER_SECOND_MAX: Final = 5_500
 """[A] For each prefix."""
 _GET_CPU_SECONDS: Final = 0.20e-3
-"""Of one vCPU: libcurl and the signature; docs/benchmarking.md."""
+"""Of one vCPU: libcurl and the signature (docs/decisions/0009-libcurl.md)."""
 _DISK_CPU_SECONDS: Final = {
     Layout.TMP_BLOCK: (2e-6, 4e-6),
     Layout.SQLITE_TMP: (3e-6, 12e-6),
