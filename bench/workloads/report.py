@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.plan import Plan
     from bucketsum.sweep.records import CellRow
     from bucketsum.sweep.samples import Sample
-    from bucketsum_cli.tune.workloads.view import OwnColumn
+    from bucketsum_cli.tune.workloads.view import TableColumn
 
 NOT_AWS: Final = "Measured in the sandbox, not on AWS."
 _CPU: Final = "CPU s"
@@ -70,7 +70,7 @@ class Measured:
         )
 
     def _row(
-        self, cell: CellRow, names: Iterable[str], columns: Iterable[OwnColumn]
+        self, cell: CellRow, names: Iterable[str], columns: Iterable[TableColumn]
     ) -> tuple[Any, ...]:
         own = [sample for sample in self.samples if sample.cell_id == cell.cell_id]
         good = [s for s in own if s.status is SampleStatus.OK and s.repetition]

@@ -12,7 +12,7 @@ from bucketsum_cli.tune.formatting import (
     memory_text,
     size_texts,
 )
-from bucketsum_cli.tune.results import warm_seconds
+from bucketsum_cli.tune.results import statistic_of, warm_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -179,11 +179,6 @@ def _p_value(
 def _change(before: CellRow | None, after: CellRow | None, name: str) -> float | None:
     old, new = statistic_of(before, name), statistic_of(after, name)
     return None if not old or new is None else new / old - 1
-
-
-def statistic_of(cell: CellRow | None, name: str) -> float | None:
-    """A statistic of *cell*; None if it has none."""
-    return getattr(cell.stats, name) if cell and cell.stats else None
 
 
 def _joined(names: set[str]) -> str:

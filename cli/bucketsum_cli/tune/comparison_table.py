@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.tables import Cell, Column
-from bucketsum_cli.tune.comparison import statistic_of
 from bucketsum_cli.tune.formatting import (
     MISSING,
     chunk_text,
@@ -14,6 +13,7 @@ from bucketsum_cli.tune.formatting import (
     usd_text,
 )
 from bucketsum_cli.tune.labels import has_notable_streams
+from bucketsum_cli.tune.results import statistic_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

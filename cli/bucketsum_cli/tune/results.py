@@ -217,6 +217,11 @@ def chunk_remark(setting: Setting) -> str:
     return f"With {streams_text(setting.streams)}, the chunk size has no effect."
 
 
+def statistic_of(cell: CellRow | None, name: str) -> float | None:
+    """A statistic of *cell*; None if it has none."""
+    return getattr(cell.stats, name) if cell and cell.stats else None
+
+
 def speed_at(cell: CellRow, seconds: float | None) -> float | None:
     """MB/s of an invocation of *cell* that takes *seconds*."""
     return None if seconds is None else mb_per_s(cell.object_bytes, seconds)

@@ -19,15 +19,15 @@ from bucketsum_cli.tune.formatting import (
 )
 from bucketsum_cli.tune.labels import SettingLabels
 from bucketsum_cli.tune.results import also_text, chunk_remark, measured, recommendation_of
-from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of
+from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bucketsum.sweep.records import Run
+    from bucketsum.sweep.records import CellRow, Run
     from bucketsum_cli.tune.machine import Machine
     from bucketsum_cli.tune.results import Results
-    from bucketsum_cli.tune.table import TableColumn, TableGroup, TableRow
+    from bucketsum_cli.tune.workloads.view import TableColumn
 
 LOCAL_NOTE: Final = "local: measured in the local emulator; none of these numbers is AWS's"
 
@@ -90,7 +90,7 @@ def print_results(results: Results, *, can_apply: bool = True) -> None:
     if results.machine:
         _print_machine(results.machine)
     output.say("")
-    _print_table(columns_of(results, in_report=False), groups_of(results))
+    _print_table(results)
     output.say("")
     output.say(_legend(results), "dim")
     for failure in results.failures():
@@ -116,25 +116,27 @@ def _print_machine(machine: Machine) -> None:
         output.say(f"{name:<8}  {text}", "dim")
 
 
-def _print_table(columns: Sequence[TableColumn], groups: Sequence[TableGroup]) -> None:
+def _print_table(results: Results) -> None:
     """Print each group under its heading; all groups have the same column widths."""
-    console = output.answers()
-    rows = [row.texts(columns) for group in groups for row in group.rows]
+    console, columns = output.answers(), columns_of(results, in_report=False)
     widths = [
-        max(len(output.printable(text)) for text in texts)
-        for texts in zip([column.title for column in columns], *rows, strict=True)
+        max(
+            len(output.printable(text)) for text in (column.title, *map(column.text, results.cells))
+        )
+        for column in columns
     ]
     if console.is_terminal:
-        widths = _fitted(widths, columns.index(RUNS), console.width)
+        runs = [column.name for column in columns].index(RUNS)
+        widths = _fitted(widths, runs, console.width)
     console.width = max(console.width, sum(widths) + tables.GAP * len(widths))
     shown = [
         Column(column.title, width, right=column.is_number)
         for column, width in zip(columns, widths, strict=True)
     ]
     console.print(tables.table_of(shown, [], heading=True))
-    for group in groups:
+    for group in groups_of(results):
         console.print(Text(group.heading, "bold"))
-        cells = [_styled(row, columns) for row in group.rows]
+        cells = [_styled(results, cell, columns) for cell in group.cells]
         console.print(tables.table_of(shown, cells, heading=False))
 
 
@@ -146,9 +148,9 @@ def _fitted(widths: Sequence[int], flexible: int, available: int) -> list[int]:
     return fitted
 
 
-def _styled(row: TableRow, columns: Sequence[TableColumn]) -> list[str | Cell]:
-    *texts, remarks = row.texts(columns)
-    style = "red" if row.failed else "green" if row.recommended else ""
+def _styled(results: Results, cell: CellRow, columns: Sequence[TableColumn]) -> list[str | Cell]:
+    *texts, remarks = (column.text(cell) for column in columns)
+    style = "red" if has_failed(cell) else "green" if results.is_recommended(cell) else ""
     return [*texts, Cell(remarks, style)]
 
 

@@ -10,7 +10,7 @@ from tests.cli.tune.sweeps import a_cell, a_run, good_samples, results
 from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.workloads.fetch import SCHEDULE, WORK, WORKERS
 from bucketsum_cli.tune.report.page import page_of
-from bucketsum_cli.tune.table import columns_of, groups_of
+from bucketsum_cli.tune.table import columns_of
 
 if TYPE_CHECKING:
     from bucketsum.sweep.records import CellRow
@@ -40,8 +40,7 @@ def test_the_table_has_the_times_of_both_stages() -> None:
     run_results = results([disk, stream], [*disk_samples, *stream_samples], RUN)
     columns = columns_of(run_results, in_report=True)
     queued, streamed = (
-        dict(zip([column.title for column in columns], group.rows[0].texts(columns), strict=True))
-        for group in groups_of(run_results)
+        {column.title: column.text(cell) for column in columns} for cell in run_results.cells
     )
     assert queued["fetching / idle s"] == "1.50 / 0.50"
     assert queued["D + P / max s"] == "2.30 / 1.50"

@@ -28,7 +28,7 @@ from bucketsum_cli.tune.commands.report import write_report
 from bucketsum_cli.tune.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.results import measured
-from bucketsum_cli.tune.table import groups_of
+from bucketsum_cli.tune.table import columns_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,8 +74,8 @@ def test_every_number_of_the_table_is_in_the_plots() -> None:
         speed = speed_text(stats.mb_per_s)
         assert html.count(f"{speed} MB/s, {usd_text(stats.usd_per_gb)} USD per GB") == 3  # plots
         assert f">{speed}</text>" in heat_map
-    rows = [row for group in groups_of(run) for row in group.rows]
-    for text in (text for row in rows for text in (row.average, row.spread, row.runs)):
+    columns = columns_of(run, in_report=True)
+    for text in (column.text(cell) for column in columns for cell in run.cells):
         assert text in html
 
 

@@ -12,7 +12,7 @@ from tests.cli.tune.sweeps import a_grid, a_run, failed_samples, grid_results, r
 
 from bucketsum_cli.tune.formatting import speed_text
 from bucketsum_cli.tune.report.page import page_of
-from bucketsum_cli.tune.table import groups_of
+from bucketsum_cli.tune.table import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -114,20 +114,10 @@ def test_every_plot_is_drawn_and_its_text_can_be_read(page: Page) -> None:
 
 def test_the_table_in_the_browser_is_the_table_of_the_run(page: Page) -> None:
     """Every row has what `tune show` prints for the cell."""
-    rows = [row for group in groups_of(grid_results()) for row in group.rows]
+    run = grid_results()
+    columns = columns_of(run, in_report=True)
     assert page.evaluate(_TABLE) == [
-        [
-            row.object,
-            row.memory_used,
-            row.runs,
-            row.average,
-            row.median,
-            row.median_seconds,
-            row.spread,
-            row.usd_per_gb,
-            row.remarks,
-        ]
-        for row in rows
+        [column.text(cell) for column in columns] for cell in run.cells
     ]
 
 

@@ -13,7 +13,7 @@ from bucketsum_cli.tune.report.plot_kinds import PLOTS
 from bucketsum_cli.tune.report.svg import style
 from bucketsum_cli.tune.report.table import failures_table, results_table
 from bucketsum_cli.tune.results import also_text, chunk_remark, measured
-from bucketsum_cli.tune.workloads import OWN_COLUMNS
+from bucketsum_cli.tune.workloads import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -169,7 +169,7 @@ def _meanings(results: Results) -> ET.Element:
         else "Lambda's charge for the median billed time, and for the disk if there is one, per "
         "10⁹ bytes of object.",
     }
-    own = (OWN_COLUMNS[name] for name in results.workload.columns)
+    own = view_of(results.workload_name).columns
     meanings |= {column.title: column.meaning for column in own if column.meaning}
     pairs = [
         element("div", element("dt", name), element("dd", text)) for name, text in meanings.items()

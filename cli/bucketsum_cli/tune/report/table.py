@@ -6,14 +6,16 @@ from typing import TYPE_CHECKING
 
 from bucketsum_cli.tune.report.markup import element
 from bucketsum_cli.tune.results import failures_of
-from bucketsum_cli.tune.table import RUNS, columns_of, groups_of
+from bucketsum_cli.tune.table import RUNS, columns_of, groups_of, has_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from xml.etree import ElementTree as ET
 
+    from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.results import Results
-    from bucketsum_cli.tune.table import TableColumn, TableGroup, TableRow
+    from bucketsum_cli.tune.table import TableGroup
+    from bucketsum_cli.tune.workloads.view import TableColumn
 
 
 def results_table(results: Results) -> ET.Element:
@@ -22,32 +24,29 @@ def results_table(results: Results) -> ET.Element:
     titles = [
         element("th", column.title, scope="col", class_=_class_of(column)) for column in columns
     ]
-    bodies = [_body(group, columns) for group in groups_of(results)]
+    bodies = [_body(results, group, columns) for group in groups_of(results)]
     head = element("thead", element("tr", *titles))
     return _scrolling("Every run of every cell", element("table", head, *bodies, class_="results"))
 
 
 def _class_of(column: TableColumn) -> str:
-    return "runs" if column is RUNS else ""
+    return "runs" if column.name == RUNS else ""
 
 
-def _body(group: TableGroup, columns: Sequence[TableColumn]) -> ET.Element:
+def _body(results: Results, group: TableGroup, columns: Sequence[TableColumn]) -> ET.Element:
     span = str(len(columns))
     heading = element("th", element("span", group.heading), colspan=span, scope="rowgroup")
-    rows = [_row(row, columns) for row in group.rows]
+    rows = [_row(results, cell, columns) for cell in group.cells]
     return element("tbody", element("tr", heading, class_="group"), *rows)
 
 
-def _row(row: TableRow, columns: Sequence[TableColumn]) -> ET.Element:
-    classes = "recommended" * row.recommended + " failed" * row.failed
-    first, *texts = row.texts(columns)
+def _row(results: Results, cell: CellRow, columns: Sequence[TableColumn]) -> ET.Element:
+    classes = "recommended" * results.is_recommended(cell) + " failed" * has_failed(cell)
+    first, *others = columns
     return element(
         "tr",
-        element("th", first, scope="row"),
-        *(
-            element("td", text, class_=_class_of(column))
-            for text, column in zip(texts, columns[1:], strict=True)
-        ),
+        element("th", first.text(cell), scope="row"),
+        *(element("td", column.text(cell), class_=_class_of(column)) for column in others),
         class_=classes.strip(),
     )
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.tune.formatting import MISSING
-from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView
+from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,25 +43,23 @@ def _transfer_text(cell: CellRow) -> str:
     return " / ".join(f"{float(cell.own[name]) / 1e6:,.0f}" for name in names)
 
 
-class FetchView(WorkloadView):
-    """See the module."""
-
-    columns = (
-        OwnColumn(
+FETCH: Final = WorkloadView(
+    (
+        TableColumn(
             "fetch",
             "fetching / idle s",
             _seconds_of("fetch_ms", "fetch_idle_ms"),
             meaning="Median time in which archives were downloaded to the disk, and the rest of "
             "the wall time.",
         ),
-        OwnColumn(
+        TableColumn(
             "work",
             "working / idle s",
             _seconds_of("work_ms", "work_idle_ms"),
             meaning="Median time in which a worker was busy, and the rest of the wall time; "
             "workers of the schedule stream are idle while they wait for bytes.",
         ),
-        OwnColumn(
+        TableColumn(
             "model",
             "D + P / max s",
             _seconds_of("sum_ms", "max_ms"),
@@ -69,15 +67,15 @@ class FetchView(WorkloadView):
             meaning="The models of both extremes, with D fetching and P working: one side after "
             "the other, or only the slower side.",
         ),
-        OwnColumn(
+        TableColumn(
             "cached",
             "in page cache",
             _cached_text,
             meaning="Share of the data that was in the page cache when the work on its archive "
             "began; the rest was read from the disk again.",
         ),
-        OwnColumn("disk_peak", "most on disk", _disk_text, in_report=True),
-        OwnColumn(
+        TableColumn("disk_peak", "most on disk", _disk_text, in_report=True),
+        TableColumn(
             "disk_transfer",
             "disk written / read MB",
             _transfer_text,
@@ -86,3 +84,4 @@ class FetchView(WorkloadView):
             "its pages are written is never on the disk itself.",
         ),
     )
+)

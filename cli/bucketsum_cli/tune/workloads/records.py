@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.tune.formatting import MISSING, usd_text
 from bucketsum_cli.tune.workloads.read_costs import read_cost
-from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView, statistic
+from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView, statistic
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,11 +55,9 @@ def _build_text(cell: CellRow) -> str:
     return usd_text(cost.build_usd if cost else None)
 
 
-class RecordsView(WorkloadView):
-    """See the module."""
-
-    columns = (
-        OwnColumn(
+RECORDS: Final = WorkloadView(
+    (
+        TableColumn(
             "records_read",
             "records read",
             _read_text,
@@ -67,55 +65,55 @@ class RecordsView(WorkloadView):
             "of the records; times, requests and prices are those of the sample times reads over "
             "records read.",
         ),
-        OwnColumn(
+        TableColumn(
             "total_seconds",
             "total s",
             statistic("total_seconds", "{:.3f}"),
             meaning="Build, index and fetch, at the median of the warm runs.",
         ),
-        OwnColumn(
+        TableColumn(
             "predicted_seconds",
             "predicted s",
             statistic("predicted_seconds", "{:.3f}"),
             meaning="The same total by arithmetic: latency and bandwidth, measured before each "
             "run, and CPU time per request.",
         ),
-        OwnColumn(
+        TableColumn(
             "build_phase",
             "build s (wall / CPU)",
             _phase("build"),
             in_report=True,
             meaning="To make the block file or the database on /tmp, its download included.",
         ),
-        OwnColumn("index_phase", "index s (wall / CPU)", _phase("index"), in_report=True),
-        OwnColumn("fetch_phase", "fetch s (wall / CPU)", _phase("fetch"), in_report=True),
-        OwnColumn("records_per_s", "records/s", statistic("records_per_s", "{:,.0f}")),
-        OwnColumn(
+        TableColumn("index_phase", "index s (wall / CPU)", _phase("index"), in_report=True),
+        TableColumn("fetch_phase", "fetch s (wall / CPU)", _phase("fetch"), in_report=True),
+        TableColumn("records_per_s", "records/s", statistic("records_per_s", "{:,.0f}")),
+        TableColumn(
             "record_ms",
             "ms per record",
             _time_text,
             meaning="50th, 90th and 99th percentile. “amortised”: the time of the batch over its "
             "records.",
         ),
-        OwnColumn(
+        TableColumn(
             "record_requests",
             "requests",
             statistic("requests", "{:,.0f}"),
             meaning="Requests to S3 for all reads, index and download included.",
         ),
-        OwnColumn(
+        TableColumn(
             "read_factor",
             "bytes read per byte wanted",
             statistic("read_factor", "{:,.1f}"),
             in_report=True,
         ),
-        OwnColumn(
+        TableColumn(
             "usd_per_million_reads",
             "USD per million reads",
             _million_text,
             meaning="Lambda's time and the requests.",
         ),
-        OwnColumn(
+        TableColumn(
             "build_price",
             "USD for the build",
             _build_text,
@@ -123,7 +121,7 @@ class RecordsView(WorkloadView):
             meaning="The requests that store the whole data set in this layout, and Lambda's time "
             "if it is built on /tmp.",
         ),
-        OwnColumn(
+        TableColumn(
             "storage_factor",
             "storage factor",
             statistic("storage_factor", "{:.2f}"),
@@ -131,3 +129,4 @@ class RecordsView(WorkloadView):
             meaning="Bytes of the layout, padding and index included, over those of its records.",
         ),
     )
+)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.measure import BYTES_PER_GB
 from bucketsum.sweep.transfers.file_times import P99_FROM, read
 from bucketsum_cli.tune.formatting import MISSING, seconds_text, usd_text
-from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView, statistic
+from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView, statistic
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -36,47 +36,45 @@ def _usd_text(cell: CellRow) -> str:
     return usd_text(usd / int(cell.own["files"]) * _FILES)
 
 
-class TransferView(WorkloadView):
-    """See the module."""
+def _rows(sample: Sample) -> Iterator[Mapping[str, object]]:
+    """A row for each file, in the order of the data set's list."""
+    text = sample.own.get("file_times")
+    for number, time in enumerate(read(str(text)) if text else (), start=1):
+        instants = {
+            "intended_ms": time.intended,
+            "started_ms": time.started,
+            "first_byte_ms": time.first_byte,
+            "ended_ms": time.ended,
+        }
+        yield {
+            "file": number,
+            "file_bytes": time.size_bytes,
+            **{name: None if at is None else round(at * 1000, 3) for name, at in instants.items()},
+            "took_ms": round(time.milliseconds, 3),
+        }
 
-    columns = (
-        OwnColumn("file_p50_ms", "file p50 ms", statistic("file_p50_ms", "{:,.1f}"),
+
+TRANSFER: Final = WorkloadView(
+    columns=(
+        TableColumn("file_p50_ms", "file p50 ms", statistic("file_p50_ms", "{:,.1f}"),
                   meaning="Median time of a file, over the files of all good samples. With random "
                           "starts, from the intended start, so that waiting counts."),
-        OwnColumn("file_p90_ms", "file p90 ms", statistic("file_p90_ms", "{:,.1f}"),
+        TableColumn("file_p90_ms", "file p90 ms", statistic("file_p90_ms", "{:,.1f}"),
                   in_report=True),
-        OwnColumn("file_tail_ms", "slowest file ms", _slowest_text,
+        TableColumn("file_tail_ms", "slowest file ms", _slowest_text,
                   meaning=f"The 99th percentile from {P99_FROM:,} times of files on; of fewer, the "
                           "longest time (max)."),
-        OwnColumn("first_byte_p50_ms", "first byte ms", statistic("first_byte_p50_ms", "{:,.1f}"),
+        TableColumn("first_byte_p50_ms", "first byte ms", statistic("first_byte_p50_ms", "{:,.1f}"),
                   in_report=True,
                   meaning="Median time from the start of a file to its first byte. Programs do "
                           "not tell it."),
-        OwnColumn("transfer_cpu_s", "CPU s", _cpu_text, in_report=True,
+        TableColumn("transfer_cpu_s", "CPU s", _cpu_text, in_report=True,
                   meaning="Mean CPU time of a transfer of the whole data set, all threads and "
                           "programs."),
-        OwnColumn("files_usd", "USD per 1,000 files", _usd_text, in_report=True),
-    )  # fmt: skip
-    row_names = (
+        TableColumn("files_usd", "USD per 1,000 files", _usd_text, in_report=True),
+    ),
+    row_names=(
         "file", "file_bytes", "intended_ms", "started_ms", "first_byte_ms", "ended_ms", "took_ms",
-    )  # fmt: skip
-
-    def rows(self, sample: Sample) -> Iterator[Mapping[str, object]]:
-        """A row for each file, in the order of the data set's list."""
-        text = sample.own.get("file_times")
-        for number, time in enumerate(read(str(text)) if text else (), start=1):
-            instants = {
-                "intended_ms": time.intended,
-                "started_ms": time.started,
-                "first_byte_ms": time.first_byte,
-                "ended_ms": time.ended,
-            }
-            yield {
-                "file": number,
-                "file_bytes": time.size_bytes,
-                **{
-                    name: None if at is None else round(at * 1000, 3)
-                    for name, at in instants.items()
-                },
-                "took_ms": round(time.milliseconds, 3),
-            }
+    ),
+    rows=_rows,
+)  # fmt: skip

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.tune.formatting import MISSING
-from bucketsum_cli.tune.workloads.view import OwnColumn, WorkloadView
+from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView
 
 if TYPE_CHECKING:
     from bucketsum.sweep.records import CellRow
@@ -17,7 +17,4 @@ def _members_text(cell: CellRow) -> str:
     return f"{cell.own['members']:,} in {cell.own['directories']:,}"
 
 
-class UnzipView(WorkloadView):
-    """See the module."""
-
-    columns = (OwnColumn("members", "files in folders", _members_text),)
+UNZIP: Final = WorkloadView((TableColumn("members", "files in folders", _members_text),))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from bucketsum_cli.tune.formatting import MISSING
 
@@ -15,11 +15,11 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class OwnColumn:
-    """A column of the workloads whose `columns` name it.
+class TableColumn:
+    """A column of the table of a run, on the terminal and in the report.
 
     Attributes:
-        name: Its name in `Workload.columns`.
+        name: Its name, different from those of all other columns.
         title: Its heading.
         text: The text of a cell.
         is_number: Whether it is aligned to the right.
@@ -35,17 +35,19 @@ class OwnColumn:
     meaning: str = ""
 
 
+@dataclass(frozen=True, slots=True)
 class WorkloadView:
-    """The view of a workload; the defaults are for a workload without columns of its own."""
+    """The view of a workload; the defaults are for a workload without columns of its own.
 
-    columns: ClassVar[tuple[OwnColumn, ...]] = ()
-    """One for each name in `Workload.columns`."""
-    row_names: ClassVar[tuple[str, ...]] = ()
-    """Columns of the rows that each of its samples has, in ``export --format rows``."""
+    Attributes:
+        columns: Its own columns in the table of a run.
+        row_names: Columns of the rows that each of its samples has, in ``export --format rows``.
+        rows: The rows of a sample by `row_names`: one for each file, as an example.
+    """
 
-    def rows(self, sample: Sample) -> Iterable[Mapping[str, object]]:  # noqa: ARG002 - a default
-        """The rows of *sample* by `row_names`: one for each file, as an example."""
-        return ()
+    columns: tuple[TableColumn, ...] = ()
+    row_names: tuple[str, ...] = ()
+    rows: Callable[[Sample], Iterable[Mapping[str, object]]] = lambda _sample: ()
 
 
 def statistic(name: str, form: str) -> Callable[[CellRow], str]:

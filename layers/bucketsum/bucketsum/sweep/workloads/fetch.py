@@ -58,7 +58,6 @@ class FetchWorkload(Workload):
     object_name = "objects/fetch-{size_bytes}.json"
     sample_names = ("items", *_TIMES, *_COUNTS)
     statistic_names = ("items", *_TIMES, "sum_ms", "max_ms", *_COUNTS)
-    columns = ("fetch", "work", "model", "cached", "disk_peak", "disk_transfer")
     plots = ("stages", "memory", "cost")
     folded_first = "chunk_bytes"
     undeployable = "the hasher fetches no data sets, so no schedule can be deployed"

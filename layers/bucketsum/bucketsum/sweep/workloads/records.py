@@ -71,11 +71,6 @@ class RecordsWorkload(Workload):
     those from the network; `read_factor` is theirs to the bytes of the records wanted, and
     `storage_factor` that of the layout's bytes. `retries` are not among `requests`."""
     statistic_names = sample_names
-    columns = (
-        "records_read", "total_seconds", "predicted_seconds", "build_phase", "index_phase",
-        "fetch_phase", "records_per_s", "record_ms", "record_requests", "read_factor",
-        "usd_per_million_reads", "build_price", "storage_factor",
-    )  # fmt: skip
     plots = ("reads", "reads-cost")
     folded_first = "gap_bytes"
     undeployable = "the hasher reads no records"

@@ -62,10 +62,6 @@ class TransferWorkload(Workload):
         "files", "threads", "file_min_ms", "file_p50_ms", "file_p90_ms", "file_p99_ms",
         "file_max_ms", "file_mean_ms", "first_byte_p50_ms",
     )  # fmt: skip
-    columns = (
-        "file_p50_ms", "file_p90_ms", "file_tail_ms", "first_byte_p50_ms", "transfer_cpu_s",
-        "files_usd",
-    )  # fmt: skip
     plots = ("transfer-total", "transfer-spread", "transfer-size", "memory", "cost")
     folded_first = "warm"
     undeployable = "transfers are measured to compare, and no parameter deploys them"

@@ -63,7 +63,6 @@ class UnzipWorkload(Workload):
     object_name = "objects/{size_bytes}.zip"
     sample_names = ("mode", "inflate", "members", "directories", "member_bytes")
     statistic_names = ("members", "directories", "member_bytes")
-    columns = ("members",)
     folded_first = "chunk_bytes"
     undeployable = "discard and zlib are to compare with and cannot be deployed"
 
