@@ -5,7 +5,7 @@ from __future__ import annotations
 import heapq
 from functools import cached_property
 from itertools import chain
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
 from bucketsum_cli.errors import CannotDoError
@@ -17,33 +17,17 @@ from bucketsum_cli.tune.sweeper import Sweeper
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.sweep.records import CellRow, Run
-    from bucketsum.sweep.samples import Sample
+    from bucketsum.sweep.measurements_table import MeasurementsTable
+    from bucketsum.sweep.records import Run
     from bucketsum_cli.options import Target
-    from bucketsum_cli.tune.results import Results, RunReader
-
-
-class RunRecorder(Protocol):
-    """Writes runs: `MeasurementsTable` or `RunFiles`."""
-
-    def record_run(self, run: Run) -> None:
-        """Write a run as it stands."""
-        ...
-
-    def record_cell(self, run_id: str, cell: CellRow) -> None:
-        """Write one cell."""
-        ...
-
-    def record_sample(self, run_id: str, sample: Sample) -> None:
-        """Write one sample."""
-        ...
+    from bucketsum_cli.tune.results import Results
 
 
 class RecordedRuns:
     """The runs in files and in a stack; if both have a run, the file is used.
 
     Raises:
-        CannotDoError: There is no such stack, or a file cannot be read.
+        CannotDoError: There is no such stack or run, or a file cannot be read.
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
 
@@ -52,7 +36,7 @@ class RecordedRuns:
         self._files = RunFiles(runs_folder())
 
     @cached_property
-    def _table(self) -> RunReader:
+    def _table(self) -> MeasurementsTable:
         return Sweeper(self._target.find()).measurements
 
     def runs(self) -> Iterator[Run]:
@@ -61,20 +45,14 @@ class RecordedRuns:
             self._files.runs(), self._runs_in_table(), key=lambda run: run.started_at, reverse=True
         )
 
-    def run(self, run_id: str) -> Run | None:
-        """The run, or None."""
-        return self._files.run(run_id) or self._table.run(run_id)
-
-    def cells(self, run_id: str) -> list[CellRow]:
-        """The cells of a run, ordered by id."""
-        return self._reader_of(run_id).cells(run_id)
-
-    def samples(self, run_id: str) -> list[Sample]:
-        """The samples of a run, ordered by cell, repetition and invocation."""
-        return self._reader_of(run_id).samples(run_id)
-
-    def _reader_of(self, run_id: str) -> RunReader:
-        return self._files if self._files.run(run_id) else self._table
+    def results(self, run_id: str) -> Results:
+        """Everything that is recorded for a run; ``last`` is the newest."""
+        if run_id == "last":
+            newest = next(self.runs(), None)
+            if newest is None:
+                raise CannotDoError("no sweep has run yet; start one with `bucketsum tune run`")
+            run_id = newest.run_id
+        return results_of(self._files if self._files.run(run_id) else self._table, run_id)
 
     def _runs_in_table(self) -> Iterator[Run]:
         """None if there are runs in files, and the stack, which no option names, has none."""
@@ -97,4 +75,4 @@ def results_in(target: Target, run_id: str) -> Results:
         CannotDoError: There is no such stack, or no such run.
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
-    return results_of(RecordedRuns(target), run_id)
+    return RecordedRuns(target).results(run_id)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, Protocol
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.failure_causes import plain_cause
 from bucketsum.measure import mb_per_s
@@ -25,29 +25,10 @@ if TYPE_CHECKING:
     from bucketsum.sweep.samples import Sample
     from bucketsum.sweep.workloads.protocol import Workload
     from bucketsum_cli.tune.machine import Machine
+    from bucketsum_cli.tune.run_files import RunStore
 
 
 _NO_CAUSE: Final = "no cause was reported"
-
-
-class RunReader(Protocol):
-    """Reads runs, for example from the measurements table."""
-
-    def runs(self) -> Iterator[Run]:
-        """Every run, the newest first."""
-        ...
-
-    def run(self, run_id: str) -> Run | None:
-        """The run, or None."""
-        ...
-
-    def cells(self, run_id: str) -> list[CellRow]:
-        """The cells of a run, ordered by id."""
-        ...
-
-    def samples(self, run_id: str) -> list[Sample]:
-        """The samples of a run, ordered by cell, repetition and invocation."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,21 +137,17 @@ class Results:
         return sorted(causes)
 
 
-def results_of(measurements: RunReader, run_id: str) -> Results:
-    """Everything that is recorded for *run_id*; ``last`` is the newest run.
+def results_of(store: RunStore, run_id: str) -> Results:
+    """Everything that is recorded for *run_id*.
 
     Raises:
-        CannotDoError: There is no such run, or none at all.
+        CannotDoError: There is no such run.
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
-    run = next(measurements.runs(), None) if run_id == "last" else measurements.run(run_id)
+    run = store.run(run_id)
     if run is None:
-        raise CannotDoError(
-            "no sweep has run yet; start one with `bucketsum tune run`"
-            if run_id == "last"
-            else f"there is no run {run_id}; `bucketsum tune list` lists all runs"
-        )
-    return assembled(run, measurements.cells(run.run_id), measurements.samples(run.run_id))
+        raise CannotDoError(f"there is no run {run_id}; `bucketsum tune list` lists all runs")
+    return assembled(run, store.cells(run_id), store.samples(run_id))
 
 
 def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> Results:
@@ -181,19 +158,13 @@ def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> 
             by_cell[sample.cell_id].append(sample)
     return Results(
         run=run,
-        cells=tuple(
-            sorted(
-                cells,
-                key=lambda cell: (
-                    cell.setting.order,
-                    cell.object_bytes,
-                    cell.key,
-                    cell.concurrency,
-                ),
-            )
-        ),
+        cells=tuple(sorted(cells, key=_order)),
         samples={cell_id: tuple(of_cell) for cell_id, of_cell in by_cell.items()},
     )
+
+
+def _order(cell: CellRow) -> tuple[Any, ...]:
+    return cell.setting.order, cell.object_bytes, cell.key, cell.concurrency
 
 
 def recommendation_of(run: Run) -> Recommendation | None:

@@ -20,9 +20,13 @@ from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import TypeAlias
 
+    from bucketsum.sweep.measurements_table import MeasurementsTable
     from bucketsum.sweep.records import CellRow
     from bucketsum.sweep.samples import Sample
+
+    RunStore: TypeAlias = "MeasurementsTable | RunFiles"
 
 _FOLDER: Final = "runs"
 _RUN_ID: Final = re.compile(r"[\w-]{1,100}", re.ASCII)

@@ -3,22 +3,43 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import print_json, say
-from bucketsum_cli.tables import print_table
+from bucketsum_cli.tables import Cell, Column, print_table
 from bucketsum_cli.tune.comparison import differences, pair_as_json, pairs_of
-from bucketsum_cli.tune.comparison_table import ComparisonTable
 from bucketsum_cli.tune.export import run_as_json
+from bucketsum_cli.tune.formatting import MISSING, chunk_text, percent_text, speed_text, usd_text
+from bucketsum_cli.tune.labels import has_notable_streams
 from bucketsum_cli.tune.recorded_runs import results_in
+from bucketsum_cli.tune.results import statistic_of
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
 
 if TYPE_CHECKING:
     from bucketsum_cli.options import Target
+    from bucketsum_cli.tune.comparison import Pair
     from bucketsum_cli.tune.results import Results
+
+
+_SETTING: Final = (
+    Column("memory", 8, right=True),
+    Column("chunk size", 10, right=True),
+)
+_STREAMS: Final = Column("streams", 7, right=True)
+_SPEED: Final = (
+    Column("object"),
+    Column("MB/s before", 11, right=True),
+    Column("after", 7, right=True),
+    Column("change", 9, right=True),
+)
+_COST: Final = (
+    Column("after", 10, right=True),
+    Column("change", 9, right=True),
+    Column("difference", 15),
+)
 
 
 @click.command("compare")
@@ -65,5 +86,36 @@ def _print(before: Results, after: Results) -> None:
     if before.is_local or after.is_local:
         say(LOCAL_NOTE, "yellow")
     pairs = pairs_of(before, after)
-    table = ComparisonTable(pairs, per_tb=bool(before.machine or after.machine))
-    print_table(table.columns, map(table.row, pairs))
+    settings = [pair.setting for pair in pairs]
+    streams = [_STREAMS] * has_notable_streams(settings)
+    own = list(dict.fromkeys(name for setting in settings for name in setting.own))
+    unit = "TB" if before.machine or after.machine else "GB"  # as machines are compared
+    columns = (
+        *_SETTING, *streams, *(Column(name, 7) for name in own),
+        *_SPEED, Column(f"USD/{unit} before", 13, right=True), *_COST,
+    )  # fmt: skip
+    rows = (
+        [
+            pair.memory,
+            chunk_text(pair.setting.chunk_bytes),
+            *(str(pair.setting.streams) for _ in streams),
+            *(str(pair.setting.own.get(name, MISSING)) for name in own),
+            *_numbers(pair, f"usd_per_{unit.lower()}"),
+        ]
+        for pair in pairs
+    )
+    print_table(columns, rows)
+
+
+def _numbers(pair: Pair, cost: str) -> list[str | Cell]:
+    before, after = pair.before, pair.after
+    return [
+        pair.object,
+        speed_text(statistic_of(before, "mb_per_s")),
+        speed_text(statistic_of(after, "mb_per_s")),
+        percent_text(pair.mb_per_s_change),
+        usd_text(statistic_of(before, cost)),
+        usd_text(statistic_of(after, cost)),
+        percent_text(pair.usd_per_gb_change),
+        Cell(pair.verdict, "bold" if pair.verdict == "different" else "dim"),
+    ]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -11,8 +11,6 @@ from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.served_buckets import serves
 from bucketsum_cli.tune.here.bucket import SweepBucket
-from bucketsum_cli.tune.recorded_runs import RunRecorder
-from bucketsum_cli.tune.results import RunReader
 from bucketsum_cli.tune.run_files import RunFiles, runs_folder
 from bucketsum_cli.tune.sweeper import Sweeper
 
@@ -22,12 +20,9 @@ if TYPE_CHECKING:
     from bucketsum_cli.connection import Connection
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
+    from bucketsum_cli.tune.run_files import RunStore
 
 _LOCAL_ADDRESSES: Final = "127.0.0.1,localhost"
-
-
-class RunStore(RunReader, RunRecorder, Protocol):
-    """Reads and writes runs: `MeasurementsTable` or `RunFiles`."""
 
 
 @dataclass(frozen=True, slots=True)
