@@ -6,7 +6,6 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from matplotlib.colors import Normalize
 
 from bucketsum.sweep.records import CellRow, CellStatistics, Run, RunStatus
 from bucketsum.sweep.workloads import setting_of
@@ -98,14 +97,14 @@ def test_plots_have_a_line_per_layout_and_say_which_crossover_is_which() -> None
     run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
     results, panel = assembled(run, cells, []), Panel("100 MB", cells)
     for draw in (seconds_against_reads, usd_against_reads):
-        plot = draw("p", panel, results, Normalize())
+        plot = draw(panel, results)
         labels = [text.get_text() for text in plot.figure.legends[0].get_texts()]
         assert "range, 10 connections, blocks of 4,096 B" in labels
         assert {"whole", "measured crossover", "crossover by arithmetic"} <= set(labels)
         assert "Measured: range" in plot.description
         assert "By arithmetic: single reads over 10 connections below" in plot.description
         assert len(plot.hints) == 4
-        assert plot.svg().tag.endswith("svg")
+        assert plot.svg("p").tag.endswith("svg")
 
 
 def test_a_machine_without_a_price_has_the_plot_of_seconds() -> None:
@@ -116,15 +115,15 @@ def test_a_machine_without_a_price_has_the_plot_of_seconds() -> None:
     )
     run = Run("run", RunStatus.SUCCEEDED, "", input={"workload": "records"})
     results, panel = assembled(run, cells, []), Panel("100 MB", cells)
-    assert len(seconds_against_reads("p", panel, results, Normalize()).hints) == 3
-    assert usd_against_reads("p", panel, results, Normalize()).hints == {}
+    assert len(seconds_against_reads(panel, results).hints) == 3
+    assert usd_against_reads(panel, results).hints == {}
 
 
 def test_a_plot_without_a_measurement_is_empty() -> None:
     """As of a sweep whose cells all failed."""
     cells = (replace(cell("whole", 10), stats=None, own={}),)
     run = Run("run", RunStatus.FAILED, "", input={"workload": "records"})
-    plot = seconds_against_reads("p", Panel("x", cells), assembled(run, cells, []), Normalize())
+    plot = seconds_against_reads(Panel("x", cells), assembled(run, cells, []))
     assert plot.description == "No layout crosses another."
 
 

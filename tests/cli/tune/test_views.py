@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bucketsum.sweep.workloads import WORKLOADS
-from bucketsum_cli.tune.report.plot_kinds import PLOTS
+from bucketsum_cli.tune.report.page import PLOTS
 
 
 def test_each_plot_has_a_view() -> None:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from bucketsum_cli.tune.formatting import speed_text, usd_text
-from bucketsum_cli.tune.report.plot import Plot, hint_of, new_figure
-from bucketsum_cli.tune.report.theme import DOT, FAINT, FRONTIER, GRID, HIGHLIGHT, INK, PAPER
+from bucketsum_cli.tune.report.plot import LABEL_BOX, Plot, hint_of, new_axes
+from bucketsum_cli.tune.report.theme import DOT, FAINT, FRONTIER, HIGHLIGHT, INK, PAPER
 from bucketsum_cli.tune.report.variants import Variants
 from bucketsum_cli.tune.results import measured
 
@@ -16,24 +16,26 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.colors import Normalize
 
     from bucketsum.sweep.records import CellRow, CellStatistics
     from bucketsum_cli.tune.results import Panel, Results
 
     _Point = tuple[CellRow, CellStatistics]
 
+_CAPTION: Final = (
+    "Each dot is one setting. The line joins the settings for which no other setting "
+    "is both faster and cheaper; the star is the recommended setting."
+)
 _LABEL_WIDTH, _LABEL_HEIGHT = 0.5, 0.15  # of the highest speed, of the highest cost
 _AT_BOTTOM: Final = 0.2  # of the highest cost
 _FAR_RIGHT: Final = 0.8  # of the highest speed: a centred label would leave the plot
 
 
-def cost_frontier(name: str, panel: Panel, results: Results, _scale: Normalize) -> Plot:
+def cost_frontier(panel: Panel, results: Results) -> Plot:
     """Right is faster, down is cheaper; the line is the Pareto frontier."""
     cells = measured(panel.cells)
     frontier = sorted((point for point in cells if point[1].pareto), key=_speed)
-    figure = new_figure(3.6)
-    axes = figure.subplots()
+    figure, axes = new_axes(3.6)
     hints = {}
     for cell, stats in cells:
         gid = f"point-{panel.cells.index(cell)}"
@@ -58,9 +60,9 @@ def cost_frontier(name: str, panel: Panel, results: Results, _scale: Normalize) 
     )
     _finish(axes)
     if cells:
-        figure.legend(loc="outside lower center", ncols=1, frameon=False, fontsize=9)
+        figure.legend(loc="outside lower center", ncols=1, fontsize=9)
     description = _description(frontier, cells, results)
-    return Plot(name, "Cost per GB against speed", description, figure, hints)
+    return Plot("Cost per GB against speed", _CAPTION, description, figure, hints)
 
 
 def _speed(point: _Point) -> float:
@@ -110,7 +112,7 @@ def _label(axes: Axes, frontier: Sequence[_Point], variants: Variants, highest_c
             ha="right" if far_right else "center",
             fontsize=8,
             color=INK,
-            bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
+            bbox=LABEL_BOX,
         )
         labelled.append(point)
 
@@ -141,7 +143,7 @@ def _finish(axes: Axes) -> None:
     )
     axes.set_xlabel("MB/s (higher is faster)")
     axes.set_ylabel("USD per GB (lower is cheaper)")
-    axes.grid(color=GRID)
+    axes.grid()
     axes.set_axisbelow(True)
     axes.tick_params(color=FAINT)
 

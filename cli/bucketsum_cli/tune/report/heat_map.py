@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from matplotlib.cm import ScalarMappable
+from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from bucketsum_cli.tune.formatting import MISSING, memory_text, speed_text
-from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_figure
+from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_axes
 from bucketsum_cli.tune.report.theme import (
     EMPTY,
     FAINT,
@@ -24,11 +25,15 @@ from bucketsum_cli.tune.results import measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.colors import Normalize
 
     from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
+_CAPTION: Final = (
+    "Each square's number is MB/s at the median of the warm runs; where several settings share a "
+    "square, it is that of the fastest. A colour means the same speed in all heat maps of this "
+    "page. The outlined square is the recommended setting."
+)
 _ROW_INCHES: Final = 0.4
 _FRAME_INCHES: Final = 1.25
 _LINE_INCHES: Final = 0.15
@@ -37,13 +42,14 @@ _SMALL_POINTS: Final = 7.5
 _LIGHT_FROM: Final = 0.5  # from this point of the scale on, text must be dark
 
 
-def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plot:
-    """Every cell of *panel* with its MB/s; *scale* is common to all heat maps of the page."""
+def heat_map(panel: Panel, results: Results) -> Plot:
+    """Every cell of *panel* with its MB/s."""
+    scale = _scale(results)
     memories = sorted({cell.setting.memory_mb for cell in panel.cells})
     variants = Variants(panel.cells, COLUMNS_MAX, (results.workload.folded_first,))
     labels = variants.headings
-    figure = new_figure(_FRAME_INCHES + _ROW_INCHES * len(memories) + _LINE_INCHES * _lines(labels))
-    axes = figure.subplots()
+    height = _FRAME_INCHES + _ROW_INCHES * len(memories) + _LINE_INCHES * _lines(labels)
+    figure, axes = new_axes(height)
     _empty_grid(axes, memories, labels)
     axes.set_xlabel(variants.title)
     hints = {}
@@ -65,7 +71,14 @@ def heat_map(name: str, panel: Panel, results: Results, scale: Normalize) -> Plo
     bar.set_label("MB/s")
     bar.outline.set_visible(False)
     title = f"MB/s by memory and {variants.title}{variants.folded_title}"
-    return Plot(name, title, _description(panel, results), figure, hints)
+    return Plot(title, _CAPTION, _description(panel, results), figure, hints)
+
+
+def _scale(results: Results) -> Normalize:
+    """The colours of MB/s, equal in all heat maps of the page."""
+    speeds = [stats.mb_per_s for _, stats in measured(results.cells)]
+    low, high = min(speeds, default=0.0), max(speeds, default=1.0)
+    return Normalize(low if low < high else 0.0, high)
 
 
 def _lines(labels: list[str]) -> int:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from itertools import cycle, starmap
+from itertools import starmap
 from typing import TYPE_CHECKING, Final
 
 from matplotlib.ticker import NullLocator
 
 from bucketsum.measure import mb_per_s
 from bucketsum_cli.tune.formatting import memory_text, speed_text
-from bucketsum_cli.tune.report.plot import Plot, hint_of, new_figure
-from bucketsum_cli.tune.report.theme import GRID, SCALE
+from bucketsum_cli.tune.report.plot import Plot, hint_of, line_styles, new_axes
 from bucketsum_cli.tune.report.variants import LINES_MAX, Variants
 from bucketsum_cli.tune.results import measured
 
@@ -18,32 +17,29 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.colors import Normalize
 
     from bucketsum.sweep.records import CellRow, CellStatistics
     from bucketsum_cli.tune.results import Panel, Results
 
-_MARKERS: Final = "osD^vP"
-_LINE_STYLES: Final = ("-", "--", ":", "-.")
+_CAPTION: Final = "Marks are medians. Bars extend from the slowest to the fastest warm run."
 _LEGEND_LETTERS: Final = 56
 _APART: Final = 0.025
 """Horizontal shift between lines, as a fraction of memory, so that bars do not overlap."""
 
 
-def memory_curve(name: str, panel: Panel, results: Results, _scale: Normalize) -> Plot:
+def memory_curve(panel: Panel, results: Results) -> Plot:
     """Marks are medians; bars extend from the slowest to the fastest warm sample."""
     variants = Variants(panel.cells, LINES_MAX)
     fastest = measured(variants.fastest(panel.cells))
-    figure = new_figure(3.5)
-    axes = figure.subplots()
+    figure, axes = new_axes(3.5)
     lines = [
         (combination, label)
         for combination, label in zip(variants.combinations, variants.labels, strict=True)
         if any(variants.combination_of(cell.setting) == combination for cell, _ in fastest)
     ]
     hints = {}
-    for number, ((combination, label), marker, line) in enumerate(
-        zip(lines, cycle(_MARKERS), cycle(_LINE_STYLES), strict=False)
+    for number, ((combination, label), (colour, marker, dashes)) in enumerate(
+        zip(lines, line_styles(len(lines)), strict=True)
     ):
         points = [
             (cell, stats)
@@ -51,10 +47,9 @@ def memory_curve(name: str, panel: Panel, results: Results, _scale: Normalize) -
             if variants.combination_of(cell.setting) == combination
         ]
         shift = 1 + _APART * (number - (len(lines) - 1) / 2)
-        colour = SCALE[round((len(SCALE) - 1) * number / max(len(lines) - 1, 1))]
         xs = [cell.setting.memory_mb * shift for cell, _ in points]
         speeds = [stats.mb_per_s for _, stats in points]
-        axes.plot(xs, speeds, line, color=colour, linewidth=1.4)
+        axes.plot(xs, speeds, dashes, color=colour, linewidth=1.4)
         axes.vlines(
             xs,
             *zip(*starmap(_extremes, points), strict=True),
@@ -66,17 +61,16 @@ def memory_curve(name: str, panel: Panel, results: Results, _scale: Normalize) -
             gid = f"point-{panel.cells.index(cell)}"
             axes.plot([x], [speed], marker, color=colour, markersize=5.5, gid=gid, clip_on=False)
             hints[gid] = f"{hint_of(cell, results.labels)}; {_spread_text(cell, stats)}"
-        axes.plot([], [], line, marker=marker, color=colour, label=label)
+        axes.plot([], [], dashes, marker=marker, color=colour, label=label)
     _finish(axes, sorted({cell.setting.memory_mb for cell, _ in fastest}))
     if lines:
         figure.legend(
             loc="outside lower center",
             ncols=_legend_columns([label for _, label in lines]),
             title=variants.title + variants.folded_title,
-            frameon=False,
             fontsize=9,
         )
-    return Plot(name, "MB/s against memory", _description(fastest), figure, hints)
+    return Plot("MB/s against memory", _CAPTION, _description(fastest), figure, hints)
 
 
 def _legend_columns(labels: Sequence[str]) -> int:
@@ -93,7 +87,7 @@ def _finish(axes: Axes, memories: Sequence[int]) -> None:
     axes.set_ylim(bottom=0)
     axes.set_xlabel("memory (MB)")
     axes.set_ylabel("MB/s")
-    axes.grid(axis="y", color=GRID)
+    axes.grid(axis="y")
     axes.set_axisbelow(True)
 
 

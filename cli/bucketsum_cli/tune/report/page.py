@@ -4,23 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from matplotlib.colors import Normalize
-
 from bucketsum_cli.output import moment_text
 from bucketsum_cli.tune.formatting import speed_text, usd_text
+from bucketsum_cli.tune.report.cost_frontier import cost_frontier
+from bucketsum_cli.tune.report.heat_map import heat_map
 from bucketsum_cli.tune.report.markup import document, element
-from bucketsum_cli.tune.report.plot_kinds import PLOTS
-from bucketsum_cli.tune.report.svg import style
+from bucketsum_cli.tune.report.memory_curve import memory_curve
+from bucketsum_cli.tune.report.plot import style
+from bucketsum_cli.tune.report.reads_curve import seconds_against_reads, usd_against_reads
+from bucketsum_cli.tune.report.stage_times import stage_times
 from bucketsum_cli.tune.report.table import failures_table, results_table
+from bucketsum_cli.tune.report.transfer_plots import file_spread, time_by_size, total_times
 from bucketsum_cli.tune.results import also_text, chunk_remark, measured
 from bucketsum_cli.tune.workloads import view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from xml.etree import ElementTree as ET
 
-    from bucketsum_cli.tune.report.plot import Plot, PlotKind
-    from bucketsum_cli.tune.results import Results
+    from bucketsum_cli.tune.report.plot import Plot
+    from bucketsum_cli.tune.results import Panel, Results
+
+PLOTS: Final[Mapping[str, Callable[[Panel, Results], Plot]]] = {
+    "heat": heat_map,
+    "memory": memory_curve,
+    "stages": stage_times,
+    "cost": cost_frontier,
+    "transfer-total": total_times,
+    "transfer-spread": file_spread,
+    "transfer-size": time_by_size,
+    "reads": seconds_against_reads,
+    "reads-cost": usd_against_reads,
+}
+"""Plots by the names that `Workload.plots` has."""
 
 LOCAL_WARNING: Final = (
     "Measured in the local emulator (ministack). The shape of the curves shows the effect of "
@@ -124,12 +140,9 @@ def _has_prices(results: Results) -> bool:
 
 
 def _panels(results: Results) -> Iterator[ET.Element]:
-    speeds = [stats.mb_per_s for _, stats in measured(results.cells)]
-    low, high = min(speeds, default=0.0), max(speeds, default=1.0)
-    scale = Normalize(low if low < high else 0.0, high)
     for number, panel in enumerate(results.panels()):
         figures = [
-            _figure(PLOTS[name].draw(f"p{number}-{name}", panel, results, scale), PLOTS[name])
+            _figure(f"p{number}-{name}", PLOTS[name](panel, results))
             for name in results.workload.plots
             if name != "cost" or _has_prices(results)
         ]
@@ -140,17 +153,17 @@ def _panels(results: Results) -> Iterator[ET.Element]:
         )
 
 
-def _figure(plot: Plot, kind: PlotKind) -> ET.Element:
+def _figure(name: str, plot: Plot) -> ET.Element:
     return element(
         "figure",
         element("h3", plot.title),
-        plot.svg(),
+        plot.svg(name),
         element(
             "figcaption",
-            kind.caption,
+            plot.caption,
             element("details", element("summary", "In words"), element("p", plot.description)),
         ),
-        id=plot.name,
+        id=name,
     )
 
 

@@ -1,43 +1,61 @@
-"""Common parts of the report's plots, which show no text from outside."""
+"""Common parts of the report's plots, which show no text from outside, and their SVG."""
 
 from __future__ import annotations
 
+import io
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final
+from itertools import cycle
+from typing import TYPE_CHECKING, Any, Final
+from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from bucketsum_cli.output import printable
 from bucketsum_cli.tune.formatting import speed_text, usd_text
-from bucketsum_cli.tune.report.svg import svg_of
+from bucketsum_cli.tune.report.theme import GRID, INK, PAPER, SCALE, themed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from xml.etree import ElementTree as ET
+    from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
-    from matplotlib.colors import Normalize
+    from matplotlib.axes import Axes
 
     from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.labels import SettingLabels
-    from bucketsum_cli.tune.results import Panel, Results
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""
 
+LABEL_BOX: Final = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
+"""Behind a label, so that lines do not cross it."""
+
 _WIDTH_INCHES: Final = 4.6  # some 360 pixels: readable on a phone without enlarging
 
+_SVG: Final = "{http://www.w3.org/2000/svg}"
+_XLINK: Final = "{http://www.w3.org/1999/xlink}"
 
-@dataclass(frozen=True, slots=True)
-class PlotKind:
-    """A plot that workloads name in `Workload.plots`.
+_STYLE: Final[dict[Any, Any]] = {
+    "font.family": "sans-serif",
+    "font.size": 10,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "svg.fonttype": "none",  # text stays text: it can be read aloud, searched and enlarged
+    "svg.hashsalt": "bucketsum",  # the same run is the same page, byte for byte
+    "text.parse_math": False,  # a "$" is a dollar
+    "figure.facecolor": "none",
+    "axes.facecolor": "none",
+    **{f"{name}.color": INK for name in ("text", "xtick", "ytick")},
+    **{f"axes.{name}color": INK for name in ("edge", "label")},
+    "grid.color": GRID,
+    "legend.frameon": False,
+}
 
-    Attributes:
-        draw: Draws the panel as a plot with this name; the scale of colours is the page's.
-        caption: The text under it.
-    """
 
-    draw: Callable[[str, Panel, Results, Normalize], Plot]
-    caption: str
+def style() -> AbstractContextManager[None]:
+    """The style of the figures, independent of a person's own settings."""
+    defaults = {name: value for name, value in mpl.rcParamsDefault.items() if name != "backend"}
+    return mpl.rc_context(defaults | _STYLE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,27 +63,93 @@ class Plot:
     """A plot of one panel.
 
     Attributes:
-        name: Prefix of every id in it.
         title: Its heading.
+        caption: The text under it.
         description: Its content in words, for people who cannot see it.
         figure: The drawing.
         hints: Tooltips by the id of the part.
     """
 
-    name: str
     title: str
+    caption: str
     description: str
     figure: Figure
     hints: dict[str, str] = field(default_factory=dict)
 
-    def svg(self) -> ET.Element:
-        """The plot as an element of a page."""
-        return svg_of(self.figure, self.name, self.title, self.description, self.hints)
+    def svg(self, name: str) -> ET.Element:
+        """The plot as an ``<svg>`` element, which scales with the page.
+
+        All ids begin with *name*, so that they are unique in the page. Colours of the theme become
+        CSS variables.
+        """
+        drawn = io.BytesIO()
+        self.figure.savefig(drawn, format="svg", metadata={"Date": None, "Creator": None})
+        root = ET.fromstring(drawn.getvalue())  # noqa: S314 - what matplotlib has just written
+        _drop(root, ("metadata", "style"))
+        for element in root.iter():
+            _adapt(element, name)
+            hint = self.hints.get(element.get("id", "").removeprefix(f"{name}-"))
+            if hint is not None:
+                _insert(element, "title", hint)
+        for size in ("width", "height"):
+            del root.attrib[size]
+        _insert(root, "desc", self.description, f"{name}-desc")
+        _insert(root, "title", self.title, f"{name}-title")
+        root.attrib |= {
+            "role": "img",
+            "aria-labelledby": f"{name}-title",
+            "aria-describedby": f"{name}-desc",
+        }
+        return root
+
+
+def _drop(root: ET.Element, names: tuple[str, ...]) -> None:
+    """Remove elements without a use in HTML; a style would apply to the whole page."""
+    for parent in list(root.iter()):
+        for child in list(parent):
+            if child.tag.rpartition("}")[2] in names:
+                parent.remove(child)
+
+
+def _adapt(element: ET.Element, name: str) -> None:
+    """Remove namespaces, which HTML does not know; make ids unique and colours variable."""
+    element.tag = element.tag.removeprefix(_SVG)
+    for attribute, value in list(element.attrib.items()):
+        adapted = value
+        if attribute == "id":
+            adapted = f"{name}-{value}"
+        elif value.startswith("#") and attribute == f"{_XLINK}href":
+            adapted = f"#{name}-{value[1:]}"
+        elif "url(#" in value:
+            adapted = value.replace("url(#", f"url(#{name}-")
+        del element.attrib[attribute]
+        if attribute in ("style", "fill", "stroke"):
+            adapted = themed(adapted)
+        element.set(attribute.removeprefix(_XLINK), adapted)
+
+
+def _insert(parent: ET.Element, tag: str, text: str, element_id: str | None = None) -> None:
+    child = ET.Element(tag, {"id": element_id} if element_id else {})
+    child.text = printable(text)
+    parent.insert(0, child)
 
 
 def new_figure(height_inches: float) -> Figure:
     """A figure as wide as a phone."""
     return Figure(figsize=(_WIDTH_INCHES, height_inches), layout="constrained")
+
+
+def new_axes(height_inches: float) -> tuple[Figure, Axes]:
+    """A figure with one plot."""
+    figure = new_figure(height_inches)
+    return figure, figure.subplots()
+
+
+def line_styles(count: int) -> Iterator[tuple[str, str, str]]:
+    """Colour, marker and dashes of each of *count* lines."""
+    marks = zip(range(count), cycle("osD^vPX"), cycle(("-", "--", ":", "-.")), strict=False)
+    for number, marker, dashes in marks:
+        yield SCALE[round((len(SCALE) - 1) * number / max(count - 1, 1))], marker, dashes
 
 
 def hint_of(cell: CellRow, labels: SettingLabels) -> str:

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from itertools import cycle
 from typing import TYPE_CHECKING, Final
 
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bucketsum_cli.tune.formatting import count_text, memory_text, seconds_text, usd_text
-from bucketsum_cli.tune.report.plot import Plot, new_figure
-from bucketsum_cli.tune.report.theme import GRID, HIGHLIGHT, PAPER, SCALE
+from bucketsum_cli.tune.report.plot import LABEL_BOX, Plot, line_styles, new_axes
+from bucketsum_cli.tune.report.theme import HIGHLIGHT, PAPER
 from bucketsum_cli.tune.workloads.read_costs import (
     equal_prices,
     equal_times,
@@ -23,14 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.colors import Normalize
 
     from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.results import Panel, Results
     from bucketsum_cli.tune.workloads.read_costs import Crossover, Line
 
-_MARKERS: Final = "osD^vPX"
-_LINE_STYLES: Final = ("-", "--", ":", "-.")
+_CAPTION: Final = (
+    "Small marks are medians of the warm runs: the time to build the layout, if that is the "
+    "reader's part, to load its index and to fetch all records. Filled diamonds are where the "
+    "lowest measured line changes, interpolated between measured points. Hollow diamonds are "
+    "arithmetic: the reads whose latencies, or prices, together reach those of the whole object, "
+    "from the latency and bandwidth measured in this run."
+)
 _LEGEND_LETTERS: Final = 44
 
 
@@ -56,40 +59,38 @@ _SECONDS: Final = _Kind("Seconds against reads", "seconds", seconds_text, _secon
 _USD: Final = _Kind("US dollars against reads", "US dollars", usd_text, _usd, equal_prices)
 
 
-def seconds_against_reads(name: str, panel: Panel, _results: Results, _scale: Normalize) -> Plot:
+def seconds_against_reads(panel: Panel, _results: Results) -> Plot:
     """Build, index and fetch together."""
-    return _plot(name, panel, _SECONDS)
+    return _plot(panel, _SECONDS)
 
 
-def usd_against_reads(name: str, panel: Panel, _results: Results, _scale: Normalize) -> Plot:
+def usd_against_reads(panel: Panel, _results: Results) -> Plot:
     """Lambda's time and requests."""
-    return _plot(name, panel, _USD)
+    return _plot(panel, _USD)
 
 
-def _plot(name: str, panel: Panel, kind: _Kind) -> Plot:
+def _plot(panel: Panel, kind: _Kind) -> Plot:
     lines = _lines(panel.cells, kind.value)
     measured, arithmetic = measured_crossovers(lines), kind.by_arithmetic(panel.cells)
-    figure = new_figure(5.0)
-    axes = figure.subplots()
+    figure, axes = new_axes(5.0)
     hints = {}
-    for number, ((label, points), marker, style) in enumerate(
-        zip(lines.items(), cycle(_MARKERS), cycle(_LINE_STYLES), strict=False)
+    for number, ((label, points), (colour, marker, dashes)) in enumerate(
+        zip(lines.items(), line_styles(len(lines)), strict=True)
     ):
-        colour = SCALE[round((len(SCALE) - 1) * number / max(len(lines) - 1, 1))]
-        axes.plot(*zip(*points, strict=True), style, color=colour, linewidth=1.3)
+        axes.plot(*zip(*points, strict=True), dashes, color=colour, linewidth=1.3)
         for reads, value in points:
             gid = f"point-{number}-{reads}"
             axes.plot([reads], [value], marker, color=colour, markersize=5, gid=gid)
             hints[gid] = f"{label}: {count_text(reads, 'read')}, {kind.text(value)} {kind.unit}"
-        axes.plot([], [], style, marker=marker, color=colour, markersize=5, label=label)
+        axes.plot([], [], dashes, marker=marker, color=colour, markersize=5, label=label)
     _mark(axes, measured, "measured crossover", filled=True)
     _mark(axes, arithmetic, "crossover by arithmetic", filled=False)
     _finish(axes, kind.unit)
     if lines:
         widest = max(map(len, lines))
         columns = 2 if 2 * widest <= _LEGEND_LETTERS else 1
-        figure.legend(loc="outside lower center", ncols=columns, frameon=False, fontsize=8)
-    return Plot(name, kind.title, _description(measured, arithmetic, kind), figure, hints)
+        figure.legend(loc="outside lower center", ncols=columns, fontsize=8)
+    return Plot(kind.title, _CAPTION, _description(measured, arithmetic, kind), figure, hints)
 
 
 def _lines(
@@ -126,7 +127,7 @@ def _mark(axes: Axes, crossovers: Sequence[Crossover], label: str, *, filled: bo
             f"{crossover.reads:,.0f}", (crossover.reads, crossover.value),
             xytext=(8, -10) if filled else (-8, 4), textcoords="offset points",
             ha="left" if filled else "right", fontsize=8, zorder=6,
-            bbox={"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.6},
+            bbox=LABEL_BOX,
         )  # fmt: skip
     if crossovers:
         axes.plot(
@@ -145,7 +146,7 @@ def _finish(axes: Axes, unit: str) -> None:
     axes.yaxis.set_minor_formatter(NullFormatter())
     axes.set_xlabel("reads")
     axes.set_ylabel(unit)
-    axes.grid(color=GRID)
+    axes.grid()
     axes.set_axisbelow(True)
 
 

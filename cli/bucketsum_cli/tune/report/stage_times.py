@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from matplotlib.patches import Patch
 
 from bucketsum_cli.tune.formatting import memory_text
-from bucketsum_cli.tune.report.plot import Plot, hint_of, new_figure
-from bucketsum_cli.tune.report.theme import FRONTIER, GRID, HIGHLIGHT, INK, SCALE
+from bucketsum_cli.tune.report.plot import Plot, hint_of, new_axes
+from bucketsum_cli.tune.report.theme import FRONTIER, HIGHLIGHT, INK, SCALE
 from bucketsum_cli.tune.report.variants import Variants
 from bucketsum_cli.tune.results import measured
 
@@ -16,21 +16,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.colors import Normalize
 
     from bucketsum.sweep.records import CellRow, CellStatistics
     from bucketsum_cli.tune.results import Panel, Results
 
+_CAPTION: Final = (
+    "Bars are medians. If everything is fetched first, the wall time is the sum of both bars; if "
+    "both overlap completely, it is the longer bar."
+)
 _BAR_HEIGHT = 0.34
 _FETCHING = SCALE[7]
 _INCHES_PER_CELL = 0.38
 
 
-def stage_times(name: str, panel: Panel, results: Results, _scale: Normalize) -> Plot:
+def stage_times(panel: Panel, results: Results) -> Plot:
     """Bars are the medians of fetching and working; lines are the wall time and the models."""
     cells = measured(panel.cells)
-    figure = new_figure(1.6 + _INCHES_PER_CELL * len(cells))
-    axes = figure.subplots()
+    figure, axes = new_axes(1.6 + _INCHES_PER_CELL * len(cells))
     hints = {}
     for place, (cell, stats) in enumerate(cells):
         _draw(axes, place, cell)
@@ -48,12 +50,12 @@ def stage_times(name: str, panel: Panel, results: Results, _scale: Normalize) ->
     _finish(axes, names)
     bars = [Patch(color=_FETCHING, label="fetching"), Patch(color=FRONTIER, label="working")]
     handles = [*bars, *axes.get_legend_handles_labels()[0]]
-    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False, fontsize=9)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=9)
     described = [
         f"{name}: {_text(cell, stats)}." for name, (cell, stats) in zip(names, cells, strict=True)
     ]
     text = " ".join(described) or "No cell has a measurement."
-    return Plot(name, "Time of fetching and working", text, figure, hints)
+    return Plot("Time of fetching and working", _CAPTION, text, figure, hints)
 
 
 def _finish(axes: Axes, names: Sequence[str]) -> None:
@@ -62,7 +64,7 @@ def _finish(axes: Axes, names: Sequence[str]) -> None:
     axes.invert_yaxis()
     axes.set_xlim(left=0)
     axes.set_xlabel("seconds")
-    axes.grid(axis="x", color=GRID)
+    axes.grid(axis="x")
     axes.set_axisbelow(True)
 
 

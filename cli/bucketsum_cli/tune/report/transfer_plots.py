@@ -10,8 +10,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum.sweep.transfers.file_times import read
 from bucketsum_cli.tune.formatting import memory_text, seconds_text
-from bucketsum_cli.tune.report.plot import Plot, PlotKind, new_figure
-from bucketsum_cli.tune.report.theme import DOT, FRONTIER, GRID, HIGHLIGHT, SCALE
+from bucketsum_cli.tune.report.plot import Plot, new_axes, new_figure
+from bucketsum_cli.tune.report.theme import DOT, FRONTIER, HIGHLIGHT, SCALE
 from bucketsum_cli.tune.report.variants import Variants
 from bucketsum_cli.tune.results import measured
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from matplotlib.axes import Axes
-    from matplotlib.colors import Normalize
     from matplotlib.figure import Figure
 
     from bucketsum.sweep.records import CellRow, CellStatistics
@@ -34,11 +33,22 @@ _SCATTER_INCHES: Final = 1.75
 _FOLDED: Final = ("network", "warm", "destination", "client")
 """Left out of the fields in this order: what matters most is the pattern."""
 
+_TOTAL_CAPTION: Final = (
+    "Bars are medians of the warm runs. Lines extend from the fastest to the slowest warm run."
+)
+_SPREAD_CAPTION: Final = (
+    "All files of all good runs: from the fastest to the slowest; the thick part begins at "
+    "the median, the dot, and ends at the 90th percentile."
+)
+_SIZE_CAPTION: Final = (
+    "A dot for each file in the run whose total is nearest to the median. If there are more "
+    "than six variants, only the fastest value of some parameters is shown."
+)
 _CLOSE: Final = 100
 """Above this ratio of the ends, an axis has no room for 2 and 5 between the powers of ten."""
 
 
-def total_times(name: str, panel: Panel, _results: Results, _scale: Normalize) -> Plot:
+def total_times(panel: Panel, _results: Results) -> Plot:
     """A bar for each cell: the median of its totals; lines from the fastest to the slowest."""
     points = measured(panel.cells)
     labels = _labels(panel)
@@ -52,10 +62,10 @@ def total_times(name: str, panel: Panel, _results: Results, _scale: Normalize) -
     axes.set_xlim(left=0)
     axes.set_xlabel("seconds for all files")
     description = " ".join(f"{text}." for text in hints.values()) or "No cell has a measurement."
-    return Plot(name, "Total time", description, figure, hints)
+    return Plot("Total time", _TOTAL_CAPTION, description, figure, hints)
 
 
-def file_spread(name: str, panel: Panel, _results: Results, _scale: Normalize) -> Plot:
+def file_spread(panel: Panel, _results: Results) -> Plot:
     """A line for each cell: its fastest and slowest file, the median and the 90th percentile."""
     cells = [cell for cell in panel.cells if "file_p50_ms" in cell.own]
     labels = _labels(panel)
@@ -77,10 +87,10 @@ def file_spread(name: str, panel: Panel, _results: Results, _scale: Normalize) -
         _milliseconds(axes, "x")
     axes.set_xlabel("ms for a file")
     description = " ".join(f"{text}." for text in hints.values()) or "No cell has a measurement."
-    return Plot(name, "Spread of the files' times", description, figure, hints)
+    return Plot("Spread of the files' times", _SPREAD_CAPTION, description, figure, hints)
 
 
-def time_by_size(name: str, panel: Panel, results: Results, _scale: Normalize) -> Plot:
+def time_by_size(panel: Panel, results: Results) -> Plot:
     """A field for each of the fastest variants: a dot for each file of its median run."""
     variants = Variants(panel.cells, _SCATTERS_MAX, _FOLDED)
     fastest: dict[tuple[object, ...], tuple[CellRow, CellStatistics]] = {}
@@ -104,7 +114,7 @@ def time_by_size(name: str, panel: Panel, results: Results, _scale: Normalize) -
             ".", color=FRONTIER, markersize=3.5, alpha=0.7,
         )  # fmt: skip
         axes.set_title(_field_title(cell, variants), fontsize=7.5)
-        axes.grid(color=GRID)
+        axes.grid()
     for axes in flat[len(shown) :]:
         axes.set_visible(False)
     if shown:
@@ -117,7 +127,9 @@ def time_by_size(name: str, panel: Panel, results: Results, _scale: Normalize) -
         f"{max(time.milliseconds for time in times):,.0f} ms."
         for cell, times in shown
     )
-    return Plot(name, "Time by size of the file", description or "No file has a time.", figure)
+    return Plot(
+        "Time by size of the file", _SIZE_CAPTION, description or "No file has a time.", figure
+    )
 
 
 def _field_title(cell: CellRow, variants: Variants) -> str:
@@ -151,12 +163,11 @@ def _labels(panel: Panel) -> Mapping[str, str]:
 def _rows(given: Iterable[str]) -> tuple[Figure, Axes]:
     """A figure with a row for each of the labels *given*, the first at the top."""
     labels = [*given]
-    figure = new_figure(0.9 + _ROW_INCHES * max(len(labels), 2))
-    axes = figure.subplots()
+    figure, axes = new_axes(0.9 + _ROW_INCHES * max(len(labels), 2))
     axes.set_yticks(range(len(labels)), labels, fontsize=8)
     axes.set_ylim(max(len(labels), 1) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
-    axes.grid(axis="x", color=GRID)
+    axes.grid(axis="x")
     axes.set_axisbelow(True)
     return figure, axes
 
@@ -176,22 +187,3 @@ def _totals_text(stats: CellStatistics) -> str:
         f"{seconds_text(stats.p50_seconds)} s, {seconds_text(stats.min_seconds)} to "
         f"{seconds_text(stats.max_seconds)} s over {stats.n} warm samples"
     )
-
-
-TRANSFER_PLOTS: Final[Mapping[str, PlotKind]] = {
-    "transfer-total": PlotKind(
-        total_times,
-        "Bars are medians of the warm runs. Lines extend from the fastest to the slowest warm run.",
-    ),
-    "transfer-spread": PlotKind(
-        file_spread,
-        "All files of all good runs: from the fastest to the slowest; the thick part begins at "
-        "the median, the dot, and ends at the 90th percentile.",
-    ),
-    "transfer-size": PlotKind(
-        time_by_size,
-        "A dot for each file in the run whose total is nearest to the median. If there are more "
-        "than six variants, only the fastest value of some parameters is shown.",
-    ),
-}
-"""By the names in the plots of the workload."""
