@@ -65,8 +65,8 @@ Row = tuple[str, Spread | None, Spread | None, float | None]
 def members(runs: int, *, as_json: bool) -> None:
     """Measure the speed of writing member rows, and the peak memory.
 
-    Writes the rows of 10,000 archive members to a fake DynamoDB, and hashes an archive of 2 GB with
-    128 MB of memory.
+    Writes the rows of 10,000 archive members to a fake DynamoDB, and hashes an archive with 2 GB of
+    files in 128 MB of memory.
     """
     rows = (*row_costs(runs), *memory_of_variants())
     columns = (

@@ -36,7 +36,7 @@ DOCUMENT: Final = Path(__file__).parents[2] / "bench" / "measured" / "planted_bu
 @click.option(
     "--planted-bugs",
     is_flag=True,
-    help="Instead, plant each known bug in the code, and run schedules until it is found.",
+    help="Instead, plant each bug of a list in the code, and run schedules until it is found.",
 )
 @click.option(
     "--write-docs",

@@ -74,9 +74,9 @@ def attach(
 
     Adds a notification to the bucket, which S3 applies after about five minutes; if the bucket has
     other notifications, keeps them and asks for confirmation first. For existing objects, run
-    `bucketsum backfill BUCKET` ten minutes later. If another notification already has the
-    creation events of some of these keys, S3 refuses this one; then use --via eventbridge. It
-    covers all keys, so --prefix and --suffix cannot be used with it.
+    `bucketsum backfill BUCKET` ten minutes later. If another notification already reports the
+    creation of some of the same keys, S3 refuses the new one; then use --via eventbridge, which
+    covers all keys and cannot be used with --prefix or --suffix.
 
     The bucket must be listed in the stack's parameters; --deploy adds it. If it is not listed, the
     command fails without --deploy, and its message shows how to add the bucket. Repeating an

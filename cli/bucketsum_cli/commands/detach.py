@@ -64,9 +64,9 @@ def detach(
 
     Removes the notifications to the stack's queue; if the bucket has other notifications, keeps
     them and asks for confirmation first. Objects and their rows stay. --deploy also removes the
-    bucket from the stack's parameters; objects whose messages are still in the queue then become
-    unreadable. A bucket that was attached with --via eventbridge has no notification to the queue;
-    --deploy or --eventbridge-off is then required.
+    bucket from the stack's parameters; objects whose messages are still in the queue are then
+    recorded as unreadable. A bucket that was attached with --via eventbridge has no notification to
+    the queue; --deploy or --eventbridge-off is then required.
 
     Exits with 1 if the bucket is not attached, or if you decline.
 

@@ -78,8 +78,8 @@ def put(
 ) -> None:
     """Upload files to the bucket and wait for their SHA-1.
 
-    The key of the file `a/b.txt` is `b.txt`. For a folder `photos`, each key is `photos/` and the
-    file's path in the folder; symbolic links to other folders are not followed.
+    The key of the file `a/b.txt` is `b.txt`. For a folder `photos`, each file's key is `photos/`
+    followed by its path in the folder; inside it, symbolic links to folders are not followed.
 
     Exits with 1 if a file could not be read, or had no digest when the timeout ended.
 

@@ -16,7 +16,7 @@ INTEGERS: Final = CommaSeparated("numbers", click.INT)
 _NAMES: Final = CommaSeparated("names", click.STRING)
 
 _MEANINGS: Final[Mapping[str, str]] = {
-    "mode": "stream (no disk), tmp (archive and members on disk), discard (archive on disk)",
+    "mode": "stream (no disk), tmp (archive and members on disk), discard (only archive on disk)",
     "inflate": "decompression library ({})",
     "schedule": "order of downloads and work ({}); shell not on Lambda",
     "work": "{}",

@@ -65,9 +65,10 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--concurrency", type=INTEGERS, metavar="N,...",
                          help="Concurrent invocations per cell; 1 by default."),
             click.option("--runs", type=int, metavar="N",
-                         help=f"Number of samples of each cell; {DEFAULT_REPETITIONS} by default."),
+                         help="Number of times that each cell is measured; "
+                              f"{DEFAULT_REPETITIONS} by default."),
             click.option("--strategy", type=click.Choice([*StrategyName]), metavar="NAME",
-                         help="Recommended setting: "
+                         help="Setting to recommend: "
                               f"{_choices(StrategyName, StrategyName.CHEAPEST)}."),
             click.option("--weight", type=float, metavar="0..1",
                          help="With --strategy balanced: weight of cost, from 0 (speed alone) to 1 "
@@ -120,7 +121,7 @@ def run(
     """Measure the settings in FILE; options override its fields.
 
     Without FILE, give --memory, --chunk, and --object-size or --key; with --workload transfer or
-    records, only --memory. docs/tuning.md explains all values and defaults.
+    records, --memory is enough. docs/tuning.md explains all values and defaults.
 
     Shows the plan, the time and the cost, asks for confirmation, and shows the progress of every
     cell. After Ctrl-C, the sweep stops and cleans up. With --here, the sweep runs on this machine,
