@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from contextlib import closing
 from pathlib import Path
 
 from bucketsum.sweep.record_store.block_file import BlockFile
@@ -17,7 +18,7 @@ def main(path: Path, ids: Path) -> None:
     load, fetch = Phase(), Phase()
     with load.timed():
         file = BlockFile(path)
-    with file, fetch.timed():
+    with closing(file), fetch.timed():
         for record_id in record_ids:
             verify(file.record(record_id), record_id)
     times = {

@@ -1,7 +1,8 @@
-"""Measure time, CPU time and memory; compute speed and cost."""
+"""Measure time, CPU time and memory; compute speed, cost and percentiles."""
 
 from __future__ import annotations
 
+import math
 import re
 import time
 from dataclasses import dataclass
@@ -9,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 BYTES_PER_MB: Final = 1_000_000
 """MB is 10⁶ bytes everywhere in bucketsum; MiB is 2²⁰."""
@@ -47,6 +48,15 @@ def mb_per_s(size_bytes: int, seconds: float) -> float:
 def usd_per_gb(usd: float, size_bytes: int) -> float:
     """Dollars per 10⁹ bytes, if reading *size_bytes* cost *usd*."""
     return usd * BYTES_PER_GB / size_bytes
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Linear interpolation between the closest ranks (0.5 is the median)."""
+    ordered = sorted(values)
+    position = share * (len(ordered) - 1)
+    below = math.floor(position)
+    above = min(below + 1, len(ordered) - 1)
+    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
 class Meter:

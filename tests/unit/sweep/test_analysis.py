@@ -11,7 +11,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tests.support.sweeps import HASH, UNZIP, stats_of
 
-from bucketsum.sweep.analysis import cell_rows, p_value, percentile
+from bucketsum.measure import percentile
+from bucketsum.sweep.analysis import cell_rows, p_value
 from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.record_values import sample_of

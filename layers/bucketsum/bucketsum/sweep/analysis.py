@@ -18,7 +18,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.measure import mb_per_s, usd_per_gb
+from bucketsum.measure import mb_per_s, percentile, usd_per_gb
 from bucketsum.sweep.input import FEW_SAMPLES_BELOW
 from bucketsum.sweep.records import CellRow, CellStatistics, ColdStatistics, WarmStatistics
 from bucketsum.sweep.samples import Sample, SampleStatus
@@ -82,15 +82,6 @@ def cell_rows(
         else row
         for row in rows
     ]
-
-
-def percentile(values: Sequence[float], share: float) -> float:
-    """Linear interpolation between the closest ranks (0.5 is the median)."""
-    ordered = sorted(values)
-    position = share * (len(ordered) - 1)
-    below = math.floor(position)
-    above = min(below + 1, len(ordered) - 1)
-    return ordered[below] + (ordered[above] - ordered[below]) * (position - below)
 
 
 def p_value(sample: Sequence[float], other: Sequence[float]) -> float:

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from pathlib import Path
 
 PART_BYTES: Final = 16 * 1024 * 1024
 """[A] S3 takes at most 10,000 parts: up to 167 GB."""
+
+_READ_BYTES: Final = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,3 +73,10 @@ def in_parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
             del part[:PART_BYTES]
     if part:
         yield bytes(part)
+
+
+def chunks_of(path: Path) -> Iterator[bytes]:
+    """The bytes of a file."""
+    with path.open("rb", buffering=0) as file:
+        while chunk := file.read(_READ_BYTES):
+            yield chunk

@@ -72,10 +72,12 @@ class ProbeContext:
 
 def created_object(event: ProbeEvent) -> ObjectCreated:
     """The object of *event* as the hasher would be notified of it."""
-    size_bytes = event["size_bytes"]
-    return ObjectCreated(
-        event["bucket"], event["key"], None, None, size_bytes, sequencer="", event_time=""
-    )
+    return object_at(event["bucket"], event["key"], event["size_bytes"])
+
+
+def object_at(bucket: str, key: str, size_bytes: int) -> ObjectCreated:
+    """As `created_object`, of any object."""
+    return ObjectCreated(bucket, key, None, None, size_bytes, sequencer="", event_time="")
 
 
 def measured_answer(measurement: Measurement, meter: Meter) -> ProbeAnswer:

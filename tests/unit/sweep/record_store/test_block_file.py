@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import struct
+from contextlib import closing
 from typing import TYPE_CHECKING
 from unittest import mock
 
@@ -49,7 +50,7 @@ def test_each_record_is_read_back(
     path = tmp_path_factory.mktemp("blocks") / "file"
     data_set = DataSet(size_bytes)
     written(path, data_set, block_bytes, piece_bytes)
-    with BlockFile(path) as file:
+    with closing(BlockFile(path)) as file:
         for record_id in queries(data_set.records, data_set.records):
             verify(file.record(record_id), record_id)
         with pytest.raises(WrongRecord):
@@ -80,7 +81,7 @@ def test_a_block_that_is_held_is_not_read_again(tmp_path: Path) -> None:
     data_set = DataSet(10_000)
     written(tmp_path / "file", data_set, 512)
     reads = mock.patch("os.pread", wraps=os.pread)
-    with BlockFile(tmp_path / "file") as file, reads as pread:
+    with closing(BlockFile(tmp_path / "file")) as file, reads as pread:
         for number in (0, 1, 2, 3, 4, 0):
             file.record(id_of(number))
     assert pread.call_count == 3

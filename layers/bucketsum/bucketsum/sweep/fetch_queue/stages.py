@@ -4,25 +4,24 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
-from bucketsum.object_events import ObjectCreated
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.sweep.fetch_queue.model import Bytes
 from bucketsum.sweep.fetch_queue.page_cache import cached_bytes
 from bucketsum.sweep.fetch_queue.processing import process
+from bucketsum.sweep.objects import chunks_of
+from bucketsum.sweep.probe import object_at
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from mypy_boto3_s3 import S3Client
 
+    from bucketsum.object_events import ObjectCreated
     from bucketsum.s3.source import OpenObject, Source
     from bucketsum.sweep.fetch_queue.disk_queue import DiskQueue
     from bucketsum.sweep.fetch_queue.model import Item, ItemSource, Work
-
-_READ_BYTES: Final = 256 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,17 +42,14 @@ class S3Items:
 
     def open(self, item: Item) -> OpenObject:
         """See `Source.open`."""
-        return self.source.open(self._created(item))
+        return self.source.open(self._object(item))
 
     def bytes_of(self, item: Item, opened: OpenObject) -> Bytes:
         """The archive's bytes without a disk."""
-        return Bytes(opened.chunks, range_reader(self.s3, self._created(item)))
+        return Bytes(opened.chunks, range_reader(self.s3, self._object(item)))
 
-    def _created(self, item: Item) -> ObjectCreated:
-        key = self.prefix + item.name
-        return ObjectCreated(
-            self.bucket, key, None, None, item.size_bytes, sequencer="", event_time=""
-        )
+    def _object(self, item: Item) -> ObjectCreated:
+        return object_at(self.bucket, self.prefix + item.name, item.size_bytes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +92,7 @@ class DiskWorker:
                 file.seek(offset)
                 return file.read(length)
 
-        chunks = self.queue.passing(_chunks(path))
+        chunks = self.queue.passing(chunks_of(path))
         process(item, Bytes(chunks, read), self.work)
 
     def _count(self, count: int | None) -> None:
@@ -105,9 +101,3 @@ class DiskWorker:
                 self.cached_bytes = None
             else:
                 self.cached_bytes += count
-
-
-def _chunks(path: Path) -> Iterator[bytes]:
-    with path.open("rb", buffering=0) as file:
-        while chunk := file.read(_READ_BYTES):
-            yield chunk

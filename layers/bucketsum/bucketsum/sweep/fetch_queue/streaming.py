@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Event
 from typing import TYPE_CHECKING
 
 from bucketsum.sweep.fetch_queue.disk_queue import Stopped
 from bucketsum.sweep.fetch_queue.model import Bytes, Timings
-from bucketsum.sweep.fetch_queue.pipeline import raise_first
+from bucketsum.sweep.fetch_queue.pipeline import in_threads
 from bucketsum.sweep.fetch_queue.processing import process
 
 if TYPE_CHECKING:
@@ -31,33 +30,16 @@ class Streaming:
     stopped: Event = field(default_factory=Event)
 
     def run(self, items: Sequence[Item]) -> Timings:
-        """Process all *items*; the first error ends all workers and is raised."""
+        """Process all *items*; errors as of `in_threads`."""
         started = time.perf_counter()
-        left = deque(items)
-        with ThreadPoolExecutor(self.workers, "fetch") as pool:
-            working = [pool.submit(self._work, left) for _ in range(self.workers)]
-            try:
-                wait(working)
-            finally:
-                self.stopped.set()
-        raise_first(working)
-        busy = sum(future.result() for future in working) / self.workers
+        left = iter(items)  # threads may share the iterator of a sequence
+        working = in_threads([partial(self._work, left)] * self.workers, self.stopped.set)
+        busy = sum(working) / self.workers
         return Timings(time.perf_counter() - started, None, busy, peak_bytes=0)
 
-    def _work(self, left: deque[Item]) -> float:
+    def _work(self, left: Iterator[Item]) -> float:
         """Seconds in which archives were processed, without the waits for bytes."""
-        busy = 0.0
-        try:
-            while left:
-                try:
-                    item = left.popleft()
-                except IndexError:  # another worker was faster
-                    break
-                busy += self._process(item)
-        except BaseException:
-            self.stopped.set()
-            raise
-        return busy
+        return sum(map(self._process, left))
 
     def _process(self, item: Item) -> float:
         opened = self.source.open(item)

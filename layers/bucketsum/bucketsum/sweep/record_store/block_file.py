@@ -19,7 +19,7 @@ from bucketsum.sweep.record_store.data_set import RECORD_BYTES_MAX, WrongRecord,
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
-    from typing import IO, Self
+    from typing import IO
 
 SLOT_BYTES: Final = RECORD_BYTES_MAX
 """A record with its padding of zero bytes."""
@@ -151,12 +151,6 @@ class BlockFile:
     def close(self) -> None:
         """Close the file."""
         os.close(self._descriptor)
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
 
     def record(self, record_id: int) -> bytes:
         """The record of this id, without padding; reads a block unless it was the last one read.

@@ -11,10 +11,10 @@ import boto3
 from botocore.config import Config
 
 from bucketsum.errors import BadSettings
-from bucketsum.object_events import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
+from bucketsum.sweep.probe import object_at
 from bucketsum.sweep.transfers.model import PROGRAMS, ClientName
 from bucketsum.sweep.transfers.programs import ProgramClient
 
@@ -75,11 +75,6 @@ def endpoint() -> str:
     """The URL of S3 if the environment names one, which boto3 and the AWS CLI read themselves."""
     environ = os.environ
     return environ.get("AWS_ENDPOINT_URL_S3") or environ.get("AWS_ENDPOINT_URL") or ""
-
-
-def object_at(bucket: str, key: str, size_bytes: int) -> ObjectCreated:
-    """The object as the hasher would be notified of it."""
-    return ObjectCreated(bucket, key, None, None, size_bytes, sequencer="", event_time="")
 
 
 def new_s3(access: Access) -> S3Client:

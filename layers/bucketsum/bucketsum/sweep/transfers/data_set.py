@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.objects import DataFile
-from bucketsum.sweep.transfers.model import FILE_BYTES_MEAN
+from bucketsum.sweep.transfers.model import files_in
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -52,7 +52,7 @@ def file_sizes(total_bytes: int) -> tuple[int, ...]:
 
     From 20 files on, the smallest and the largest have exactly the article's sizes.
     """
-    count = max(1, round(total_bytes / FILE_BYTES_MEAN))
+    count = files_in(total_bytes)
     normal = NormalDist(sigma=_SPREAD)
     weights = [math.exp(normal.inv_cdf((rank + 0.5) / count)) for rank in range(count)]
     low, high = 0.0, float(total_bytes)

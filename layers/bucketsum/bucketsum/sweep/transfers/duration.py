@@ -9,12 +9,12 @@ from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum.sweep.estimate import PROBE_SECONDS_MAX, read_seconds
 from bucketsum.sweep.transfers.model import (
     DRAIN_BYTES,
-    FILE_BYTES_MEAN,
     ClientName,
     Destination,
     Network,
     Pattern,
     PatternName,
+    files_in,
 )
 from bucketsum.sweep.transfers.schedule import span_seconds, threads_of
 
@@ -40,11 +40,6 @@ _MB_PER_VCPU_SECOND: Final = 300
 """Of the slowest clients, with a destination that hashes."""
 
 _CHECKED_MB_PER_VCPU_SECOND: Final = 500
-
-
-def files_in(size_bytes: int) -> int:
-    """Number of files of a generated data set of this size; an estimate for other data sets."""
-    return max(1, round(size_bytes / FILE_BYTES_MEAN))
 
 
 def trial_seconds(setting: Setting, size_bytes: int) -> float:

@@ -81,6 +81,12 @@ class Network(StrEnum):
 FILE_BYTES_MEAN: Final = 1_562_048
 """Of the files in fractos (2017), and about that of generated ones."""
 
+
+def files_in(size_bytes: int) -> int:
+    """Number of files of a generated data set of this size; an estimate for other data sets."""
+    return max(1, round(size_bytes / FILE_BYTES_MEAN))
+
+
 DRAIN_BYTES: Final = 400_000_000
 """More than the burst of an execution environment, some 300 MiB."""
 

@@ -6,13 +6,11 @@ import time
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import RunningDigest, digest_of
+from bucketsum.sweep.objects import chunks_of
 from bucketsum.sweep.transfers.model import Destination
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
-
-_READ_BYTES: Final = 1024 * 1024
 
 
 class Sink:
@@ -80,18 +78,12 @@ class FileSink(Sink):
 
     def sha1(self) -> str | None:
         """Read the file."""
-        return digest_of(_chunks_of(self.path)).sha1
+        return digest_of(chunks_of(self.path)).sha1
 
     def _take(self, data: bytes) -> None:
         view = memoryview(data)
         while view:
             view = view[self._file.write(view) :]
-
-
-def _chunks_of(path: Path) -> Iterator[bytes]:
-    with path.open("rb") as file:
-        while chunk := file.read(_READ_BYTES):
-            yield chunk
 
 
 _SINKS: Final = {

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.sweep.objects import file_key
 from bucketsum.sweep.parameters import read_policy
-from bucketsum.sweep.transfers.clients import Access, new_client, object_at
+from bucketsum.sweep.probe import object_at
+from bucketsum.sweep.transfers.clients import Access, new_client
 from bucketsum.sweep.transfers.data_set import WARM_UP_CONTENT, WARM_UP_NAME
 from bucketsum.sweep.transfers.model import (
     DRAIN_BYTES,

@@ -138,10 +138,6 @@ class FetchWorkload(Workload):
             medians |= {"sum_ms": sum(sides), "max_ms": max(sides)}
         return medians
 
-    def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - none is
-        """The template has no parameter for a schedule."""
-        return False
-
 
 def _parts_of(archive: GeneratedArchive) -> Iterator[bytes]:
     return in_parts(archive.chunks())

@@ -93,8 +93,8 @@ class Workload(ABC):
         return {}
 
     def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - a default
-        """Whether the template has parameters for all of *setting*."""
-        return True
+        """Whether the template has parameters for all of *setting*; not if it is `undeployable`."""
+        return not self.undeployable
 
     def template_parameters(self, setting: Setting, storage_mb: int) -> Mapping[str, Value]:  # noqa: ARG002 - a default
         """Values of the template's parameters besides memory, chunk size and streams."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.objects import Generated, in_parts
+from bucketsum.sweep.objects import DataFile, Generated, in_parts
 from bucketsum.sweep.parameters import Parameter
 from bucketsum.sweep.record_store.layouts import (
     GAPS,
+    INDEX_NAME,
     KIB,
     MIB,
     ON_DISK,
@@ -19,6 +21,7 @@ from bucketsum.sweep.record_store.layouts import (
     WITH_BLOCKS,
     WITHOUT_CONNECTIONS,
     Layout,
+    record_name,
 )
 from bucketsum.sweep.workloads.protocol import Workload
 
@@ -28,7 +31,7 @@ from bucketsum.sweep.workloads.protocol import Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bucketsum.sweep.objects import DataFile, PlannedObject
+    from bucketsum.sweep.objects import PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic, Value, Variant
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
@@ -110,10 +113,14 @@ class RecordsWorkload(Workload):
 
     def files(self, size_bytes: int) -> Iterator[DataFile]:
         """The index, and a sample of the records as objects of their own."""
-        from bucketsum.sweep.record_store.data_files import data_files
-        from bucketsum.sweep.record_store.data_set import DataSet
+        from bucketsum.sweep.record_store.data_set import DataSet, id_in
+        from bucketsum.sweep.record_store.index import ENTRY_BYTES, index_bytes
 
-        return data_files(DataSet(size_bytes))
+        data_set = DataSet(size_bytes)
+        index_size = data_set.records * ENTRY_BYTES
+        yield DataFile(INDEX_NAME, index_size, lambda: in_parts([index_bytes(data_set)]))
+        for record in data_set.sample(SAMPLED_RECORDS):
+            yield DataFile(record_name(id_in(record)), len(record), partial(list, [record]))
 
     def prepare(self, size_bytes: int) -> None:
         """Write the sampled records to the table of `RECORDS_TABLE`, if there is one."""
@@ -150,10 +157,6 @@ class RecordsWorkload(Workload):
             for name in self.statistic_names
         }
         return {name: _middle(of_name) for name, of_name in values.items() if of_name}
-
-    def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - as the protocol
-        """The template has no parameter for any of it."""
-        return False
 
 
 def _middle(values: Sequence[Statistic]) -> Statistic:

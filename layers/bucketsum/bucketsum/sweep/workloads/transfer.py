@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum.sweep.objects import Generated
-from bucketsum.sweep.transfers.duration import files_in, trial_seconds
+from bucketsum.sweep.transfers.duration import trial_seconds
 from bucketsum.sweep.transfers.model import (
     CLIENT,
     DESTINATION,
@@ -21,6 +21,7 @@ from bucketsum.sweep.transfers.model import (
     Pattern,
     PatternName,
     Start,
+    files_in,
 )
 from bucketsum.sweep.workloads.protocol import Workload
 
@@ -113,10 +114,6 @@ class TransferWorkload(Workload):
         return {
             "files": own[0]["files"], "threads": own[0]["threads"], **file_statistics(times)
         }  # fmt: skip
-
-    def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - as the protocol
-        """No parameter of the template deploys a transfer."""
-        return False
 
 
 def _no_room(setting: Setting, size_bytes: int, storage_mb: int) -> str | None:
