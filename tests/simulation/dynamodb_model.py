@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.simulation.network import Network
-from tests.support.conditions import ConditionalCheckFailedException, check_failed, holds
+from tests.support.expressions import (
+    ConditionalCheckFailedException,
+    check_failed,
+    holds,
+    updated,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -25,7 +29,6 @@ STALE_SECONDS: Final = 1.0
 """An eventually consistent read is at most this old."""
 
 _KEYS: Final = {DIGESTS: ("object", "entry"), BACKFILLS: ("backfill", "item")}
-_ASSIGNMENT: Final = re.compile(r"(#?\w+) = (:\w+)")
 
 
 class DynamoDb:
@@ -79,7 +82,7 @@ class DynamoDb:
         """See DynamoDB's UpdateItem: SET and REMOVE, or ADD of numbers."""
 
         def changed(before: Item | None) -> Item:
-            return _updated({**(before or request["Key"])}, request)
+            return updated({**(before or request["Key"])}, request)
 
         item = self._write("UpdateItem", request, request["Key"], changed)
         return {"Attributes": item}
@@ -163,20 +166,3 @@ class DynamoDb:
 def _key_in(table: str, item: Item) -> Key:
     partition, sort = _KEYS[table]
     return item[partition]["S"], item[sort]["S"]
-
-
-def _updated(item: Item, request: dict[str, Any]) -> Item:
-    names = request.get("ExpressionAttributeNames", {})
-    values = request.get("ExpressionAttributeValues", {})
-    expression: str = request["UpdateExpression"]
-    if expression.startswith("ADD "):
-        for name, value in re.findall(r"(\w+) (:\w+)", expression.removeprefix("ADD ")):
-            total = int(item.get(name, {"N": "0"})["N"]) + int(values[value]["N"])
-            item[name] = {"N": str(total)}
-        return item
-    assigned, _, removed = expression.partition(" REMOVE ")
-    for name, value in _ASSIGNMENT.findall(assigned):
-        item[names.get(name, name)] = values[value]
-    for name in filter(None, removed.split(", ")):
-        item.pop(names.get(name, name), None)
-    return item

@@ -14,8 +14,8 @@ from tests.simulation.planted_bugs import (
     first_violation,
 )
 from tests.simulation.scenario import simulate
-from tests.support.conditions import condition_of
 from tests.support.documents import Document
+from tests.support.expressions import condition_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import re
 from copy import deepcopy
 from types import SimpleNamespace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
-from tests.support.conditions import ConditionalCheckFailedException, check_failed, holds
+from tests.support.expressions import (
+    ConditionalCheckFailedException,
+    check_failed,
+    holds,
+    updated,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-_ASSIGNMENT: Final = re.compile(r"(#\w+) = (:\w+)")
 
 
 class FakeDynamoDb:
@@ -28,6 +30,12 @@ class FakeDynamoDb:
         item = self.items.get(_key_of(request["Key"]))
         return {"Item": deepcopy(item)} if item else {}
 
+    def batch_get_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
+        """See DynamoDB's BatchGetItem."""
+        [(table, wanted)] = request["RequestItems"].items()
+        items = [self.items.get(_key_of(key)) for key in wanted["Keys"]]
+        return {"Responses": {table: deepcopy([item for item in items if item])}}
+
     def put_item(self, **request: Any) -> None:  # noqa: ANN401 - as botocore's
         """See DynamoDB's PutItem."""
         key = _key_of(request["Item"])
@@ -41,18 +49,11 @@ class FakeDynamoDb:
         self.items.pop(key, None)
 
     def update_item(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401 - as botocore's
-        """See DynamoDB's UpdateItem: SET of attributes to values, then REMOVE of attributes."""
+        """See DynamoDB's UpdateItem."""
         key = _key_of(request["Key"])
         self._check("UpdateItem", key, request)
-        names = request["ExpressionAttributeNames"]
-        item = {**self.items.get(key, request["Key"])}
-        assigned, _, removed = request["UpdateExpression"].partition(" REMOVE ")
-        for name, value in _ASSIGNMENT.findall(assigned):
-            item[names[name]] = request["ExpressionAttributeValues"][value]
-        for name in filter(None, removed.split(", ")):
-            item.pop(names[name], None)
-        self.items[key] = item
-        return {"Attributes": deepcopy(item)}
+        self.items[key] = updated({**self.items.get(key, request["Key"])}, request)
+        return {"Attributes": deepcopy(self.items[key])}
 
     def get_paginator(self, operation: str) -> FakeDynamoDb:
         """The paginator of Query, which is this fake itself."""

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import hashlib
-import uuid
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Final
 
-import boto3
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from moto import mock_aws
-from tests.support.sam_template import create_table
+from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.settings import SETTINGS
 
 from bucketsum.backfill.listed_batch import ListedBatchHasher
@@ -30,7 +27,7 @@ from bucketsum.outcome import Outcome
 from bucketsum.s3.source import OpenObject
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator
 
 BUCKET: Final = "inbox"
 DEADLINE: Final = Deadline(lambda: 900.0)
@@ -161,18 +158,10 @@ class World:
         return self.table.row_at(RowKey(BUCKET, self.bucket.key, "null"))
 
 
-@pytest.fixture(scope="module")
-def dynamodb() -> Iterator[Any]:
-    """A table of digests."""
-    with mock_aws():
-        client = boto3.client("dynamodb", region_name="us-east-1")
-        create_table(client, "DigestsTable", "digests")
-        yield client
-
-
-def world_of(dynamodb: Any) -> World:  # noqa: ANN401 - a client
-    """A new key in the table."""
-    bucket = Bucket(uuid.uuid4().hex)
+def new_world() -> World:
+    """A key without an object, and an empty table."""
+    bucket = Bucket("key")
+    dynamodb: Any = FakeDynamoDb()
     table = DigestsTable(dynamodb, "digests")
     return World(
         bucket, table, ObjectHasher(bucket, table, SETTINGS), Deletions(dynamodb, "digests", 0)
@@ -188,13 +177,13 @@ STEPS: Final = st.lists(st.tuples(st.sampled_from(KINDS), st.integers(0, 5)), ma
 
 @settings(max_examples=60)
 @given(steps=STEPS)
-def test_a_row_is_never_wrong(dynamodb: Any, steps: list[tuple[str, int]]) -> None:  # noqa: ANN401 - a client
+def test_a_row_is_never_wrong(steps: list[tuple[str, int]]) -> None:
     """A digest is of the entity tag beside it, and no event is overtaken by a listing.
 
     At the end, when everything is delivered and listed once more, the row is that of the object
     that exists; of a deleted object it says that it is deleted.
     """
-    world = world_of(dynamodb)
+    world = new_world()
     highest = comparable_sequencer("")
     for step in steps:
         world.take(step)
@@ -219,14 +208,9 @@ def test_a_row_is_never_wrong(dynamodb: Any, steps: list[tuple[str, int]]) -> No
 
 @settings(max_examples=60)
 @given(puts=st.integers(1, 4), heard=st.sets(st.integers(0, 3)), listed=st.integers(0, 3))
-def test_lost_events_are_made_good(
-    dynamodb: Any,  # noqa: ANN401 - a client
-    puts: int,
-    heard: set[int],
-    listed: int,
-) -> None:
+def test_lost_events_are_made_good(puts: int, heard: set[int], listed: int) -> None:
     """Whichever events were lost, a listing brings the row up to date, and is then skipped."""
-    world = world_of(dynamodb)
+    world = new_world()
     for number in range(puts):
         world.bucket.put()
         world.bucket.list()
@@ -253,13 +237,9 @@ def test_lost_events_are_made_good(
 
 
 @pytest.mark.parametrize("hashed_before", [True, False])
-def test_an_object_that_exists_again_is_hashed(
-    dynamodb: Any,  # noqa: ANN401 - a client
-    *,
-    hashed_before: bool,
-) -> None:
+def test_an_object_that_exists_again_is_hashed(*, hashed_before: bool) -> None:
     """It was put after a deletion, and its event was lost: the deletion is not its own."""
-    world = world_of(dynamodb)
+    world = new_world()
     world.bucket.put()
     if hashed_before:
         world.handle_event(0)

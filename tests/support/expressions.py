@@ -1,4 +1,4 @@
-"""DynamoDB's condition expressions, as far as the product uses them."""
+"""DynamoDB's condition and update expressions, as far as the product uses them."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     Condition = Callable[[Item, Callable[[str, Item], Any]], bool]
 
 _TOKEN: Final = re.compile(r"<=|>=|<>|[=<>()]|[#:]?\w+")
+_ASSIGNMENT: Final = re.compile(r"(#?\w+) = (:\w+)")
 _COMPARISONS: Final[dict[str, Callable[[Any, Any], bool]]] = {
     "=": operator.eq,
     "<>": operator.ne,
@@ -95,3 +96,21 @@ def _term(tokens: list[str]) -> Condition:
         return left is not None and right is not None and comparison(left, right)
 
     return compared
+
+
+def updated(item: Item, request: dict[str, Any]) -> Item:
+    """*item* after an UpdateExpression: SET of values and REMOVE, or ADD of numbers."""
+    names = request.get("ExpressionAttributeNames", {})
+    values = request.get("ExpressionAttributeValues", {})
+    expression: str = request["UpdateExpression"]
+    if expression.startswith("ADD "):
+        for name, value in re.findall(r"(\w+) (:\w+)", expression.removeprefix("ADD ")):
+            total = int(item.get(name, {"N": "0"})["N"]) + int(values[value]["N"])
+            item[name] = {"N": str(total)}
+        return item
+    assigned, _, removed = expression.partition(" REMOVE ")
+    for name, value in _ASSIGNMENT.findall(assigned):
+        item[names.get(name, name)] = values[value]
+    for name in filter(None, removed.split(", ")):
+        item.pop(names.get(name, name), None)
+    return item
