@@ -16,16 +16,21 @@ if TYPE_CHECKING:
 as_json: Final = json_option
 
 
-def runs(default: int) -> Callable[[FC], FC]:
-    """The number of runs of each variant."""
+def count(name: str, default: int, text: str, least: int = 1) -> Callable[[FC], FC]:
+    """An integer from *least* on, with the help *text*."""
     return click.option(
-        "--runs",
-        type=click.IntRange(1),
+        name,
+        type=click.IntRange(least),
         default=default,
         show_default=True,
         metavar="N",
-        help="Number of runs of each variant.",
+        help=text,
     )
+
+
+def runs(default: int) -> Callable[[FC], FC]:
+    """The number of runs of each variant."""
+    return count("--runs", default, "Number of runs of each variant.")
 
 
 def write_docs(*files: str) -> Callable[[FC], FC]:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final
 
 import click
+from bench.tables.options import count
 from tests.fuzz.session import CORPUS, Finding, FuzzTarget, findings
 from tests.fuzz.targets import TARGETS
 
@@ -28,22 +29,12 @@ def _command_of(target: FuzzTarget) -> click.Command:
     @click.command(
         target.name, help=(inspect.getdoc(target.check) or "").partition("\n\nRaises:")[0]
     )
-    @click.option(
+    @count(
         "--seconds",
-        type=click.IntRange(1),
-        default=60,
-        show_default=True,
-        metavar="N",
-        help="CPU time in seconds, so that a busy machine checks as many inputs as an idle one.",
+        60,
+        "CPU time in seconds, so that a busy machine checks as many inputs as an idle one.",
     )
-    @click.option(
-        "--seed",
-        type=click.IntRange(0),
-        default=0,
-        show_default=True,
-        metavar="N",
-        help="Seed of the random changes.",
-    )
+    @count("--seed", 0, "Seed of the random changes.", least=0)
     @click.option(
         "--corpus",
         type=click.Path(path_type=Path, file_okay=False),
@@ -62,20 +53,20 @@ def _run(target: FuzzTarget, seconds: int, seed: int, corpus: Path) -> None:
     """Exits with 1 at the first finding, and with 130 after Ctrl-C."""
     resource.setrlimit(resource.RLIMIT_AS, (_MEMORY_BYTES, _MEMORY_BYTES))
     started = time.process_time()
-    count, status = 0, 0
+    cases, status = 0, 0
     results = findings(target, target.inputs(corpus), seed)
     try:
         while time.process_time() - started <= seconds:
             with signals_held():  # an exception could be lost in a generator's clean-up
                 finding = next(results)
-                count += 1
+                cases += 1
             if finding:
-                click.echo(f"{target.name}: case {count} breaks a rule; {_kept(finding, corpus)}")
+                click.echo(f"{target.name}: case {cases} breaks a rule; {_kept(finding, corpus)}")
                 raise SystemExit(1)
     except KeyboardInterrupt:
         status = INTERRUPTED
     duration = f"{time.process_time() - started:,.0f} s of CPU time"
-    click.echo(f"{target.name}: {count} cases from seed {seed}: no rule broken ({duration})")
+    click.echo(f"{target.name}: {cases} cases from seed {seed}: no rule broken ({duration})")
     raise SystemExit(status)
 
 

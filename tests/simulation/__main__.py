@@ -8,6 +8,7 @@ from typing import Final
 
 import click
 from bench.tables.document import write_tables
+from bench.tables.options import count
 from bench.tables.table import Column, Table
 from tests.simulation.planted_bugs import PLANTED_BUGS, SCHEDULES_MAX, first_violation
 from tests.simulation.scenario import simulate
@@ -16,22 +17,8 @@ DOCUMENT: Final = Path(__file__).parents[2] / "bench" / "measured" / "planted_bu
 
 
 @click.command()
-@click.option(
-    "--schedules",
-    type=click.IntRange(1),
-    default=1000,
-    show_default=True,
-    metavar="N",
-    help="Number of schedules; ignored with --planted-bugs.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=0,
-    show_default=True,
-    metavar="N",
-    help="Seed of the first schedule.",
-)
+@count("--schedules", 1000, "Number of schedules; ignored with --planted-bugs.")
+@count("--seed", 0, "Seed of the first schedule.", least=0)
 @click.option("--trace", is_flag=True, help="Print each schedule step by step.")
 @click.option(
     "--planted-bugs",

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 import click
 from bench.sandbox.signals import unwind_on_signals
 from bench.tables.document import write_tables
+from bench.tables.options import count
 from tests.soak.run import Soak
 
 from bucketsum_cli import output
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 _ROOT: Final = Path(__file__).parents[2]
 _DOCUMENT: Final = _ROOT / "bench" / "measured" / "soak.md"
-_OBJECTS: Final = 100_000
 _SHOWN_EVERY_SECONDS: Final = 5.0
 _PROBLEMS_SHOWN: Final = 20
 
@@ -51,22 +51,8 @@ class _Progress:
 
 
 @click.command()
-@click.option(
-    "--objects",
-    type=click.IntRange(1),
-    default=_OBJECTS,
-    show_default=True,
-    metavar="N",
-    help="Number of objects.",
-)
-@click.option(
-    "--seed",
-    type=click.IntRange(0),
-    default=1,
-    show_default=True,
-    metavar="N",
-    help="Seed of the objects and faults.",
-)
+@count("--objects", 100_000, "Number of objects.")
+@count("--seed", 1, "Seed of the objects and faults.", least=0)
 @json_option
 @click.option("--write-docs", is_flag=True, help="Write the result to bench/measured/soak.md.")
 def main(objects: int, seed: int, *, as_json: bool, write_docs: bool) -> None:
