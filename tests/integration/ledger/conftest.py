@@ -1,15 +1,16 @@
-"""Two fakes of DynamoDB: moto, and AWS's own DynamoDB Local if it can run."""
+"""Fakes of DynamoDB: moto, one in memory, and AWS's own DynamoDB Local if it can run."""
 
 from __future__ import annotations
 
 import uuid
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import boto3
 import pytest
 from moto import mock_aws
 from tests.integration.ledger.dynamodb_local import OracleUnavailableError, fetched, started
+from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.programs import is_here
 from tests.support.sam_template import create_table
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-_SERVERS: Final = ["moto", "dynamodb-local"] if is_here("java", "mvn") else ["moto"]
+_ORACLE: Final = ["dynamodb-local"] if is_here("java", "mvn") else []
 
 
 @pytest.fixture(scope="session")
@@ -35,9 +36,7 @@ def dynamodb_local_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield endpoint
 
 
-@pytest.fixture(
-    scope="module", params=["moto", *(["dynamodb-local"] if is_here("java", "mvn") else [])]
-)
+@pytest.fixture(scope="module", params=["moto", *_ORACLE])
 def dynamodb(request: pytest.FixtureRequest) -> Iterator[DynamoDBClient]:
     """A client of a DynamoDB that keeps what it is sent."""
     if request.param == "dynamodb-local":
@@ -48,11 +47,25 @@ def dynamodb(request: pytest.FixtureRequest) -> Iterator[DynamoDBClient]:
         yield boto3.client("dynamodb")
 
 
+@pytest.fixture(scope="module", params=["memory", *_ORACLE])
+def prompt_dynamodb(request: pytest.FixtureRequest) -> tuple[DynamoDBClient, str]:
+    """A client and its table, for thousands of requests, each of which takes moto 5 ms."""
+    if request.param == "memory":
+        return cast("DynamoDBClient", FakeDynamoDb()), "digests"
+    endpoint = request.getfixturevalue("dynamodb_local_endpoint")
+    client = boto3.client("dynamodb", endpoint_url=endpoint)
+    return client, _new_table(client)
+
+
 @pytest.fixture(scope="module")
 def digests_table(dynamodb: DynamoDBClient) -> str:
     """A new table with the keys and indexes that template.yaml gives it."""
+    return _new_table(dynamodb)
+
+
+def _new_table(client: DynamoDBClient) -> str:
     name = f"digests-{uuid.uuid4().hex}"
-    create_table(dynamodb, "DigestsTable", name)
+    create_table(client, "DigestsTable", name)
     return name
 
 

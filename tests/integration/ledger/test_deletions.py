@@ -196,8 +196,7 @@ def recorded(dynamodb: DynamoDBClient, table: str, row_key: RowKey) -> tuple[Any
 @settings(max_examples=150, phases=(Phase.generate,))  # in a large table, shrinking takes long
 @given(data=st.data(), versioned=st.booleans(), actions=ACTIONS)
 def test_the_end_never_depends_on_the_order(
-    dynamodb: DynamoDBClient,
-    digests_table: str,
+    prompt_dynamodb: tuple[DynamoDBClient, str],
     data: st.DataObject,
     actions: list[str],
     *,
@@ -220,12 +219,12 @@ def test_the_end_never_depends_on_the_order(
     order = data.draw(st.permutations([*history.events, *again]))
     archived = {event.etag or "" for event in created if "archived" in (event.etag or "")}
     early = data.draw(st.sets(st.sampled_from(sorted(restored)))) if restored else set()
-    hasher = function(dynamodb, digests_table, FakeS3(missed, archived - early))
+    hasher = function(*prompt_dynamodb, FakeS3(missed, archived - early))
     for event in order:
         hasher.handle(event)
     ends = expected(history, missed, restored)
     for entry, end in ends.items():
-        assert recorded(dynamodb, digests_table, RowKey(BUCKET, history.key, entry)) == end
+        assert recorded(*prompt_dynamodb, RowKey(BUCKET, history.key, entry)) == end
     rows = hasher.table.rows_at(RowKey(BUCKET, history.key, entry) for entry in ends)
     exist = {row_key.entry for row_key, each in rows.items() if not each.deletion}
     assert exist == set(history.existing)

@@ -142,8 +142,11 @@ def expected_of(held: Row | None, event: Row) -> WriteResult:
 
 
 @given(events=EVENTS)
-def test_newest_wins_in_any_order(ledger: DigestsTable, events: list[tuple[str, Status]]) -> None:
+def test_newest_wins_in_any_order(
+    prompt_dynamodb: tuple[DynamoDBClient, str], events: list[tuple[str, Status]]
+) -> None:
     """In any order of events, the newest is recorded in the end."""
+    ledger = DigestsTable(*prompt_dynamodb)
     key = fresh_key()
     held: Row | None = None
     for number, (sequencer, status) in enumerate(events):
