@@ -132,15 +132,15 @@ def test_an_attachment_of_created_objects_alone_is_incomplete(run: Run, serving:
 
 
 def test_a_lost_queue_policy_is_a_problem(run: Run, serving: Stack) -> None:
-    """The queue does not admit the attached bucket."""
+    """The queue's policy does not allow the attached bucket."""
     admit(serving, INBOX_ARN)
-    assert problems(run) == {INBOX: [], PHOTOS: ["the queue does not admit it"]}
+    assert problems(run) == {INBOX: [], PHOTOS: ["the queue's policy does not allow it"]}
 
 
 def test_a_lost_permission_is_a_problem(run: Run, serving: Stack) -> None:
     """The role may read the stack's own bucket only."""
     permit(serving, INBOX_ARN)
-    assert problems(run) == {INBOX: [], PHOTOS: ["the hasher may not read it"]}
+    assert problems(run) == {INBOX: [], PHOTOS: ["the hasher is not allowed to read it"]}
 
 
 def test_a_deleted_bucket_is_a_problem(run: Run, serving: Stack) -> None:
@@ -150,19 +150,22 @@ def test_a_deleted_bucket_is_a_problem(run: Run, serving: Stack) -> None:
 
 
 def test_each_part_of_the_path_through_eventbridge_is_checked(run: Run, serving: Stack) -> None:
-    """EventBridge is off, the queue does not admit the rule; the rule and the role are there."""
+    """EventBridge is off, the queue does not allow the rule; the rule and the role are there."""
     assert run("attach", PHOTOS, "--via", "eventbridge", "--deploy").status in (0, 2)
     serving.client("s3").put_bucket_notification_configuration(
         Bucket=PHOTOS, NotificationConfiguration={}
     )
-    assert problems(run)[PHOTOS] == ["EventBridge is off", "the queue does not admit the rule"]
+    assert problems(run)[PHOTOS] == [
+        "EventBridge is off",
+        "the queue's policy does not allow the rule",
+    ]
     events = boto3.client("events")
     [rule] = events.list_rules()["Rules"]
     older = json.loads(rule["EventPattern"]) | {"detail-type": ["Object Created"]}
     events.put_rule(Name=rule["Name"], EventPattern=json.dumps(older))
-    assert "the rule has no deletions and restores: deploy the stack again" in problems(run)[PHOTOS]
+    assert "the rule lacks deletions and restores: deploy the stack again" in problems(run)[PHOTOS]
     events.disable_rule(Name=rule["Name"])
-    assert "no rule that is on has it" in problems(run)[PHOTOS]
+    assert "no enabled rule includes it" in problems(run)[PHOTOS]
 
 
 OTHER = "other"

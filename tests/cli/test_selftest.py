@@ -353,7 +353,7 @@ BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
     ("concurrency", change_answer("GetAccountSettings", FEW), "failed", "deploy with Maximum"),
     ("concurrency", change_answer("ListEventSourceMappings", NO_MAXIMUM), "warning", "no max"),
     ("notification", change_queue("QueueArn", "arn:r"), "failed", "does not notify the"),
-    ("notification", change_queue("Policy", "{}"), "failed", "does not admit the bucket"),
+    ("notification", change_queue("Policy", "{}"), "failed", "does not allow the bucket"),
     ("alarms", change_answer("DescribeAlarms", {"MetricAlarms": []}), "failed", "BacklogAlarm"),
     ("alarms", change_answer("DescribeAlarms", SILENT_ALARMS), "warning", "AlarmTopicArn"),
     ("empty", change(hashes=False), "failed", "no row"),

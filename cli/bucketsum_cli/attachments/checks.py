@@ -132,21 +132,21 @@ def _attachment(stack: Stack, bucket: str, via: Via, permissions: Permissions) -
         parts = {
             "no notification of created objects": CREATED not in missing,
             lost: not missing or CREATED in missing,
-            "the queue does not admit it": permissions.admits("s3.amazonaws.com", arn),
+            "the queue's policy does not allow it": permissions.admits("s3.amazonaws.com", arn),
         }
     else:
         keys = ("all keys",)
         rule = permissions.rule_arn
         parts = {
             "EventBridge is off": sends_to_eventbridge(configuration),
-            "no rule that is on has it": arn in permissions.rule_buckets,
-            "the rule has no deletions and restores: deploy the stack again": (
+            "no enabled rule includes it": arn in permissions.rule_buckets,
+            "the rule lacks deletions and restores: deploy the stack again": (
                 set(DETAIL_TYPES) <= set(permissions.rule_events) or not permissions.rule_events
             ),
-            "the queue does not admit the rule": rule is not None
+            "the queue's policy does not allow the rule": rule is not None
             and permissions.admits("events.amazonaws.com", rule),
         }
-    parts["the hasher may not read it"] = permissions.may_read(arn)
+    parts["the hasher is not allowed to read it"] = permissions.may_read(arn)
     problems = tuple(problem for problem, is_there in parts.items() if not is_there)
     return Attachment(bucket, via, keys, problems)
 

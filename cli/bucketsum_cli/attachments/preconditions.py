@@ -31,7 +31,7 @@ def check_bucket(stack: Stack, bucket: str) -> None:
     """
     if bucket == stack.bucket and not ServedBuckets.of(stack.parameters).existing:
         raise CannotDoError(
-            f"the stack {stack.name} created {bucket}, which is served as long as the stack exists"
+            f"the stack {stack.name} created {bucket}, and always hashes its objects"
         )
     try:
         answer = stack.client("s3").head_bucket(Bucket=bucket)

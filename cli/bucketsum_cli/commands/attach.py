@@ -131,6 +131,6 @@ def _require_admission(
         return
     command = deploy_command(stack, values)
     raise CannotDoError(
-        f"the stack {stack.name} does not admit {bucket} yet: run `{command}`, then this command "
+        f"the stack {stack.name} does not allow {bucket} yet: run `{command}`, then this command "
         "again" + (", or add --deploy" if known else "; its template is older than this command")
     )

@@ -149,7 +149,7 @@ def _unreadable(scratch: Scratch) -> Finding:
         return known_difference(detail) if scratch.stack.connection.is_local else failed(detail)
     scratch.send_again(row)
     if scratch.object_line(row.key, "unreadable", count=2) is None:
-        return failed("sent again, it was not tried again within the time")
+        return failed("its event was sent again, but it was not tried again within the time")
     return passed(row.reason or "")
 
 

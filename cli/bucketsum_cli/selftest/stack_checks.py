@@ -105,10 +105,10 @@ def _notification(scratch: Scratch) -> Finding:
     others = senders & {"events.amazonaws.com", "sns.amazonaws.com"}
     if attributes["QueueArn"] not in queues:
         if others:
-            return passed(f"through {', '.join(others)}; odd-key proves its encoding of keys")
+            return passed(f"through {', '.join(others)}; the check odd-key tests its key encoding")
         return failed("the bucket does not notify the arrivals queue")
     if not _admits_bucket(statements, scratch.stack.bucket):
-        return failed("the policy of the arrivals queue does not admit the bucket")
+        return failed("the policy of the arrivals queue does not allow the bucket")
     return passed()
 
 

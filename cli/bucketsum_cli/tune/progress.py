@@ -141,7 +141,7 @@ def _wait_for_clean_up(sweeper: Sweeper, run_id: str) -> None:
     elif run.status is RunStatus.RUNNING:
         note(f"the clean-up is not confirmed yet; check with {show_command(sweeper, run_id)}")
     else:
-        note(f"{run.status}; {show_command(sweeper, run_id)} shows the samples until then")
+        note(f"{run.status}; {show_command(sweeper, run_id)} shows the samples taken so far")
 
 
 def settled_run(sweeper: Sweeper, run_id: str) -> Run | None:

@@ -113,7 +113,7 @@ def start(
 def _require_served(stack: Stack, bucket: str) -> None:
     if not serves(stack, bucket):
         raise CannotDoError(
-            f"{bucket} is not a bucket of the stack {stack.name}, so its functions may not read "
+            f"{bucket} is not a bucket of the stack {stack.name}, so its functions cannot read "
             f"it; attach it first: `bucketsum attach {bucket}`"
         )
 

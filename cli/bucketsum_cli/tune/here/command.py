@@ -110,7 +110,7 @@ def _follow(sweep: HereSweep) -> None:
                 samples.append(sample)
                 bars.update(samples)
     except KeyboardInterrupt:
-        note(f"stopped; `bucketsum tune show {sweep.run_id}` shows the samples until then")
+        note(f"stopped; `bucketsum tune show {sweep.run_id}` shows the samples taken so far")
         raise SystemExit(INTERRUPTED) from None
 
 
