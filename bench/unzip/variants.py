@@ -18,7 +18,7 @@ from typing import IO, TYPE_CHECKING, Final
 
 from bench.tables.process import Meter
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import Engine, Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -88,7 +88,8 @@ def _bucketsum(mode: Mode, engine: Engine, threads: int, archive: Path, folder: 
             file.seek(offset)
             return file.read(length)
 
-    reader = ArchiveReader(mode, _LIMITS, (), threads, folder, engine, second_core=threads > 1)
+    settings = ArchiveSettings(mode, _LIMITS, threads=threads, second_core=threads > 1)
+    reader = ArchiveReader(settings, folder, engine)
     opened = reader.open(read, archive.stat().st_size)
     for _ in opened.members(_chunks(archive), RunningDigest()):
         continue

@@ -40,12 +40,11 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
-    from bucketsum.archives.values import Mode
+    from bucketsum.archives.values import ArchiveSettings, Mode
     from bucketsum.backfill.listed_batch import ListedBatchHasher
     from bucketsum.dead_letters import ReceivedMessage
     from bucketsum.deletions import Deletions
     from bucketsum.digest_rows import Row
-    from bucketsum.settings import ArchiveSettings
 
 SETTINGS: Final = Settings.from_env(os.environ)
 (_BACKFILLS_TABLE,) = needed(os.environ, "BACKFILLS_TABLE")
@@ -74,13 +73,7 @@ def _archive_hasher(settings: ArchiveSettings | None) -> ArchiveHasher | None:
     from bucketsum.archives.reader import ArchiveReader  # noqa: PLC0415 - as said
 
     return ArchiveHasher(
-        reader=ArchiveReader(
-            settings.mode,
-            settings.limits,
-            settings.suffixes,
-            settings.threads,
-            second_core=settings.second_core,
-        ),
+        reader=ArchiveReader(settings),
         s3=_S3,
         rows=MemberRows(_DYNAMODB, SETTINGS.digests_table),
         extra_algorithms=SETTINGS.extra_algorithms,
@@ -110,8 +103,9 @@ class _LongObjects:
 
 
 _TABLE: Final = DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)
+_SOURCE: Final = reader(_S3, SETTINGS.chunk_bytes, SETTINGS.read_policy.plan_for, os.environ)
 _HASHER: Final = ObjectHasher(
-    source=reader(_S3, SETTINGS.chunk_bytes, SETTINGS.read_policy.plan_for, os.environ),
+    source=_SOURCE,
     table=_TABLE,
     settings=SETTINGS,
     archives=_archive_hasher(SETTINGS.archives),
@@ -137,7 +131,7 @@ def _handled(event: ObjectEvent, deadline: Deadline) -> HashResult:
     return hash_restored(event, _TABLE, _HASHER, deadline)
 
 
-_NETWORK: Final = network_of(_S3, _DYNAMODB, _TABLE, SETTINGS.chunk_bytes, os.environ)
+_NETWORK: Final = network_of(_SOURCE, _S3, _DYNAMODB, _TABLE)
 _SMALL_OBJECTS: Final = SmallObjectHasher(_NETWORK, _HASHER, SETTINGS) if _NETWORK else None
 _BATCH: Final = BatchHasher(_handled, SETTINGS, small_objects=_SMALL_OBJECTS)
 

@@ -9,7 +9,7 @@ from unittest.mock import patch
 from tests.support.sha1 import sha1_of
 
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import Engine, Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -39,12 +39,14 @@ class Read:
         engine: Engine = Engine.ISAL,
     ) -> None:
         limits = limits or Limits()
-        reader = ArchiveReader(mode, limits, (".zip", ".jar"), 2, root, engine)
+        settings = ArchiveSettings(mode, limits, (".zip", ".jar"))
+        reader = ArchiveReader(settings, root, engine)
         self.contents, self.members, self.sha1 = _read(reader, data, chunk_bytes)
         assert self.sha1 == sha1_of(data), "an archive's own SHA-1 is always right"
         if mode is Mode.STREAM:
             with patch("bucketsum.archives.member.BACKGROUND_FROM_BYTES", 1):
-                beside = _read(replace(reader, second_core=True), data, chunk_bytes)
+                two_cores = replace(reader, settings=replace(settings, second_core=True))
+                beside = _read(two_cores, data, chunk_bytes)
             assert beside == (self.contents, self.members, self.sha1), (
                 "a second core changes nothing"
             )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from tests.support.sha1 import sha1_of
 
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import ArchiveStatus, Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from bucketsum.digest_rows import ArchiveRecord
 
 LIMITS: Final = Limits(members=200, total_bytes=1 << 20, ratio=50, window_bytes=1 << 20, depth=1)
-_READER: Final = ArchiveReader(Mode.STREAM, LIMITS, (".zip", "z"))
+_READER: Final = ArchiveReader(ArchiveSettings(Mode.STREAM, LIMITS, (".zip", "z")))
 
 
 def read_stream(

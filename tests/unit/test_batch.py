@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tests.support.events import TEST_EVENT, message_of
 from tests.support.settings import SETTINGS
 
-from bucketsum.archives.values import Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, Limits, Mode
 from bucketsum.batch import LARGE_BYTES, BatchHasher, MessageResult
 from bucketsum.dead_letters import ReceivedMessage
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS, Deadline
@@ -22,7 +22,6 @@ from bucketsum.errors import Deferred, MalformedMessage, SourceUnavailable
 from bucketsum.object_events import ObjectCreated
 from bucketsum.outcome import HashResult, Outcome
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
-from bucketsum.settings import ArchiveSettings
 
 if TYPE_CHECKING:
     from collections.abc import Callable

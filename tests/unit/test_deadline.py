@@ -8,7 +8,7 @@ import pytest
 from tests.support.zip_maker import archive_of, named
 
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import ArchiveStatus, Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Mode
 from bucketsum.deadline import MEMBERS_STOP_SECONDS, STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import OutOfTime
@@ -97,7 +97,7 @@ class Slow:
 
     def read(self) -> ArchiveRecord:
         """Read the archive as the hash path does."""
-        archive = ArchiveReader(Mode.STREAM, Limits()).open(
+        archive = ArchiveReader(ArchiveSettings(Mode.STREAM)).open(
             lambda offset, length: ARCHIVE[offset : offset + length], len(ARCHIVE)
         )
         members = archive.members(self._chunks, RunningDigest(), self._chunks.allow_members)

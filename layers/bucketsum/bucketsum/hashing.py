@@ -130,7 +130,8 @@ class ObjectHasher:
         return HashResult(created, Outcome.UNCHANGED) if row.status is Status.HASHED else None
 
     def _as_archive(self, created: ObjectCreated) -> ArchiveHasher | None:
-        return self._archives if self._archives and self._archives.takes(created) else None
+        archives = self._archives
+        return archives if archives and archives.reader.settings.takes(created.key) else None
 
     def _hashed_or_handed_over(
         self, created: ObjectCreated, deadline: Deadline, seen: Row | None, source: Source
@@ -149,7 +150,7 @@ class ObjectHasher:
             raise OutOfTime(f"{reason}, and there is no queue of long objects")
         mode = None
         if archives := self._as_archive(created):
-            mode = archives.reader.mode
+            mode = archives.reader.settings.mode
             archives.rows.remove_older(unreadable_row(created, None, self._settings))
         self._long_objects.begin(created, created.etag, mode, seen)
         return HashResult(created, Outcome.LONG, reason=reason)

@@ -12,13 +12,12 @@ from bucketsum.row_requests import PutItemRequests
 from bucketsum.s3.botocore_reader import BotocoreReader
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.digests_table import DigestsTable
     from bucketsum.s3.curl_connections import Connections
+    from bucketsum.s3.curl_reader import CurlReader
     from bucketsum.s3.curl_setup import SignedUrls
     from bucketsum.s3.source import Source
 
@@ -41,34 +40,25 @@ class Network:
 
 
 def network_of(
-    s3: S3Client,
-    dynamodb: DynamoDBClient,
-    table: DigestsTable,
-    chunk_bytes: int,
-    env: Mapping[str, str],
+    source: CurlReader | BotocoreReader, s3: S3Client, dynamodb: DynamoDBClient, table: DigestsTable
 ) -> Network | None:
-    """The network as *s3* and *dynamodb* use it; None if only botocore can use it.
+    """The network as *source* uses it; None if only botocore can use it.
 
     Args:
+        source: Reads objects with *s3*.
         s3: Configured with `CLIENT_CONFIG`.
         dynamodb: Writes to the same table.
         table: Its rows are written.
-        chunk_bytes: Bytes that botocore reads at a time.
-        env: As for `s3.reader.reader`.
     """
-    try:
-        # Imported here: the layer has no pycurl for python3.11, whose Amazon Linux is too old.
-        from bucketsum.s3.curl_connections import Connections  # noqa: PLC0415 - as said
-    except ImportError:
+    if isinstance(source, BotocoreReader):
         return None
-    from bucketsum.s3.curl_setup import SignedUrls, transport_config  # noqa: PLC0415 - as said
+    # Imported here: the layer has no pycurl for python3.11, whose Amazon Linux is too old.
+    from bucketsum.s3.curl_connections import Connections  # noqa: PLC0415 - as said
 
-    config = transport_config(s3, env)
     rows = PutItemRequests.of(table, dynamodb, credentials())
     same_proxies = get_environ_proxies(s3.meta.endpoint_url) == get_environ_proxies(
         dynamodb.meta.endpoint_url
     )
-    if config is None or rows is None or not same_proxies:
+    if rows is None or not same_proxies:
         return None
-    urls = SignedUrls(s3, credentials())
-    return Network(Connections(config), urls, rows, BotocoreReader(s3, chunk_bytes))
+    return Network(Connections(source.config), source.urls, rows, source.fallback)

@@ -67,36 +67,15 @@ def _names_in(envelope: Mapping[str, Any]) -> list[str]:
 class _Paths(NamedTuple):
     """Places of an event's fields; keys are encoded in native notifications only."""
 
-    bucket: str
-    key: str
+    parent: str
     version_id: str
     etag: str
-    size: str
-    sequencer: str
     time: str
     key_is_encoded: bool
 
 
-_NATIVE: Final = _Paths(
-    bucket="s3.bucket.name",
-    key="s3.object.key",
-    version_id="s3.object.versionId",
-    etag="s3.object.eTag",
-    size="s3.object.size",
-    sequencer="s3.object.sequencer",
-    time="eventTime",
-    key_is_encoded=True,
-)
-_EVENTBRIDGE: Final = _Paths(
-    bucket="detail.bucket.name",
-    key="detail.object.key",
-    version_id="detail.object.version-id",
-    etag="detail.object.etag",
-    size="detail.object.size",
-    sequencer="detail.object.sequencer",
-    time="time",
-    key_is_encoded=False,
-)
+_NATIVE: Final = _Paths("s3", "versionId", "eTag", "eventTime", key_is_encoded=True)
+_EVENTBRIDGE: Final = _Paths("detail", "version-id", "etag", "time", key_is_encoded=False)
 _NATIVE_DELETIONS: Final = {
     "ObjectRemoved": DeletedBy.REQUEST,
     "LifecycleExpiration": DeletedBy.LIFECYCLE,
@@ -143,12 +122,9 @@ def _from_eventbridge(event: Mapping[str, Any]) -> ObjectEvent:
 
 def _created(source: Mapping[str, Any], at: _Paths) -> ObjectCreated:
     return ObjectCreated(
-        bucket=bucket_name(text_at(source, at.bucket)),
-        key=_key(source, at),
-        version_id=optional_opaque_at(source, at.version_id),
-        etag=optional_opaque_at(source, at.etag),
-        size_bytes=size_at(source, at.size),
-        sequencer=_sequencer(text_at(source, at.sequencer)),
+        *_version(source, at),
+        *_content(source, at),
+        sequencer=_sequencer(source, at),
         event_time=moment_at(source, at.time),
     )
 
@@ -157,30 +133,32 @@ def _deleted(
     source: Mapping[str, Any], at: _Paths, deleted_by: DeletedBy, *, is_marker: bool
 ) -> ObjectDeleted:
     return ObjectDeleted(
-        bucket=bucket_name(text_at(source, at.bucket)),
-        key=_key(source, at),
-        version_id=optional_opaque_at(source, at.version_id),
+        *_version(source, at),
         is_marker=is_marker,
         deleted_by=deleted_by,
-        sequencer=_sequencer(text_at(source, at.sequencer)),
+        sequencer=_sequencer(source, at),
         event_time=moment_at(source, at.time),
     )
 
 
 def _restored(source: Mapping[str, Any], at: _Paths) -> ObjectRestored:
     return ObjectRestored(
-        bucket=bucket_name(text_at(source, at.bucket)),
-        key=_key(source, at),
-        version_id=optional_opaque_at(source, at.version_id),
-        etag=optional_opaque_at(source, at.etag),
-        size_bytes=size_at(source, at.size),
-        event_time=moment_at(source, at.time),
+        *_version(source, at), *_content(source, at), event_time=moment_at(source, at.time)
     )
 
 
-def _key(source: Mapping[str, Any], at: _Paths) -> str:
-    key = text_at(source, at.key)
-    return object_key(_decoded(key) if at.key_is_encoded else key)
+def _version(source: Mapping[str, Any], at: _Paths) -> tuple[str, str, str | None]:
+    """Bucket, key and version id."""
+    bucket = bucket_name(text_at(source, f"{at.parent}.bucket.name"))
+    key = text_at(source, f"{at.parent}.object.key")
+    key = object_key(_decoded(key) if at.key_is_encoded else key)
+    return bucket, key, optional_opaque_at(source, f"{at.parent}.object.{at.version_id}")
+
+
+def _content(source: Mapping[str, Any], at: _Paths) -> tuple[str | None, int]:
+    """Entity tag and size."""
+    etag = optional_opaque_at(source, f"{at.parent}.object.{at.etag}")
+    return etag, size_at(source, f"{at.parent}.object.size")
 
 
 def _decoded(key: str) -> str:
@@ -190,7 +168,8 @@ def _decoded(key: str) -> str:
         raise MalformedMessage(f"the key {shown(key)} does not decode to UTF-8") from error
 
 
-def _sequencer(text: str) -> str:
+def _sequencer(source: Mapping[str, Any], at: _Paths) -> str:
+    text = text_at(source, f"{at.parent}.object.sequencer")
     if not _SEQUENCER.fullmatch(text):
         raise MalformedMessage(f"the sequencer {shown(text)} is not 1 to 32 hexadecimal digits")
     return text.upper()

@@ -15,22 +15,31 @@ class DeletedBy(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectCreated:
-    """One created object, as its event describes it.
+class _Version:
+    """The version of an object that an event is about.
 
     Attributes:
         bucket: Bucket name; never an ARN.
         key: Object key, decoded; 1 to 1,024 bytes of UTF-8.
         version_id: Version of the object, or None if the bucket keeps no versions.
+    """
+
+    bucket: str
+    key: str
+    version_id: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectCreated(_Version):
+    """One created object, as its event describes it.
+
+    Attributes:
         etag: Entity tag without quotes, or None if the event has none.
         size_bytes: Size of the object.
         sequencer: Upper-case hexadecimal; orders the events of one key.
         event_time: Time at which S3 created the object, ISO 8601 in UTC.
     """
 
-    bucket: str
-    key: str
-    version_id: str | None
     etag: str | None
     size_bytes: int
     sequencer: str
@@ -38,22 +47,16 @@ class ObjectCreated:
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectDeleted:
+class ObjectDeleted(_Version):
     """A deleted version, or a new delete marker, as its event describes it.
 
     Attributes:
-        bucket: Bucket name; never an ARN.
-        key: Object key, decoded.
-        version_id: The deleted version, or the marker; None if the bucket keeps no versions.
         is_marker: Whether a delete marker was created, which hides the key's versions.
         deleted_by: Cause of the deletion.
         sequencer: Upper-case hexadecimal; orders the events of one key.
         event_time: Time of the deletion, ISO 8601 in UTC.
     """
 
-    bucket: str
-    key: str
-    version_id: str | None
     is_marker: bool
     deleted_by: DeletedBy
     sequencer: str
@@ -61,23 +64,17 @@ class ObjectDeleted:
 
 
 @dataclass(frozen=True, slots=True)
-class ObjectRestored:
+class ObjectRestored(_Version):
     """An archived object that can be read for some days, as its event describes it.
 
     EventBridge's event has no sequencer, and that of a native one is the object's own.
 
     Attributes:
-        bucket: Bucket name; never an ARN.
-        key: Object key, decoded.
-        version_id: Version of the object, or None if the bucket keeps no versions.
         etag: Entity tag without quotes, or None if the event has none.
         size_bytes: Size of the object.
         event_time: Time at which it could be read, ISO 8601 in UTC.
     """
 
-    bucket: str
-    key: str
-    version_id: str | None
     etag: str | None
     size_bytes: int
     event_time: str

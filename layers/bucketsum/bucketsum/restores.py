@@ -43,15 +43,8 @@ def hash_restored(
 
 
 def _created(restored: ObjectRestored, sequencer: str, event_time: str) -> ObjectCreated:
-    return ObjectCreated(
-        bucket=restored.bucket,
-        key=restored.key,
-        version_id=restored.version_id,
-        etag=restored.etag,
-        size_bytes=restored.size_bytes,
-        sequencer=sequencer,
-        event_time=event_time,
-    )
+    version = restored.bucket, restored.key, restored.version_id
+    return ObjectCreated(*version, restored.etag, restored.size_bytes, sequencer, event_time)
 
 
 def _is_unread(row: Row, restored: ObjectRestored) -> bool:

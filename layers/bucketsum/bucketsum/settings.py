@@ -9,7 +9,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.values import Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, Limits, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import BadSettings
 from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
@@ -61,29 +61,6 @@ def archive_threads(memory_mb: int) -> int:
 def has_second_core(memory_mb: int) -> bool:
     """Whether Lambda gives a function of this memory CPU time on a second core."""
     return memory_mb > MEMORY_MB_PER_CPU
-
-
-@dataclass(frozen=True, slots=True)
-class ArchiveSettings:
-    """Settings for reading archives.
-
-    Attributes:
-        mode: ``stream`` or ``tmp``.
-        limits: Limits against zip bombs, and of memory.
-        suffixes: Endings of the keys of archives, in lower case.
-        threads: Threads that read members in ``tmp``; see `archive_threads`.
-        second_core: Whether a second core hashes the archive; see `has_second_core`.
-    """
-
-    mode: Mode
-    limits: Limits
-    suffixes: tuple[str, ...]
-    threads: int
-    second_core: bool
-
-    def takes(self, key: str) -> bool:
-        """Whether an object of this key is read as an archive."""
-        return key.lower().endswith(self.suffixes)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections import deque
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -105,26 +105,19 @@ class SmallObjectHasher:
         )
 
 
+@dataclass(slots=True, eq=False)
 class _Batch:
     """The objects of one batch."""
 
-    def __init__(
-        self,
-        network: Network,
-        hasher: ObjectHasher,
-        settings: Settings,
-        deadline: Deadline,
-        clock: Callable[[], float],
-    ) -> None:
-        self._network = network
-        self._hasher = hasher
-        self._settings = settings
-        self._deadline = deadline
-        self._clock = clock
-        self._begun: dict[int, HashResult | Work] = {}
-        self._reading: dict[Transfer, _Reading] = {}
-        self._writing: dict[Transfer, _Writing] = {}
-        self._read: deque[_Writing] = deque()
+    _network: Network
+    _hasher: ObjectHasher
+    _settings: Settings
+    _deadline: Deadline
+    _clock: Callable[[], float]
+    _begun: dict[int, HashResult | Work] = field(default_factory=dict)
+    _reading: dict[Transfer, _Reading] = field(default_factory=dict)
+    _writing: dict[Transfer, _Writing] = field(default_factory=dict)
+    _read: deque[_Writing] = field(default_factory=deque)
 
     def run(self, objects: Iterable[tuple[int, ObjectCreated]]) -> dict[int, HashResult | Work]:
         """Results or remaining work by the object's number; the others were not begun."""

@@ -28,7 +28,7 @@ from bucketsum.archives.archive_hasher import member_row
 from bucketsum.archives.model import Problem
 from bucketsum.archives.names import PATH_BYTES_MAX
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import ArchiveStatus, Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.digest_items import item_of
 from bucketsum.digest_rows import ArchiveRecord, Row, Status
@@ -98,7 +98,7 @@ def read_bounded(data: bytes, limits: Limits = LIMITS) -> tuple[ArchiveRecord, i
     largest = 0
     tracemalloc.start()
     try:
-        archive = ArchiveReader(Mode.STREAM, limits, (".zip",)).open(
+        archive = ArchiveReader(ArchiveSettings(Mode.STREAM, limits, (".zip",))).open(
             lambda offset, length: data[offset : offset + length], len(data)
         )
         chunks = (data[at : at + 65_536] for at in range(0, len(data), 65_536))

@@ -14,7 +14,7 @@ from tests.support.zip_maker import Part, archive_of, deflated, named
 
 from bucketsum.archives.model import Problem
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import ArchiveStatus, Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -300,7 +300,7 @@ def test_time_that_runs_out_ends_members_only() -> None:
     data = archive_of(*(named(f"{number}") for number in range(5)))
     digest = RunningDigest()
     moments = iter([True, True, True, True, False])  # two for each member
-    archive = ArchiveReader(Mode.STREAM, Limits()).open(
+    archive = ArchiveReader(ArchiveSettings(Mode.STREAM)).open(
         lambda offset, length: data[offset : offset + length], len(data)
     )
     members = list(archive.members(iter([data]), digest, lambda: next(moments)))

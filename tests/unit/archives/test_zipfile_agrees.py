@@ -21,7 +21,7 @@ from tests.support.zip_maker import Part, archive_of
 from bucketsum.archives import decoders
 from bucketsum.archives.model import Problem
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import ArchiveStatus, Engine, Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def test_members_come_while_the_archive_arrives() -> None:
         for position in range(0, len(data), 500):
             yield data[position : position + 500]
 
-    archive = ArchiveReader(Mode.STREAM, Limits()).open(
+    archive = ArchiveReader(ArchiveSettings(Mode.STREAM)).open(
         lambda offset, length: data[offset : offset + length], len(data)
     )
     seen = [position for _ in archive.members(chunks(), RunningDigest())]

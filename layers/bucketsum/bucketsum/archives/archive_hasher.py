@@ -40,10 +40,6 @@ class ArchiveHasher:
     rows: MemberRows
     extra_algorithms: tuple[str, ...] = ()
 
-    def takes(self, created: ObjectCreated) -> bool:
-        """Whether *created* is to be treated as an archive."""
-        return self.reader.takes(created.key)
-
     def open(self, created: ObjectCreated) -> Archive:
         """Read its central directory; an invalid one is a status and not an error.
 

@@ -72,7 +72,6 @@ class MemberRows:
         self,
         dynamodb: DynamoDBClient,
         table: str,
-        pause: Callable[[float], None] = time.sleep,
         *,
         plainly: bool = True,
     ) -> None:
@@ -80,7 +79,6 @@ class MemberRows:
             use_raw_batch_write(dynamodb.meta)
         self._dynamodb = dynamodb
         self._table = table
-        self._pause = pause
 
     def writer(self) -> MemberWriter:
         """A writer for the members of one archive."""
@@ -128,7 +126,7 @@ class MemberRows:
             batch = self._unprocessed(batch)
             if not batch:
                 return
-            self._pause(min(0.05 * 2**attempt, _LONGEST_PAUSE_SECONDS) * (0.5 + random.random()))  # noqa: S311 - spreads retries
+            time.sleep(min(0.05 * 2**attempt, _LONGEST_PAUSE_SECONDS) * (0.5 + random.random()))  # noqa: S311 - spreads retries
         raise TableBusy(f"DynamoDB did not take {len(batch)} rows in {_ATTEMPTS} attempts")
 
     def _unprocessed(self, batch: list[Any]) -> list[Any]:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bucketsum.archives.member import HashedMember
     from bucketsum.archives.model import MemberResult
-    from bucketsum.archives.values import Engine, Limits
+    from bucketsum.archives.values import ArchiveSettings, Engine
     from bucketsum.digest import RunningDigest
     from bucketsum.digest_rows import ArchiveRecord
     from bucketsum.s3.range_reads import Read
@@ -34,29 +34,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveReader:
-    """Settings for reading archives.
+    """Reads archives.
 
     Attributes:
-        mode: How an archive is read.
-        limits: Limits on its members.
-        suffixes: Suffixes of archives, in lower case; of nested archives too, to `Limits.depth`.
-        threads: Number of threads, except in ``stream``.
+        settings: Mode, limits, suffixes, threads.
         root: Where folders are made; None is the system's /tmp.
         engine: Decompression library for Deflate, one of `ENGINES`.
-        second_core: Whether a second core hashes the archive, and in ``stream`` its large members.
     """
 
-    mode: Mode
-    limits: Limits
-    suffixes: tuple[str, ...] = ()
-    threads: int = 2
+    settings: ArchiveSettings
     root: Path | None = None
     engine: Engine = ENGINES[0]
-    second_core: bool = False
-
-    def takes(self, key: str) -> bool:
-        """Whether an object of this key is treated as an archive."""
-        return key.lower().endswith(self.suffixes)
 
     def open(self, read: Read, size_bytes: int) -> Archive:
         """Read an archive's central directory; an invalid one is a status and not an error.
@@ -67,8 +55,9 @@ class ArchiveReader:
             read: Reads any range of the archive.
             size_bytes: Size of the archive.
         """
-        contents = Contents(self.limits, self.suffixes)
-        contents.open(read, size_bytes, self.limits)
+        limits = self.settings.limits
+        contents = Contents(limits, self.settings.suffixes)
+        contents.open(read, size_bytes, limits)
         return Archive(self, contents)
 
 
@@ -82,7 +71,7 @@ class Archive:
     @property
     def summary(self) -> ArchiveRecord:
         """The members that were read, as a whole."""
-        return self._contents.summary(self._reader.mode)
+        return self._contents.summary(self._reader.settings.mode)
 
     def members(
         self,
@@ -101,8 +90,9 @@ class Archive:
             digest: Is updated with every chunk.
             in_time: Whether there is time for more members.
         """
-        counter = LimitCounter(self._reader.limits, in_time)
-        with BackgroundCalls() if self._reader.second_core else nullcontext() as background:
+        settings = self._reader.settings
+        counter = LimitCounter(settings.limits, in_time)
+        with BackgroundCalls() if settings.second_core else nullcontext() as background:
             if background:
                 passing = background.passing(digest.update, chunks)
             else:
@@ -115,21 +105,20 @@ class Archive:
 
     def _hashed(self, chunks: Iterator[bytes], decoding: Decoding) -> Generator[HashedMember]:
         contents = self._contents
-        if self._reader.mode is Mode.STREAM:
+        if self._reader.settings.mode is Mode.STREAM:
             return streamed_members(Cursor(chunks), contents.directory, decoding, contents.opens)
         return self._extracted(chunks, decoding)
 
     def _extracted(self, chunks: Iterator[bytes], decoding: Decoding) -> Generator[HashedMember]:
-        contents, reader = self._contents, self._reader
-        with workspace(reader.root) as folder:
-            check_room(
-                contents.directory, contents.size_bytes, folder, keeps=reader.mode is Mode.TMP
-            )
+        contents, settings = self._contents, self._reader.settings
+        keeps = settings.mode is Mode.TMP
+        with workspace(self._reader.root) as folder:
+            check_room(contents.directory, contents.size_bytes, folder, keeps=keeps)
             path = folder / "archive"
             with path.open("wb", buffering=0) as file:
                 for chunk in chunks:
                     file.write(chunk)
             archive = ArchiveFile(path, contents.directory, decoding)
-            members = folder / "m" if reader.mode is Mode.TMP else None
-            with closing(archive.members(members, reader.threads, contents.opens)) as hashed:
+            members = folder / "m" if keeps else None
+            with closing(archive.members(members, settings.threads, contents.opens)) as hashed:
                 yield from hashed

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -77,3 +77,27 @@ class Limits:
     def directory_bytes(self) -> int:
         """Largest central directory, which is kept in memory."""
         return 65_536 + 512 * self.members
+
+
+@dataclass(frozen=True, slots=True)
+class ArchiveSettings:
+    """Settings for reading archives.
+
+    Attributes:
+        mode: How an archive is read; when deployed, ``stream`` or ``tmp``.
+        limits: Limits against zip bombs, and of memory.
+        suffixes: Suffixes of archives, in lower case; of nested archives too, to `Limits.depth`.
+        threads: Threads that read members, except in ``stream``; see `settings.archive_threads`.
+        second_core: Whether a second core hashes the archive, and in ``stream`` its large members;
+            see `settings.has_second_core`.
+    """
+
+    mode: Mode
+    limits: Limits = field(default_factory=Limits)
+    suffixes: tuple[str, ...] = ()
+    threads: int = 2
+    second_core: bool = False
+
+    def takes(self, key: str) -> bool:
+        """Whether an object of this key is read as an archive."""
+        return key.lower().endswith(self.suffixes)

@@ -7,7 +7,7 @@ one query lists them all.
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -184,24 +184,21 @@ def _require_sense(progress: Progress) -> None:
         TypeError: A field has another type.
         ValueError: A field is out of range.
     """
-    for names, kinds in _KINDS:
-        for name in names:
-            if type(getattr(progress, name)) not in kinds:
-                raise TypeError(f"{name} is of another type")
+    for field_ in fields(progress):
+        kinds = _KINDS.get(str(field_.type))
+        if kinds and type(getattr(progress, field_.name)) not in kinds:
+            raise TypeError(f"{field_.name} is of another type")
     if not 0 <= progress.offset <= progress.size_bytes:
         raise ValueError(f"the offset {progress.offset} is not in 0..{progress.size_bytes}")
     for moment in (progress.started_at, progress.updated_at):
         datetime.fromisoformat(moment)
 
 
-_KINDS: Final = (
-    (
-        ("bucket", "key", "version", "etag", "sequencer", "arrived_at", "started_at", "updated_at"),
-        (str,),
-    ),
-    (("size_bytes", "offset", "sent_offset", "hop", "leased_until"), (int,)),
-    (("seconds",), (int, float)),
-    (("mb_per_s",), (int, float, type(None))),
-    (("replaces_etag", "reason"), (str, type(None))),
-)
-"""Names of fields, and the types that they can have."""
+_KINDS: Final = {
+    "str": (str,),
+    "int": (int,),
+    "float": (int, float),
+    "float | None": (int, float, type(None)),
+    "str | None": (str, type(None)),
+}
+"""Annotations of fields, and the types that the fields can have."""

@@ -41,25 +41,25 @@ class CurlReader:
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
         """Read an object of *n* bytes by ``plan_for(n)``."""
-        self._urls = urls
-        self._config = config
+        self.urls = urls
+        self.config = config
         self._plan_for = plan_for
-        self._fallback = fallback
+        self.fallback = fallback
         self._pause = pause
         self._idle: list[Connections] = []
 
     def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
         """See `Source.open` and `SlicedSource.open`."""
-        connections = self._idle.pop() if self._idle else Connections(self._config)
+        connections = self._idle.pop() if self._idle else Connections(self.config)
         budget = ResumeBudget(self._pause)
         plan = self._plan_for(created.size_bytes - offset)
         try:
-            ranges = OrderedRanges(connections, lambda: self._urls.url_of(created), plan, budget)
+            ranges = OrderedRanges(connections, lambda: self.urls.url_of(created), plan, budget)
             head = ranges.begin(created.size_bytes, if_match(created), offset)
         except (FallBack, BotoCoreError):
             self._release(connections)
-            self._urls.forget(created.bucket)
-            return self._fallback.open(created, offset)
+            self.urls.forget(created.bucket)
+            return self.fallback.open(created, offset)
         etag = head.etag.strip('"')
         return OpenObject(
             size_bytes=ranges.size_bytes - offset,
@@ -85,7 +85,7 @@ class CurlReader:
         finally:
             self._release(connections)
         if falls_back:
-            yield from self._fallback.rest(created, etag, ranges.size_bytes, ranges.offset, budget)
+            yield from self.fallback.rest(created, etag, ranges.size_bytes, ranges.offset, budget)
 
     def _release(self, connections: Connections) -> None:
         connections.drop_all()

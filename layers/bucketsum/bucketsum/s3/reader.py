@@ -13,15 +13,15 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
+    from bucketsum.s3.curl_reader import CurlReader
     from bucketsum.s3.read_plan import ReadPlan
-    from bucketsum.s3.source import SlicedSource
 
 _LOGGER: Final = logging.getLogger(__name__)
 
 
 def reader(
     s3: S3Client, chunk_bytes: int, plan_for: Callable[[int], ReadPlan], env: Mapping[str, str]
-) -> SlicedSource:
+) -> CurlReader | BotocoreReader:
     """A source over libcurl if pycurl can be imported, else over botocore.
 
     Args:

@@ -10,7 +10,7 @@ from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
 from bucketsum.archives.model import ArchiveStopped, MemberUnreadable
 from bucketsum.archives.reader import ArchiveReader
 from bucketsum.archives.stream import Cursor
-from bucketsum.archives.values import ArchiveStatus, Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.sweep.fetch_queue.model import ItemFailed, Work
 from bucketsum.sweep.generated_archive import members_sha1
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.fetch_queue.model import Bytes, Item
 
 _LIMITS: Final = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)
-_READER: Final = ArchiveReader(Mode.STREAM, _LIMITS, threads=1)
+_READER: Final = ArchiveReader(ArchiveSettings(Mode.STREAM, _LIMITS))
 NEWLINE: Final = b"\n"
 
 

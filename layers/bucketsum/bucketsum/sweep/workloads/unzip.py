@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.values import Engine, Limits, Mode
+from bucketsum.archives.values import ArchiveSettings, Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.measure import Meter
@@ -183,13 +183,13 @@ def _reader(mode: Value, inflate: Value, memory_mb: int) -> ArchiveReader:
         raise BadSettings(f"mode is {mode!r}; allowed are {', '.join(Mode)}")
     if inflate not in ENGINES:
         raise BadSettings(f"inflate is {inflate!r}; this layer has {', '.join(ENGINES)}")
-    return ArchiveReader(
+    settings = ArchiveSettings(
         Mode(mode),
         Limits(members=10_000_000, total_bytes=10**15, ratio=10**6),
         threads=archive_threads(memory_mb),
-        engine=Engine(str(inflate)),
         second_core=has_second_core(memory_mb),
     )
+    return ArchiveReader(settings, engine=Engine(str(inflate)))
 
 
 def _problem(event: ProbeEvent, summary: ArchiveRecord, sha1s: list[str]) -> tuple[str, str] | None:
