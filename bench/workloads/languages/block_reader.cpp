@@ -1,4 +1,4 @@
-// Reader of block files (docs/experiments.md): block_reader FILE IDS
+// Reader of block files (record_store/block_file.py): block_reader FILE IDS
 //
 // IDS has an id per line. Prints one line of JSON: the times of the dictionary and of the records,
 // each of which is verified. Numbers are put together from bytes, so that the byte order of the

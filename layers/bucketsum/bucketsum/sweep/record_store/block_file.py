@@ -1,8 +1,13 @@
 """Block file: a dictionary and padded records in physical blocks of one size.
 
 The layout of Fernandez and Turner (2023), with a header and a fixed byte order: all numbers are
-unsigned and little-endian. ``docs/experiments.md`` has the table, and
-``bench/workloads/languages/block_reader.cpp`` reads the same file.
+unsigned and little-endian. ``bench/workloads/languages/block_reader.cpp`` reads the same file.
+
+- Block 0: ``BSRECORD``; 4 bytes each: version 1, block size (a multiple of 128), slot size 128,
+  number of dictionary blocks; 8 bytes: number of records; zeros up to the end of the block.
+- Dictionary, 12 bytes for each record: id, data block (counted from the first), offset in it. No
+  entry crosses the end of a block.
+- Data, 128 bytes for each record: ``id,text,crc`` and a line feed, then zeros.
 """
 
 from __future__ import annotations
