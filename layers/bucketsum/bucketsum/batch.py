@@ -38,9 +38,7 @@ class MessageResult:
     """One message, and the results of its events.
 
     Attributes:
-        received: The message.
-        events: The events in it.
-        large: Those of them whose objects are read one after the other.
+        large: Those whose objects are read one after the other.
         quick: The others, which are handled in parallel.
         results: A result or an error for each handled event, and the message's own error.
     """
@@ -106,10 +104,6 @@ class BatchHasher:
 
         Yields each message once, when it is done: first the deferred ones, whose failure is
         `Deferred`, then those without large objects, then the others.
-
-        Args:
-            messages: The batch.
-            deadline: The end of this invocation; all threads share it.
         """
         pending = [self._parsed(message) for message in messages]
         for message in pending:

@@ -31,7 +31,6 @@ class ReceivedMessage:
     """One receive of one message.
 
     Attributes:
-        body: The message, as it was sent.
         receipt_handle: SQS's identifier of this receive.
         receive_count: Number of receives of the message, including this one.
         message_id: Identifies a message that returns to the queue, in Lambda's response.
@@ -61,9 +60,8 @@ class DeadLetters:
         It is dead-lettered when no retry can help, and on its last receive, before the queue
         itself would move it without a reason.
 
-        Returns:
-            Whether it is in the dead-letter queue, and must be deleted from its own. If not, it
-            must return to its own.
+        Returns whether it is in the dead-letter queue, and must be deleted from its own. If not,
+        it must return to its own.
 
         Raises:
             ClientError: SQS refused; the queue's own visibility time-out and redrive then apply.

@@ -34,12 +34,7 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Timing:
-    """Time that reading and hashing took.
-
-    Attributes:
-        duration_ms: Wall time in milliseconds.
-        mb_per_s: Speed in 10⁶ bytes per second.
-    """
+    """Time that reading and hashing took."""
 
     duration_ms: float
     mb_per_s: float
@@ -50,8 +45,6 @@ class ReadSetup:
     """Settings that an object was read with.
 
     Attributes:
-        chunk_bytes: Chunk size.
-        streams: Number of connections.
         memory_mb: Memory of the function, in MiB.
     """
 
@@ -65,8 +58,6 @@ class MemberRecord:
     """An archive's member, as its central directory describes it.
 
     Attributes:
-        path: Path in the archive.
-        method: Compression method.
         crc32: CRC-32, 8 hexadecimal characters.
         compressed_bytes: Size in the archive.
     """
@@ -82,8 +73,6 @@ class ArchiveRecord:
     """Result of reading an archive's members.
 
     Attributes:
-        status: Result for the archive as a whole.
-        mode: How it was read.
         members: Number of members that were read, those of nested archives not included.
         unreadable: How many of these have no digest.
         directories: Number of folders that they are in.
@@ -142,8 +131,6 @@ class Row:
     """One version of an object, or one member of an archive, as recorded.
 
     Attributes:
-        bucket: Bucket name.
-        key: Object key.
         entry: Version id, or ``null``; for a member, the archive's and its path.
         status: Whether it could be hashed.
         size_bytes: Size as hashed; if unreadable, as in the event.

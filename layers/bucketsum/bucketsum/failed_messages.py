@@ -26,8 +26,6 @@ class FailedMessages:
 
     Attributes:
         dead_letters: Makes the dead letters at the first failure, so that none needs no client.
-        logger: The function's log.
-        metrics: The function's metrics.
     """
 
     dead_letters: Callable[[], DeadLetters]

@@ -93,11 +93,8 @@ class ObjectHasher:
     ) -> HashResult:
         """Read the object of *created* once, if need be, and record its digest.
 
-        Args:
-            created: The event.
-            deadline: The end of this invocation.
-            seen: The row to replace, if it is still in the table; see `DigestsTable.replace`.
-            source: Reads an object that is no archive, in place of the usual source.
+        The row replaces *seen*, if that is still in the table; see `DigestsTable.replace`. An
+        object that is no archive is read by *source*, if given, in place of the usual source.
 
         Raises:
             Retryable: It could not be read to its end this time.

@@ -28,8 +28,6 @@ class Network:
 
     Attributes:
         connections: Of the invocation's thread; they stay open for the next batch.
-        urls: Signs the URLs of objects.
-        rows: Makes the requests that write rows.
         fallback: Reads an object after an unusual response.
     """
 
@@ -42,14 +40,7 @@ class Network:
 def network_of(
     source: CurlReader | BotocoreReader, s3: S3Client, dynamodb: DynamoDBClient, table: DigestsTable
 ) -> Network | None:
-    """The network as *source* uses it; None if only botocore can use it.
-
-    Args:
-        source: Reads objects with *s3*.
-        s3: Configured with `CLIENT_CONFIG`.
-        dynamodb: Writes to the same table.
-        table: Its rows are written.
-    """
+    """The network as *source* uses it, to write rows of *table*; None if only botocore can."""
     if isinstance(source, BotocoreReader):
         return None
     # Imported here: the layer has no pycurl for python3.11, whose Amazon Linux is too old.

@@ -35,7 +35,6 @@ class ObjectCreated(_Version):
 
     Attributes:
         etag: Entity tag without quotes, or None if the event has none.
-        size_bytes: Size of the object.
         sequencer: Upper-case hexadecimal; orders the events of one key.
         event_time: Time at which S3 created the object, ISO 8601 in UTC.
     """
@@ -52,7 +51,6 @@ class ObjectDeleted(_Version):
 
     Attributes:
         is_marker: Whether a delete marker was created, which hides the key's versions.
-        deleted_by: Cause of the deletion.
         sequencer: Upper-case hexadecimal; orders the events of one key.
         event_time: Time of the deletion, ISO 8601 in UTC.
     """
@@ -71,7 +69,6 @@ class ObjectRestored(_Version):
 
     Attributes:
         etag: Entity tag without quotes, or None if the event has none.
-        size_bytes: Size of the object.
         event_time: Time at which it could be read, ISO 8601 in UTC.
     """
 

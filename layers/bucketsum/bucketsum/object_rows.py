@@ -21,9 +21,7 @@ class ReadObject:
     """An object that was read to its end, and whose row must be written.
 
     Attributes:
-        created: Its event.
         etag: Entity tag of the object that was read, without quotes.
-        digest: Digests of its bytes.
         measurement: Bytes and seconds of the reading.
         streams: Number of connections that read it.
     """

@@ -37,8 +37,6 @@ class HashResult:
     """The result of one event.
 
     Attributes:
-        event: The event.
-        outcome: Its outcome.
         sha1: The object's digest, if hashed.
         measurement: Bytes and seconds of the reading, if it was read.
         reason: Why it was not hashed.

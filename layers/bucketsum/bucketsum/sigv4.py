@@ -61,10 +61,7 @@ class Signer:
     def headers_of(self, endpoint: Endpoint, headers: Mapping[str, str], body: bytes) -> list[str]:
         """Header lines of a POST of *body* to the endpoint's root.
 
-        Args:
-            endpoint: Receives it.
-            headers: Further headers; names in lower case, values without extra spaces.
-            body: The request's body.
+        *headers* are further ones: names in lower case, values without extra spaces.
         """
         credentials: ReadOnlyCredentials = self._credentials.get_frozen_credentials()
         timestamp = _timestamp()
@@ -85,11 +82,8 @@ class Signer:
     ) -> str:
         """A URL that allows a GET; only the host is signed.
 
-        Args:
-            endpoint: Serves it.
-            path: Percent-encoded.
-            query: Parameters, among them ``X-Amz-Expires``.
-            timestamp: Time of signing, as ``20261121T225900Z``; now if empty.
+        *path* is percent-encoded; *query* has ``X-Amz-Expires``; *timestamp*, the time of signing,
+        is as ``20261121T225900Z``, or now if empty.
         """
         credentials: ReadOnlyCredentials = self._credentials.get_frozen_credentials()
         timestamp = timestamp or _timestamp()

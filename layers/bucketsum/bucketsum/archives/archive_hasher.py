@@ -29,9 +29,7 @@ class ArchiveHasher:
     """Hashes archives and their members.
 
     Attributes:
-        reader: Settings for reading them.
         s3: Reads their central directories.
-        rows: The members' rows.
         extra_algorithms: Digests of the archive besides SHA-1.
     """
 

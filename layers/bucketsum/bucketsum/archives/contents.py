@@ -46,13 +46,7 @@ class Contents:
     def __init__(
         self, limits: Limits, suffixes: tuple[str, ...], outer: Contents | None = None
     ) -> None:
-        """Begin with nothing.
-
-        Args:
-            limits: Limits on the outermost archive.
-            suffixes: Suffixes of nested archives.
-            outer: The archive that it is nested in.
-        """
+        """Begin with nothing; *limits* are those of the outermost archive."""
         self._limits = limits
         self._suffixes = suffixes
         self.paths: UniquePaths = outer.paths if outer else UniquePaths()
@@ -68,11 +62,8 @@ class Contents:
     def open(self, read: Read, size_bytes: int, limits: Limits, prefix: str = "") -> None:
         """Read the central directory; if it is invalid, the summary says so.
 
-        Args:
-            read: Reads any range of the archive.
-            size_bytes: Size of the archive.
-            limits: Limits on it, which are lower than the outermost archive's if it is nested.
-            prefix: Beginning of its members' paths.
+        If it is nested, *limits* are lower than the outermost archive's, and its members' paths
+        begin with *prefix*.
         """
         self.size_bytes = size_bytes
         self._prefix = prefix

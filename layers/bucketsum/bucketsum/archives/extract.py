@@ -90,12 +90,9 @@ class ArchiveFile:
 
         Memory is a piece and a decoder for each thread, and one content that is kept.
 
-        Args:
-            folder: Folder for the members; None discards them. No member's name becomes a path: a
-                file is named by its member's offset, and each thread has a folder of its own, so
-                that threads do not wait for each other.
-            threads: Number of threads.
-            keeps: Whether to keep a member's content in memory; it is decoded once more for that.
+        They go to *folder*; None discards them. No member's name becomes a path: a file is named by
+        its member's offset, and each thread has a folder of its own, so that threads do not wait
+        for each other. A member whose content *keeps* keeps in memory is decoded once more for it.
 
         Raises:
             ArchiveStopped: A header contradicts the directory, or a limit was reached.

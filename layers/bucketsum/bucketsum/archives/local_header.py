@@ -21,8 +21,7 @@ _SIZES_FOLLOW_BIT: Final = 8
 def rest_bytes(member: Member, header: bytes, end: int) -> int:
     """Check the fixed part of *member*'s local header, which must end before *end*.
 
-    Returns:
-        Bytes of the name and of the extra fields that follow.
+    Returns the bytes of the name and of the extra fields that follow.
 
     Raises:
         ArchiveStopped: It contradicts the directory.

@@ -36,7 +36,6 @@ class Decoding:
 
     Attributes:
         counter: Counts the output against the limits.
-        engine: The decompression library for Deflate.
         background: Hashes members of `BACKGROUND_FROM_BYTES` or more.
     """
 
@@ -124,12 +123,8 @@ def digest_of_member(
     Errors of iterating *compressed* and of *write* pass through unchanged, but for
     `MemberUnreadable`, which is the member's result.
 
-    Args:
-        member: The member, as the directory has it.
-        compressed: Its compressed bytes, in views of at most `FEED_BYTES`. Not iterated to its
-            end if the member turns out to be unreadable.
-        decoding: How it is decoded.
-        write: Takes each piece as well.
+    *compressed* has views of at most `FEED_BYTES`, and is not iterated to its end if the member
+    turns out to be unreadable. *write* takes each piece as well.
 
     Raises:
         ArchiveStopped: A limit was reached, or time is up.

@@ -62,7 +62,6 @@ class Member:
         compressed_bytes: Its bytes in the archive.
         size_bytes: Bytes of its content, as the directory has them.
         system: System that made it; decides the meaning of *attributes*.
-        attributes: External attributes.
     """
 
     raw_name: bytes
@@ -112,11 +111,9 @@ class MemberDigest:
     """Result of reading a member.
 
     Attributes:
-        member: The member.
         size_bytes: Bytes that came out.
         sha1: 40 lower-case hexadecimal characters; None if unreadable.
-        problem: Why unreadable.
-        reason: The same with its circumstances.
+        reason: The problem with its circumstances.
     """
 
     member: Member
@@ -133,7 +130,6 @@ class MemberResult:
     Attributes:
         path: Its name, after the paths of the archives that it is nested in; unique in the
             outermost archive, and at most `names.PATH_BYTES_MAX` bytes.
-        digest: Result of reading it.
         remarks: Unusual properties, as ``climbs`` or ``duplicate``.
         inside: Its members as a whole, if it was opened as a nested archive.
     """

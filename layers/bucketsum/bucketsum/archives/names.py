@@ -147,11 +147,7 @@ class UniquePaths:
         """The members whose names are not unique, by the offsets of their headers.
 
         Of duplicates the last keeps its name, as it is the one that extracting leaves; of names
-        that differ in case each keeps its own.
-
-        Args:
-            members: The members of an archive.
-            prefix: Of their paths, in a nested archive.
+        that differ in case each keeps its own. In a nested archive, paths begin with *prefix*.
         """
         folded: dict[str | bytes, str | bytes] = {}
         collisions: dict[int, NameCollision] = {}

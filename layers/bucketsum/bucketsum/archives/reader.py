@@ -37,7 +37,6 @@ class ArchiveReader:
     """Reads archives.
 
     Attributes:
-        settings: Mode, limits, suffixes, threads.
         root: Where folders are made; None is the system's /tmp.
         engine: Decompression library for Deflate, one of `ENGINES`.
     """
@@ -50,10 +49,6 @@ class ArchiveReader:
         """Read an archive's central directory; an invalid one is a status and not an error.
 
         Errors of *read* pass through unchanged.
-
-        Args:
-            read: Reads any range of the archive.
-            size_bytes: Size of the archive.
         """
         limits = self.settings.limits
         contents = Contents(limits, self.settings.suffixes)
@@ -82,13 +77,8 @@ class Archive:
         """Hash every member while *chunks* pass, and yield each as soon as it has been read.
 
         At the end all chunks have been consumed, even if the archive is invalid, and *digest* is
-        the archive's own. Errors of *chunks* pass through unchanged.
-
-        Args:
-            chunks: All of the archive, in order; never changed afterwards, as two may still be
-                in use.
-            digest: Is updated with every chunk.
-            in_time: Whether there is time for more members.
+        the archive's own. Errors of *chunks* pass through unchanged. Chunks must never change
+        afterwards, as two may still be in use. *in_time* tells if there is time for more members.
         """
         settings = self._reader.settings
         counter = LimitCounter(settings.limits, in_time)

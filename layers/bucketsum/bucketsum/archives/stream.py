@@ -79,11 +79,7 @@ def streamed_members(
     Memory is that of *cursor*'s chunk, a decoder and a piece, however large members are, and of the
     content that is kept. Errors of reading pass through unchanged.
 
-    Args:
-        cursor: At the beginning of the file.
-        directory: The archive's central directory.
-        decoding: How members are decoded.
-        keeps: Whether to keep a member's content in memory.
+    *cursor* is at the beginning of the file.
 
     Raises:
         ArchiveStopped: A header contradicts the directory, or a limit was reached.

@@ -88,8 +88,6 @@ class Item:
     """A line of a bill.
 
     Attributes:
-        group: Its part of the bill.
-        name: Its text.
         requests: Requests, or other units.
         usd: Price of all of them.
     """
@@ -105,7 +103,6 @@ class Bill:
     """The cost and the time of a backfill.
 
     Attributes:
-        items: The lines.
         hours: Time until the last object is hashed.
         limit: The reason why it takes so long.
     """

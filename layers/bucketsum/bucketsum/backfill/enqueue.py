@@ -94,8 +94,6 @@ class Enqueuer:
     """Queues the objects of backfills.
 
     Attributes:
-        table: Holds the position in each part.
-        queue: Takes the messages.
         pause_seconds: Time between two looks at a full queue.
     """
 
@@ -109,10 +107,7 @@ class Enqueuer:
         """Queue the objects of some parts until they are done, or the invocation's time is over.
 
         The position is saved after the messages are sent: if this is interrupted, a page is sent
-        again, and the hasher skips what is recorded.
-
-        Returns:
-            The number of objects that were queued.
+        again, and the hasher skips what is recorded. Returns the number of objects.
         """
         queued = 0
         parts = {part.number: part for part in self.table.parts(backfill.backfill_id)}

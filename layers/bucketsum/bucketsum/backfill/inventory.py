@@ -45,7 +45,6 @@ class InventoryFile:
     """A file of an inventory.
 
     Attributes:
-        key: Its key.
         size_bytes: Its compressed size.
     """
 
@@ -61,7 +60,6 @@ class Manifest:
         bucket: Bucket of its files.
         source: Bucket that it lists.
         columns: Columns of its files, in order.
-        files: Its files.
     """
 
     bucket: str
@@ -71,12 +69,7 @@ class Manifest:
 
 
 def manifest_at(s3: S3Client, url: str, bucket: str) -> Manifest:
-    """The manifest of an inventory of *bucket*.
-
-    Args:
-        s3: A client.
-        url: ``s3://BUCKET/KEY`` of a ``manifest.json``.
-        bucket: The bucket that it must list.
+    """The manifest of an inventory of *bucket*, at ``s3://BUCKET/KEY`` of a ``manifest.json``.
 
     Raises:
         BadInventory: It is no such manifest, or lacks a column that is needed; the text says which.

@@ -27,9 +27,7 @@ class Backfill:
     Attributes:
         backfill_id: Sorts by the time it was started.
         bucket: Bucket whose objects are hashed.
-        status: Its state.
         started_at: ISO 8601 UTC.
-        prefix: Prefix of the keys.
         all_versions: Whether overwritten versions are hashed too.
         inventory: URL of the manifest of an S3 inventory; None if the bucket is listed.
         limit: Most objects to queue; None for all.

@@ -47,11 +47,8 @@ class HandOver:
         If this is interrupted, the event comes again, and the message is sent then. A message too
         many does no harm: its slice is hashed already when it comes.
 
-        Args:
-            created: The event.
-            etag: The object's entity tag, without quotes.
-            archive_mode: Mode in which its members would be read; None if it is no archive.
-            seen: The row to replace; see `DigestsTable.replace`.
+        In *archive_mode*, its members would be read; None if it is no archive. *seen* is the row to
+        replace; see `DigestsTable.replace`.
 
         Raises:
             ObjectSuperseded: A newer object of this key is in progress.

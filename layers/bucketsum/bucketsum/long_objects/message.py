@@ -33,7 +33,6 @@ class SliceMessage:
     """The next slice of an object.
 
     Attributes:
-        created: The object's event.
         offset: Offset at which the slice begins.
         hop: Number of slices before it.
     """

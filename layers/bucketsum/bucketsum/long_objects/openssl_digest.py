@@ -33,9 +33,6 @@ class Algorithm:
 
     Attributes:
         prefix: Beginning of the names of OpenSSL's functions.
-        words: Number of hash words.
-        word_bytes: Size of a word.
-        block_bytes: Size of a block.
         byte_order: Byte order of words and length in the digest.
         abc: Digest of ``abc``, from the standard.
     """

@@ -44,11 +44,8 @@ class Progress:
     """A long object that is being hashed.
 
     Attributes:
-        bucket: Bucket name.
-        key: Object key.
         version: Version id, or ``null``.
         etag: Entity tag without quotes.
-        size_bytes: Size of the object.
         sequencer: Of its event.
         arrived_at: Time at which S3 created the object, ISO 8601 UTC.
         started_at: When it was handed over, ISO 8601 UTC.
@@ -56,7 +53,6 @@ class Progress:
         offset: Bytes that are hashed; a multiple of the digests' block.
         sent_offset: Offset of the last message that was sent; -1 if none was.
         hop: Number of slices that have ended.
-        status: Whether it goes on.
         leased_until: Time until which a worker is at it, in seconds since 1970; 0 if none is.
         seconds: Time that its slices have taken.
         mb_per_s: Speed of its last slice, in 10⁶ bytes per second; None before the first.

@@ -35,8 +35,6 @@ class SliceReport:
     """The result of one message.
 
     Attributes:
-        outcome: Its outcome.
-        message: The message.
         progress: The object's progress; None if it is not in progress.
         measurement: Bytes and seconds of the slice, if one was read.
         sha1: The object's digest, if it is hashed.

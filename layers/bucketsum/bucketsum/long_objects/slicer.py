@@ -68,11 +68,6 @@ class Slicer:
     """Hashes long objects, a slice for each message.
 
     Attributes:
-        source: Reads the objects.
-        progress_table: Their progress.
-        digests_table: Their rows.
-        queue: The queue of the next slices.
-        settings: Settings of the function.
         slice_bytes: Maximum size of a slice; None if only time ends it.
         clock: Seconds since 1970.
     """

@@ -107,10 +107,8 @@ def plan_of(
 ) -> Plan:
     """Plan *sweep* for an execution of the state machine.
 
-    Args:
-        sweep: The input.
-        key_sizes: Sizes of the objects that it names by key.
-        storage_mb: The prober's /tmp in MiB.
+    *key_sizes* are those of the objects that it names by key, *storage_mb* is the prober's /tmp in
+    MiB.
 
     Raises:
         BadSweep: It is more than one execution can do; the text names the number to lower.

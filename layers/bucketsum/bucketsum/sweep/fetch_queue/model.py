@@ -53,8 +53,6 @@ class Item:
 
     Attributes:
         name: Its file name beside the manifest.
-        size_bytes: Its size.
-        sha1: Its SHA-1.
         members_sha1: SHA-1 over its members' SHA-1s; see `generated_archive.members_sha1`.
         lines: Newlines in its members.
     """

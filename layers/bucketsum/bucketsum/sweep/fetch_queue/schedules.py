@@ -33,7 +33,6 @@ class Run:
 
     Attributes:
         schedule: Order of fetching and processing.
-        work: What is done with each archive.
         workers: Threads, or shell jobs, that process archives.
         root: Where the folder of archives is made; None is the system's /tmp.
     """

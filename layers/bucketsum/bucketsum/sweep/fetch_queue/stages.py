@@ -30,8 +30,6 @@ class S3Items:
 
     Attributes:
         s3: Reads central directories of archives that are not on the disk.
-        source: Reads whole archives.
-        bucket: Their bucket.
         prefix: Beginning of their keys, before an item's name.
     """
 
