@@ -38,8 +38,8 @@ class MessageResult:
     """One message, and the results of its events.
 
     Attributes:
-        large: Those whose objects are read one after the other.
-        quick: The others, which are handled in parallel.
+        large: Events whose objects are read one after the other.
+        quick: The other events, which are handled in parallel.
         results: A result or an error for each handled event, and the message's own error.
     """
 

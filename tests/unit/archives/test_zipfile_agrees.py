@@ -107,7 +107,7 @@ def test_more_members_than_16_bits_count() -> None:
     with zipfile.ZipFile(target, "w") as archive:
         for number in range(65_540):
             archive.writestr(zipfile.ZipInfo(str(number)), b"")
-    reader = ArchiveReader(Mode.STREAM, Limits(members=70_000), ())
+    reader = ArchiveReader(ArchiveSettings(Mode.STREAM, Limits(members=70_000)))
     contents, members, _ = read_stream(target.getvalue(), 65_536, reader)
     assert contents.status is ArchiveStatus.READ
     assert contents.members == len(members) == 65_540
