@@ -179,9 +179,15 @@ def backfill() -> Table:
 
 def tables(measured: Measured) -> tuple[Table, ...]:
     """All tables of docs/cost.md."""
-    return per_tb(measured), small_by_default(measured), backfill(), alternatives()
+    return per_tb(measured), small_by_default(measured), alternatives()
 
 
 def details(measured: Measured) -> tuple[Table, ...]:
     """All tables of bench/measured/cost.md."""
-    return small_objects(measured), cold_starts(measured), baseline_table(), prices()
+    return (
+        small_objects(measured),
+        cold_starts(measured),
+        backfill(),
+        baseline_table(),
+        prices(),
+    )
