@@ -32,9 +32,9 @@ _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 def find(target: Target, content: str, as_json: bool) -> None:
     """Find every object with a given SHA-1, or with a file's content.
 
-    Lists every version of an object and every member of an archive with this SHA-1. Deleted
-    versions, and the members of deleted archives, are marked. Versions that were overwritten, or
-    hidden by a delete marker, are not marked, because they still exist.
+    Lists every object version and every archive member with this SHA-1. Deleted versions, and the
+    members of deleted archives, are marked. Versions that were overwritten, or hidden by a delete
+    marker, are not marked, because they still exist.
 
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
     the file). Any other argument is a file, which is hashed locally.

@@ -60,7 +60,7 @@ _ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableA
     "--skip", multiple=True, type=_NAMES, metavar="NAME", help="Skip this check; may be repeated."
 )
 @click.option("--keep", is_flag=True, help="Do not delete the data at the end.")
-@click.option("--verbose", is_flag=True, help="Show names, ARNs and account IDs in details.")
+@click.option("--verbose", is_flag=True, help="Do not hide names, ARNs and account IDs.")
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0),

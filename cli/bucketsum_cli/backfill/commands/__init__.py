@@ -37,7 +37,7 @@ def backfill() -> None:
 
     `bucketsum backfill BUCKET` is short for `bucketsum backfill start BUCKET`; see `bucketsum
     backfill start --help`. The backfill runs in the stack, so you can close the terminal. New
-    objects never wait for it. BACKFILL is a name from `bucketsum backfill list`.
+    objects never wait for it. Below, BACKFILL is a name from `bucketsum backfill list`.
 
     Example: bucketsum backfill photos --dry-run
     """
