@@ -60,7 +60,7 @@ events: .venv/.ready ## Regenerate the sample events in events/ with `sam local 
 	@$(BIN)/python -m events.generate
 
 pictures: export BUCKETSUM_HOME := $(CURDIR)/.bucketsum/pictures
-pictures: .venv/.ready ## Make docs/session.svg and docs/report.svg from a run on the local emulator
+pictures: .venv/.ready ## Start a local emulator, and make docs/session.svg and docs/report.svg with it
 	@$(BIN)/bucketsum local up
 	@$(BIN)/python -m bench.pictures; status=$$?; $(BIN)/bucketsum local down; exit $$status
 

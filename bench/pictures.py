@@ -1,4 +1,4 @@
-"""The pictures of the README, from a run on the local emulator: ``make pictures``.
+"""Make the README's pictures with commands on the local emulator; `make pictures` also starts it.
 
 `docs/session.svg` is a terminal session, `docs/report.svg` a sweep's report. Neither refers to
 anything outside its file: no font, no style sheet, no script.

@@ -1,7 +1,8 @@
 """Generate the sample events with `sam local generate-event`, corrected to match AWS.
 
-`make events` does so. With `--bucket` it first uploads the objects that the events refer
-to, and writes events that name this bucket and the versions of the objects there.
+`make events` runs this command without options. With `--bucket`, the command first uploads the
+objects that the events refer to, and writes events that name this bucket and the versions of the
+objects there.
 """
 
 from __future__ import annotations

@@ -19,7 +19,7 @@ DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "scaling.md"
 @options.as_json
 @options.write_docs("docs/scaling.md")
 def scaling(*, as_json: bool, write_docs: bool) -> None:
-    """Estimate how many objects can be hashed within AWS's limits.
+    """Estimate how fast objects can be hashed within AWS's limits.
 
     The limits are those that AWS publishes; nothing is measured.
     """

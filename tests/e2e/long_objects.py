@@ -170,7 +170,8 @@ def main() -> None:
     """Prove both ways."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--mb", type=int, default=2000, help="size of the object in MB")
-    parser.add_argument("--slices", type=int, default=40, help="least number of slices")
+    parser.add_argument("--slices", type=int, default=40,
+                        help="split the object into at least this many slices")  # fmt: skip
     options = parser.parse_args()
     size_bytes = options.mb * 1_000_000
     stack = find_local_stack()

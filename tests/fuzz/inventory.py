@@ -45,7 +45,7 @@ class _S3:
 def check(data: bytes) -> None:
     """Read S3 inventories; only BadInventory may be raised.
 
-    The hasher must accept every object that is queued.
+    The listed objects are put into messages; the hasher must read the same objects from them.
     """
     manifest, _, rows = data.partition(b"\n\n")
     s3: Any = _S3(manifest, rows if rows.startswith(_GZIP) else gzip.compress(rows, 1, mtime=0))

@@ -17,7 +17,7 @@ _EVENTS: Final = Path(__file__).parents[2] / "events"
 
 
 def check(data: bytes) -> None:
-    """Plan sweep inputs; only BadSweep may be raised.
+    """Plan sweeps from inputs; only BadSweep may be raised.
 
     Error texts must be short, and the size of the plan must be bounded.
     """

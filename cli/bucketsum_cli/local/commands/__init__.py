@@ -24,7 +24,7 @@ def local() -> None:
     The emulator needs no AWS account, costs nothing, and uses the real template. Numbers measured
     on it say nothing about AWS.
 
-    The command uses the emulator of the clone of bucketsum that contains the current folder, or
-    else of the clone that it is installed from. To use another emulator, set the environment
-    variable BUCKETSUM_HOME to its folder (default: .bucketsum in the clone).
+    If the current folder is in a clone of bucketsum, the command uses the emulator of that clone;
+    otherwise, that of the clone from which bucketsum is installed. To use another emulator, set the
+    environment variable BUCKETSUM_HOME to its folder (default: .bucketsum in the clone).
     """

@@ -36,7 +36,7 @@ def export(target: Target, run_id: str, kind: str, file: Path | None, as_json: b
     RUN is a name from `bucketsum tune list`, or `last`.
 
     With --output, --json prints the file's path, and --format applies to the file. Without
-    --output, --json requires --format json.
+    --output, --json cannot be used with --format csv or rows.
 
     Example: bucketsum tune export last --format csv -o samples.csv
     """

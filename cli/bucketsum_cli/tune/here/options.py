@@ -41,7 +41,7 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
     @click.option(
         "--bucket",
         metavar="NAME",
-        help="With --here: bucket to read; if --stack or --local is given, by default the stack's "
+        help="With --here: bucket to read; with --stack or --local, the default is the stack's "
         "bucket for sweeps.",
     )
     @click.option(
@@ -54,8 +54,9 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
         "--confine",
         type=click.Choice([*Confinement]),
         metavar="LIMIT",
-        help="With --here: limit on each process: memory (the memory size of the cell; default if "
-        "control groups are writable), lambda (also Lambda's CPU share), none.",
+        help="With --here: limit on each process: memory (the memory size of the cell), lambda "
+        "(also Lambda's CPU share), none. Default: memory if control groups are writable, "
+        "otherwise none.",
     )
     @wraps(command)
     def with_here(
