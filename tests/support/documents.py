@@ -25,6 +25,9 @@ DOCUMENTS: Final = sorted(
     ]
 )
 
+MEASUREMENTS: Final = sorted(ROOT.glob("bench/measured/*.md"))
+"""Pages of generated tables."""
+
 _SHELLS: Final = ("sh", "console")
 _MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
 _PUNCTUATION: Final = ";&<>()"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import pytest
 import yaml
-from tests.support.documents import DOCUMENTS, ROOT, Document
+from tests.support.documents import DOCUMENTS, MEASUREMENTS, ROOT, Document
 from tests.support.sam_template import TEMPLATE, load_template
 
 from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
@@ -38,10 +38,14 @@ AWS_NAMES: Final = frozenset({"GetItem", "AWS_DEFAULT_REGION", "AWS_PROFILE", "V
 
 DECISION_HEADINGS: Final = ["Problem", "Decision", "Why", "Out of scope", "Measured effect"]
 
-documents = pytest.mark.parametrize(
-    "document",
-    [pytest.param(Document.read(path), id=str(path.relative_to(ROOT))) for path in DOCUMENTS],
-)
+
+def each_of(paths: list[Path]) -> pytest.MarkDecorator:
+    """The test runs for each document."""
+    read = (pytest.param(Document.read(path), id=str(path.relative_to(ROOT))) for path in paths)
+    return pytest.mark.parametrize("document", list(read))
+
+
+documents = each_of(DOCUMENTS)
 
 TEMPLATE_BODY_MAX_BYTES: Final = 51_200
 """[A] CloudFormation's limit for a template in a request; one in a bucket may have 1 MB."""
@@ -68,7 +72,7 @@ def source_text() -> str:
     )
 
 
-@documents
+@each_of([*DOCUMENTS, *MEASUREMENTS])
 def test_links_lead_somewhere(document: Document) -> None:
     """Every link within the repository leads to a file, and to a heading where it names one."""
     for link in document.links():
