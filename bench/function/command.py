@@ -161,8 +161,6 @@ def table(document: dict[str, Any]) -> Table:
         Column("of the baseline", "ratio", "{:.2f}".format),
         Column("CPU ms per object", "cpu_ms_per_object", "{:.1f}".format),
         Column("peak MB", "peak_mb", "{:.0f}".format),
-        Column("GETs", "gets"),
-        Column("writes", "writes"),
     )
     rows = (
         tuple(

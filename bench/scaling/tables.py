@@ -7,7 +7,7 @@ from itertools import product
 from typing import Any, Final
 
 from bench.scaling.limits import MAPPING_PER_MINUTE_2021, Setting
-from bench.scaling.model import Burst, Estimate, estimate, uses
+from bench.scaling.model import Burst, estimate, uses
 from bench.tables.table import Column, Table
 
 MB_PER_S: Final = 75.0
@@ -69,11 +69,6 @@ _MINUTE_COLUMNS: Final = tuple(
 )
 
 
-def _finished(result: Estimate) -> list[int]:
-    counts = [minute.finished for minute in result.minutes[:_MINUTES]]
-    return counts + [0] * (_MINUTES - len(counts))
-
-
 def baseline_estimate() -> Table:
     """The baseline's minutes 1, 2 and 3, and the same today."""
     at_75 = burst_of(BASELINE_BURST.objects, GB[1])
@@ -85,8 +80,9 @@ def baseline_estimate() -> Table:
     rows = []
     for name, burst, setting in cases:
         result = estimate(burst, setting)
-        finished = _finished(result)
-        concurrency = " → ".join(f"{minute.concurrency:,}" for minute in result.minutes[:_MINUTES])
+        minutes = result.minutes[:_MINUTES]
+        finished = [minute.finished for minute in minutes]
+        concurrency = " → ".join(f"{minute.concurrency:,}" for minute in minutes)
         rows.append((name, concurrency, *finished, sum(finished)))
     columns = (
         Column("assumptions", "assumptions"),
@@ -98,18 +94,17 @@ def baseline_estimate() -> Table:
 
 
 def bursts() -> Table:
-    """Files finished in the first minutes, and the time until all are finished."""
+    """Time until all files of a burst are finished, and the limits on the way."""
     rows = []
     for objects, (size, size_bytes), batch_size, setting in _BURSTS:
         result = estimate(burst_of(objects, size_bytes, batch_size), setting)
         limits = ", then ".join(dict.fromkeys(minute.limit for minute in result.minutes))
         uploads = f"{objects:,} × {size}"
-        rows.append((uploads, setting.name, batch_size, *_finished(result), result.seconds, limits))
+        rows.append((uploads, setting.name, batch_size, result.seconds, limits))
     columns = (
         Column("uploads", "uploads"),
         Column("setting", "setting"),
         Column("batch", "batch_size", _number),
-        *_MINUTE_COLUMNS,
         Column("all done", "seconds", duration_text),
         Column("limit reached", "limit"),
     )
