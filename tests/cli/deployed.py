@@ -7,6 +7,7 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+import moto.cloudformation.models  # noqa: F401 - so that `library_caches` finds it
 from tests.cli.permissions import as_fake
 from tests.support.clients import shared_client
 from tests.support.sam_template import create_table, load_template

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import sys
-from copy import deepcopy
 from functools import cache
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 import botocore.hooks
@@ -33,9 +34,14 @@ def share(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(EventAliaser, "_alias_event_name", _shared_alias_name())
     patch.setattr(ClientCreator, "_create_methods", _shared_methods())
     patch.setattr(botocore.regions, "EndpointProvider", _shared_endpoint_provider())
-    if moto := sys.modules.get("moto.cloudformation.models"):  # if a collected test imported it
-        shared_template = _shared_template(moto.Stack.parse_template)
-        patch.setattr(moto.Stack, "parse_template", staticmethod(shared_template))
+    if moto := sys.modules.get("moto.cloudformation.models"):  # which takes 1 s to import
+        # every template here is JSON, which moto would parse as YAML
+        patch.setattr(moto.Stack, "parse_template", staticmethod(json.loads))
+    if "moto" in sys.modules:
+        sqs = import_module("moto.sqs.models")
+        patch.setattr(sqs, "camelcase_to_underscores", cache(sqs.camelcase_to_underscores))
+        # it would count the messages of the queue for each message, to know its retention period
+        patch.setattr(sqs.SQSBackend, "is_message_valid_based_on_retention_period", _is_retained)
 
 
 def _shared_alias_name() -> Callable[[EventAliaser, str], str]:
@@ -75,7 +81,6 @@ def _shared_endpoint_provider() -> Callable[..., EndpointProvider]:
     return known_provider
 
 
-def _shared_template(parse: Callable[[str], dict[str, Any]]) -> Callable[[str], dict[str, Any]]:
-    """CloudFormation changes a template, so each stack gets a copy."""
-    known = cache(parse)
-    return lambda template: deepcopy(known(template))
+def _is_retained(*_: object) -> bool:
+    """A queue keeps messages for days."""
+    return True

@@ -18,7 +18,7 @@ _KEYS: Final = ("AttributeDefinitions", "BillingMode", "GlobalSecondaryIndexes",
 _OWN_NAMES: Final = ("Ref", "Condition")  # these two have no ``Fn::`` in their long form
 
 
-class _TemplateLoader(yaml.SafeLoader):
+class _TemplateLoader(yaml.CSafeLoader):
     """YAML with CloudFormation's short forms: ``!Ref X`` → ``{"Ref": "X"}``."""
 
 
