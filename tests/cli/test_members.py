@@ -100,8 +100,12 @@ def test_archive_that_was_overwritten_or_deleted_is_not_compared(
 
 
 @pytest.mark.parametrize("command", [["ls", "--members"], ["check", ".", "--archive"]])
-def test_what_is_no_archive_is_refused(run: Run, stack: Stack, command: list[str]) -> None:
+def test_what_is_no_archive_is_refused(
+    run: Run, stack: Stack, command: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The text says what to do: status 2, it could not be done."""
+    (tmp_path / "a").touch()
+    monkeypatch.chdir(tmp_path)
     put_and_record(stack, "plain", b"1")
     for key, reason in (("plain", "ArchiveSuffixes"), ("none", "`bucketsum ls` lists")):
         ended = run(*command, key)

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import subprocess
-import sys
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-import pytest
+from cfnlint.api import ManualArgs, lint
 from tests.support.sam_template import TEMPLATE
 from tests.template.state_machines import inline_template
 
+if TYPE_CHECKING:
+    import pytest
+
 TESTS: Final = Path(__file__).parents[1]
-BIN: Final = Path(sys.executable).parent
 REGIONS: Final = ("us-east-1", "cn-north-1")
 REGISTRY: Final = re.compile(
     rb"https?://[\w.:-]*(pypi|pythonhosted|npmjs|registry|artifactory|nexus|goproxy)[\w.-]*"
@@ -34,46 +34,25 @@ Resources:
       VisibilityTimeout: 43201
 """
 
-Linted = dict[str, list[str]]
+
+def matches(template: str) -> list[str]:
+    """Errors and warnings of cfn-lint, by the rules of every Region that is listed."""
+    return [match.message for match in lint(template, config=ManualArgs(regions=[*REGIONS]))]
 
 
-@pytest.fixture(scope="module")
-def linted(tmp_path_factory: pytest.TempPathFactory) -> Linted:
-    """Template → what cfn-lint has against it; one run, since it takes seconds to start."""
-    folder = tmp_path_factory.mktemp("lint")
-    machines, broken = folder / "machines.json", folder / "broken.yaml"
-    machines.write_text(json.dumps(inline_template()))
-    broken.write_text(BROKEN)
-    templates = [TEMPLATE, machines, broken]
-    done = subprocess.run(
-        [BIN / "cfn-lint", "--format", "json", "--regions", *REGIONS, "--", *templates],
-        check=False,
-        capture_output=True,
-        text=True,
-        cwd=TEMPLATE.parent,
-        env=os.environ | {"SAM_CLI_TELEMETRY": "0"},
-    )
-    assert done.stderr == ""
-    matches: list[Any] = json.loads(done.stdout)
-    return {
-        path.name: [match["Message"] for match in matches if match["Filename"] == str(path)]
-        for path in templates
-    }
+def test_cfn_lint_is_silent() -> None:
+    """No error and no warning."""
+    assert matches(TEMPLATE.read_text(encoding="utf-8")) == []
 
 
-def test_cfn_lint_is_silent(linted: Linted) -> None:
-    """No error and no warning, by the rules of every Region that is listed."""
-    assert linted["template.yaml"] == []
-
-
-def test_cfn_lint_has_nothing_against_the_state_machines(linted: Linted) -> None:
+def test_cfn_lint_has_nothing_against_the_state_machines() -> None:
     """cfn-lint looks at definitions within a template only."""
-    assert linted["machines.json"] == []
+    assert matches(json.dumps(inline_template())) == []
 
 
-def test_lint_would_find_a_mistake(linted: Linted) -> None:
+def test_lint_would_find_a_mistake() -> None:
     """The silence means something: a value beyond a limit of AWS is reported."""
-    [message] = linted["broken.yaml"]
+    [message] = matches(BROKEN)
     assert "43201" in message
 
 
