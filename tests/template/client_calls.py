@@ -6,6 +6,8 @@ import ast
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
+from tests.support.source_files import tree_of
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
@@ -31,7 +33,7 @@ def operations_called(handler: Path, library: Iterable[Path]) -> set[tuple[str, 
         for name, body in _definitions_in(path):
             bodies.setdefault(name, []).append(body)
     reached: set[str] = set()
-    waiting: list[ast.AST] = [ast.parse(handler.read_text(encoding="utf-8"))]
+    waiting: list[ast.AST] = [tree_of(handler)]
     operations = set()
     while waiting:
         node = waiting.pop()
@@ -44,7 +46,7 @@ def operations_called(handler: Path, library: Iterable[Path]) -> set[tuple[str, 
 
 @cache
 def _definitions_in(path: Path) -> list[tuple[str, ast.AST]]:
-    return list(_definitions(ast.parse(path.read_text(encoding="utf-8"))))
+    return list(_definitions(tree_of(path)))
 
 
 def _definitions(module: ast.AST) -> Iterator[tuple[str, ast.AST]]:

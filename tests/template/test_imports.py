@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from tests.support.source_files import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -119,7 +120,7 @@ sweeps: layer layer.s3 layer.sweep layer.sweep.workloads
 
 def imported_modules(path: Path) -> Iterator[str]:
     """The modules and names that the file imports, wherever in it."""
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -148,6 +149,7 @@ def part_of(module: str) -> str:
     return re.sub(r"^bucketsum\b", "layer", re.sub(r"^bucketsum_cli\b", "cli", folder))
 
 
+@cache
 def is_ours(module: str) -> bool:
     """Whether it is a module of this project."""
     return module.partition(".")[0] in {name.partition(".")[0] for name in modules()}

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 import re
 import subprocess
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from tests.support.source_files import tree_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +24,6 @@ NO_FIRST_WORD: Final = re.compile(r"(What|How|Which|Whoever|Whatever)\b")
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 
-@cache
 def python_files() -> dict[str, ast.Module]:
     """Path → syntax tree, of every tracked file."""
     listed = subprocess.run(
@@ -34,9 +34,7 @@ def python_files() -> dict[str, ast.Module]:
         text=True,
     )
     return {
-        path: ast.parse((ROOT / path).read_text(encoding="utf-8"))
-        for path in listed.stdout.splitlines()
-        if (ROOT / path).exists()
+        path: tree_of(ROOT / path) for path in listed.stdout.splitlines() if (ROOT / path).exists()
     }
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.sam_template import TEMPLATE
+from tests.support.source_files import tree_of
 
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 
@@ -46,10 +47,7 @@ def decisions(tree: ast.AST) -> Iterator[str]:
 
 def test_nothing_else_decides_by_a_workloads_name() -> None:
     """A new workload touches its own file, the registry, tests and documents."""
-    by_file = {
-        str(path.relative_to(PROJECT)): list(decisions(ast.parse(path.read_text("utf-8"))))
-        for path in sources()
-    }
+    by_file = {str(path.relative_to(PROJECT)): list(decisions(tree_of(path))) for path in sources()}
     assert {path: texts for path, texts in by_file.items() if texts} == {}
 
 

@@ -1,0 +1,16 @@
+"""Python files as syntax trees."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@cache
+def tree_of(path: Path) -> ast.Module:
+    """The syntax tree of a file, parsed once for all tests."""
+    return ast.parse(path.read_text(encoding="utf-8"))
