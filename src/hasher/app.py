@@ -158,7 +158,9 @@ def _listed_batch() -> ListedBatchHasher:
 
 def _publish(report: HashResult) -> None:
     """Write the metrics of one event, and its log line unless it is a quiet one."""
-    if not (report.outcome in _QUIET and _is_of_listing(report.event)):
+    event = report.event
+    is_of_listing = isinstance(event, ObjectCreated) and not event.sequencer
+    if not (report.outcome in _QUIET and is_of_listing):
         _log(report)
     measurement = report.measurement
     metrics.add_metric(f"Objects{report.outcome.title()}", MetricUnit.Count, 1)
@@ -168,10 +170,6 @@ def _publish(report: HashResult) -> None:
     if report.summary:
         metrics.add_metric("MembersHashed", MetricUnit.Count, report.summary.members)
         metrics.add_metric("MemberBytes", MetricUnit.Bytes, report.summary.member_bytes)
-
-
-def _is_of_listing(event: ObjectEvent) -> bool:
-    return isinstance(event, ObjectCreated) and not event.sequencer
 
 
 def _log(report: HashResult) -> None:

@@ -9,8 +9,9 @@ import jsonata
 import pytest
 from tests.template.state_machines import load_definition, states
 
-from bucketsum.sweep.measurements_table import recorded_sample, sample_item
-from bucketsum.sweep.record_values import sample_values
+from bucketsum.dynamodb_items import plain_values
+from bucketsum.sweep.measurements_table import sample_item
+from bucketsum.sweep.record_values import sample_of, sample_values
 from bucketsum.sweep.records import run_id_of
 from bucketsum.sweep.samples import SampleFailure, SampleStatus
 
@@ -60,7 +61,7 @@ def test_a_sample_is_written_as_the_library_reads_it() -> None:
     item = recorded(TOLD)
     assert item["run_id"] == {"S": "20261121T041500-a"}
     assert item["item"] == {"S": sample_item("m00512", 7, 40)}
-    sample = recorded_sample(item)
+    sample = sample_of(plain_values(item))
     assert (sample.cell_id, sample.repetition, sample.invocation) == ("m00512", 7, 40)
     assert (sample.at, sample.status) == ("2026-11-21T04:15:00.123Z", SampleStatus.OK)
     values = sample_values(sample)
@@ -70,7 +71,7 @@ def test_a_sample_is_written_as_the_library_reads_it() -> None:
 def test_a_failure_is_written_as_the_library_reads_it() -> None:
     """The cause may hold anything."""
     failed = {"status": "failed", "error": "Sandbox.Timedout", "cause": 'a "quoted"\n{cause} ü'}
-    sample = recorded_sample(recorded(failed, run=0, invocation=1))
+    sample = sample_of(plain_values(recorded(failed, run=0, invocation=1)))
     assert sample.status is SampleStatus.FAILED
     assert sample.failure == SampleFailure(failed["error"], failed["cause"])
     assert (sample.repetition, sample.invocation) == (0, 1)

@@ -67,12 +67,12 @@ class FakeSource:
     opened: list[ObjectCreated] = field(default_factory=list)
     closed: int = 0
 
-    def open(self, arrival: ObjectCreated) -> OpenObject:
+    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
         """See `Source.open`."""
-        self.opened.append(arrival)
+        self.opened.append(created)
         if self.refusal:
             raise self.refusal
-        return OpenObject(len(CONTENT), "its-etag", arrival.version_id, self._chunks())
+        return OpenObject(len(CONTENT), "its-etag", created.version_id, self._chunks())
 
     def _chunks(self) -> Generator[bytes]:
         try:

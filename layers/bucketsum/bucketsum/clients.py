@@ -100,15 +100,10 @@ class _ModelLoader(Loader):
 
 
 @functools.cache
-def _model_loader() -> _ModelLoader:
-    return _ModelLoader(file_loader=_PlainJsonLoader())
-
-
-@functools.cache
 def _session() -> Session:
     """The session of all clients. boto3's would add resources and transfers, which nobody uses."""
     session = Session()
-    session.register_component("data_loader", _model_loader())
+    session.register_component("data_loader", _ModelLoader(file_loader=_PlainJsonLoader()))
     return session
 
 

@@ -115,15 +115,9 @@ class Deletion:
     expires_at: int | None = None
 
 
-_SEPARATOR: Final = ", "
-
-
-def _remarks_of(text: str) -> tuple[str, ...]:
-    return tuple(text.split(_SEPARATOR))
-
-
-def _remarks_text(remarks: tuple[str, ...]) -> str | None:
-    return _SEPARATOR.join(remarks) or None
+_REMARKS: Final = stored(
+    read=lambda text: tuple(text.split(", ")), write=lambda remarks: ", ".join(remarks) or None
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +158,7 @@ class Row:
     timing: Timing | None = field(default=None, metadata=nested(Timing))
     setup: ReadSetup | None = field(default=None, metadata=nested(ReadSetup))
     member: MemberRecord | None = field(default=None, metadata=nested(MemberRecord))
-    remarks: tuple[str, ...] = field(
-        default=(), metadata=stored(read=_remarks_of, write=_remarks_text)
-    )
+    remarks: tuple[str, ...] = field(default=(), metadata=_REMARKS)
     archive: ArchiveRecord | None = field(default=None, metadata=nested(ArchiveRecord))
     deletion: Deletion | None = field(default=None, metadata=nested(Deletion))
 

@@ -89,7 +89,11 @@ class DigestsTable:
                     )
                     written = WriteResult.DUPLICATE
                 else:
-                    row = replace(row, deletion=self._kept(deletion_of(item)))
+                    deletion = deletion_of(item)
+                    if deletion:  # a tombstone expires earlier than a row
+                        expires_at = expiry(self._deleted_row_days)
+                        deletion = replace(deletion, expires_at=expires_at)
+                    row = replace(row, deletion=deletion)
             else:
                 return written
 
@@ -115,10 +119,6 @@ class DigestsTable:
             "ExpressionAttributeValues": values,
             "ReturnValuesOnConditionCheckFailure": "ALL_OLD",
         }
-
-    def _kept(self, deletion: Deletion | None) -> Deletion | None:
-        """*deletion* of a tombstone, as a row has it: tombstones expire earlier."""
-        return deletion and replace(deletion, expires_at=expiry(self._deleted_row_days))
 
     def replace(self, row: Row, seen: Row) -> WriteResult:
         """Write *row* if the table still holds *seen*, by sequencer, entity tag and deletion."""
@@ -189,14 +189,12 @@ class DigestsTable:
 
     def with_sha1(self, sha1: str) -> list[Row]:
         """Rows with this digest, ordered by object."""
-        rows = self.rows_at(self._row_keys_with(sha1)).values()
-        same = (row for row in rows if row.sha1 == sha1)  # the index trails the table
-        return sorted(same, key=lambda row: (row.bucket, row.key, row.arrived_at))
-
-    def _row_keys_with(self, sha1: str) -> list[RowKey]:
         with ThreadPoolExecutor(SHA1_SHARDS) as threads:
             shards = (f"{sha1}#{shard}" for shard in range(SHA1_SHARDS))
-            return [key for keys in threads.map(self._row_keys_in, shards) for key in keys]
+            row_keys = [key for keys in threads.map(self._row_keys_in, shards) for key in keys]
+        rows = self.rows_at(row_keys).values()
+        same = (row for row in rows if row.sha1 == sha1)  # the index trails the table
+        return sorted(same, key=lambda row: (row.bucket, row.key, row.arrived_at))
 
     def _row_keys_in(self, shard: str) -> list[RowKey]:
         pages = self._dynamodb.get_paginator("query").paginate(

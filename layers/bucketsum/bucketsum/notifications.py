@@ -52,16 +52,12 @@ def events_in(body: str) -> list[ObjectEvent]:
     records = envelope.get("Records")
     if isinstance(records, list) and records:
         return [_from_notification(record) for record in records]
+    names = [name[:40] for name in sorted(envelope)[:10]]  # the message may be large
     raise MalformedMessage(
-        f"unknown envelope with the fields {_names_in(envelope)}; expected an S3 notification "
+        f"unknown envelope with the fields {names}; expected an S3 notification "
         "(Records), an EventBridge event of a created, deleted or restored object, or one of them "
         "from SNS"
     )
-
-
-def _names_in(envelope: Mapping[str, Any]) -> list[str]:
-    """The first names, each cut: a message may be large, its error's text may not."""
-    return [name[:40] for name in sorted(envelope)[:10]]
 
 
 class _Paths(NamedTuple):

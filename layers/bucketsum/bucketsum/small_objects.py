@@ -162,8 +162,10 @@ class _Batch:
     def _end(self, transfer: Transfer) -> None:
         if reading := self._reading.pop(transfer, None):
             self._end_reading(transfer, reading)
-        else:
-            self._end_writing(transfer, self._writing.pop(transfer))
+            return
+        writing = self._writing.pop(transfer)
+        if not transfer.failure and is_written(ResponseHead.of(transfer.lines), transfer.pieces):
+            self._begun[writing.number] = writing.read.result
 
     def _end_reading(self, transfer: Transfer, reading: _Reading) -> None:
         created = reading.created
@@ -187,8 +189,3 @@ class _Batch:
             return
         transfer = self._network.connections.post(rows.url, headers, body, WRITE_SECONDS)
         self._writing[transfer] = writing
-
-    def _end_writing(self, transfer: Transfer, writing: _Writing) -> None:
-        head = ResponseHead.of(transfer.lines)
-        if not transfer.failure and is_written(head, transfer.pieces):
-            self._begun[writing.number] = writing.read.result

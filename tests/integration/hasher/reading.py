@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.support.s3_faults import StoredObject
     from tests.support.s3_server import HostileS3
 
-    from bucketsum.s3.source import SlicedSource
+    from bucketsum.s3.source import Source
 
 PATH: Final = "inbox/dir/a file+1%.bin"
 BODY: Final = bytes(range(256)) * 40
@@ -90,7 +90,7 @@ class Reader:
         chunk_bytes: int = 4096,
         pause: Callable[[float], None] = _no_pause,
         plan: ReadPlan | None = None,
-    ) -> SlicedSource:
+    ) -> Source:
         """A source that reads so from where *client* reads."""
         fallback = BotocoreReader(client, chunk_bytes, pause)
         if not self.streams:

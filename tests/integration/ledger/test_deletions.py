@@ -49,7 +49,7 @@ class FakeS3:
     missed: set[str] = field(default_factory=set)
     archived: set[str] = field(default_factory=set)
 
-    def open(self, created: ObjectCreated) -> OpenObject:
+    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
         """See `Source.open`."""
         if created.etag in self.missed:
             raise ObjectGone("deleted")

@@ -92,7 +92,7 @@ class Bucket:
             BUCKET, self.key, None, etag, len(self.content), sequencer, self._now()
         )
 
-    def open(self, created: ObjectCreated) -> OpenObject:
+    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:  # noqa: ARG002
         """See `Source.open`: the object, if it is still the one that is asked for."""
         if self.content is None:
             raise ObjectGone("deleted")

@@ -140,7 +140,7 @@ class Chain:
         self.messages.append(MessageBody)
 
     def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
-        """See `SlicedSource.open`."""
+        """See `Source.open`."""
         etag, content = self.objects.get((created.bucket, created.key), ("", b""))
         if not etag:
             raise ObjectGone("NoSuchKey")

@@ -161,28 +161,18 @@ def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> 
     listers = enqueuers_for(setup.concurrency)
     rounds = ceil(seconds / ROUND_SECONDS)
     transitions = rounds * (_TRANSITIONS_PER_ROUND + listers * _TRANSITIONS_PER_CHILD)
-    listing = prices.invocation_usd(ROUND_SECONDS * 1000, ENQUEUER_MB) * seconds / ROUND_SECONDS
+    listing_second = prices.invocation_usd(ROUND_SECONDS * 1000, ENQUEUER_MB) / ROUND_SECONDS
     looks = pages + seconds / PAUSE_SECONDS * listers  # at the length of the queue
     sqs = messages / _SQS_BATCH + 2 * invocations + looks
     positions = pages * 2  # a position is written; the state is read
-    return tuple(
-        Item(Group.ORCHESTRATION, name, count, usd)
-        for name, count, usd in (
-            ("S3 lists", pages, pages * requests_prices.S3_LIST),
-            ("enqueuer, Lambda seconds", seconds * listers, listing * listers),
-            ("state transitions", transitions, transitions * requests_prices.STATE_TRANSITION),
-            ("SQS requests", sqs, sqs * requests_prices.SQS_REQUEST),
-            (
-                "look-ups of rows",
-                work.objects,
-                work.objects * requests_prices.READ_UNIT / 2,
-            ),
-            (
-                "positions and counts",
-                positions + invocations,
-                (positions + invocations) * requests_prices.WRITE_UNIT,
-            ),
-        )
+    return _items(
+        Group.ORCHESTRATION,
+        ("S3 lists", pages, requests_prices.S3_LIST),
+        ("enqueuer, Lambda seconds", seconds * listers, listing_second),
+        ("state transitions", transitions, requests_prices.STATE_TRANSITION),
+        ("SQS requests", sqs, requests_prices.SQS_REQUEST),
+        ("look-ups of rows", work.objects, requests_prices.READ_UNIT / 2),
+        ("positions and counts", positions + invocations, requests_prices.WRITE_UNIT),
     )
 
 
@@ -192,17 +182,16 @@ def _hashing(work: Work, setup: Setup, prices: Prices) -> tuple[Item, ...]:
     seconds = work.objects * _object_seconds(work, setup)
     compute = prices.invocation_usd(1000, setup.memory_mb) - prices.request
     logs = invocations * _LOG_BYTES_PER_INVOCATION
-    return tuple(
-        Item(Group.HASHING, name, count, usd)
-        for name, count, usd in (
-            ("S3 GETs", gets, gets * requests_prices.S3_GET),
-            (
-                "rows written",
-                work.objects,
-                work.objects * _ROW_WRITE_UNITS * requests_prices.WRITE_UNIT,
-            ),
-            ("hasher, Lambda requests", invocations, invocations * prices.request),
-            ("hasher, Lambda seconds", seconds, seconds * compute),
-            ("log bytes", logs, logs * requests_prices.LOG_BYTE),
-        )
+    return _items(
+        Group.HASHING,
+        ("S3 GETs", gets, requests_prices.S3_GET),
+        ("rows written", work.objects, _ROW_WRITE_UNITS * requests_prices.WRITE_UNIT),
+        ("hasher, Lambda requests", invocations, prices.request),
+        ("hasher, Lambda seconds", seconds, compute),
+        ("log bytes", logs, requests_prices.LOG_BYTE),
     )
+
+
+def _items(group: Group, *lines: tuple[str, float, float]) -> tuple[Item, ...]:
+    """The lines of *group*, from their names, counts and prices of one."""
+    return tuple(Item(group, name, count, count * usd) for name, count, usd in lines)

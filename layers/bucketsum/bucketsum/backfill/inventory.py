@@ -82,7 +82,8 @@ def manifest_at(s3: S3Client, url: str, bucket: str) -> Manifest:
     manifest = _manifest_of(place.netloc, body, url)
     if manifest.source != bucket:
         raise BadInventory(f"{url} lists the bucket {manifest.source}, not {bucket}")
-    if "VersionId" not in manifest.columns and _keeps_versions(s3, bucket):
+    has_versions = "VersionId" in manifest.columns
+    if not has_versions and "Status" in s3.get_bucket_versioning(Bucket=bucket):
         raise BadInventory(
             f"{url} has no column VersionId, but {bucket} keeps versions: configure the inventory "
             "for all versions"
@@ -110,10 +111,6 @@ def _manifest_of(bucket: str, body: bytes, url: str) -> Manifest:
     if missing:
         raise BadInventory(f"{url} has no column {', '.join(missing)}: add it to the inventory")
     return Manifest(bucket, source, columns, files)
-
-
-def _keeps_versions(s3: S3Client, bucket: str) -> bool:
-    return "Status" in s3.get_bucket_versioning(Bucket=bucket)
 
 
 class InventoryReader:

@@ -28,12 +28,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from bucketsum.deadline import Deadline
-    from bucketsum.digest import Digest
     from bucketsum.digests_table import DigestsTable
     from bucketsum.long_objects.message import LongObjectsQueue, SliceMessage
     from bucketsum.long_objects.progress import Progress
     from bucketsum.long_objects.progress_table import ProgressTable
-    from bucketsum.s3.source import OpenObject, SlicedSource
+    from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
 
 END_BEFORE_SECONDS: Final = 45.0
@@ -72,7 +71,7 @@ class Slicer:
         clock: Seconds since 1970.
     """
 
-    source: SlicedSource
+    source: Source
     progress_table: ProgressTable
     digests_table: DigestsTable
     queue: LongObjectsQueue
@@ -172,7 +171,11 @@ class Slicer:
             mb_per_s=measurement.mb_per_s,
         )
         if is_whole:
-            return self._finished(message, progress, moved, digest.digest(), opened, measurement)
+            hashed = digest.digest()
+            row = hashed_row(moved, hashed, opened.streams, self.settings)
+            recorded = record_row(self.digests_table, moved, row)
+            self._remove_progress(progress)
+            return SliceReport(_HASHED[recorded], message, moved, measurement, hashed.sha1)
         saved = self.progress_table.advance(progress, replace(moved, states=digest.states()))
         if saved is None:  # another worker did, or botocore repeated a request that had succeeded
             due = self._due(message)
@@ -183,20 +186,6 @@ class Slicer:
             return SliceReport(SliceOutcome.STOPPED, message, saved, measurement)
         self._send(saved)
         return SliceReport(SliceOutcome.CONTINUED, message, saved, measurement)
-
-    def _finished(
-        self,
-        message: SliceMessage,
-        seen: Progress,
-        moved: Progress,
-        digest: Digest,
-        opened: OpenObject,
-        measurement: Measurement,
-    ) -> SliceReport:
-        row = hashed_row(moved, digest, opened.streams, self.settings)
-        recorded = record_row(self.digests_table, moved, row)
-        self._remove_progress(seen)
-        return SliceReport(_HASHED[recorded], message, moved, measurement, digest.sha1)
 
     def _remove_progress(self, progress: Progress) -> None:
         """Remove the item, unless an equal object at the key, which has a newer event, needs it."""

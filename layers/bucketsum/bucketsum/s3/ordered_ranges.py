@@ -149,8 +149,11 @@ class OrderedRanges:
         split = self._plan.splits(size_bytes - offset)
         if split:
             first = self._schedule(offset + self._plan.part_bytes)
+        elif offset:
+            first = self._schedule(size_bytes)
         else:
-            first = self._schedule(size_bytes) if offset else self._schedule_whole()
+            whole = self._connections.start(self._url, self._condition())
+            first = self._append(size_bytes, whole)
         if split and etag:  # without an entity tag, further requests have no condition yet
             self._fill()
         while not first.transfer.head_complete:
@@ -268,9 +271,6 @@ class OrderedRanges:
 
     def _schedule(self, end: int) -> _Part:
         return self._append(end, self._start(self._scheduled, end))
-
-    def _schedule_whole(self) -> _Part:
-        return self._append(self._size, self._connections.start(self._url, self._condition()))
 
     def _append(self, end: int, transfer: Transfer) -> _Part:
         start = self._scheduled

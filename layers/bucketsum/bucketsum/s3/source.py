@@ -57,28 +57,19 @@ class OpenObject:
 class Source(Protocol):
     """Opens the objects that notifications name."""
 
-    def open(self, created: ObjectCreated) -> OpenObject:
-        """Request exactly the object that was created.
+    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
+        """Request exactly the object that was created, from *offset* on, which is below its size.
+
+        With an offset, *created* has an entity tag.
 
         Raises:
             ObjectGone: It was deleted.
             ObjectSuperseded: It was overwritten.
             ObjectUnreadable: It is in Glacier, access is denied, or its KMS key cannot be used.
+            SourceInterrupted: Other bytes come than those from *offset* on.
             SourceUnavailable: S3 throttles, fails or cannot be reached.
 
-        Iterating the chunks raises these too, and `SourceInterrupted`.
-        """
-        ...
-
-
-class SlicedSource(Source, Protocol):
-    """Opens objects at any byte."""
-
-    def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
-        """Request the object from *offset* on, which is below its size; *created* has an etag.
-
-        Raises:
-            As `Source.open`; `SourceInterrupted` if other bytes than these come.
+        Iterating the chunks raises these too.
         """
         ...
 

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
 T = TypeVar("T")
+D = TypeVar("D")
 
 _SHOWN_CHARACTERS: Final = 200
 
@@ -36,7 +37,7 @@ class Fields:
     def __contains__(self, name: str) -> bool:
         return name in self._raw
 
-    def optional(self, name: str, read: Callable[[str, object], T], default: T) -> T:
+    def optional(self, name: str, read: Callable[[str, object], T], default: D) -> T | D:
         """The field's value, or *default* if it is absent."""
         return read(self._at(self._place, name), self._raw[name]) if name in self else default
 
@@ -50,32 +51,22 @@ class Fields:
             raise BadSweep(f"{self._at(self._place, name)} is missing")
         return read(self._at(self._place, name), self._raw[name])
 
-    def many(
-        self, name: str, read: Callable[[str, object], T], default: tuple[T, ...] = ()
-    ) -> tuple[T, ...]:
-        """The field's values in the order given, each once; *default* if it is absent.
+    @staticmethod
+    def _at(place: str, name: str) -> str:
+        return f"{place}.{name}" if place else name
 
-        Raises:
-            BadSweep: It is not a list, or an empty one.
-        """
-        if name not in self:
-            return default
-        place, raw = self._at(self._place, name), self._raw[name]
+
+def several(read: Callable[[str, object], T]) -> Callable[[str, object], tuple[T, ...]]:
+    """Reads a list of values in the order given, each once; there must be one."""
+
+    def read_all(place: str, raw: object) -> tuple[T, ...]:
         if not isinstance(raw, list) or not raw:
             raise BadSweep(f"{place} is {_shown(raw)}, not a list with at least one entry")
         return tuple(
             dict.fromkeys(read(f"{place}[{index}]", value) for index, value in enumerate(raw))
         )
 
-    def needed_many(self, name: str, read: Callable[[str, object], T]) -> tuple[T, ...]:
-        """As `many`, of a field that must be there."""
-        if name not in self:
-            raise BadSweep(f"{self._at(self._place, name)} is missing")
-        return self.many(name, read)
-
-    @staticmethod
-    def _at(place: str, name: str) -> str:
-        return f"{place}.{name}" if place else name
+    return read_all
 
 
 def whole(low: int, high: int) -> Callable[[str, object], int]:

@@ -116,27 +116,16 @@ class GeneratedObjects:
     def _upload(self, key: str, metadata: Mapping[str, str], parts: Iterable[bytes]) -> None:
         """Multipart, as large objects are uploaded; an upload that fails is aborted."""
         begun = self._s3.create_multipart_upload(Bucket=self._bucket, Key=key, Metadata=metadata)
-        upload_id = begun["UploadId"]
+        upload: Any = {"Bucket": self._bucket, "Key": key, "UploadId": begun["UploadId"]}
         try:
-            sent = [
-                self._part(key, upload_id, number, part)
-                for number, part in enumerate(parts, start=1)
-            ]
-            self._s3.complete_multipart_upload(
-                Bucket=self._bucket,
-                Key=key,
-                UploadId=upload_id,
-                MultipartUpload={"Parts": sent},
-            )
+            sent: list[CompletedPartTypeDef] = []
+            for number, part in enumerate(parts, start=1):
+                response = self._s3.upload_part(**upload, PartNumber=number, Body=part)
+                sent.append({"PartNumber": number, "ETag": response["ETag"]})
+            self._s3.complete_multipart_upload(**upload, MultipartUpload={"Parts": sent})
         except BaseException:
-            self._s3.abort_multipart_upload(Bucket=self._bucket, Key=key, UploadId=upload_id)
+            self._s3.abort_multipart_upload(**upload)
             raise
-
-    def _part(self, key: str, upload_id: str, number: int, part: bytes) -> CompletedPartTypeDef:
-        sent = self._s3.upload_part(
-            Bucket=self._bucket, Key=key, UploadId=upload_id, PartNumber=number, Body=part
-        )
-        return {"PartNumber": number, "ETag": sent["ETag"]}
 
 
 def _sha1_of(parts: Iterable[bytes]) -> dict[str, str]:

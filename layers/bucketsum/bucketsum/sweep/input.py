@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Final
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.fields import Fields, among, boolean, number, text, whole
+from bucketsum.sweep.fields import Fields, among, boolean, number, several, text, whole
 from bucketsum.sweep.parameters import (
     SHARED_FIELDS,
     Setting,
@@ -108,7 +108,7 @@ class SweepInput:
         workload = fields.optional("workload", among(WorkloadName), WorkloadName.HASH)
         object_bytes, keys = _objects(fields, workload)
         settings = _settings(fields, workload)
-        concurrency = fields.many("concurrency", whole(1, CONCURRENCY_MAX), (1,))
+        concurrency = fields.optional("concurrency", several(whole(1, CONCURRENCY_MAX)), (1,))
         repetitions = fields.optional("runs", whole(1, _REPETITIONS_MAX), DEFAULT_REPETITIONS)
         limit_combinations(settings, concurrency, object_bytes or keys, repetitions=repetitions)
         return cls(
@@ -154,7 +154,9 @@ def _objects(fields: Fields, workload: WorkloadName) -> tuple[tuple[int, ...], t
             "the sweep's bucket)"
         )
     sizes = WORKLOADS[workload].object_bytes
-    return fields.many("object_bytes", whole(sizes[0], sizes[-1])), fields.many("keys", text)
+    size = whole(sizes[0], sizes[-1])
+    object_bytes = fields.optional("object_bytes", several(size), ())
+    return object_bytes, fields.optional("keys", several(text), ())
 
 
 def _limits(place: str, raw: object) -> Limits:

@@ -60,7 +60,7 @@ class MeasurementsTable:
 
     def samples(self, run_id: str) -> list[Sample]:
         """The samples of a run, ordered by cell, repetition and invocation; consistent."""
-        return [recorded_sample(item) for item in self._items(run_id, _SAMPLE)]
+        return [sample_of(plain_values(item)) for item in self._items(run_id, _SAMPLE)]
 
     def prices(self, region: str, architecture: str) -> Prices:
         """The prices that were read from AWS's price list, else those of `prices_in`.
@@ -132,8 +132,3 @@ def _prices_key(region: str, architecture: str) -> dict[str, Any]:
 def sample_item(cell_id: str, repetition: int, invocation: int) -> str:
     """The sort key of a sample. The state machine composes the same."""
     return f"{_SAMPLE}{cell_id}#{repetition:04d}#{invocation:04d}"
-
-
-def recorded_sample(item: Mapping[str, Any]) -> Sample:
-    """The sample in an *item* that the state machine wrote."""
-    return sample_of(plain_values(item))

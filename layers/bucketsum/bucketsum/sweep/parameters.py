@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import BadSweep
 from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
 from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
-from bucketsum.sweep.fields import Fields, among, whole
+from bucketsum.sweep.fields import Fields, among, several, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Sized
@@ -171,7 +171,7 @@ def settings_in(
         BadSweep: A field is missing or out of range.
     """
     default: Value = AUTO_STREAMS  # the hasher's own, so that applying a result changes no more
-    streams = fields.many("streams", _streams, (default,))
+    streams = fields.optional("streams", several(_streams), (default,))
     pairs, kept = _pairs(fields, chunk_bytes), tuple(variants)
     limit_combinations(pairs, streams, kept)
     return tuple(
@@ -180,7 +180,7 @@ def settings_in(
 
 
 def _choices(fields: Fields, parameter: Parameter) -> list[tuple[Parameter, Value]]:
-    values = fields.many(parameter.name, parameter.read, (parameter.default_value,))
+    values = fields.optional(parameter.name, several(parameter.read), (parameter.default_value,))
     return [(parameter, value) for value in values]
 
 
@@ -195,17 +195,17 @@ def _streams(place: str, raw: object) -> Value:
 
 def _pairs(fields: Fields, chunk_bytes: int | None) -> Sequence[tuple[int, int]]:
     if "pairs" not in fields:
-        sizes = fields.needed_many("memory_mb", _MEMORY_MB)
+        sizes = fields.needed("memory_mb", several(_MEMORY_MB))
         chunks = (
-            fields.needed_many("chunk_bytes", _CHUNK_BYTES)
+            fields.needed("chunk_bytes", several(_CHUNK_BYTES))
             if chunk_bytes is None
-            else fields.many("chunk_bytes", _CHUNK_BYTES, (chunk_bytes,))
+            else fields.optional("chunk_bytes", several(_CHUNK_BYTES), (chunk_bytes,))
         )
         limit_combinations(sizes, chunks)
         return tuple(product(sizes, chunks))
     if "memory_mb" in fields or "chunk_bytes" in fields:
         raise BadSweep("give either pairs, or memory_mb and chunk_bytes, not both")
-    return fields.many("pairs", _pair)
+    return fields.needed("pairs", several(_pair))
 
 
 def _pair(place: str, raw: object) -> tuple[int, int]:

@@ -20,6 +20,8 @@ from bucketsum.sweep.samples import Billing, ProberProcess
 from bucketsum.sweep.workloads import workload_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.read_plan import ReadPolicy
@@ -35,7 +37,9 @@ class Prober:
     def __init__(self, s3: S3Client) -> None:
         """Read with *s3*; the process has initialised once this returns."""
         self._s3 = s3
-        self._source = cache(self._new_source)
+        self._source: Callable[[ReadPolicy], Source] = cache(  # the hasher's reader
+            lambda policy: reader(s3, policy.chunk_bytes, policy.plan_for, os.environ)
+        )
         self._is_cold = True
         self._init_ms = _process_age_ms()
 
@@ -62,10 +66,6 @@ class Prober:
         billed_ms = handler_ms - (excluded_ms or 0) + (init_ms or 0)
         billing = Billing(cold, billed_ms, excluded_ms, init_ms)
         return {**answer, **values_of(process), **values_of(billing)}
-
-    def _new_source(self, policy: ReadPolicy) -> Source:
-        """The hasher's reader with this policy."""
-        return reader(self._s3, policy.chunk_bytes, policy.plan_for, os.environ)
 
 
 def _process_age_ms() -> int | None:

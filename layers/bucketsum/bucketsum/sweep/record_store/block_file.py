@@ -65,11 +65,6 @@ class BlockLayout:
         return -(-self.records // self.entries_per_block)
 
     @property
-    def data_blocks(self) -> int:
-        """Number of blocks with records, which follow the dictionary."""
-        return -(-self.records // self.slots_per_block)
-
-    @property
     def data_offset(self) -> int:
         """The first byte of the first record."""
         return (1 + self.dictionary_blocks) * self.block_bytes
@@ -77,7 +72,7 @@ class BlockLayout:
     @property
     def size_bytes(self) -> int:
         """The size of the file."""
-        return self.data_offset + self.data_blocks * self.block_bytes
+        return self.data_offset - (-self.records // self.slots_per_block) * self.block_bytes
 
     def header(self) -> bytes:
         """The first block."""

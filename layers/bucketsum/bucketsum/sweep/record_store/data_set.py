@@ -51,7 +51,8 @@ class DataSet:
     @property
     def records(self) -> int:
         """Number of records."""
-        number, left = self._tail()
+        cycles = (self.size_bytes - _LAST_TWO_BYTES_MAX - 1) // _CYCLE_BYTES
+        number, left = cycles * _CYCLE, self.size_bytes - cycles * _CYCLE_BYTES
         while left > _LAST_TWO_BYTES_MAX:
             left -= _length(number)
             number += 1
@@ -82,11 +83,6 @@ class DataSet:
         """The first *count* records, or all but the last two if there are fewer."""
         for number in range(min(count, self.records - 2)):
             yield record_of(number, _length(number))
-
-    def _tail(self) -> tuple[int, int]:
-        """The number of records in full cycles, and the bytes after them."""
-        cycles = (self.size_bytes - _LAST_TWO_BYTES_MAX - 1) // _CYCLE_BYTES
-        return cycles * _CYCLE, self.size_bytes - cycles * _CYCLE_BYTES
 
 
 def queries(reads: int, records: int) -> list[int]:

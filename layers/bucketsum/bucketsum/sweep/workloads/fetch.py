@@ -24,7 +24,6 @@ from bucketsum.sweep.workloads.protocol import Workload
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bucketsum.sweep.generated_archive import GeneratedArchive
     from bucketsum.sweep.objects import PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
@@ -97,7 +96,8 @@ class FetchWorkload(Workload):
         from bucketsum.sweep.fetch_queue.data_set import archive_of, archives_of
 
         for name, archive_bytes in archives_of(size_bytes):
-            yield DataFile(name, archive_bytes, partial(_parts_of, archive_of(archive_bytes)))
+            chunks = archive_of(archive_bytes).chunks
+            yield DataFile(name, archive_bytes, partial(lambda made: in_parts(made()), chunks))
 
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read the manifest, then fetch and process its archives, and check every result."""
@@ -137,7 +137,3 @@ class FetchWorkload(Workload):
             sides = medians["fetch_ms"], medians["work_ms"]
             medians |= {"sum_ms": sum(sides), "max_ms": max(sides)}
         return medians
-
-
-def _parts_of(archive: GeneratedArchive) -> Iterator[bytes]:
-    return in_parts(archive.chunks())
