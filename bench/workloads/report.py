@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
 from bucketsum.sweep.analysis import cell_rows
-from bucketsum.sweep.planned_records import planned_rows
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.record_values import cell_values, sample_values
 from bucketsum.sweep.samples import SampleStatus
@@ -42,7 +41,7 @@ class Measured:
     def cells(self) -> list[CellRow]:
         """The cells with their statistics."""
         workload = WORKLOADS[self.plan.sweep.workload]
-        return cell_rows(planned_rows(self.plan), self.samples, _PRICES, workload)
+        return cell_rows([cell.row for cell in self.plan.cells], self.samples, _PRICES, workload)
 
     def table(self, origin: str) -> Table:
         """A row for each cell; its own parameters that do not vary have no column."""

@@ -17,7 +17,6 @@ from bucketsum.sweep.generated_objects import GeneratedObjects
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.plan import Plan, check_limits, plan_of
-from bucketsum.sweep.planned_records import planned_rows, planned_run
 from bucketsum.sweep.records import Run, RunLabel, RunStatus
 from bucketsum.sweep.run_status import RUNNING, execution_of
 from bucketsum.sweep.summary import ExecutionEnd, summarize
@@ -57,11 +56,11 @@ def plan_sweep(event: dict[str, Any]) -> dict[str, Any]:
     except BadSweep as error:
         _MEASUREMENTS.record_run(replace(_begun(event), status=RunStatus.FAILED, cause=str(error)))
         raise
-    cells = planned_rows(plan)
+    cells = [cell.row for cell in plan.cells]
     for cell in cells:
         _MEASUREMENTS.record_cell(event["run_id"], cell)
     run = replace(
-        planned_run(_begun(event), plan),
+        plan.recorded_in(_begun(event)),
         estimated_seconds=round(plan.estimated_seconds, 1),
         estimated_usd=plan.estimated_usd(prices),
         price_date=prices.date,

@@ -29,7 +29,7 @@ SEARCH: Final = (
 """Folders on the import path, and the package there that is ours; in src/ each is."""
 
 SWEEPS: Final = (
-    "analysis", "input", "measurements_table", "plan", "planned_records", "prober", "recommend",
+    "analysis", "input", "measurements_table", "plan", "prober", "recommend",
     "record_values", "run_status", "summary",
 )  # fmt: skip
 """The modules of the sweep that know every workload."""

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 SERVICES: Final = ("dynamodb", "s3", "sqs")
-"""Services that `client_of` supports."""
 
 PROMPT: Final = Config(
     connect_timeout=1,

@@ -14,7 +14,6 @@ from tests.support.sweeps import put_sample
 
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
-from bucketsum.sweep.planned_records import planned_rows
 from bucketsum.sweep.records import Run, RunStatus
 from bucketsum.sweep.summary import ExecutionEnd, summarize
 
@@ -87,7 +86,7 @@ class StateMachine:
             return
         yield
         plan = plan_of(SweepInput.from_json(sweep_input))
-        cells = planned_rows(plan)
+        cells = [cell.row for cell in plan.cells]
         for cell in cells:
             self.measurements.record_cell(run_id, cell)
         self._run = Run(

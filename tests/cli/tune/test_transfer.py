@@ -20,7 +20,6 @@ from tests.cli.tune.sweeps import (
 
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
-from bucketsum.sweep.planned_records import planned_rows
 from bucketsum.sweep.transfers import file_times
 from bucketsum.sweep.transfers.file_times import P99_FROM, FileTime
 from bucketsum_cli.tune.report.page import page_of
@@ -44,7 +43,7 @@ RUN: Final = a_run(input=INPUT)
 
 def cells_of(**fields: Any) -> list[CellRow]:  # noqa: ANN401 - any JSON
     """The planned cells of the input with *fields*."""
-    return [*planned_rows(plan_of(SweepInput.from_json(INPUT | fields)))]
+    return [cell.row for cell in plan_of(SweepInput.from_json(INPUT | fields)).cells]
 
 
 def transferred(cell: CellRow, files: int = FILES) -> list[Sample]:

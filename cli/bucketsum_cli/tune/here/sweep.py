@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.planned_records import planned_rows, planned_run
 from bucketsum.sweep.record_values import sample_of
 from bucketsum.sweep.records import Run, RunLabel, RunStatus
 from bucketsum.sweep.summary import ExecutionEnd, summarize
@@ -59,11 +58,11 @@ class HereSweep:
 
         A sweep that is broken off, by an error or with Ctrl-C, has its end recorded too.
         """
-        cells = planned_rows(self.plan)
+        cells = [cell.row for cell in self.plan.cells]
         samples: list[Sample] = []
         for cell in cells:
             self.place.store.record_cell(self.run_id, cell)
-        run = planned_run(self._begun(), self.plan)
+        run = self.plan.recorded_in(self._begun())
         self.place.store.record_run(run)
         end = ExecutionEnd(RunStatus.STOPPED, "stopped")
         try:

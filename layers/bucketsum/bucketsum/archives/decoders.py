@@ -97,11 +97,6 @@ def _deflate(_member: Member, _limits: Limits, engine: Engine) -> Decoder:
     return _Zlib()
 
 
-def _deflate64(*_: object) -> Decoder:
-    # Imported when needed: it takes 20 ms.
-    return _Deflate64(_optional("inflate64") or _missing("inflate64"))
-
-
 def _zstandard(member: Member, limits: Limits, _engine: Engine) -> Decoder:
     zstd = _optional("compression.zstd") or _optional("backports.zstd")
     return ZstandardDecoder(zstd or _missing("backports.zstd"), member, limits)
@@ -123,7 +118,8 @@ _ZSTANDARD: Final = _Method("zstandard", _zstandard)
 _METHODS: Final[Mapping[int, _Method]] = {
     0: _Method("stored", lambda *_: _Stored()),
     8: _Method("deflate", _deflate),
-    9: _Method("deflate64", _deflate64),
+    # Imported when needed: it takes 20 ms.
+    9: _Method("deflate64", lambda *_: _Deflate64(_optional("inflate64") or _missing("inflate64"))),
     12: _Method("bzip2", lambda *_: BoundedDecoder(bz2.BZ2Decompressor(), OSError)),
     14: _Method("lzma", lambda member, limits, _: LzmaDecoder(member, limits)),
     93: _ZSTANDARD,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest_rows import NO_SEQUENCER, NULL_VERSION
 from bucketsum.errors import MalformedMessage
@@ -76,23 +76,18 @@ def listed_object(bucket: str, entry: object) -> ObjectCreated:
         raise MalformedMessage(
             f"an entry of objects is a JSON {type(entry).__name__}, not an object"
         )
-    version_id = optional_opaque_at(entry, "version_id")
+    version_id, key = optional_opaque_at(entry, "version_id"), object_key(text_at(entry, "key"))
+    if (etag := optional_opaque_at(entry, "etag")) is None:  # another content could be recorded
+        raise MalformedMessage("etag is missing")
     return ObjectCreated(
         bucket=bucket,
-        key=object_key(text_at(entry, "key")),
+        key=key,
         version_id=None if version_id == NULL_VERSION else version_id,
-        etag=_etag(entry),
+        etag=etag,
         size_bytes=size_at(entry, "size_bytes"),
         sequencer=NO_SEQUENCER,
         event_time=moment_at(entry, "last_modified"),
     )
-
-
-def _etag(entry: dict[str, Any]) -> str:
-    etag = optional_opaque_at(entry, "etag")
-    if etag is None:  # without it, another content could be recorded
-        raise MalformedMessage("etag is missing")
-    return etag
 
 
 def bodies_of(backfill_id: str, objects: Iterable[ObjectCreated]) -> Iterator[str]:

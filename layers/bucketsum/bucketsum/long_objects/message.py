@@ -11,7 +11,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest_rows import NULL_VERSION, comparable_sequencer, row_key_of
+from bucketsum.digest_rows import NULL_VERSION, comparable_sequencer
 from bucketsum.errors import MalformedMessage
 from bucketsum.message_fields import json_object, whole_at
 from bucketsum.notifications import events_in
@@ -20,7 +20,6 @@ from bucketsum.object_events import ObjectCreated
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-    from bucketsum.digest_rows import RowKey
     from bucketsum.long_objects.progress import Progress
 
 _SLICE: Final = "slice"
@@ -40,11 +39,6 @@ class SliceMessage:
     created: ObjectCreated
     offset: int
     hop: int
-
-    @property
-    def row_key(self) -> RowKey:
-        """The key of the object's row."""
-        return row_key_of(self.created)
 
 
 def is_slice(body: str) -> bool:

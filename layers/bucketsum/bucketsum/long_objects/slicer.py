@@ -7,6 +7,7 @@ from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.digest_rows import row_key_of
 from bucketsum.digests_table import WriteResult
 from bucketsum.errors import (
     BadSettings,
@@ -102,7 +103,7 @@ class Slicer:
 
     def _due(self, message: SliceMessage) -> Progress | SliceReport:
         """The progress before the slice of *message*; a report if there is nothing to read."""
-        progress = self.progress_table.at(message.row_key)
+        progress = self.progress_table.at(row_key_of(message.created))
         if progress is None or progress.etag != message.created.etag:
             return SliceReport(SliceOutcome.SUPERFLUOUS, message)
         if progress.status is ChainStatus.STOPPED:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
 from bucketsum.sweep.prices import FREE_STORAGE_MB
+from bucketsum.sweep.records import CellRow
 
 if TYPE_CHECKING:
     from bucketsum.sweep.objects import PlannedObject
@@ -49,6 +50,19 @@ class Cell:
         """The /tmp that is paid for: the free size unless the workload uses it."""
         uses_disk = self.workload.uses_disk(self.setting)
         return self.prober_storage_mb if uses_disk else FREE_STORAGE_MB
+
+    @property
+    def row(self) -> CellRow:
+        """The cell before its first sample, with the reason if it cannot run."""
+        return CellRow(
+            cell_id=self.cell_id,
+            setting=self.setting,
+            concurrency=self.concurrency,
+            object_bytes=self.object.size_bytes,
+            key=self.object.key,
+            storage_mb=self.storage_mb,
+            cause=self.refused,
+        )
 
     @property
     def refused(self) -> str | None:

@@ -50,7 +50,6 @@ class ArchiveContents:
     directories: int
     """Folders that these are in."""
     member_bytes: int
-    """Bytes of the files."""
     members_sha1: str
     """SHA-1 over the files' SHA-1s; see `members_sha1`."""
 
@@ -128,7 +127,7 @@ class _Member:
         blocks = _blocks()
         for number in self.blocks:
             yield blocks[number].deflated
-        yield self.tail if self.method == _STORED else _deflate(self.tail, zlib.Z_FINISH)
+        yield _compressed(self.tail, self.method)
 
     def _fields(self) -> tuple[int, ...]:
         sizes = self.compressed_bytes, self.size_bytes
@@ -178,12 +177,13 @@ def _members(size_bytes: int) -> list[_Member]:
     for number, text_bytes in enumerate(_small_sizes(draw, size_bytes)):
         count, tail_bytes = divmod(text_bytes, _BLOCK_BYTES)
         tail = draw.choice(_blocks()).text[:tail_bytes]
-        add(_text_member(_name(number), draw.choices(range(_BLOCKS), k=count), tail))
+        add(_member(_name(number), draw.choices(range(_BLOCKS), k=count), tail))
     for number, until in enumerate((_FIRST_LARGE_UNTIL, _SECOND_LARGE_UNTIL), start=len(members)):
         room = rest - round((1 - until) * size_bytes)
-        add(_text_member(_name(number), _filling(draw, room), b"end\n"))
+        add(_member(_name(number), _filling(draw, room), b"end\n"))
     last = _name(len(members))
-    add(_stored_member(last, draw, rest - _LOCAL.size - _CENTRAL.size - 2 * len(last)))
+    left = rest - _LOCAL.size - _CENTRAL.size - 2 * len(last)
+    add(_member(last, [], draw.randbytes(left), _STORED))
     return members
 
 
@@ -211,7 +211,7 @@ def _filling(draw: random.Random, room: int) -> list[int]:
         numbers.append(number)
 
 
-def _text_member(name: bytes, numbers: list[int], tail: bytes) -> _Member:
+def _member(name: bytes, numbers: list[int], tail: bytes, method: int = _DEFLATED) -> _Member:
     blocks = _blocks()
     crc32, sha1 = 0, hashlib.sha1(usedforsecurity=False)
     for text in (*(blocks[number].text for number in numbers), tail):
@@ -221,24 +221,14 @@ def _text_member(name: bytes, numbers: list[int], tail: bytes) -> _Member:
         name=name,
         blocks=tuple(numbers),
         tail=tail,
-        method=_DEFLATED,
+        method=method,
         crc32=crc32,
         size_bytes=len(numbers) * _BLOCK_BYTES + len(tail),
         compressed_bytes=sum(len(blocks[number].deflated) for number in numbers)
-        + len(_deflate(tail, zlib.Z_FINISH)),
+        + len(_compressed(tail, method)),
         sha1=sha1.hexdigest(),
     )
 
 
-def _stored_member(name: bytes, draw: random.Random, size_bytes: int) -> _Member:
-    content = draw.randbytes(size_bytes)
-    return _Member(
-        name=name,
-        blocks=(),
-        tail=content,
-        method=_STORED,
-        crc32=zlib.crc32(content),
-        size_bytes=size_bytes,
-        compressed_bytes=size_bytes,
-        sha1=hashlib.sha1(content, usedforsecurity=False).hexdigest(),
-    )
+def _compressed(tail: bytes, method: int) -> bytes:
+    return tail if method == _STORED else _deflate(tail, zlib.Z_FINISH)

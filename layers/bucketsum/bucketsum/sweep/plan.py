@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import product
 from math import ceil
 from typing import TYPE_CHECKING, Any
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.input import Limits, SweepInput
     from bucketsum.sweep.prices import Prices
     from bucketsum.sweep.probe import CellEvent
+    from bucketsum.sweep.records import Run
 
 Rounds = tuple[tuple[int, int], ...]
 """Index of a cell and number of its repetition, in the order in which they run."""
@@ -80,6 +81,16 @@ class Plan:
     @property
     def _generated_bytes(self) -> int:
         return sum(planned.size_bytes for planned in self.objects if planned.generated)
+
+    def recorded_in(self, run: Run) -> Run:
+        """*run* with the numbers of the plan."""
+        return replace(
+            run,
+            repetitions=self.sweep.repetitions,
+            few_samples=self.sweep.few_samples,
+            cells=len(self.cells),
+            samples=self.samples,
+        )
 
     def to_json(self) -> dict[str, Any]:
         """The plan as the state machine reads it."""

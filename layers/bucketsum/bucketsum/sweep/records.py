@@ -63,7 +63,6 @@ class Run:
     machine: Mapping[str, Any] | None = field(default=None, metadata=_DOCUMENT)
     """The machine that measured it, if that was not Lambda."""
     execution_arn: str | None = None
-    """The Step Functions execution."""
     input: Any = field(default=None, metadata=_DOCUMENT)
     """The sweep's input as its sender wrote it: any JSON."""
     repetitions: int | None = field(default=None, metadata=stored("runs"))
@@ -71,13 +70,10 @@ class Run:
     few_samples: bool | None = field(default=None, metadata=stored("weak"))
     """Whether that is too few to say much about the spread."""
     cells: int | None = None
-    """How many cells."""
     samples: int | None = None
     """How many samples are planned, warm-ups included."""
     estimated_seconds: float | None = None
-    """The planner's estimate of wall time."""
     estimated_usd: float | None = None
-    """The planner's estimate of cost."""
     price_date: str | None = None
     """Date of the prices that costs are computed with."""
     priced_as: str | None = None
@@ -100,7 +96,6 @@ class ColdStatistics:
 
     n_cold: int
     cold_p50_seconds: float
-    """Median."""
     cold_init_ms: float | None = None
     """Median of their init."""
 
@@ -112,7 +107,6 @@ class WarmStatistics:
     n: int
     min_seconds: float
     p50_seconds: float
-    """Median."""
     p90_seconds: float
     """90th percentile, interpolated."""
     max_seconds: float
@@ -129,7 +123,6 @@ class WarmStatistics:
     """Cost of an invocation of `billed_ms` / 10⁹ bytes of object; None if the price of the
     machine is not known."""
     usd_per_tb: float | None = None
-    """1,000 × that."""
     few_samples: bool = field(metadata=stored("weak"))
     """Fewer than 5 samples."""
 
@@ -156,11 +149,8 @@ class CellRow:
     """See `bucketsum.sweep.cells.Cell`."""
     setting: Setting = field(metadata=spread(write=attrgetter("values")))
     concurrency: int
-    """Invocations at once."""
     object_bytes: int
-    """Size of the object."""
     key: str
-    """The object."""
     storage_mb: int = FREE_STORAGE_MB
     """The /tmp that is paid for, in MiB."""
     failed: int = 0

@@ -89,9 +89,7 @@ class ProberProcess:
     layer: str | None = None
     """Version of the bucketsum library."""
     runtime: str | None = None
-    """Python's version."""
     architecture: str | None = None
-    """The CPU architecture as the system calls it."""
     log_stream: str | None = None
     """Names the execution environment: equal for invocations that shared one."""
 

@@ -45,9 +45,7 @@ class Reading:
     load: Phase
     fetch: Phase
     records: int
-    """Records read."""
     record_bytes: int
-    """Their bytes."""
     record_seconds: tuple[float, ...]
     """Of each record read on its own, ascending; empty if records were read in batches."""
 

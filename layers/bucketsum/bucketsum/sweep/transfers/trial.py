@@ -44,7 +44,6 @@ class Trial:
     context: ProbeContext
     files: tuple[SetFile, ...]
     folder: Path
-    """Where files are written."""
 
     @property
     def variant(self) -> Mapping[str, Value]:
