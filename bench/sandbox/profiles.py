@@ -57,7 +57,7 @@ class Profile:
     @property
     def title(self) -> str:
         """One line of text."""
-        burst = f" (faster for the first {self.burst_bytes // _MB} MB)" if self.burst_bytes else ""
+        burst = f" after a burst of {self.burst_bytes // _MB} MB" if self.burst_bytes else ""
         size = (
             f"{self.object_bytes // (1000 * _MB)} GB"
             if self.object_bytes % (1000 * _MB) == 0

@@ -67,7 +67,8 @@ _ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableA
     default=60,
     show_default=True,
     metavar="SECONDS",
-    help="Maximum time to wait for each row, log line and message in the dead-letter queue.",
+    help="Maximum time to wait for each row, each log line, and each message in the dead-letter "
+    "queue.",
 )
 @yes_option
 @json_option

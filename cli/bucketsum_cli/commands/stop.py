@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 def stop(target: Target, key: str, as_json: bool) -> None:
     """Stop hashing the long object KEY.
 
-    A long object is hashed in slices, one in each invocation. The current slice is read to its end
-    and saved; no further slice begins. The object is recorded as unreadable, with the reason.
-    `bucketsum redrive --key KEY` resumes hashing it.
+    A long object is hashed in slices, one in each invocation. The current slice is hashed to its
+    end, and the progress is saved; no further slice begins. The object is recorded as unreadable,
+    with the reason. `bucketsum redrive --key KEY` resumes hashing it.
 
     Exits with 1 if KEY is not being hashed in slices.
 

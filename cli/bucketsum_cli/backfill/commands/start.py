@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 @click.option(
     "--inventory",
     metavar="URL",
-    help="Read an S3 inventory (CSV) instead of listing BUCKET; its URL: "
+    help="Read the S3 inventory (CSV) with this manifest instead of listing BUCKET: "
     "s3://INVENTORY-BUCKET/.../manifest.json.",
 )
 @click.option(
