@@ -1,4 +1,4 @@
-"""Make the README's pictures with commands on the local emulator; `make pictures` also starts it.
+"""Make docs/session.svg and docs/report.svg with a local emulator; `make pictures` starts one.
 
 `docs/session.svg` is a terminal session, `docs/report.svg` a sweep's report. Neither refers to
 anything outside its file: no font, no style sheet, no script.

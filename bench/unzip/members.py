@@ -63,7 +63,7 @@ Row = tuple[str, Spread | None, Spread | None, float | None]
 @options.runs(5)
 @options.as_json
 def members(runs: int, *, as_json: bool) -> None:
-    """Measure writing member rows, and the memory of hashing a zip.
+    """Measure time to write member rows, and memory to hash a zip.
 
     Writes the rows of 10,000 archive members to a fake DynamoDB, and hashes an archive with 2 GB of
     files in 128 MB of memory.

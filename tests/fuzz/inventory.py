@@ -45,7 +45,7 @@ class _S3:
 def check(data: bytes) -> None:
     """Read S3 inventories; only BadInventory may be raised.
 
-    The listed objects are put into messages; the hasher must read the same objects from them.
+    The listed objects are put into messages; parsing these must give the same objects.
     """
     manifest, _, rows = data.partition(b"\n\n")
     s3: Any = _S3(manifest, rows if rows.startswith(_GZIP) else gzip.compress(rows, 1, mtime=0))
@@ -69,7 +69,7 @@ def _check(s3: Any) -> None:  # noqa: ANN401 - stands for a client
         for body in bodies_of(_BACKFILL.backfill_id, objects)
         for listed in listed_objects_in(body).objects
     ]
-    assert received == objects, "the hasher reads the same objects"
+    assert received == objects, "the messages name the same objects"
 
 
 def _input(columns: str, *rows: str) -> bytes:

@@ -1,4 +1,4 @@
-"""`bucketsum local status`: whether the emulator runs, and its addresses."""
+"""`bucketsum local status`: the emulator's address and stack, if it is running."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 @click.command("status")
 @json_option
 def status(as_json: bool) -> None:
-    """Show whether the local emulator is running, and its addresses.
+    """Show the local emulator's address and stack, if it is running.
 
     Exits with 2 if the emulator is not running.
     """

@@ -55,7 +55,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--object-size", "object_bytes", type=_SIZES, metavar="SIZE,...",
                          help="Sizes of objects to generate, such as 100MB,1GB."),
             click.option("--key", "keys", multiple=True, metavar="KEY",
-                         help="Object in the stack's bucket for sweeps, or in --bucket; may be "
+                         help="Object in the stack's SweepBucket, or in --bucket; may be "
                               "repeated."),
             click.option("--streams", type=_STREAMS, metavar="N,...",
                          help=f"Connections per object: 1 to {STREAMS_MAX}, or auto (default)."),

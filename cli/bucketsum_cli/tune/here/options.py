@@ -42,7 +42,7 @@ def here_options(command: Callable[..., None]) -> Callable[..., None]:
         "--bucket",
         metavar="NAME",
         help="With --here: bucket to read; with --stack or --local, the default is the stack's "
-        "bucket for sweeps.",
+        "SweepBucket.",
     )
     @click.option(
         "--usd-per-hour",
