@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 from aws_lambda_powertools import Logger
 
-from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer
+from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
 from bucketsum.backfill.plan import shares_of
-from bucketsum.backfill.reader import reader_of
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.deadline import Deadline
 from bucketsum.errors import UnknownBackfill

@@ -86,20 +86,17 @@ def _sqs() -> SQSClient:
     return client_of("sqs", PROMPT)
 
 
-class _LongObjects:
-    """Loads its code when the first long object comes."""
+def _hand_over(
+    created: ObjectCreated, etag: str, archive_mode: Mode | None, seen: Row | None
+) -> None:
+    """Hand a long object over; loads the code when the first comes."""
+    from bucketsum.long_objects.hand_over import HandOver  # noqa: PLC0415 - as said
+    from bucketsum.long_objects.message import LongObjectsQueue  # noqa: PLC0415 - as said
+    from bucketsum.long_objects.progress_table import ProgressTable  # noqa: PLC0415 - as said
 
-    def begin(
-        self, created: ObjectCreated, etag: str, archive_mode: Mode | None, seen: Row | None
-    ) -> None:
-        """See `HandOver.begin`."""
-        from bucketsum.long_objects.hand_over import HandOver  # noqa: PLC0415 - as said
-        from bucketsum.long_objects.message import LongObjectsQueue  # noqa: PLC0415 - as said
-        from bucketsum.long_objects.progress_table import ProgressTable  # noqa: PLC0415 - as said
-
-        table = ProgressTable(_DYNAMODB, SETTINGS.digests_table)
-        queue = LongObjectsQueue(_sqs(), SETTINGS.long_objects_queue_url or "")
-        HandOver(table, queue).begin(created, etag, archive_mode, seen)
+    table = ProgressTable(_DYNAMODB, SETTINGS.digests_table)
+    queue = LongObjectsQueue(_sqs(), SETTINGS.long_objects_queue_url or "")
+    HandOver(table, queue).begin(created, etag, archive_mode, seen)
 
 
 _TABLE: Final = DigestsTable(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)
@@ -109,7 +106,7 @@ _HASHER: Final = ObjectHasher(
     table=_TABLE,
     settings=SETTINGS,
     archives=_archive_hasher(SETTINGS.archives),
-    long_objects=_LongObjects() if SETTINGS.long_objects_queue_url else None,
+    hand_over=_hand_over if SETTINGS.long_objects_queue_url else None,
 )
 
 
@@ -132,8 +129,8 @@ def _handled(event: ObjectEvent, deadline: Deadline) -> HashResult:
 
 
 _NETWORK: Final = network_of(_SOURCE, _S3, _DYNAMODB, _TABLE)
-_SMALL_OBJECTS: Final = SmallObjectHasher(_NETWORK, _HASHER, SETTINGS) if _NETWORK else None
-_BATCH: Final = BatchHasher(_handled, SETTINGS, small_objects=_SMALL_OBJECTS)
+_BEGIN: Final = SmallObjectHasher(_NETWORK, _HASHER, SETTINGS).begin if _NETWORK else None
+_BATCH: Final = BatchHasher(_handled, SETTINGS, begin=_BEGIN)
 
 _QUIET: Final = (Outcome.HASHED, Outcome.UNCHANGED)
 """Outcomes of listed objects without a log line: a row says the same, and the lines would cost as
@@ -153,7 +150,7 @@ def _listed_batch() -> ListedBatchHasher:
     """Created for the first message of a backfill; a cold start must not load it."""
     from bucketsum.backfill.listed_batch import ListedBatchHasher  # noqa: PLC0415 - as said
 
-    return ListedBatchHasher(_HASHER, _TABLE, SETTINGS, _SMALL_OBJECTS)
+    return ListedBatchHasher(_HASHER, _TABLE, SETTINGS, _BEGIN)
 
 
 def _publish(report: HashResult) -> None:

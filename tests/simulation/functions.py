@@ -133,20 +133,20 @@ class Functions:
             table=table,
             settings=settings,
             clock=lambda: schedule.now,
-            long_objects=HandOver(ProgressTable(dynamodb, DIGESTS), queue, self._time),
+            hand_over=HandOver(ProgressTable(dynamodb, DIGESTS), queue, self._time).begin,
         )
         connections: Any = ModelConnections(schedule, self.s3, self.dynamodb)
         urls: Any = Urls()
         network = Network(connections, urls, row_requests(table), source)
         small = SmallObjectHasher(network, hasher, settings, lambda: schedule.now)
-        small_objects = small if schedule.happens(0.7) else None
+        begin = small.begin if schedule.happens(0.7) else None
         deletions = Deletions(dynamodb, DIGESTS, days)
-        listed = ListedBatchHasher(hasher, table, settings, small_objects)
+        listed = ListedBatchHasher(hasher, table, settings, begin)
         vars(module).update(
             _HASHER=hasher,
             _TABLE=table,
             _DYNAMODB=self.dynamodb,
-            _BATCH=BatchHasher(vars(module)["_handled"], settings, small_objects=small_objects),
+            _BATCH=BatchHasher(vars(module)["_handled"], settings, begin=begin),
             _FAILED=self._failed(module),
             _deletions=lambda: deletions,
             _listed_batch=lambda: listed,

@@ -272,7 +272,7 @@ class FakeLongObjects:
     def begin(
         self, created: ObjectCreated, etag: str, archive_mode: Mode | None, _seen: Row | None
     ) -> None:
-        """See `LongObjects.begin`."""
+        """See `HandOver`."""
         self.begun.append((created, etag, archive_mode))
 
 
@@ -283,7 +283,7 @@ WITH_LONG_OBJECTS: Final = replace(HASHING, long_objects_queue_url="long-objects
 def test_a_long_object_is_handed_over_unread() -> None:
     """An object that a slow reader might not finish is not begun."""
     source, long_objects = FakeSource(), FakeLongObjects()
-    hasher = ObjectHasher(source, FakeLedger(), WITH_LONG_OBJECTS, long_objects=long_objects)
+    hasher = ObjectHasher(source, FakeLedger(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
     assert hasher.hash(LONG, PLENTY).outcome is Outcome.LONG
     assert long_objects.begun == [(LONG, "an-etag", None)]
     assert source.opened == []
@@ -293,7 +293,7 @@ def test_a_recorded_long_object_is_not_handed_over_again() -> None:
     """A duplicate of its event that comes after its last slice changes nothing."""
     long_objects = FakeLongObjects()
     ledger = FakeLedger(row_with("00AB"))
-    hasher = ObjectHasher(FakeSource(), ledger, WITH_LONG_OBJECTS, long_objects=long_objects)
+    hasher = ObjectHasher(FakeSource(), ledger, WITH_LONG_OBJECTS, hand_over=long_objects.begin)
     assert hasher.hash(LONG, PLENTY).outcome is Outcome.UNCHANGED
     assert long_objects.begun == []
 
@@ -302,7 +302,7 @@ def test_an_object_whose_time_runs_out_is_handed_over() -> None:
     """It was expected to be read in time, and was not."""
     long_objects = FakeLongObjects()
     source = FakeSource(break_off=OutOfTime("13 of 14 bytes were read"))
-    hasher = ObjectHasher(source, FakeLedger(), WITH_LONG_OBJECTS, long_objects=long_objects)
+    hasher = ObjectHasher(source, FakeLedger(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
     result = hasher.hash(SMALL, PLENTY)
     assert (result.outcome, result.reason) == (Outcome.LONG, "13 of 14 bytes were read")
     assert source.closed == 1
@@ -313,7 +313,7 @@ def test_without_an_entity_tag_nothing_is_handed_over() -> None:
     """Slices of it could be of different objects."""
     long_objects = FakeLongObjects()
     source = FakeSource(break_off=OutOfTime("some bytes were read"))
-    hasher = ObjectHasher(source, FakeLedger(), WITH_LONG_OBJECTS, long_objects=long_objects)
+    hasher = ObjectHasher(source, FakeLedger(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
     with pytest.raises(OutOfTime):
         hasher.hash(replace(LONG, etag=None), PLENTY)
     assert long_objects.begun == []

@@ -133,7 +133,7 @@ def test_a_silent_dynamodb_does_not_outlast_the_invocation(
     hasher = ObjectHasher(source, model, settings)
     rows = PutItemRequests(model, "https://dynamodb", signer)
     small_objects = SmallObjectHasher(Network(services, urls, rows, source), hasher, settings)
-    batch = BatchHasher(lambda *_: hasher_is_late(), settings, small_objects=small_objects)
+    batch = BatchHasher(lambda *_: hasher_is_late(), settings, begin=small_objects.begin)
     results = []
     for result in batch.handle(messages(), Deadline(lambda: seconds - model.now)):
         model.now += REPORT_SECONDS

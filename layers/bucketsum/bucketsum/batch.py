@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import Deferred, MalformedMessage
 from bucketsum.hashing import TOO_LATE, is_long
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from bucketsum.small_objects import Work
 
     Result = HashResult | Exception
+    Begin = Callable[[Iterable[tuple[int, ObjectEvent]], Deadline], dict[int, HashResult | Work]]
+    """`SmallObjectHasher.begin`"""
 
 LARGE_BYTES: Final = 256 * 1024 * 1024
 """Messages of this size get an execution environment each: reading takes over 3 s at Lambda's
@@ -68,16 +70,6 @@ class MessageResult:
         return errors[0] if errors else None
 
 
-class SmallObjects(Protocol):
-    """Hashes the small objects among events; see `SmallObjectHasher`."""
-
-    def begin(
-        self, events: Iterable[tuple[int, ObjectEvent]], deadline: Deadline
-    ) -> dict[int, HashResult | Work]:
-        """See `SmallObjectHasher.begin`."""
-        ...
-
-
 class BatchHasher:
     """Hashes the objects of batches of messages.
 
@@ -89,13 +81,13 @@ class BatchHasher:
         handle_event: Callable[[ObjectEvent, Deadline], HashResult],
         settings: Settings,
         parsed_events: Callable[[str], Sequence[ObjectEvent]] = events_in,
-        small_objects: SmallObjects | None = None,
+        begin: Begin | None = None,
     ) -> None:
-        """Handle events by *handle_event*, small objects by *small_objects* first, if possible."""
+        """Handle events by *handle_event*; *begin* hashes small objects before, if possible."""
         self._handle_event = handle_event
         self._settings = settings
         self._parsed_events = parsed_events
-        self._small_objects = small_objects
+        self._begin = begin
 
     def handle(
         self, messages: Iterable[ReceivedMessage], deadline: Deadline
@@ -154,8 +146,8 @@ class BatchHasher:
     def _begun(self, quick: list[ObjectEvent], deadline: Deadline) -> list[HashResult | Work]:
         """Results of quick events, or the work that is left to do for them."""
         begun: dict[int, HashResult | Work] = {}
-        if self._small_objects and not is_sampled():  # X-Ray sees only requests of botocore
-            begun = self._small_objects.begin(enumerate(quick), deadline)
+        if self._begin and not is_sampled():  # X-Ray sees only requests of botocore
+            begun = self._begin(enumerate(quick), deadline)
         return [
             begun.get(number) or partial(self._handle_event, event, deadline)
             for number, event in enumerate(quick)

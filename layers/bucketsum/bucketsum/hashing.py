@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.digest import digest_of
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
     from bucketsum.object_events import ObjectCreated, ObjectRestored
     from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
+
+    HandOver = Callable[[ObjectCreated, str, Mode | None, Row | None], None]
+    """`long_objects.hand_over.HandOver.begin`: another function hashes the object."""
 
 TOO_LATE: Final = (
     "the invocation's time ended before this object's turn; lower BatchSize or raise MemorySize"
@@ -55,16 +58,6 @@ def is_long(
     )
 
 
-class LongObjects(Protocol):
-    """Hashes objects that one invocation cannot finish."""
-
-    def begin(
-        self, created: ObjectCreated, etag: str, archive_mode: Mode | None, seen: Row | None
-    ) -> None:
-        """Take over *created*; see `HandOver.begin`."""
-        ...
-
-
 class ObjectHasher:
     """Hashes objects one after the other."""
 
@@ -75,14 +68,14 @@ class ObjectHasher:
         settings: Settings,
         clock: Callable[[], float] = time.perf_counter,
         archives: ArchiveHasher | None = None,
-        long_objects: LongObjects | None = None,
+        hand_over: HandOver | None = None,
     ) -> None:
         self._source = source
         self._table = table
         self._settings = settings
         self._clock = clock
         self._archives = archives
-        self._long_objects = long_objects
+        self._hand_over = hand_over
 
     def hash(
         self,
@@ -138,18 +131,18 @@ class ObjectHasher:
         try:
             return self._hashed(created, deadline, seen, source)
         except OutOfTime as error:
-            if not (self._long_objects and created.etag):
+            if not (self._hand_over and created.etag):
                 raise
             return self._handed_over(created, seen, str(error))
 
     def _handed_over(self, created: ObjectCreated, seen: Row | None, reason: str) -> HashResult:
-        if not (self._long_objects and created.etag):
+        if not (self._hand_over and created.etag):
             raise OutOfTime(f"{reason}, and there is no queue of long objects")
         mode = None
         if archives := self._as_archive(created):
             mode = archives.reader.settings.mode
             archives.rows.remove_older(unreadable_row(created, None, self._settings))
-        self._long_objects.begin(created, created.etag, mode, seen)
+        self._hand_over(created, created.etag, mode, seen)
         return HashResult(created, Outcome.LONG, reason=reason)
 
     def _record(self, row: Row, seen: Row | None) -> WriteResult:

@@ -4,23 +4,28 @@ from __future__ import annotations
 
 import time
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.backfill.inventory import InventoryReader, manifest_at
+from bucketsum.backfill.listing import page_of_keys
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.records import BackfillStatus, Part
 from bucketsum.errors import QueueRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
+    from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
     from bucketsum.backfill.listing import Page
-    from bucketsum.backfill.reader import PageReader
     from bucketsum.backfill.records import Backfill
     from bucketsum.backfill.table import BackfillsTable
     from bucketsum.deadline import Deadline
     from bucketsum.object_events import ObjectCreated
+
+    PageReader = Callable[[Part], Page]
 
 QUEUED_MESSAGES_MAX: Final = 5000
 """Messages that may wait in the queue: it stays short, so that a stop is soon felt, and no message
@@ -87,6 +92,21 @@ def _batches(bodies: Iterable[str]) -> Iterator[list[str]]:
         batch_bytes += len(body)
     if batch:
         yield batch
+
+
+def reader_of(s3: S3Client, backfill: Backfill) -> PageReader:
+    """The function that reads the next page of one of a backfill's parts.
+
+    It raises `BadInventory` if a row is not valid, and `ClientError` if S3 refuses.
+
+    Raises:
+        BadInventory: Its inventory cannot be used.
+        ClientError: S3 refused.
+    """
+    if backfill.inventory is None:
+        return partial(page_of_keys, s3, backfill)
+    manifest = manifest_at(s3, backfill.inventory, backfill.bucket)
+    return InventoryReader(s3, backfill, manifest).next_page
 
 
 @dataclass(frozen=True, slots=True)

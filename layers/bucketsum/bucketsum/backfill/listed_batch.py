@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -19,6 +20,7 @@ from bucketsum.outcome import HashResult, Outcome
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from bucketsum.batch import Begin
     from bucketsum.dead_letters import ReceivedMessage
     from bucketsum.deadline import Deadline
     from bucketsum.digest_rows import Row, RowKey
@@ -26,29 +28,12 @@ if TYPE_CHECKING:
     from bucketsum.hashing import ObjectHasher
     from bucketsum.object_events import ObjectCreated, ObjectEvent
     from bucketsum.settings import Settings
-    from bucketsum.small_objects import SmallObjectHasher, Work
+    from bucketsum.small_objects import Work
 
     Records = Mapping[RowKey, Row | Deletion]
 
 _SECONDS: Final = len("2026-11-21T03:04:05")
 """S3 lists LastModified in whole seconds; events have fractions."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Unrecorded:
-    """Hashes the small objects that have no record; a record decides about the others."""
-
-    small_objects: SmallObjectHasher
-    records: Records
-
-    def begin(
-        self, events: Iterable[tuple[int, ObjectEvent]], deadline: Deadline
-    ) -> dict[int, HashResult | Work]:
-        """See `SmallObjectHasher.begin`."""
-        unrecorded = (
-            (number, listed) for number, listed in events if row_key_of(listed) not in self.records
-        )
-        return self.small_objects.begin(unrecorded, deadline)
 
 
 class ListedBatchHasher:
@@ -59,12 +44,12 @@ class ListedBatchHasher:
         hasher: ObjectHasher,
         table: DigestsTable,
         settings: Settings,
-        small_objects: SmallObjectHasher | None = None,
+        begin: Begin | None = None,
     ) -> None:
         self._hasher = hasher
         self._table = table
         self._settings = settings
-        self._small_objects = small_objects
+        self._begin = begin
 
     def handle(
         self, messages: Sequence[ReceivedMessage], deadline: Deadline
@@ -81,8 +66,8 @@ class ListedBatchHasher:
         def hash_unknown(listed: ObjectEvent, deadline: Deadline) -> HashResult:
             return self._hash(cast("ObjectCreated", listed), records, deadline)
 
-        small_objects = self._small_objects and _Unrecorded(self._small_objects, records)
-        batch = BatchHasher(hash_unknown, self._settings, _parsed, small_objects)
+        begin = partial(_begin_unrecorded, self._begin, records) if self._begin else None
+        batch = BatchHasher(hash_unknown, self._settings, _parsed, begin)
         yield from batch.handle(messages, deadline)
 
     def _hash(self, listed: ObjectCreated, records: Records, deadline: Deadline) -> HashResult:
@@ -102,6 +87,13 @@ class ListedBatchHasher:
         # object change nothing.
         sequencer = seen.deletion.sequencer if seen.deletion else seen.sequencer
         return self._hasher.hash(replace(listed, sequencer=sequencer), deadline, seen)
+
+
+def _begin_unrecorded(
+    begin: Begin, records: Records, events: Iterable[tuple[int, ObjectEvent]], deadline: Deadline
+) -> dict[int, HashResult | Work]:
+    """Begin the small objects that have no record; a record decides about the others."""
+    return begin((event for event in events if row_key_of(event[1]) not in records), deadline)
 
 
 def _known(listed: ObjectCreated, row: Row) -> Outcome | None:

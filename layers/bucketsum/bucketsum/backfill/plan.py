@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.backfill.reader import parts_of
-from bucketsum.backfill.records import BackfillStatus
+from bucketsum.backfill.inventory import manifest_at
+from bucketsum.backfill.listing import ranges_of_keys
+from bucketsum.backfill.records import BackfillStatus, Part
 from bucketsum.clock import now
 
 if TYPE_CHECKING:
@@ -42,7 +43,7 @@ def shares_of(
     enqueuers = 1 if backfill.limit is not None else enqueuers_for(concurrency)
     if backfill.part_count is None:
         count = enqueuers * _PARTS_PER_ENQUEUER if enqueuers > 1 else 1
-        table.record_plan(backfill.backfill_id, parts_of(s3, backfill, count))
+        table.record_plan(backfill.backfill_id, _parts_of(s3, backfill, count))
     parts = table.parts(backfill.backfill_id)
     queued = sum(part.objects for part in parts)
     unfinished = [part.number for part in parts if not part.done]
@@ -51,3 +52,16 @@ def shares_of(
         return []
     shares = (unfinished[number::enqueuers] for number in range(enqueuers))
     return [share for share in shares if share]
+
+
+def _parts_of(s3: S3Client, backfill: Backfill, count: int) -> list[Part]:
+    """The parts of a backfill: files of its inventory, or at most *count* ranges of keys.
+
+    Raises:
+        BadInventory: Its inventory cannot be used.
+        ClientError: S3 refused.
+    """
+    if backfill.inventory is None:
+        return ranges_of_keys(s3, backfill, count)
+    manifest = manifest_at(s3, backfill.inventory, backfill.bucket)
+    return [Part(number, file=file.key) for number, file in enumerate(manifest.files)]

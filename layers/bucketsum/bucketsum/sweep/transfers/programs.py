@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import SourceUnavailable
@@ -17,15 +18,14 @@ _SECONDS_MAX: Final = 800
 _SHOWN_CHARACTERS: Final = 300
 
 
+@dataclass(frozen=True, slots=True)
 class ProgramClient:
-    """Runs a program for each file."""
+    """Runs a program for each file of *bucket*, at *endpoint* if that is not empty."""
 
-    def __init__(self, name: ClientName, bucket: str, region: str, endpoint: str) -> None:
-        """Read *bucket* in *region*, at *endpoint* if that is not empty."""
-        self._name = name
-        self._bucket = bucket
-        self._region = region
-        self._endpoint = endpoint
+    name: ClientName
+    bucket: str
+    region: str
+    endpoint: str
 
     def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:  # noqa: ARG002 - as `Client`
         """Copy the object at *key* to the file of *sink*.
@@ -45,7 +45,7 @@ class ProgramClient:
         )
         if done.returncode:
             text = done.stderr.decode(errors="replace").strip()[-_SHOWN_CHARACTERS:]
-            raise SourceUnavailable(f"{self._name} ended with {done.returncode} for {key}: {text}")
+            raise SourceUnavailable(f"{self.name} ended with {done.returncode} for {key}: {text}")
 
     def close(self) -> None:
         """Nothing stays open."""
@@ -53,20 +53,20 @@ class ProgramClient:
     def _variables(self) -> dict[str, str]:
         """Of this process; rclone's SDK fails if AWS_CA_BUNDLE is set, so rclone reads the file."""
         variables = dict(os.environ)
-        if self._name == ClientName.RCLONE and "AWS_CA_BUNDLE" in variables:
+        if self.name == ClientName.RCLONE and "AWS_CA_BUNDLE" in variables:
             variables["RCLONE_CA_CERT"] = variables.pop("AWS_CA_BUNDLE")
         return variables
 
     def _command(self, key: str, path: str) -> list[str]:
-        source = f"s3://{self._bucket}/{key}"
-        if self._name == ClientName.AWS_CLI:  # it reads the variables itself
+        source = f"s3://{self.bucket}/{key}"
+        if self.name == ClientName.AWS_CLI:  # it reads the variables itself
             return ["aws", "s3", "cp", source, path, "--only-show-errors"]
-        if self._name == ClientName.S5CMD:
-            endpoint = ["--endpoint-url", self._endpoint] if self._endpoint else []
+        if self.name == ClientName.S5CMD:
+            endpoint = ["--endpoint-url", self.endpoint] if self.endpoint else []
             return ["s5cmd", *endpoint, "cp", source, path]
-        options = f"env_auth=true,region={self._region}"
-        if self._endpoint:  # the provider AWS would put the bucket into the host's name
-            options += f",provider=Other,force_path_style=true,endpoint='{self._endpoint}'"
+        options = f"env_auth=true,region={self.region}"
+        if self.endpoint:  # the provider AWS would put the bucket into the host's name
+            options += f",provider=Other,force_path_style=true,endpoint='{self.endpoint}'"
         else:
             options += ",provider=AWS"
-        return ["rclone", "copyto", f":s3,{options}:{self._bucket}/{key}", path]
+        return ["rclone", "copyto", f":s3,{options}:{self.bucket}/{key}", path]
