@@ -18,8 +18,8 @@ from bucketsum.digests_table import DigestsTable
 from bucketsum.failed_messages import FailedMessages, message_of
 from bucketsum.long_objects.message import LongObjectsQueue, slice_message_in
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum.long_objects.slice_report import SliceOutcome
 from bucketsum.long_objects.slicer import Slicer, slice_bytes_in
+from bucketsum.outcome import Outcome
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings
@@ -52,16 +52,6 @@ _FAILED: Final = FailedMessages(
     functools.cache(lambda: DeadLetters(_SQS, SETTINGS)), logger, metrics
 )
 
-_OBJECT_IS_OVER: Final = frozenset(
-    {
-        SliceOutcome.HASHED,
-        SliceOutcome.UNCHANGED,
-        SliceOutcome.SUPERSEDED,
-        SliceOutcome.GONE,
-        SliceOutcome.UNREADABLE,
-    }
-)
-
 
 def _publish(report: SliceReport) -> None:
     """Write the log lines and the metrics of one slice, and of its object at its end."""
@@ -90,11 +80,11 @@ def _publish(report: SliceReport) -> None:
         metrics.add_metric("SliceBytes", MetricUnit.Bytes, measurement.size_bytes)
         metrics.add_metric("SliceSpeed", MetricUnit.MegabytesPerSecond, measurement.mb_per_s)
         metrics.add_metric("LongObjectAge", MetricUnit.Seconds, time.time() - started)
-    if report.outcome in _OBJECT_IS_OVER:
+    if isinstance(report.outcome, Outcome):
         seconds = round(progress.seconds, 6) if progress and report.sha1 else None
         logger.info("object", **fields, seconds=seconds)
         metrics.add_metric(f"Objects{report.outcome.title()}", MetricUnit.Count, 1)
-    if report.outcome is SliceOutcome.HASHED:
+    if report.outcome is Outcome.HASHED:
         metrics.add_metric("BytesHashed", MetricUnit.Bytes, created.size_bytes)
 
 

@@ -56,7 +56,7 @@ class Deletions:
         if deleted.is_marker and row_key.entry != NULL_VERSION:
             return HashResult(deleted, Outcome.HIDDEN)
         deletion = Deletion(deleted.event_time, deleted.deleted_by, deleted.sequencer)
-        return HashResult(deleted, _OUTCOMES[self._written(row_key, deletion)])
+        return HashResult(deleted, self._written(row_key, deletion).outcome(Outcome.DELETED))
 
     def _written(self, row_key: RowKey, deletion: Deletion) -> WriteResult:
         has_row = True  # nearly always; the first refusal shows if not
@@ -94,13 +94,6 @@ class Deletions:
             ExpressionAttributeValues={f":{name}": value for name, value in attributes.items()},
             ReturnValuesOnConditionCheckFailure="ALL_OLD",
         )
-
-
-_OUTCOMES: Final = {
-    WriteResult.WRITTEN: Outcome.DELETED,
-    WriteResult.DUPLICATE: Outcome.UNCHANGED,
-    WriteResult.STALE: Outcome.SUPERSEDED,
-}
 
 
 def _refusal(item: Mapping[str, Any], entry: str, deletion: Deletion) -> WriteResult | None:

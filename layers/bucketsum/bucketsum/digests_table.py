@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.digest_items import SHA1_SHARDS, deletion_of, item_of, key_of, row_key_in, rows_of
 from bucketsum.digest_rows import NULL_VERSION, Deletion, Row, RowKey, Status, comparable_sequencer
+from bucketsum.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -49,6 +50,12 @@ class WriteResult(StrEnum):
     """The same event is recorded already."""
     STALE = "outdated"
     """A newer event of the same key is recorded already."""
+
+    def outcome(self, written: Outcome) -> Outcome:
+        """The outcome of the row's event: *written* if the row was written."""
+        if self is WriteResult.WRITTEN:
+            return written
+        return Outcome.UNCHANGED if self is WriteResult.DUPLICATE else Outcome.SUPERSEDED
 
 
 class DigestsTable:

@@ -102,7 +102,7 @@ class ObjectHasher:
         except ObjectUnreadable as error:
             row = unreadable_row(created, str(error), self._settings)
             recorded = self._record(row, seen)  # an earlier digest of it is kept
-            outcome = Outcome.UNREADABLE if recorded is WriteResult.WRITTEN else _RECORDED[recorded]
+            outcome = recorded.outcome(Outcome.UNREADABLE)
             return HashResult(created, outcome, reason=str(error))
         except NotHashed as error:
             return HashResult(created, _OUTCOMES[type(error)], reason=str(error))
@@ -169,7 +169,7 @@ class ObjectHasher:
             ClientError: DynamoDB refused.
         """
         recorded = self._record(hashed_row(read, self._settings), seen)
-        return replace(read.result, outcome=_RECORDED[recorded])
+        return replace(read.result, outcome=recorded.outcome(Outcome.HASHED))
 
     def _hashed_with_members(
         self,
@@ -195,12 +195,9 @@ class ObjectHasher:
             archives.rows.remove_older(row)
         elif recorded is WriteResult.STALE:
             archives.rows.remove_overwritten(created)
-        return HashResult(created, _RECORDED[recorded], digest.sha1, measurement, summary=summary)
+        return HashResult(
+            created, recorded.outcome(Outcome.HASHED), digest.sha1, measurement, summary=summary
+        )
 
 
 _OUTCOMES: Final = {ObjectGone: Outcome.GONE, ObjectSuperseded: Outcome.SUPERSEDED}
-_RECORDED: Final = {
-    WriteResult.WRITTEN: Outcome.HASHED,
-    WriteResult.DUPLICATE: Outcome.UNCHANGED,
-    WriteResult.STALE: Outcome.SUPERSEDED,
-}

@@ -39,6 +39,7 @@ from bucketsum.long_objects.slice_report import SliceOutcome
 from bucketsum.long_objects.slicer import slice_bytes_in
 from bucketsum.notifications import events_in
 from bucketsum.object_events import ObjectCreated
+from bucketsum.outcome import Outcome
 
 CONTENT: Final = bytes(range(256)) * 20 + b"the end"
 PATIENT: Final = Deadline(lambda: 900.0)
@@ -117,7 +118,7 @@ def test_a_deleted_object_ends_its_chain(luck: Luck, before: int) -> None:
     chain.objects.clear()
     chain.run()
     assert chain.in_progress() == []
-    assert chain.reports[-1].outcome in (SliceOutcome.GONE, SliceOutcome.SUPERFLUOUS)
+    assert chain.reports[-1].outcome in (Outcome.GONE, SliceOutcome.SUPERFLUOUS)
 
 
 def started(slice_bytes: int = 1024) -> tuple[Chain, ObjectCreated]:
@@ -392,7 +393,7 @@ def test_a_listed_object_replaces_only_the_row_that_was_seen() -> None:
     assert row.sha1 == sha1_of(CONTENT)
     chain.hand_over.begin(listed, listed.etag or "", None, seen)  # what was seen is there no more
     chain.run()
-    assert chain.reports[-1].outcome is SliceOutcome.UNCHANGED
+    assert chain.reports[-1].outcome is Outcome.UNCHANGED
 
 
 def test_the_event_of_a_listed_object_records_its_digest() -> None:

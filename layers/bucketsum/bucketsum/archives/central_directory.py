@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import struct
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from bucketsum.archives.end_record import FULL16, TAIL_BYTES, end_record_in
 from bucketsum.archives.extra_fields import FULL32, zip64_values
@@ -28,6 +28,13 @@ _ENTRY: Final = struct.Struct("<4sBBHHHHHLLLHHHHHLL")
 _MASKED_BIT: Final = 0x2000
 
 
+class Placed(NamedTuple):
+    """A member, and where the next member, or the directory, begins."""
+
+    member: Member
+    end: int
+
+
 @dataclass(frozen=True, slots=True)
 class Directory:
     """An archive's central directory.
@@ -42,8 +49,8 @@ class Directory:
     start: int
     remarks: tuple[str, ...] = ()
 
-    def by_offset(self) -> list[tuple[Member, int]]:
-        """The members as they lie in the file, each with the offset of the next or the directory.
+    def by_offset(self) -> list[Placed]:
+        """The members as they lie in the file.
 
         Names count for nothing here: the local header's may be of another length.
 
@@ -52,7 +59,7 @@ class Directory:
         """
         ordered = sorted(self.members, key=lambda member: member.header_offset)
         ends = [*(member.header_offset for member in ordered[1:]), self.start][: len(ordered)]
-        placed = list(zip(ordered, ends, strict=True))
+        placed = [*map(Placed, ordered, ends)]
         for member, end in placed:
             if member.header_offset > self.start:
                 raise ArchiveStopped(

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from bucketsum.archives.central_directory import Directory
+    from bucketsum.archives.central_directory import Directory, Placed
     from bucketsum.archives.member import Decoding, Write
 
 BLOCK_BYTES: Final = 4096
@@ -37,17 +37,10 @@ _BATCH_BYTES: Final = 1024 * 1024
 _MIB: Final = 1024 * 1024
 
 
-class _Placed(NamedTuple):
-    """A member, and where the next member, or the directory, begins."""
-
-    member: Member
-    end: int
-
-
 class _Batch(NamedTuple):
     """Results of members that were read together, and the error that ended the batch early."""
 
-    hashed: Sequence[tuple[_Placed, MemberDigest]]
+    hashed: Sequence[tuple[Placed, MemberDigest]]
     error: ArchiveStopped | None = None
 
 
@@ -112,15 +105,15 @@ class ArchiveFile:
             pool.shutdown(cancel_futures=True)
             os.close(handle)
 
-    def _content_of(self, handle: int, placed: _Placed) -> memoryview:
+    def _content_of(self, handle: int, placed: Placed) -> memoryview:
         limits = self._decoding.counter.limits  # its output was counted before
         decoding = replace(self._decoding, counter=LimitCounter(limits))
         content = BytesIO()
         digest_of_member(placed.member, _views(handle, placed), decoding, content.write)
         return content.getbuffer()
 
-    def _read_batch(self, handle: int, folder: Path | None, batch: Iterable[_Placed]) -> _Batch:
-        hashed: list[tuple[_Placed, MemberDigest]] = []
+    def _read_batch(self, handle: int, folder: Path | None, batch: Iterable[Placed]) -> _Batch:
+        hashed: list[tuple[Placed, MemberDigest]] = []
         try:
             for placed in batch:
                 digest = self._digest(handle, folder, placed)
@@ -135,7 +128,7 @@ class ArchiveFile:
             return _Batch(hashed, ArchiveStopped(ArchiveStatus.NO_ROOM, reason))
         return _Batch(hashed)
 
-    def _digest(self, handle: int, folder: Path | None, placed: _Placed) -> MemberDigest | None:
+    def _digest(self, handle: int, folder: Path | None, placed: Placed) -> MemberDigest | None:
         member = placed.member
         try:
             views = _views(handle, placed)
@@ -149,15 +142,16 @@ class ArchiveFile:
             return digest_of_member(member, views, self._decoding, write)
 
 
-def _large_first(directory: Directory) -> list[_Placed]:
+def _large_first(directory: Directory) -> list[Placed]:
     """Large members first, so that none is left to one thread at the end; others as they lie."""
-    placed = [_Placed(member, end) for member, end in directory.by_offset()]
-    return sorted(placed, key=lambda each: -(each.member.compressed_bytes // _BATCH_BYTES))
+    return sorted(
+        directory.by_offset(), key=lambda each: -(each.member.compressed_bytes // _BATCH_BYTES)
+    )
 
 
-def _batches(members: Iterable[_Placed]) -> Iterator[list[_Placed]]:
+def _batches(members: Iterable[Placed]) -> Iterator[list[Placed]]:
     """Small members together: handing over work has a price."""
-    batch: list[_Placed] = []
+    batch: list[Placed] = []
     batch_bytes = 0
     for placed in members:
         batch.append(placed)
@@ -190,7 +184,7 @@ def _new_file(folder: Path, name: str) -> Iterator[Write]:
         os.close(handle)
 
 
-def _views(handle: int, placed: _Placed) -> Iterator[memoryview]:
+def _views(handle: int, placed: Placed) -> Iterator[memoryview]:
     """The compressed bytes of a member, once its header agrees with the directory."""
     member, at = placed.member, placed.member.header_offset
     header = _exactly(handle, LOCAL_BYTES, at)

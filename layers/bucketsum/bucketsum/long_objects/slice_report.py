@@ -10,10 +10,11 @@ if TYPE_CHECKING:
     from bucketsum.long_objects.message import SliceMessage
     from bucketsum.long_objects.progress import Progress
     from bucketsum.measure import Measurement
+    from bucketsum.outcome import Outcome
 
 
 class SliceOutcome(StrEnum):
-    """The outcome of one message."""
+    """The outcome of one message after which the object is not at its end."""
 
     CONTINUED = "continued"
     """The slice is saved, and the message of the next one is sent."""
@@ -23,11 +24,6 @@ class SliceOutcome(StrEnum):
     """The slice was done before, or its object is not in progress any more."""
     STOPPED = "stopped"
     """A person stopped it."""
-    HASHED = "hashed"
-    UNCHANGED = "unchanged"
-    SUPERSEDED = "superseded"
-    GONE = "gone"
-    UNREADABLE = "unreadable"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +37,7 @@ class SliceReport:
         reason: Why it was not hashed.
     """
 
-    outcome: SliceOutcome
+    outcome: SliceOutcome | Outcome
     message: SliceMessage
     progress: Progress | None = None
     measurement: Measurement | None = None

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest_rows import row_key_of
-from bucketsum.digests_table import WriteResult
 from bucketsum.errors import (
     BadSettings,
     Deferred,
@@ -24,6 +23,7 @@ from bucketsum.long_objects.slice import digest_at, hash_slice, require_size
 from bucketsum.long_objects.slice_report import SliceOutcome, SliceReport
 from bucketsum.measure import Measurement
 from bucketsum.object_rows import unreadable_row
+from bucketsum.outcome import Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -140,12 +140,11 @@ class Slicer:
             self.progress_table.release(progress)
             if self.progress_table.stop(progress, reason) is None:
                 raise Deferred(1) from error
-            outcome = _UNREADABLE[recorded]
+            outcome = recorded.outcome(Outcome.UNREADABLE)
             return SliceReport(outcome, message, progress, reason=reason)
         except NotHashed as error:
             self._remove_progress(progress)
-            gone = isinstance(error, ObjectGone)
-            outcome = SliceOutcome.GONE if gone else SliceOutcome.SUPERSEDED
+            outcome = Outcome.GONE if isinstance(error, ObjectGone) else Outcome.SUPERSEDED
             return SliceReport(outcome, message, progress, reason=str(error))
 
     def _sliced(self, message: SliceMessage, progress: Progress, deadline: Deadline) -> SliceReport:
@@ -176,7 +175,9 @@ class Slicer:
             row = hashed_row(moved, hashed, opened.streams, self.settings)
             recorded = record_row(self.digests_table, moved, row)
             self._remove_progress(progress)
-            return SliceReport(_HASHED[recorded], message, moved, measurement, hashed.sha1)
+            return SliceReport(
+                recorded.outcome(Outcome.HASHED), message, moved, measurement, hashed.sha1
+            )
         saved = self.progress_table.advance(progress, replace(moved, states=digest.states()))
         if saved is None:  # another worker did, or botocore repeated a request that had succeeded
             due = self._due(message)
@@ -196,11 +197,3 @@ class Slicer:
     def _send(self, progress: Progress) -> None:
         self.queue.send(progress)
         self.progress_table.mark_sent(progress)
-
-
-_HASHED: Final = {
-    WriteResult.WRITTEN: SliceOutcome.HASHED,
-    WriteResult.DUPLICATE: SliceOutcome.UNCHANGED,
-    WriteResult.STALE: SliceOutcome.SUPERSEDED,
-}
-_UNREADABLE: Final = {**_HASHED, WriteResult.WRITTEN: SliceOutcome.UNREADABLE}

@@ -17,7 +17,6 @@ from bucketsum.sweep.record_store.layouts import (
     WITH_INDEX,
     Layout,
 )
-from bucketsum.sweep.record_store.link import Link
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -43,6 +42,23 @@ _TYPICAL_LATENCY_SECONDS: Final = 0.03
 _TYPICAL_BYTES_PER_SECOND: Final = 78.1e6
 """[A] 625 Mbit/s per execution environment."""
 _CALIBRATION_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A connection to S3."""
+
+    latency_seconds: float
+    """Median time of a GET of one byte on an open connection."""
+    bytes_per_second: float
+    """Of one connection."""
+
+    def break_even_gap(self, connections: int) -> int:
+        """Bytes that are read in the time in which *connections* make a further request.
+
+        With several connections the latencies overlap, but all share the bandwidth.
+        """
+        return round(self.latency_seconds * self.bytes_per_second / connections)
 
 
 @dataclass(frozen=True, slots=True)

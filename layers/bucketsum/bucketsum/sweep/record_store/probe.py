@@ -9,6 +9,7 @@ import time
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSettings
@@ -17,8 +18,9 @@ from bucketsum.s3.curl_setup import SignedUrls, transport_config
 from bucketsum.sweep.objects import file_key
 from bucketsum.sweep.parameters import read_policy
 from bucketsum.sweep.probe import created_object, failed, measured_answer
-from bucketsum.sweep.record_store.concurrent_gets import ConcurrentGets
+from bucketsum.sweep.record_store.concurrent_gets import ConcurrentGets, Get
 from bucketsum.sweep.record_store.data_set import queries
+from bucketsum.sweep.record_store.index import Span
 from bucketsum.sweep.record_store.items import DynamoReader
 from bucketsum.sweep.record_store.layouts import (
     MEASURED_GAP,
@@ -28,10 +30,9 @@ from bucketsum.sweep.record_store.layouts import (
     build_usd,
     read_usd,
 )
-from bucketsum.sweep.record_store.link import measured_link
 from bucketsum.sweep.record_store.measurement import reading_of, record_ms
 from bucketsum.sweep.record_store.mongo_reader import MongoReader
-from bucketsum.sweep.record_store.prediction import Model
+from bucketsum.sweep.record_store.prediction import Link, Model
 from bucketsum.sweep.record_store.reader import ReadOptions, Store
 from bucketsum.sweep.record_store.s3_readers import (
     CoalescedReader,
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.parameters import Statistic, Value
     from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
-    from bucketsum.sweep.record_store.link import Link
     from bucketsum.sweep.record_store.measurement import Reading
     from bucketsum.sweep.record_store.reader import RecordReader
 
@@ -63,6 +63,9 @@ READERS: Final[Mapping[Layout, type[RecordReader]]] = {
     Layout.MONGODB: MongoReader,
 }
 
+_LATENCY_GETS: Final = 7
+_BANDWIDTH_BYTES: Final = 8 * 1024 * 1024
+_SHORTEST_SECONDS: Final = 1e-4
 _FOLDER_PREFIX: Final = "bucketsum-records-"
 
 
@@ -78,7 +81,7 @@ def probe(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         try:
             store = _store(event, context)
             started = time.perf_counter()
-            link = measured_link(store.gets, store.url, store.size_bytes)
+            link = _measured_link(store.gets, store.url, store.size_bytes)
             excluded_seconds = time.perf_counter() - started
             answer = _answer(own, store, link, _options(own, link, Path(folder)), context.memory_mb)
         except BadSettings as error:  # this layer cannot; the next cell can
@@ -87,6 +90,19 @@ def probe(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
             return failed("NotStored", f"{own['layout']}: {error}")
     answer["excluded_ms"] = int(excluded_seconds * 1000)
     return answer
+
+
+def _measured_link(gets: ConcurrentGets, url: str, size_bytes: int) -> Link:
+    """Measure with GETs of single bytes, and one of at most 8 MiB, of the object at *url*."""
+    singles = [
+        Get(url, Span(place, place + 1), size_bytes)
+        for place in (number * size_bytes // (_LATENCY_GETS + 1) for number in range(_LATENCY_GETS))
+    ]
+    first, *others = [received.seconds for received in gets.responses(singles, 1)]
+    latency = median(others or [first])  # the first may have connected
+    length = min(size_bytes, _BANDWIDTH_BYTES)
+    (received,) = gets.responses([Get(url, Span(0, length), size_bytes)], 1)
+    return Link(latency, length / max(received.seconds - latency, _SHORTEST_SECONDS))
 
 
 def _answer(
