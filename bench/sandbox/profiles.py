@@ -57,7 +57,8 @@ class Profile:
     @property
     def title(self) -> str:
         """One line of text."""
-        burst = f" after a burst of {self.burst_bytes // _MB} MB" if self.burst_bytes else ""
+        peak_mbit_per_s = round(BURST_PEAK_BYTES_PER_S * 8 / 1e6)
+        burst = f"{peak_mbit_per_s:,} Mbit/s for {self.burst_bytes // _MB} MB, then "
         size = (
             f"{self.object_bytes // (1000 * _MB)} GB"
             if self.object_bytes % (1000 * _MB) == 0
@@ -65,8 +66,8 @@ class Profile:
         )
         warm = " (warm connections)" if self.warm else ""
         return (
-            f"{self.memory_mb} MB of memory, {self.link_mbit_per_s:,} Mbit/s{burst}, "
-            f"object of {size}{warm}"
+            f"{self.memory_mb} MB of memory, {burst if self.burst_bytes else ''}"
+            f"{self.link_mbit_per_s:,} Mbit/s, object of {size}{warm}"
         )
 
     def with_object(self, object_bytes: int) -> Profile:
