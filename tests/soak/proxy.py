@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import http.client
-import os
 import socket
 import ssl
-import struct
 import threading
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
 from tests.soak.faults import FaultKind
+from tests.support.servers import Handler, Server, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,14 +23,13 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.emulator import LocalAws
 
-_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)  # SO_LINGER for 0 seconds: close sends RST
 _CONNECTION_HEADERS: Final = ("connection", "keep-alive", "transfer-encoding")
 _SIGNED_FOR_S3: Final = ("/s3/aws4_request", "%2Fs3%2Faws4_request")
 _PIECE_BYTES: Final = 64 * 1024
 _IDLE_SECONDS: Final = 120
 
 
-class FaultyProxy(ThreadingHTTPServer):
+class FaultyProxy(Server):
     """Passes requests on to the emulator, with faults; TLS as the emulator's own.
 
     Attributes:
@@ -41,12 +38,11 @@ class FaultyProxy(ThreadingHTTPServer):
         open: The clients' connections.
     """
 
-    daemon_threads = True
     block_on_close = False
     request_queue_size = 128
 
     def __init__(self, aws: LocalAws, home: Path, faults: Faults) -> None:
-        super().__init__(("127.0.0.1", 0), _Connection)
+        super().__init__(_Connection)
         self.endpoint = f"https://127.0.0.1:{self.server_address[1]}"
         self.faults = faults
         self.open: set[socket.socket] = set()
@@ -85,15 +81,10 @@ class FaultyProxy(ThreadingHTTPServer):
             socket.socket.shutdown(connection, socket.SHUT_RDWR)  # below TLS
             self.faults.count(FaultKind.CONNECTION_CUT)
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Connections that end badly are what this proxy is for."""
 
-
-class _Connection(BaseHTTPRequestHandler):
+class _Connection(Handler):
     """One connection of a worker, with one of its own to the emulator."""
 
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
     timeout = _IDLE_SECONDS
     server: FaultyProxy
 
@@ -109,14 +100,14 @@ class _Connection(BaseHTTPRequestHandler):
             super().finish()
         self.request.close()
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - as http.server names it
         """Pass the request on, and the response back, but for the fault that is due."""
         body = self.rfile.read(int(self.headers.get("Content-Length", "0")))
         signature = f"{self.headers.get('Authorization', '')} {self.path}"
         of_s3 = any(mark in signature for mark in _SIGNED_FOR_S3)
         fault = self.server.faults.next(self.path, of_s3=of_s3)
         if fault.hang_up:
-            self._reset(gently=False)
+            self.cut(gently=False)
         elif fault.refuse:
             self._refuse(*fault.refuse)
         else:
@@ -151,7 +142,7 @@ class _Connection(BaseHTTPRequestHandler):
         if whole is not None:
             self.send_header("Content-Length", str(len(whole)))
         if fault.cut_after == 0:
-            self._reset(gently=fault.gently)
+            self.cut(gently=fault.gently)
             return
         self.end_headers()
         sent = 0
@@ -159,35 +150,23 @@ class _Connection(BaseHTTPRequestHandler):
         while piece := whole if whole and not sent else response.read(_PIECE_BYTES):
             if fault.cut_after is not None and sent + len(piece) > fault.cut_after:
                 self.wfile.write(piece[: fault.cut_after - sent])
-                self._reset(gently=fault.gently)
+                self.cut(gently=fault.gently)
                 return
             self.wfile.write(piece)
             sent += len(piece)
 
-    def _reset(self, *, gently: bool) -> None:
-        self.close_connection = True
-        if gently:
-            with suppress(OSError):
-                self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        self.server.closed(self.connection)
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
-        os.close(self.connection.detach())  # `close` would wait for the files made of the socket
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server names it
-        """Say nothing: `Faults` counts."""
+    def cut(self, *, gently: bool) -> None:
+        """End the connection now."""
+        if not gently:
+            self.server.closed(self.connection)
+        super().cut(gently=gently)
 
 
 @contextmanager
 def faulty_proxy(aws: LocalAws, home: Path, faults: Faults) -> Iterator[FaultyProxy]:
     """Serve on a free port of this machine."""
-    proxy = FaultyProxy(aws, home, faults)
-    thread = threading.Thread(target=proxy.serve_forever, kwargs={"poll_interval": 0.05})
-    thread.start()
-    try:
-        yield proxy
-    finally:
-        faults.end()
-        proxy.shutdown()
-        thread.join()
-        proxy.server_close()
+    with serving(FaultyProxy(aws, home, faults)) as proxy:
+        try:
+            yield proxy
+        finally:
+            faults.end()

@@ -8,24 +8,21 @@ from __future__ import annotations
 
 import os
 import re
-import socket
-import struct
 import sys
 import threading
 from collections import defaultdict, deque
 from contextlib import contextmanager, suppress
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, unquote, urlsplit
 
 from tests.support.s3_faults import HEALTHY, Fault, ReceivedRequest, StoredObject
+from tests.support.servers import Handler, Server, serving
 
 if TYPE_CHECKING:
     import ssl
     from collections.abc import Iterator, Mapping
 
 _RANGE: Final = re.compile(r"bytes=(\d+)-(\d*)")
-_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)  # SO_LINGER for 0 seconds: close sends RST
 _TIME_LIMIT_SECONDS: Final = 60  # a stalled response ends then at the latest
 
 
@@ -105,11 +102,7 @@ class HostileS3:
         return next(matching, None)
 
 
-class _Handler(BaseHTTPRequestHandler):
-    """One connection."""
-
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
+class _Handler(Handler):
     timeout = _TIME_LIMIT_SECONDS
     server: _Server
 
@@ -117,7 +110,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.s3.connections += 1
         super().setup()
 
-    def do_GET(self) -> None:
+    def do_GET(self) -> None:  # noqa: N802 - as http.server names it
         """Answer as S3 does, but for the fault that is due."""
         url = urlsplit(self.path)
         version = parse_qs(url.query).get("versionId", [None])[0]
@@ -126,7 +119,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.s3.requests.append(request)
         fault = self.server.s3.next_fault(request.path)
         if fault.hang_up:
-            self._cut(gently=False)
+            self.cut(gently=False)
             return
         stored = self.server.s3.find(request)
         refusal = fault.refuse or _refusal(request, stored, fault)
@@ -170,28 +163,16 @@ class _Handler(BaseHTTPRequestHandler):
             self._send_pieces(body[:end], fault)
         fault.afterwards()
         if fault.cut_after is not None:
-            self._cut(gently=fault.gently)
+            self.cut(gently=fault.gently)
 
     def _send_pieces(self, body: memoryview, fault: Fault) -> None:
         for start in range(0, len(body), fault.piece_bytes):
             fault.pause(start)
             if fault.garble_after is not None and start >= fault.garble_after:
                 os.write(self.connection.fileno(), b"\x17\x03\x03\x00\x40" + bytes(64))
-                self._cut(gently=True)
+                self.cut(gently=True)
                 return
             self.wfile.write(body[start : start + fault.piece_bytes])
-
-    def _cut(self, *, gently: bool) -> None:
-        self.close_connection = True
-        if gently:
-            with suppress(OSError):
-                self.connection.shutdown(socket.SHUT_RDWR)
-            return
-        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
-        os.close(self.connection.detach())  # `close` would wait for the files made of the socket
-
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server names it
-        """Say nothing: the tests look at `HostileS3.requests`."""
 
 
 def _refusal(
@@ -214,11 +195,9 @@ def _refusal(
     return None
 
 
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
+class _Server(Server):
     def __init__(self, context: ssl.SSLContext | None) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         if context:
             self.socket = context.wrap_socket(self.socket, server_side=True)
         scheme = "https" if context else "http"
@@ -229,20 +208,12 @@ class _Server(ThreadingHTTPServer):
         sys.settrace(None)
         super().process_request_thread(*connection)
 
-    def handle_error(self, request: object, client_address: object) -> None:
-        """Connections that end badly are what this server is for."""
-
 
 @contextmanager
 def hostile_s3(context: ssl.SSLContext | None = None) -> Iterator[HostileS3]:
     """Serve on a free port of this machine, with TLS where *context* is given."""
-    server = _Server(context)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
-        yield server.s3
-    finally:
-        server.s3.resume()
-        server.shutdown()
-        thread.join()
-        server.server_close()
+    with serving(_Server(context)) as server:
+        try:
+            yield server.s3
+        finally:
+            server.s3.resume()

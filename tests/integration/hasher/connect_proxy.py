@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import select
 import socket
-import threading
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
+
+from tests.support.servers import Handler, Server, serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 _PIECE_BYTES: Final = 64 * 1024
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     server: _Server
 
-    def do_CONNECT(self) -> None:
+    def do_CONNECT(self) -> None:  # noqa: N802 - as http.server names it
         """Open a tunnel, unless this proxy refuses."""
         self.server.tunnels.append(self.path)
         if self.server.refuses:
@@ -44,15 +44,10 @@ class _Handler(BaseHTTPRequestHandler):
                 if not piece:
                     return
 
-    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server names it
-        """Say nothing: the tests look at the tunnels."""
 
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-
+class _Server(Server):
     def __init__(self, *, refuses: bool) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
+        super().__init__(_Handler)
         self.tunnels: list[str] = []
         self.refuses = refuses
 
@@ -60,12 +55,5 @@ class _Server(ThreadingHTTPServer):
 @contextmanager
 def connect_proxy(*, refuses: bool = False) -> Iterator[tuple[str, list[str]]]:
     """Serve on a free port; yields the address, and whereto tunnels were asked for."""
-    server = _Server(refuses=refuses)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
-    thread.start()
-    try:
+    with serving(_Server(refuses=refuses)) as server:
         yield f"http://127.0.0.1:{server.server_address[1]}", server.tunnels
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -1,0 +1,64 @@
+"""HTTP servers of tests on free ports of this machine."""
+
+from __future__ import annotations
+
+import os
+import socket
+import struct
+import threading
+from contextlib import contextmanager, suppress
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING, Final, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_RESET_ON_CLOSE: Final = struct.pack("ii", 1, 0)  # SO_LINGER for 0 seconds: close sends RST
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One connection, which can be cut."""
+
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+
+    def cut(self, *, gently: bool) -> None:
+        """End the connection now: with FIN, or not *gently* with RST."""
+        self.close_connection = True
+        if gently:
+            with suppress(OSError):
+                self.connection.shutdown(socket.SHUT_RDWR)
+            return
+        self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+        os.close(self.connection.detach())  # `close` would wait for the files made of the socket
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - as http.server names it
+        """Say nothing: the tests look at what the server has recorded."""
+
+
+class Server(ThreadingHTTPServer):
+    """A thread for each connection; connections that end badly are what tests are about."""
+
+    daemon_threads = True
+
+    def __init__(self, handler: type[Handler]) -> None:
+        super().__init__(("127.0.0.1", 0), handler)
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Print nothing."""
+
+
+AnyServer = TypeVar("AnyServer", bound=Server)
+
+
+@contextmanager
+def serving(server: AnyServer) -> Iterator[AnyServer]:
+    """Serve until the block ends."""
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+    thread.start()
+    try:
+        yield server
+    finally:
+        server.shutdown()
+        thread.join()
+        server.server_close()
