@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.function import harness, small_objects
@@ -16,13 +14,17 @@ from bench.sandbox import fake_dynamodb
 from bench.sandbox.network import SERVER_ADDRESS
 from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import SYSTEM_PATH
-from bench.sandbox.sandbox import NoAnswerError, Sandbox
-from bench.sandbox.server import FOLDER, PROJECT, start_server
+from bench.sandbox.sandbox import NoAnswerError
+from bench.sandbox.server import FOLDER, PROJECT, serving
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bench.function.artefacts import Artefacts
     from bench.sandbox.objects import KnownObject
+    from bench.sandbox.sandbox import Sandbox
+    from bench.sandbox.server import Server
 
 WRITE_DELAY_S: Final = 0.005
 """[?] Assumed time of a PutItem; AWS says single-digit milliseconds."""
@@ -30,6 +32,7 @@ WRITE_DELAY_S: Final = 0.005
 _LOG_DELAY_S: Final = 1.3
 """nginx writes its log up to a second late."""
 
+_ROOT: Final = FOLDER / "objects"
 _ANSWER_SECONDS: Final = 600.0
 
 _DYNAMODB: Final = f"{SERVER_ADDRESS}:8000"
@@ -68,20 +71,22 @@ class Runner:
     """Runs functions in one sandbox."""
 
     def __init__(
-        self, sandbox: Sandbox, artefacts: Artefacts, folder: Path, object_bytes: int | None = None
+        self,
+        sandbox: Sandbox,
+        server: Server,
+        folder: Path,
+        artefacts: Artefacts,
+        objects: list[KnownObject],
     ) -> None:
         self._sandbox = sandbox
+        self._server = server
         self._artefacts = artefacts
         self._folder = folder
         self._requests = folder / "requests"
-        self._root = FOLDER / "objects"
-        self._objects: list[KnownObject] = small_objects.make(self._root, object_bytes)
-        server = folder / "server"
-        server.mkdir()
-        self._server = start_server(sandbox, server, self._root)
+        self._objects = objects
         table = [sys.executable, "-m", fake_dynamodb.__name__, _DYNAMODB, str(WRITE_DELAY_S)]
         sandbox.serve(
-            [*table, str(self._requests), str(server / "server.pem")],
+            [*table, str(self._requests), str(server.certificates.with_name("server.pem"))],
             {"PATH": SYSTEM_PATH, "PYTHONPATH": str(PROJECT)},
             folder / "dynamodb.log",
             cwd=PROJECT,
@@ -144,7 +149,7 @@ class Runner:
         return {
             "search": self._artefacts.search(variant.function, layer),
             "threads": variant.threads,
-            "events": list(small_objects.events(self._root, self._objects, variant.batch_size)),
+            "events": list(small_objects.events(_ROOT, self._objects, variant.batch_size)),
         }
 
     def _compare(self, variant: Variant) -> int:
@@ -170,14 +175,11 @@ def measure(
     Raises:
         CannotMakeSandboxError: The sandbox cannot be created here.
     """
-    FOLDER.mkdir(parents=True, exist_ok=True)
     profile = Profile(f"{memory_mb}", memory_mb, _LINK_MBIT_PER_S, small_objects.AVERAGE_BYTES)
     samples = []
-    with (
-        tempfile.TemporaryDirectory(prefix="function-", dir=FOLDER) as folder,
-        Sandbox(profile) as sandbox,
-    ):
-        runner = Runner(sandbox, artefacts, Path(folder), object_bytes)
+    objects = small_objects.make(_ROOT, object_bytes)
+    with serving(profile, _ROOT) as (sandbox, server, folder):
+        runner = Runner(sandbox, server, folder, artefacts, objects)
         for number in range(runs):
             for variant in variants:
                 sample = runner.run(variant)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -16,9 +14,8 @@ from bench.readers.samples import Outcome
 from bench.sandbox.calibration import calibrate
 from bench.sandbox.objects import make_object
 from bench.sandbox.profiles import PROFILES, QUICK_OBJECT_BYTES
-from bench.sandbox.requirements import CannotMakeSandboxError, missing, refusal
-from bench.sandbox.sandbox import Sandbox
-from bench.sandbox.server import FOLDER, PROJECT, start_server
+from bench.sandbox.requirements import missing, refusal, refusals_are_status_2
+from bench.sandbox.server import FOLDER, PROJECT, serving
 from bench.sandbox.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write, write_json, write_tables, written_between
@@ -71,12 +68,8 @@ def readers(
         )
     unwind_on_signals()
     origin = origin_of()  # before anything is measured
-    try:
+    with refusals_are_status_2():
         measured, environments = _measure(profiles, chosen(only), runs)
-    except (CannotMakeSandboxError, ValueError) as error:
-        for line in str(error).splitlines():
-            output.note(line)
-        raise SystemExit(2) from None
     text = markdown(measured, environments, origin)
     click.echo(text)
     write_json(FOLDER / "readers.json", as_json(measured, environments, origin))
@@ -112,18 +105,14 @@ def _measure_in(
     output.note(f"{profile.name}: {profile.title}")
     objects = FOLDER / "objects"
     known = make_object(objects, profile.object_bytes)
-    with (
-        tempfile.TemporaryDirectory(prefix="sandbox-", dir=FOLDER) as folder,
-        Sandbox(profile) as sandbox,
-    ):
-        server = start_server(sandbox, Path(folder), objects)
+    with serving(profile, objects) as (sandbox, server, folder):
         calibrations = calibrate(sandbox, server, objects)
         output.note(f"  the sandbox allows: {'; '.join(map(str, calibrations))}")
         for warning in warnings(calibrations):
             output.note(f"  WARNING: {warning}")
         if profile.burst_bytes:
             output.note("  before each reading, the run waits until the burst allowance is full")
-        runner = Runner(sandbox, server, known, environments, Path(folder))
+        runner = Runner(sandbox, server, known, environments, folder)
         samples = []
         for sample in runner.rounds(entries, runs):
             samples.append(sample)

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from bench.tables.options import matching
+
 MIB: Final = 1024 * 1024
 
 BASELINE: Final = "baseline, 20 MB chunks"
@@ -69,18 +71,11 @@ OURS: Final = tuple(entry.name for entry in ENTRIES if entry.reader.startswith("
 """The deployed reader and its variants."""
 
 
-def chosen(names: tuple[str, ...]) -> tuple[Entry, ...]:
-    """The baseline, and the entries whose name contains one of *names*; all if there are no names.
+def chosen(parts: tuple[str, ...]) -> tuple[Entry, ...]:
+    """The baseline, and the entries whose name contains one of *parts*; all if there are no parts.
 
     Raises:
-        ValueError: A name matches no entry.
+        ValueError: No name contains one of the parts.
     """
-    for name in names:
-        if not any(name in entry.name for entry in ENTRIES):
-            known = ", ".join(repr(entry.name) for entry in ENTRIES)
-            raise ValueError(f"no reader's name contains {name!r}; the readers are {known}")
-    return tuple(
-        entry
-        for entry in ENTRIES
-        if not names or entry.name == BASELINE or any(name in entry.name for name in names)
-    )
+    names = {BASELINE, *matching(parts, [entry.name for entry in ENTRIES])}
+    return tuple(entry for entry in ENTRIES if entry.name in names)

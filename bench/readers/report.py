@@ -72,15 +72,7 @@ def _section(measured: Measured) -> list[str]:
     rounds = max(sample.round for sample in measured.samples) + 1
     title = f"{measured.profile.title} ({rounds} round{'s' if rounds > 1 else ''})"
     rows = (
-        (
-            _reader(row),
-            row.mb_per_s,
-            row.ratio,
-            row.link_share,
-            row.cpu_s_per_gb,
-            row.peak_mb,
-            row.gets,
-        )
+        (_reader(row), *(getattr(row, column.name) for column in _COLUMNS[1:]))
         for row in summaries(measured.samples, measured.profile)
     )
     return [

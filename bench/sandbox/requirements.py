@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 import shutil
 import sys
+from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Final
 
+from bucketsum_cli import output
+
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
 SYSTEM_PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Folders of system tools; a user's PATH often lacks the sbin folders."""
@@ -61,6 +64,17 @@ def missing(
     if find_spec("trustme") is None:
         lacking.append(Missing("trustme", "makes the server's certificate", "make setup"))
     return lacking
+
+
+@contextmanager
+def refusals_are_status_2() -> Iterator[None]:
+    """Print why the block cannot be run here, and exit with 2."""
+    try:
+        yield
+    except (CannotMakeSandboxError, ValueError) as error:
+        for line in str(error).splitlines():
+            output.note(line)
+        raise SystemExit(2) from None
 
 
 def refusal(lacking: list[Missing]) -> CannotMakeSandboxError:

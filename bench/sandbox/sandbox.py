@@ -14,18 +14,19 @@ import select
 import subprocess
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bench.sandbox.confinement import Confinement
+from bench.sandbox.confinement import parent_groups, remove_group
 from bench.sandbox.network import PREFIX, Network, remove_abandoned
 from bench.sandbox.requirements import missing, refusal
+from bucketsum_cli.local.cgroups import forbid_swap, remove_roots
+from bucketsum_cli.local.worker import Cgroup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from bench.sandbox.profiles import Profile
-    from bucketsum_cli.local.worker import Cgroup as Group
 
 _NUMBERS: Final = itertools.count(1)
 
@@ -43,7 +44,7 @@ class Inside:
     """A program in the sandbox: its process with pipes, its control group, and its name."""
 
     process: subprocess.Popen[str]
-    group: Group
+    group: Cgroup
     name: str
 
     def limit_cpu(self) -> None:
@@ -84,7 +85,7 @@ class Sandbox:
         self.profile = profile
         self._name = f"{PREFIX}-{os.getpid()}-{next(_NUMBERS)}"
         self._network = Network(self._name)
-        self._confinement: Confinement | None = None
+        self._roots: dict[str, str] = {}
         self._stack = ExitStack()
         self._counter = itertools.count(1)
 
@@ -94,8 +95,8 @@ class Sandbox:
             raise refusal(lacking)
         with ExitStack() as stack:
             remove_abandoned()
-            self._confinement = Confinement.make(self._name)
-            stack.callback(self._confinement.remove)
+            self._roots = parent_groups(self._name)
+            stack.callback(remove_roots, self._roots)
             stack.callback(self._network.remove)
             self._network.make(self.profile)
             self._stack = stack.pop_all()
@@ -121,13 +122,12 @@ class Sandbox:
         The caller ends it with `finish`. It should use no memory before its first read of
         standard input, because it joins its control group only after its start.
         """
-        assert self._confinement is not None, "used outside of its `with`"  # noqa: S101 - a contract
         name = f"{next(self._counter)}"
-        group = self._confinement.group(name, self.profile.memory_mb)
+        group = Cgroup(self._roots, name, self.profile.memory_mb)
         process = self._popen("client", argv, env, log, cwd)
         with suppress(ProcessLookupError):  # it has ended: its log says why
             group.limit_memory(process.pid)
-        self._confinement.forbid_swap(name)
+        forbid_swap(Path(self._roots["memory"], name))  # memory runs out as on Lambda
         return Inside(process, group, name)
 
     def _popen(
@@ -148,9 +148,8 @@ class Sandbox:
 
     def finish(self, inside: Inside) -> int:
         """End the program if it still runs; returns how often memory ran out."""
-        assert self._confinement is not None, "used outside of its `with`"  # noqa: S101 - a contract
         _collect(inside.process)
-        return self._confinement.empty(inside.name)
+        return remove_group(self._roots, inside.name)
 
     def unlimited(self, argv: list[str], env: Mapping[str, str]) -> str:
         """Run a program behind the link without limits of CPU and memory; returns its output.

@@ -10,8 +10,10 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 import trustme
@@ -20,9 +22,12 @@ from bench.sandbox.network import SERVER_ADDRESS
 from bench.sandbox.objects import BUCKET
 from bench.sandbox.profiles import CONNECTION_BYTES_PER_S, FIRST_BYTE_DELAY_S
 from bench.sandbox.requirements import SYSTEM_PATH, CannotMakeSandboxError, tool
+from bench.sandbox.sandbox import Sandbox
 
 if TYPE_CHECKING:
-    from bench.sandbox.sandbox import Sandbox
+    from collections.abc import Iterator
+
+    from bench.sandbox.profiles import Profile
 
 PROJECT: Final = Path(__file__).resolve().parents[2]
 FOLDER: Final = PROJECT / ".bucketsum" / "bench"
@@ -105,6 +110,22 @@ class Server:
             "AWS_CA_BUNDLE": certificates,
             "SSL_CERT_FILE": certificates,
         }
+
+
+@contextmanager
+def serving(profile: Profile, objects: Path) -> Iterator[tuple[Sandbox, Server, Path]]:
+    """A sandbox with an S3 that serves *objects*, and a folder for files of the run.
+
+    Raises:
+        CannotMakeSandboxError: The sandbox or its server cannot be created here.
+    """
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    with (
+        TemporaryDirectory(prefix="sandbox-", dir=FOLDER) as folder,
+        Sandbox(profile) as sandbox,
+    ):
+        (Path(folder) / "server").mkdir()
+        yield sandbox, start_server(sandbox, Path(folder, "server"), objects), Path(folder)
 
 
 def start_server(sandbox: Sandbox, folder: Path, objects: Path) -> Server:

@@ -9,7 +9,7 @@ import click
 from bucketsum_cli.options import json_option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from click.decorators import FC
 
@@ -31,6 +31,18 @@ def count(name: str, default: int, text: str, least: int = 1) -> Callable[[FC], 
 def runs(default: int) -> Callable[[FC], FC]:
     """The number of runs of each variant."""
     return count("--runs", default, "Number of runs of each variant.")
+
+
+def matching(parts: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The *names* that contain one of *parts*; all of them if there are no parts.
+
+    Raises:
+        ValueError: No name contains one of the parts.
+    """
+    for part in parts:
+        if not any(part in name for name in names):
+            raise ValueError(f"no name contains {part!r}; there are {', '.join(names)}")
+    return [name for name in names if not parts or any(part in name for part in parts)]
 
 
 def write_docs(*files: str) -> Callable[[FC], FC]:

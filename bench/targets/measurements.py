@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
 import statistics
@@ -12,7 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
-from bench.sandbox.objects import content
+from bench.sandbox.objects import BUCKET, make_object
 from bucketsum.digest_rows import RowKey
 from bucketsum_cli.local.cgroups import kills_of
 from bucketsum_cli.objects.files import files_under
@@ -108,13 +107,13 @@ def peak_memory(project: LocalProject, stack: Stack) -> Result:
             missing.
     """
     with TemporaryDirectory(dir=project.home) as folder:
-        file = Path(folder, "large")
-        expected = _write(file)
-        uploads = put_files(stack, files_under([file], "bench/").files).uploads
+        known = make_object(Path(folder), LARGE_BYTES)
+        files = files_under([Path(folder, BUCKET, known.key)], "bench/").files
+        uploads = put_files(stack, files).uploads
         rows = wait_for_rows(stack.digests_table(), uploads, _LARGE_SECONDS)
     recorded = [row.sha1 for row in rows.values()]
-    if recorded != [expected]:
-        raise RuntimeError(f"recorded {recorded} for an object with SHA-1 {expected}")
+    if recorded != [known.sha1]:
+        raise RuntimeError(f"recorded {recorded} for an object with SHA-1 {known.sha1}")
     (row,) = rows.values()
     groups = _memory_groups(project)
     kills = sum(map(kills_of, groups))
@@ -125,16 +124,6 @@ def peak_memory(project: LocalProject, stack: Stack) -> Result:
         target=100,
         detail=f"{row.mb_per_s:.0f} MB/s, out of memory {kills} times",
     )
-
-
-def _write(path: Path) -> str:
-    """Fill *path* and return its SHA-1."""
-    sha1 = hashlib.sha1(usedforsecurity=False)
-    with path.open("wb") as file:
-        for piece in content(LARGE_BYTES):
-            sha1.update(piece)
-            file.write(piece)
-    return sha1.hexdigest()
 
 
 def _memory_groups(project: LocalProject) -> list[Path]:

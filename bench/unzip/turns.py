@@ -10,13 +10,16 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.spread import Spread
 from bench.unzip import variants
 from bench.unzip.archives import FOLDER
 from bench.unzip.variants import VARIANTS
 from bucketsum_cli import output
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 OURS: Final = "bucketsum stream"
 
@@ -62,15 +65,19 @@ def _once(variant: str, archive: Path) -> Timing:
 
 def output_of(module: str, arguments: list[str], cores: int) -> Any:  # noqa: ANN401 - any JSON
     """The JSON that ``python -m module`` prints, run on *cores* cores."""
+    return json.loads(run_on(cores, [sys.executable, "-m", module, *arguments]))
+
+
+def run_on(cores: int, command: Sequence[str]) -> str:
+    """Run *command* on *cores* cores; returns what it prints."""
     allowed = sorted(os.sched_getaffinity(0))[-cores:]
-    completed = subprocess.run(  # noqa: S603 - this interpreter
-        [sys.executable, "-m", module, *arguments],
+    return subprocess.run(  # noqa: S603 - commands of the benchmarks
+        command,
         check=True,
         stdout=subprocess.PIPE,
         text=True,
         preexec_fn=lambda: os.sched_setaffinity(0, allowed),
-    )
-    return json.loads(completed.stdout)
+    ).stdout
 
 
 def slowdown(turns: Turns, variant: str) -> Spread:

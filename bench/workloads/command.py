@@ -10,14 +10,15 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bench.sandbox.requirements import CannotMakeSandboxError, missing, refusal
+from bench.sandbox.requirements import missing, refusal, refusals_are_status_2
 from bench.sandbox.server import FOLDER
 from bench.sandbox.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
+from bench.tables.options import matching
 from bench.tables.table import show
-from bench.workloads.experiments import EXPERIMENTS, chosen
+from bench.workloads.experiments import EXPERIMENTS
 from bench.workloads.languages import programs, records
 from bench.workloads.report import Measured
 from bench.workloads.runner import plan, samples_of
@@ -25,6 +26,8 @@ from bucketsum.sweep.fetch_queue.shell import missing_programs
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bench.workloads.experiments import Experiment
 
 MEASURED: Final = Path("bench", "measured", "workloads.json")
@@ -32,14 +35,15 @@ DOCUMENT: Final = Path("bench", "measured", "workloads.md")
 LANGUAGES: Final = {"fetch-languages": programs.table, records.NAME: records.table}
 """Tables of programs in other languages."""
 
+NAMES: Final = (*(experiment.name for experiment in EXPERIMENTS), *LANGUAGES)
+
 
 @click.command()
 @click.option(
     "--only",
     multiple=True,
     metavar="TEXT",
-    help="Only experiments whose name contains TEXT; may be repeated. Names: "
-    f"{', '.join((*(experiment.name for experiment in EXPERIMENTS), *LANGUAGES))}.",
+    help=f"Only experiments whose name contains TEXT; may be repeated. Names: {', '.join(NAMES)}.",
 )
 @options.runs(3)
 @click.option("--quick", is_flag=True, help="One run with small data sets, as a check.")
@@ -57,17 +61,14 @@ def workloads(
         raise click.UsageError("--quick measures too little for --write-docs; leave one out")
     unwind_on_signals()
     origin = f"{datetime.now(UTC).date()}, {machine()}; load before {os.getloadavg()[0]:.1f}"
-    try:
-        measured = [_measured(each, runs, quick=quick) for each in _experiments(only)]
-    except (CannotMakeSandboxError, ValueError) as error:
-        for line in str(error).splitlines():
-            output.note(line)
-        raise SystemExit(2) from None
+    with refusals_are_status_2():
+        names = matching(only, NAMES)
+        measured = [_measured(each, runs, quick=quick) for each in _experiments(names)]
     tables = [each.table(origin) for each in measured]
     tables += [
         table(1 if quick else runs, origin, quick=quick)
         for language, table in LANGUAGES.items()
-        if not only or any(name in language for name in only)
+        if language in names
     ]
     show(tables, as_json=as_json, origin=origin)
     documents = {each.experiment.name: {"origin": origin, **each.as_json()} for each in measured}
@@ -80,12 +81,12 @@ def workloads(
         raise SystemExit(1)
 
 
-def _experiments(only: tuple[str, ...]) -> tuple[Experiment, ...]:
+def _experiments(names: list[str]) -> Iterator[Experiment]:
     if lacking := missing():
         raise refusal(lacking)
     for program in missing_programs():
         output.note(f"missing: {program}, which the schedule shell needs")
-    return chosen(only, besides=tuple(LANGUAGES))
+    return (experiment for experiment in EXPERIMENTS if experiment.name in names)
 
 
 def _measured(experiment: Experiment, runs: int, *, quick: bool) -> Measured:

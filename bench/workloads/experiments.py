@@ -141,20 +141,3 @@ EXPERIMENTS: Final = (
     ),
 )  # fmt: skip
 """In the order of bench/measured/workloads.md. Each workload's cells are those of its plan."""
-
-
-def chosen(names: tuple[str, ...], besides: tuple[str, ...] = ()) -> tuple[Experiment, ...]:
-    """Experiments whose name contains one of *names*; all if there are no names.
-
-    Raises:
-        ValueError: A name matches no experiment, and none of the tables *besides* them.
-    """
-    known = (*(experiment.name for experiment in EXPERIMENTS), *besides)
-    for name in names:
-        if not any(name in each for each in known):
-            raise ValueError(f"no table's name contains {name!r}; there are {', '.join(known)}")
-    return tuple(
-        experiment
-        for experiment in EXPERIMENTS
-        if not names or any(name in experiment.name for name in names)
-    )

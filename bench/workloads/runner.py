@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import sys
-import tempfile
 import time
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bench.sandbox.objects import BUCKET
 from bench.sandbox.profiles import Profile
-from bench.sandbox.sandbox import NoAnswerError, Sandbox
-from bench.sandbox.server import FOLDER, PROJECT, start_server
+from bench.sandbox.sandbox import NoAnswerError
+from bench.sandbox.server import FOLDER, PROJECT, serving
 from bench.workloads import harness
 from bench.workloads.data_sets import ensured
 from bucketsum.sweep.input import SweepInput
@@ -24,8 +22,9 @@ from bucketsum.sweep.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
-    from bench.sandbox.sandbox import Inside
+    from bench.sandbox.sandbox import Inside, Sandbox
     from bench.sandbox.server import Server
     from bench.workloads.experiments import Experiment
     from bucketsum.sweep.cells import Cell
@@ -60,12 +59,8 @@ def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
             known[0]["size_bytes"],
             experiment.burst_bytes,
         )
-        with (
-            tempfile.TemporaryDirectory(prefix="sandbox-", dir=FOLDER) as folder,
-            Sandbox(profile) as sandbox,
-        ):
-            server = start_server(sandbox, Path(folder), objects)
-            prober = _SandboxProber(sandbox, server, Path(folder), limits_cpu=experiment.limits_cpu)
+        with serving(profile, objects) as (sandbox, server, folder):
+            prober = _SandboxProber(sandbox, server, folder, limits_cpu=experiment.limits_cpu)
             for index, repetition in rounds:
                 cell = planned.cells[index]
                 time.sleep(profile.burst_bytes / profile.link_bytes_per_s)

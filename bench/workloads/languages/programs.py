@@ -16,6 +16,7 @@ from bench.sandbox.server import FOLDER
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
 from bench.unzip import variants
+from bench.unzip.turns import run_on
 from bucketsum.sweep.fetch_queue.data_set import item_of
 from bucketsum.sweep.generated_archive import GeneratedArchive
 from bucketsum_cli import output
@@ -119,17 +120,13 @@ def _archive(path: Path, size_bytes: int) -> Item:
 def _once(program: Program, folder: Path, item: Item) -> tuple[float, float]:
     """Wall and CPU seconds of one run, with the start of the program."""
     places = {"archive": str(folder / item.name), "folder": str(folder / "out")}
-    core = sorted(os.sched_getaffinity(0))[-1:]
     command = [argument.format(**places) for argument in program.command]
     before = os.times()
-    completed = subprocess.run(  # noqa: S603 - commands of this module
-        command, check=True, capture_output=True, text=True,
-        preexec_fn=lambda: os.sched_setaffinity(0, core),
-    )  # fmt: skip
+    printed = run_on(1, command)
     after = os.times()
     shutil.rmtree(places["folder"], ignore_errors=True)
-    if program.prints and completed.stdout.split() != [item.sha1, item.members_sha1]:
-        raise ValueError(f"{program.name} printed wrong digests: {completed.stdout}")
+    if program.prints and printed.split() != [item.sha1, item.members_sha1]:
+        raise ValueError(f"{program.name} printed wrong digests: {printed}")
     cpu = after.children_user + after.children_system - before.children_user
     return after.elapsed - before.elapsed, cpu - before.children_system
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import tempfile
@@ -14,6 +13,7 @@ from bench.sandbox.requirements import tool
 from bench.sandbox.server import FOLDER
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
+from bench.unzip.turns import run_on
 from bench.workloads.languages import block_reader
 from bucketsum.sweep.record_store.block_file import BlockLayout, write_block_file
 from bucketsum.sweep.record_store.data_set import DataSet, queries
@@ -89,14 +89,10 @@ def _of_block_size(
 ) -> Iterator[Times]:
     path = folder / "records.blocks"
     write_block_file(path, BlockLayout(block_bytes, data_set.records), data_set.chunks())
-    core = sorted(os.sched_getaffinity(0))[-1:]
     for _ in range(turns):
         for name, command in commands.items():
-            done = subprocess.run(  # noqa: S603 - commands of this module
-                [*command, str(path), str(folder / "ids")], check=True, capture_output=True,
-                text=True, preexec_fn=lambda: os.sched_setaffinity(0, core),
-            )  # fmt: skip
-            yield name, block_bytes, json.loads(done.stdout)
+            printed = run_on(1, [*command, str(path), str(folder / "ids")])
+            yield name, block_bytes, json.loads(printed)
 
 
 def _rows(times: Sequence[Times]) -> Iterator[tuple[object, ...]]:

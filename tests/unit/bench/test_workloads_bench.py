@@ -12,10 +12,11 @@ from typing import Final
 
 import pytest
 from bench.sandbox.objects import BUCKET
+from bench.tables.options import matching
 from bench.workloads import harness
-from bench.workloads.command import DOCUMENT, LANGUAGES
+from bench.workloads.command import DOCUMENT, LANGUAGES, NAMES
 from bench.workloads.data_sets import ensured
-from bench.workloads.experiments import EXPERIMENTS, Experiment, chosen
+from bench.workloads.experiments import EXPERIMENTS, Experiment
 from bench.workloads.languages import programs
 from bench.workloads.report import Measured
 from bench.workloads.runner import plan
@@ -57,11 +58,11 @@ def test_every_experiment_has_its_place_in_the_document() -> None:
 
 def test_experiments_are_chosen_by_a_part_of_their_names() -> None:
     """A part that fits none is refused with all names."""
-    assert [each.name for each in chosen(("memory",))] == ["fetch-memory"]
-    assert chosen(()) == EXPERIMENTS
-    assert chosen(("language",), besides=("fetch-languages",)) == ()
-    with pytest.raises(ValueError, match="no table's name contains 'x9'; there are "):
-        chosen(("x9",))
+    assert matching(("memory",), NAMES) == ["fetch-memory"]
+    assert matching((), NAMES) == [*NAMES]
+    assert matching(("language",), NAMES) == [*LANGUAGES]
+    with pytest.raises(ValueError, match="no name contains 'x9'; there are transfer-patterns, "):
+        matching(("x9",), NAMES)
 
 
 def test_a_data_set_is_made_once(tmp_path: Path) -> None:
