@@ -34,7 +34,13 @@ class FailedMessages:
 
     def handle(self, message: ReceivedMessage, failure: Exception) -> bool:
         """Retry or dead-letter a failed message; returns whether it can be deleted."""
-        dead_lettered = self._retry_or_dead_letter(message, failure)
+        dead_lettered = False
+        try:
+            dead_lettered = self.dead_letters().retry_or_dead_letter(message, failure)
+        except (BotoCoreError, ClientError):
+            self.logger.exception(
+                "SQS refused; the message waits out the queue's own visibility time-out"
+            )
         fields: dict[str, Any] = {
             "message_id": message.message_id,
             "receive_count": message.receive_count,
@@ -54,16 +60,6 @@ class FailedMessages:
             **fields,
         )
         return dead_lettered
-
-    def _retry_or_dead_letter(self, message: ReceivedMessage, error: Exception) -> bool:
-        """See `DeadLetters.retry_or_dead_letter`; False if SQS refuses."""
-        try:
-            return self.dead_letters().retry_or_dead_letter(message, error)
-        except (BotoCoreError, ClientError):
-            self.logger.exception(
-                "SQS refused; the message waits out the queue's own visibility time-out"
-            )
-            return False
 
 
 def message_of(record: dict[str, Any], settings: Settings) -> ReceivedMessage:

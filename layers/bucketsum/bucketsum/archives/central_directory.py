@@ -10,7 +10,7 @@ import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from bucketsum.archives.end_record import FULL16, TAIL_BYTES, end_record_in
+from bucketsum.archives.end_record import FULL16, TAIL_BYTES, broken, end_record_in
 from bucketsum.archives.extra_fields import FULL32, zip64_values
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.model import ArchiveStopped, Member
@@ -62,9 +62,7 @@ class Directory:
         placed = [*map(Placed, ordered, ends)]
         for member, end in placed:
             if member.header_offset > self.start:
-                raise ArchiveStopped(
-                    ArchiveStatus.BROKEN, f"{shown(member.name)} begins after the directory"
-                )
+                raise broken(f"{shown(member.name)} begins after the directory")
             needed = LOCAL_BYTES + member.compressed_bytes
             if member.header_offset + needed > end:
                 raise ArchiveStopped(
@@ -91,11 +89,11 @@ def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
     start = end.position - end.size
     base = start - end.offset
     if start < 0 or base < 0:
-        raise _broken(
+        raise broken(
             f"its directory of {end.size} bytes at {end.offset} does not fit before {end.position}"
         )
     if end.entries * _ENTRY.size > end.size:
-        raise _broken(f"its end says {end.entries} members in a directory of {end.size} bytes")
+        raise broken(f"its end says {end.entries} members in a directory of {end.size} bytes")
     if end.entries > limits.members or end.size > limits.directory_bytes:
         raise _too_many(f"{end.entries} members in a directory of {end.size} bytes", limits)
     if start >= tail_start:
@@ -106,7 +104,7 @@ def read_directory(read: Read, size_bytes: int, limits: Limits) -> Directory:
         raise ArchiveStopped(ArchiveStatus.ENCRYPTED, "its directory is encrypted")
     members = tuple(_members_in(entries, base, limits))
     if len(members) & FULL16 != end.entries & FULL16:
-        raise _broken(f"its directory has {len(members)} members, its end says {end.entries}")
+        raise broken(f"its directory has {len(members)} members, its end says {end.entries}")
     return Directory(members, start, (*(("prefixed",) if base else ()), *end.remarks))
 
 
@@ -116,10 +114,6 @@ def _is_masked(read: Read, start: int) -> bool:
     return header[:4] == LOCAL_SIGNATURE and bool(
         int.from_bytes(header[6:8], "little") & _MASKED_BIT
     )
-
-
-def _broken(reason: str) -> ArchiveStopped:
-    return ArchiveStopped(ArchiveStatus.BROKEN, reason)
 
 
 def _too_many(got: str, limits: Limits) -> ArchiveStopped:
@@ -146,14 +140,14 @@ def _members_in(entries: bytes | memoryview, base: int, limits: Limits) -> Itera
         if count == limits.members:
             raise _too_many(f"more than {count} members", limits)
         if len(entries) - at < _ENTRY.size:
-            raise _broken(f"its directory ends inside of member {count + 1}")
+            raise broken(f"its directory ends inside of member {count + 1}")
         fields = _ENTRY.unpack_from(entries, at)
         if fields[0] != _ENTRY_SIGNATURE:
-            raise _broken(f"member {count + 1} of its directory has no signature")
+            raise broken(f"member {count + 1} of its directory has no signature")
         name_end = at + _ENTRY.size + fields[11]
         extra_end = name_end + fields[12]
         if extra_end + fields[13] > len(entries):
-            raise _broken(f"its directory ends inside of member {count + 1}")
+            raise broken(f"its directory ends inside of member {count + 1}")
         raw_name = bytes(entries[at + _ENTRY.size : name_end])
         yield _member(fields, raw_name, bytes(entries[name_end:extra_end]), base)
         at = extra_end + fields[13]

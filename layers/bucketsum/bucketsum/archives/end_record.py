@@ -80,7 +80,7 @@ def end_record_in(tail: bytes, tail_start: int) -> EndRecord | None:
         if end.needs_zip64 or (end64 and end64.says_the_same(end)):
             return _checked_end64(tail, at, end64)
         if end64 and end64.can_be_true:  # other programs read that directory
-            raise _broken("its end and its Zip64 end name different directories")
+            raise broken("its end and its Zip64 end name different directories")
     if {disk, first_disk} - {0, FULL16}:
         raise ArchiveStopped(ArchiveStatus.SPLIT, f"it is volume {disk + 1} of several")
     return end
@@ -127,9 +127,10 @@ def _checked_end64(tail: bytes, at: int, end64: EndRecord | None) -> EndRecord:
     if volumes > 1:
         raise ArchiveStopped(ArchiveStatus.SPLIT, f"it is the last of {volumes} volumes")
     if end64 is None:
-        raise _broken(f"its Zip64 end is not at {offset}, where its locator says")
+        raise broken(f"its Zip64 end is not at {offset}, where its locator says")
     return end64
 
 
-def _broken(reason: str) -> ArchiveStopped:
+def broken(reason: str) -> ArchiveStopped:
+    """The error of an archive whose directory is inconsistent."""
     return ArchiveStopped(ArchiveStatus.BROKEN, reason)

@@ -63,15 +63,11 @@ class LzmaDecoder:
         declared = int.from_bytes(lead[5:9], "little")
         # A dictionary larger than the member is never used.
         dictionary = max(min(declared, self._size_bytes), _DICTIONARY_MIN_BYTES)
-        _refuse_window(dictionary, self._window_bytes)
+        if dictionary > self._window_bytes:
+            raise MemberUnreadable(
+                Problem.MEMORY,
+                f"its dictionary takes {dictionary} bytes, {self._window_bytes} are allowed: raise "
+                "MemorySize",
+            )
         chain = [{"id": lzma.FILTER_LZMA1, "dict_size": dictionary, "lc": lc, "lp": lp, "pb": pb}]
         return lzma.LZMADecompressor(lzma.FORMAT_RAW, filters=chain)
-
-
-def _refuse_window(window_bytes: int, allowed_bytes: int) -> None:
-    if window_bytes > allowed_bytes:
-        raise MemberUnreadable(
-            Problem.MEMORY,
-            f"its dictionary takes {window_bytes} bytes, {allowed_bytes} are allowed: raise "
-            "MemorySize",
-        )

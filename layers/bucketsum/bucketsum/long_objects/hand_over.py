@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from bucketsum.archives.values import Mode
     from bucketsum.digest_rows import Row
     from bucketsum.long_objects.message import LongObjectsQueue
-    from bucketsum.long_objects.progress import Progress
     from bucketsum.long_objects.progress_table import ProgressTable
     from bucketsum.object_events import ObjectCreated
 
@@ -59,7 +58,8 @@ class HandOver:
         wanted = progress_of(created, etag, archive_mode, seen)
         progress = self._table.begin(wanted)
         if progress.etag != etag and created.sequencer == NO_SEQUENCER:
-            raise Deferred(_wait_seconds(progress))
+            left = progress.seconds_left or _SHORTEST_WAIT_SECONDS
+            raise Deferred(int(min(max(_SHORTEST_WAIT_SECONDS, left), _LONGEST_WAIT_SECONDS)))
         if progress.etag != etag:
             raise ObjectSuperseded("a newer object of this key is in progress")
         if progress is not wanted:
@@ -71,11 +71,3 @@ class HandOver:
                 return  # its worker sends the next slice
         self._queue.send(progress)
         self._table.mark_sent(progress)
-
-
-def _wait_seconds(other: Progress) -> int:
-    """The time that the rest of the *other* object takes, within the bounds."""
-    left = other.seconds_left
-    if left is None:
-        return _SHORTEST_WAIT_SECONDS
-    return int(min(max(_SHORTEST_WAIT_SECONDS, left), _LONGEST_WAIT_SECONDS))

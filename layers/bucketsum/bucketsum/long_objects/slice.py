@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from bucketsum.long_objects.progress import Progress
+    from bucketsum.s3.source import OpenObject
 
 
 def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDigest:
@@ -44,44 +45,35 @@ def digest_at(progress: Progress, extra_algorithms: Iterable[str]) -> PortableDi
     return digest
 
 
-def require_size(progress: Progress, opened_bytes: int) -> None:
-    """Refuse an object of another size than its event's before it is read.
-
-    Raises:
-        SourceInterrupted: S3 sends another number of bytes from the offset of *progress* on.
-    """
-    if opened_bytes != progress.size_bytes - progress.offset:
-        raise SourceInterrupted(
-            f"S3 sends {opened_bytes} bytes from byte {progress.offset} on, of an object of "
-            f"{progress.size_bytes}"
-        )
-
-
 def hash_slice(
     digest: PortableDigest,
-    chunks: Iterable[bytes],
+    opened: OpenObject,
     size_bytes: int,
     slice_bytes: int,
     must_end: Callable[[], bool],
 ) -> bool:
-    """Continue *digest* with *chunks*; returns whether the object of *size_bytes* is at its end.
+    """Continue *digest* with *opened*; returns whether the object of *size_bytes* is at its end.
 
     If not, `digest.length` is the offset of the next slice, a multiple of `BLOCK_BYTES`. A slice
     has at least one block, so a chain always moves on.
 
     Args:
         digest: The digest of all bytes before.
-        chunks: The rest of the object, in order.
+        opened: The rest of the object.
         size_bytes: Size of the whole object.
         slice_bytes: Maximum size of the slice, at least `BLOCK_BYTES`.
         must_end: Whether the time of the slice is over; asked after each chunk has come.
 
     Raises:
-        SourceInterrupted: Another number of bytes came.
+        SourceInterrupted: S3 sends another number of bytes than the object's rest has.
     """
     first = digest.length
+    if opened.size_bytes != size_bytes - first:
+        raise SourceInterrupted(
+            f"S3 sends {opened.size_bytes} bytes from byte {first} on, of an object of {size_bytes}"
+        )
     limit = first + slice_bytes // BLOCK_BYTES * BLOCK_BYTES
-    for chunk in chunks:
+    for chunk in opened.chunks:
         end = digest.length + len(chunk)
         is_over = end > limit or (end < size_bytes and must_end())
         cut = min(end, limit) // BLOCK_BYTES * BLOCK_BYTES

@@ -19,7 +19,7 @@ from bucketsum.errors import (
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
 from bucketsum.long_objects.rows import hashed_row, record_row
-from bucketsum.long_objects.slice import digest_at, hash_slice, require_size
+from bucketsum.long_objects.slice import digest_at, hash_slice
 from bucketsum.long_objects.slice_report import SliceOutcome, SliceReport
 from bucketsum.measure import Measurement
 from bucketsum.object_rows import unreadable_row
@@ -153,10 +153,9 @@ class Slicer:
         digest = digest_at(progress, self.settings.extra_algorithms)
         opened = self.source.open(progress.created, progress.offset)
         with closing(opened.chunks):
-            require_size(progress, opened.size_bytes)
             is_whole = hash_slice(
                 digest,
-                opened.chunks,
+                opened,
                 progress.size_bytes,
                 self.slice_bytes or progress.size_bytes,
                 lambda: deadline.seconds_left() < reserve_seconds,

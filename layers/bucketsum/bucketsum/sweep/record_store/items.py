@@ -17,7 +17,7 @@ from bucketsum.sweep.record_store.layouts import RECORDS_TABLE
 from bucketsum.sweep.record_store.reader import ReadRecord, RecordReader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
@@ -53,14 +53,9 @@ class RecordItems:
             for record in records
         ]
         for start in range(0, len(puts), _WRITTEN_AT_ONCE):
-            left: Any = {self._table: puts[start : start + _WRITTEN_AT_ONCE]}
-            for attempt in range(_ATTEMPTS):
-                left = self._dynamodb.batch_write_item(RequestItems=left)["UnprocessedItems"]
-                if not left:
-                    break
-                time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
-            else:
-                raise SourceUnavailable(f"DynamoDB left items unprocessed {_ATTEMPTS} times")
+            batch = puts[start : start + _WRITTEN_AT_ONCE]
+            for _ in self._responses(self._dynamodb.batch_write_item, batch, "Items"):
+                continue
 
     def read_records(self, record_ids: Sequence[int]) -> tuple[dict[int, bytes], int]:
         """Up to 100 records by id, and the number of requests.
@@ -69,16 +64,25 @@ class RecordItems:
             SourceUnavailable: DynamoDB leaves keys unprocessed.
         """
         records: dict[int, bytes] = {}
-        left: Any = {self._table: {"Keys": [_key(record_id) for record_id in record_ids]}}
-        for attempt in range(_ATTEMPTS):
-            response = self._dynamodb.batch_get_item(RequestItems=left)
+        requests = 0
+        keys = {"Keys": [_key(record_id) for record_id in record_ids]}
+        for response in self._responses(self._dynamodb.batch_get_item, keys, "Keys"):
+            requests += 1
             for item in response["Responses"].get(self._table, ()):
                 records[int(item["id"]["N"])] = item["record"]["B"]
-            left = response["UnprocessedKeys"]
+        return records, requests
+
+    def _responses(self, send: Callable[..., Any], requests: object, kind: str) -> Iterator[Any]:
+        """The responses until nothing is unprocessed."""
+        left = {self._table: requests}
+        for attempt in range(_ATTEMPTS):
+            response = send(RequestItems=left)
+            yield response
+            left = response[f"Unprocessed{kind}"]
             if not left:
-                return records, attempt + 1
+                return
             time.sleep(_FIRST_PAUSE_SECONDS * 2**attempt)
-        raise SourceUnavailable(f"DynamoDB left keys unprocessed {_ATTEMPTS} times")
+        raise SourceUnavailable(f"DynamoDB left {kind.lower()} unprocessed {_ATTEMPTS} times")
 
 
 class DynamoReader(RecordReader):

@@ -17,8 +17,8 @@ from bucketsum.sweep.record_store.reader import ReadRecord, RecordReader, each_t
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-    from pathlib import Path
 
+_DATABASE: Final = "records.sqlite"
 _INSERT: Final = "INSERT INTO records VALUES (?, ?)"
 _SELECT: Final = "SELECT record FROM records WHERE id = ?"
 
@@ -58,7 +58,7 @@ class SqliteReader(RecordReader):
                 database.executemany(_INSERT, ((id_in(record), record) for record in records))
             database.execute("CREATE UNIQUE INDEX by_id ON records (id)")
             database.commit()
-        self.stored_bytes = self._path.stat().st_size
+        self.stored_bytes = (self._options.folder / _DATABASE).stat().st_size
 
     def load(self) -> None:
         """Open the database, and read its schema."""
@@ -70,12 +70,8 @@ class SqliteReader(RecordReader):
         with closing(self._database):
             yield from each_timed(self._record, record_ids)
 
-    @property
-    def _path(self) -> Path:
-        return self._options.folder / "records.sqlite"
-
     def _connected(self) -> sqlite3.Connection:
-        return sqlite3.connect(self._path)
+        return sqlite3.connect(self._options.folder / _DATABASE)
 
     def _record(self, record_id: int) -> bytes:
         row = self._database.execute(_SELECT, (record_id,)).fetchone()
