@@ -5,18 +5,13 @@ from __future__ import annotations
 import hashlib
 import zlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from _hashlib import HASH
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from _typeshed import ReadableBuffer
-
-
-class _Running(Protocol):
-    def update(self, data: ReadableBuffer, /) -> None: ...
-
-    def hexdigest(self) -> str: ...
 
 
 class _Crc32:
@@ -33,7 +28,7 @@ class _Crc32:
 
 
 SHA1: Final = "sha1"
-_MAKERS: Final[Mapping[str, Callable[[], _Running]]] = {
+_MAKERS: Final[Mapping[str, Callable[[], HASH | _Crc32]]] = {
     SHA1: lambda: hashlib.sha1(usedforsecurity=False),
     "sha256": hashlib.sha256,
     "sha512": hashlib.sha512,

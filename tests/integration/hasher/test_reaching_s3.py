@@ -118,7 +118,7 @@ def test_only_silence_counts_as_waiting(hostile: HostileS3, client: S3Client) ->
     transfer.waited_seconds = config.read_timeout_seconds  # until these bytes came
     hostile.resume()
     connections.wait_for(transfer)
-    connections.close()
+    connections.drop_all()
     assert not transfer.failure
 
 

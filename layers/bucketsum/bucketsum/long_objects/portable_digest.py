@@ -7,7 +7,7 @@ bytes: 28 bytes for SHA-1, the same on every version of OpenSSL, CPU and byte or
 from __future__ import annotations
 
 import zlib
-from typing import TYPE_CHECKING, Final, Protocol
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import SHA1, Digest
 from bucketsum.long_objects.openssl_digest import ALGORITHMS, OpenSslDigest
@@ -22,14 +22,6 @@ BLOCK_BYTES: Final = 128
 _LENGTH_BYTES: Final = 8
 _CRC32: Final = "crc32"
 _CRC32_BYTES: Final = 4
-
-
-class _Resumable(Protocol):
-    def update(self, data: bytes, /) -> None: ...
-
-    def words(self) -> bytes: ...
-
-    def finished(self, length: int) -> bytes: ...
 
 
 class _Crc32:
@@ -66,7 +58,7 @@ class PortableDigest:
         self._length = 0
         if states is not None:
             self._length = _length_of([states.get(name, b"") for name in names])
-        self._running: dict[str, _Resumable] = {
+        self._running: dict[str, _Crc32 | OpenSslDigest] = {
             name: _digest_of(name, library, states[name] if states else None) for name in names
         }
 
@@ -107,7 +99,7 @@ def _length_of(states: list[bytes]) -> int:
     return length
 
 
-def _digest_of(name: str, library: ctypes.CDLL, state: bytes | None) -> _Resumable:
+def _digest_of(name: str, library: ctypes.CDLL, state: bytes | None) -> _Crc32 | OpenSslDigest:
     words = None if state is None else state[:-_LENGTH_BYTES]
     size_bytes = _CRC32_BYTES if name == _CRC32 else ALGORITHMS[name].size_bytes
     if words is not None and len(words) != size_bytes:

@@ -220,14 +220,6 @@ class Connections:
         for transfer in list(self._running.values()):
             self.drop(transfer)
 
-    def close(self) -> None:
-        """Close all connections."""
-        self.drop_all()
-        for handle in self._idle:
-            handle.close()
-        self._idle.clear()
-        self._multi.close()
-
     def _wait(self, longest: float) -> None:
         timer_ms = self._multi.timeout()
         seconds = min(longest, timer_ms / 1000) if timer_ms >= 0 else longest

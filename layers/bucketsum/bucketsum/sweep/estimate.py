@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 from bucketsum.measure import BYTES_PER_MB
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 HISTORY_EVENTS_MAX: Final = 21_000
 """[A] An execution ends at 25,000 events; the rest is room for retries."""
@@ -47,12 +44,9 @@ def generating_seconds(generated_bytes: int) -> float:
     return generated_bytes / BYTES_PER_MB / _WRITE_MB_PER_S
 
 
-def sweep_seconds(generated_bytes: int, versions: int, rounds: Iterable[float]) -> float:
-    """Wall time of a sweep whose rounds take *rounds*, one after the other."""
-    generating = generating_seconds(generated_bytes)
-    publishing = _SECONDS_PER_VERSION * versions
-    probing = sum(seconds + _SECONDS_PER_ROUND for seconds in rounds)
-    return _SECONDS_ONCE + generating + publishing + probing
+def other_seconds(versions: int, rounds: int) -> float:
+    """Duration of a sweep besides generating and probing."""
+    return _SECONDS_ONCE + _SECONDS_PER_VERSION * versions + _SECONDS_PER_ROUND * rounds
 
 
 def history_events(objects: int, versions: int, rounds: int, samples: int) -> int:

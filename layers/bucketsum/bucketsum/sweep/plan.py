@@ -58,16 +58,14 @@ class Plan:
     @property
     def estimated_seconds(self) -> float:
         """Wall time without retries, by the baseline's speeds and AWS's limits."""
-        return estimate.sweep_seconds(
-            self._generated_bytes,
-            len(self.rounds),
-            [self.cells[cell].seconds for cell, _ in self._all_rounds()],
-        )
+        other = estimate.other_seconds(len(self.rounds), len(self._all_rounds()))
+        return self.generating_seconds + self.probing_seconds + other
 
     @property
     def generating_seconds(self) -> float:
         """Estimated duration of generating its objects."""
-        return estimate.generating_seconds(self._generated_bytes)
+        generated = (planned.size_bytes for planned in self.objects if planned.generated)
+        return estimate.generating_seconds(sum(generated))
 
     @property
     def probing_seconds(self) -> float:
@@ -77,10 +75,6 @@ class Plan:
     def estimated_usd(self, prices: Prices) -> float:
         """Lambda's charge for the probes; S3 and DynamoDB add little."""
         return sum(self.cells[cell].usd(prices) for cell, _ in self._all_rounds())
-
-    @property
-    def _generated_bytes(self) -> int:
-        return sum(planned.size_bytes for planned in self.objects if planned.generated)
 
     def recorded_in(self, run: Run) -> Run:
         """*run* with the numbers of the plan."""

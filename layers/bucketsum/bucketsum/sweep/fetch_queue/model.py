@@ -10,7 +10,6 @@ from bucketsum.errors import BucketsumError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
-    from pathlib import Path
 
     from bucketsum.s3.range_reads import Read
     from bucketsum.s3.source import OpenObject
@@ -95,26 +94,6 @@ class ItemSource(Protocol):
 
     def bytes_of(self, item: Item, opened: OpenObject) -> Bytes:
         """The bytes of the archive that was opened, without a disk."""
-        ...
-
-
-class Fetcher(Protocol):
-    """Brings archives to the disk."""
-
-    def fetch(self, item: Item) -> Path:
-        """Write the archive, and return its file."""
-        ...
-
-
-class Worker(Protocol):
-    """Processes archives on the disk, and checks the results."""
-
-    def process(self, item: Item, path: Path) -> None:
-        """Process the archive and check the result; several threads may call it at once.
-
-        Raises:
-            ItemFailed: It cannot be processed, or the result is wrong.
-        """
         ...
 
 

@@ -13,8 +13,9 @@ from bucketsum.sweep.fetch_queue.model import Timings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
+    from pathlib import Path
 
-    from bucketsum.sweep.fetch_queue.model import Fetcher, Item, Worker
+    from bucketsum.sweep.fetch_queue.model import Item
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +23,10 @@ class Pipeline:
     """Both sides and the queue between them."""
 
     queue: DiskQueue
-    fetcher: Fetcher
-    worker: Worker
+    fetch: Callable[[Item], Path]
+    """Writes an archive, and returns its file."""
+    process: Callable[[Item, Path], None]
+    """Processes an archive and checks the result; several threads may call it at once."""
     workers: int
 
     def run(self, items: Sequence[Item]) -> Timings:
@@ -32,11 +35,8 @@ class Pipeline:
         Errors as of `in_threads`.
         """
         started = time.perf_counter()
-        sides: list[Callable[[], float]] = [
-            partial(self._fetch, items),
-            *[self._work] * self.workers,
-        ]
-        fetching, *working = in_threads(sides, self.queue.stop)
+        workers: list[Callable[[], float]] = [self._work] * self.workers
+        fetching, *working = in_threads([partial(self._fetch, items), *workers], self.queue.stop)
         return Timings(
             wall=time.perf_counter() - started,
             fetching=fetching,
@@ -50,7 +50,7 @@ class Pipeline:
         for item in items:
             self.queue.reserve(item.size_bytes)
             started = time.perf_counter()
-            path = self.fetcher.fetch(item)
+            path = self.fetch(item)
             busy += time.perf_counter() - started
             self.queue.put(item, path)
         self.queue.end()
@@ -62,7 +62,7 @@ class Pipeline:
         while fetched := self.queue.take():
             item, path = fetched
             started = time.perf_counter()
-            self.worker.process(item, path)
+            self.process(item, path)
             busy += time.perf_counter() - started
             path.unlink()
             self.queue.release(item.size_bytes)

@@ -83,7 +83,7 @@ class Run:
         if self.schedule is Schedule.SHELL:
             return self._by_shell(fetcher, items).values()
         worker = DiskWorker(queue, self.work)
-        timings = Pipeline(queue, fetcher, worker, self.workers).run(items)
+        timings = Pipeline(queue, fetcher.fetch, worker.process, self.workers).run(items)
         cached = worker.cached_bytes
         return {**timings.values(), **({} if cached is None else {"cached_bytes": cached})}
 
