@@ -170,8 +170,17 @@ def _publish(report: HashResult) -> None:
 
 
 def _log(report: HashResult) -> None:
-    event, measurement = report.event, report.measurement
+    event, measurement, contents = report.event, report.measurement, report.summary
     event_bytes = None if isinstance(event, ObjectDeleted) else event.size_bytes
+    of_members: dict[str, Any] = {}
+    if contents:
+        of_members = {
+            "archive": contents.status,
+            "archive_reason": contents.reason,
+            "members": contents.members,
+            "members_unreadable": contents.unreadable,
+            "member_bytes": contents.member_bytes,
+        }
     logger.info(
         "object",
         bucket=event.bucket,
@@ -183,22 +192,8 @@ def _log(report: HashResult) -> None:
         seconds=round(measurement.seconds, 6) if measurement else None,
         mb_per_s=round(measurement.mb_per_s, 3) if measurement else None,
         reason=report.reason,
-        **_of_members(report),
+        **of_members,
     )
-
-
-def _of_members(report: HashResult) -> dict[str, Any]:
-    """Log fields about an archive's members; none for other objects."""
-    contents = report.summary
-    if contents is None:
-        return {}
-    return {
-        "archive": contents.status,
-        "archive_reason": contents.reason,
-        "members": contents.members,
-        "members_unreadable": contents.unreadable,
-        "member_bytes": contents.member_bytes,
-    }
 
 
 def _is_done(result: MessageResult) -> bool:

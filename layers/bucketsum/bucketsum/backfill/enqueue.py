@@ -131,7 +131,8 @@ class Enqueuer:
         """
         queued = 0
         parts = {part.number: part for part in self.table.parts(backfill.backfill_id)}
-        budget = _remaining(backfill, parts.values())
+        before = sum(part.objects for part in parts.values())
+        budget = None if backfill.limit is None else max(0, backfill.limit - before)
         for number in numbers:
             part = parts[number]
             while not part.done and deadline.leaves(STOP_BEFORE_END_SECONDS):
@@ -167,10 +168,3 @@ class Enqueuer:
     def _is_running(self, backfill: Backfill) -> bool:
         current = self.table.backfill(backfill.backfill_id)
         return current is not None and current.status is BackfillStatus.RUNNING
-
-
-def _remaining(backfill: Backfill, parts: Iterable[Part]) -> int | None:
-    """Objects that may still be queued; None if there is no limit."""
-    if backfill.limit is None:
-        return None
-    return max(0, backfill.limit - sum(part.objects for part in parts))

@@ -98,7 +98,10 @@ class SignedUrls:
         """
         if urls := self._buckets.get(created.bucket):
             return urls.url_of(created)
-        url = self._url_by_botocore(created)
+        params: dict[str, Any] = {"Bucket": created.bucket, "Key": created.key}
+        if created.version_id:
+            params["VersionId"] = created.version_id
+        url = self._s3.generate_presigned_url("get_object", Params=params, ExpiresIn=_VALID_SECONDS)
         if created.bucket not in self._buckets and len(self._buckets) < _BUCKETS_MAX:
             self._buckets[created.bucket] = _BucketUrls.of(url, created, self._credentials)
         return url
@@ -106,14 +109,6 @@ class SignedUrls:
     def forget(self, bucket: str) -> None:
         """Let botocore sign the next URL of *bucket*: it may have learned another endpoint."""
         self._buckets.pop(bucket, None)
-
-    def _url_by_botocore(self, created: ObjectCreated) -> str:
-        params: dict[str, Any] = {"Bucket": created.bucket, "Key": created.key}
-        if created.version_id:
-            params["VersionId"] = created.version_id
-        return self._s3.generate_presigned_url(
-            "get_object", Params=params, ExpiresIn=_VALID_SECONDS
-        )
 
 
 def _quoted(key: str) -> str:

@@ -179,7 +179,9 @@ class StreamCount:
             return
         self._window = _Window(window.started, window.from_bytes, received_bytes)
         seconds, brought = now - window.started, received_bytes - window.from_bytes
-        failed = seconds >= _QUICK_SECONDS and brought < _FAILED * self._known_rate * seconds
+        is_guess = self.streams not in self._rates
+        needed = max(self._rates.values(), default=0.0) if is_guess else 0.0
+        failed = seconds >= _QUICK_SECONDS and brought < _FAILED * needed * seconds
         if self._rule and (failed or brought >= self._window_bytes):
             self._window = None
             self._learn(self._rule, brought / seconds)
@@ -189,11 +191,6 @@ class StreamCount:
         """Bytes that end a window."""
         soon = not self._rates or self.streams == 1
         return self.streams * self.part_bytes / (2 if soon else 1)
-
-    @property
-    def _known_rate(self) -> float:
-        """The throughput that a guess must reach; 0 if the present number is none."""
-        return 0.0 if self.streams in self._rates else max(self._rates.values(), default=0.0)
 
     def _learn(self, rule: StreamRule, rate: float) -> None:
         known = self._rates.get(self.streams, rate)

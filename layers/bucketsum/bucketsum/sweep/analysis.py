@@ -44,10 +44,6 @@ class _MeasuredCell:
     seconds: tuple[float, ...]
     warm: WarmStatistics
 
-    def competes_with(self, other: _MeasuredCell) -> bool:
-        cell, rival = self.cell, other.cell
-        return (cell.key, cell.concurrency) == (rival.key, rival.concurrency)
-
     def beats(self, other: _MeasuredCell) -> bool:
         """At least as fast and as cheap, and better in one of them."""
         mine, its = self._figures, other._figures
@@ -181,7 +177,12 @@ def _seconds(samples: Iterable[Sample]) -> tuple[float, ...]:
 
 
 def _compared(measured: _MeasuredCell, all_cells: Iterable[_MeasuredCell]) -> CellStatistics:
-    rivals = [rival for rival in all_cells if rival.competes_with(measured)]
+    key, concurrency = measured.cell.key, measured.cell.concurrency
+    rivals = [
+        rival
+        for rival in all_cells
+        if (rival.cell.key, rival.cell.concurrency) == (key, concurrency)
+    ]
     best = min(rivals, key=lambda rival: (rival.warm.p50_seconds, rival.cell.cell_id))
     chance = 1.0 if measured is best else p_value(measured.seconds, best.seconds)
     return CellStatistics(

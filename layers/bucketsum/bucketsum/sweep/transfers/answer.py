@@ -18,7 +18,7 @@ from bucketsum.sweep.probe import checked_answer, failed
 from bucketsum.sweep.transfers import data_set, file_times
 from bucketsum.sweep.transfers.data_set import SetFile
 from bucketsum.sweep.transfers.file_times import FileTime
-from bucketsum.sweep.transfers.model import PROGRAMS
+from bucketsum.sweep.transfers.model import PROGRAMS, Destination
 from bucketsum.sweep.transfers.schedule import run_all
 from bucketsum.sweep.transfers.sinks import Sink, new_sink
 from bucketsum.sweep.transfers.trial import UNMEASURED_THREADS, Trial
@@ -70,7 +70,7 @@ def _measured(trial: Trial) -> ProbeAnswer:
         run = partial(_received, trial, used, began)
         received = run_all(trial.pattern, trial.threads, len(trial.files), run)
         measurement = meter.stop(sum(each.sink.size_bytes for each in received))
-    if trial.client_name in PROGRAMS:
+    if trial.event["variant"]["client"] in PROGRAMS:
         measurement = _with_children(measurement, children)
     arrived = _arrived(trial, received)
     answer = {
@@ -99,7 +99,8 @@ def _received(
     """Transfer one file; its times count from *began*."""
     file = trial.files[job]
     started = time.perf_counter()
-    sink = new_sink(trial.destination, trial.folder / str(job))
+    destination = Destination(str(trial.event["variant"]["destination"]))
+    sink = new_sink(destination, trial.folder / str(job))
     with closing(sink):
         client.fetch(trial.key_of(file.name), file.size_bytes, sink)
     first_byte = None if sink.first_byte is None else sink.first_byte - began

@@ -15,7 +15,6 @@ from bucketsum.sweep.transfers.data_set import WARM_UP_CONTENT, WARM_UP_NAME
 from bucketsum.sweep.transfers.model import (
     DRAIN_BYTES,
     ClientName,
-    Destination,
     Network,
     Pattern,
     Start,
@@ -24,10 +23,9 @@ from bucketsum.sweep.transfers.schedule import threads_of, vcpus_of
 from bucketsum.sweep.transfers.sinks import Sink
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
-    from bucketsum.sweep.parameters import Value
     from bucketsum.sweep.probe import ProbeContext, ProbeEvent
     from bucketsum.sweep.transfers.clients import Client
     from bucketsum.sweep.transfers.data_set import SetFile
@@ -46,24 +44,9 @@ class Trial:
     folder: Path
 
     @property
-    def variant(self) -> Mapping[str, Value]:
-        """The cell's own values by name."""
-        return self.event["variant"]
-
-    @property
-    def destination(self) -> Destination:
-        """Where the bytes go."""
-        return Destination(str(self.variant["destination"]))
-
-    @property
-    def client_name(self) -> ClientName:
-        """The client that is measured."""
-        return ClientName(str(self.variant["client"]))
-
-    @property
     def pattern(self) -> Pattern:
         """The pattern in which files start."""
-        return Pattern.of(str(self.variant["pattern"]))
+        return Pattern.of(str(self.event["variant"]["pattern"]))
 
     @property
     def threads(self) -> int:
@@ -75,7 +58,8 @@ class Trial:
         event = self.event
         policy = read_policy(event["streams"], event["chunk_bytes"], self.context.memory_mb)
         region = self.context.s3.meta.region_name
-        return new_client(self.client_name, Access(event["bucket"], region, policy, self.threads))
+        name = ClientName(str(event["variant"]["client"]))
+        return new_client(name, Access(event["bucket"], region, policy, self.threads))
 
     def key_of(self, name: str) -> str:
         """The key of a file of the data set."""
@@ -88,7 +72,7 @@ class Trial:
 
     def warmed_client(self) -> Client | None:
         """A client that has read the warm-up object; None if clients start cold."""
-        if self.variant["warm"] == Start.COLD:
+        if self.event["variant"]["warm"] == Start.COLD:
             return None
         client = self.new_client()
         with closing(Sink()) as sink:
@@ -97,7 +81,7 @@ class Trial:
 
     def drained_bytes(self) -> int:
         """Read and drop `DRAIN_BYTES` if the sustained network is measured; the bytes read."""
-        if self.variant["network"] == Network.BURST:
+        if self.event["variant"]["network"] == Network.BURST:
             return 0
         drained = 0
         with ThreadPoolExecutor(UNMEASURED_THREADS) as pool:
