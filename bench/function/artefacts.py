@@ -12,8 +12,7 @@ from typing import Final
 
 from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local.interpreter import newest_interpreter
-from bucketsum_cli.local.runtime import make_runtime
+from bucketsum_cli.local.interpreter import make_runtime, newest_interpreter
 
 VARIABLES: Final = {
     "AWS_DEFAULT_REGION": "us-east-1",

@@ -15,8 +15,7 @@ from bench.tables.machine import machine
 from bench.tables.table import Column, Table, show
 from bench.targets.measurements import LARGE_MEMORY_MB, burst, peak_memory, row_latency
 from bucketsum_cli import emulator, output
-from bucketsum_cli.local import lock
-from bucketsum_cli.local.deploy import bring_up, stop
+from bucketsum_cli.local.deploy import bring_up, locked, stop
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -38,7 +37,7 @@ def targets(*, write_docs: bool) -> None:
     """
     project = emulator.local_project().separate(_HOME)
     results = []
-    with lock.held(project):
+    with locked(project):
         stop(project)  # of a run that was killed
         try:
             for result in measurements(project):

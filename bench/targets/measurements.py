@@ -84,7 +84,7 @@ def burst(stack: Stack) -> Result:
             Path(folder, f"{number:04}").write_bytes(data)
         files = files_under([Path(folder)], "bench/burst/").files
         started = time.perf_counter()
-        uploads = put_files(stack, files).uploads
+        uploads, _ = put_files(stack, files)
         sent = time.perf_counter() - started
         rows = wait_for_rows(stack.digests_table(), uploads, _BURST_SECONDS)
         seconds = time.perf_counter() - started
@@ -109,7 +109,7 @@ def peak_memory(project: LocalProject, stack: Stack) -> Result:
     with TemporaryDirectory(dir=project.home) as folder:
         known = make_object(Path(folder), LARGE_BYTES)
         files = files_under([Path(folder, BUCKET, known.key)], "bench/").files
-        uploads = put_files(stack, files).uploads
+        uploads, _ = put_files(stack, files)
         rows = wait_for_rows(stack.digests_table(), uploads, _LARGE_SECONDS)
     recorded = [row.sha1 for row in rows.values()]
     if recorded != [known.sha1]:

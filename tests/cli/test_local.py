@@ -25,10 +25,10 @@ from bucketsum_cli import emulator, process
 from bucketsum_cli.connection import Connection
 from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import demo, launcher, lock
+from bucketsum_cli.local import demo, launcher
 from bucketsum_cli.local.commands import local
-from bucketsum_cli.local.interpreter import Interpreter
-from bucketsum_cli.local.runtime import make_runtime
+from bucketsum_cli.local.deploy import locked
+from bucketsum_cli.local.interpreter import Interpreter, make_runtime
 from bucketsum_cli.local.sam import Sam, template_parameters
 
 if TYPE_CHECKING:
@@ -281,7 +281,7 @@ def test_only_one_command_at_a_time_starts_or_stops(
     run: Run, project: LocalProject, command: str
 ) -> None:
     """Two at once would leave a local emulator behind that nobody knows."""
-    with lock.held(project.separate("demo") if command == "demo" else project):
+    with locked(project.separate("demo") if command == "demo" else project):
         refused = run("local", command)
     after = run("local", "down")
 

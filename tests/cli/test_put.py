@@ -179,9 +179,9 @@ def test_file_that_vanishes_before_it_is_sent_is_skipped(stack: Stack, folder: P
     """Found and sent are two moments."""
     there = LocalFile(folder / "a.bin", "there", 1500)
     gone = LocalFile(folder / "gone", "gone", 5)
-    sent = put_files(stack, [gone, there])
-    assert [uploaded.file for uploaded in sent.uploads] == [there]
-    assert [(uploaded.path, uploaded.reason) for uploaded in sent.skipped] == [
+    sent, skipped = put_files(stack, [gone, there])
+    assert [uploaded.file for uploaded in sent] == [there]
+    assert [(uploaded.path, uploaded.reason) for uploaded in skipped] == [
         (gone.path, "No such file or directory")
     ]
 

@@ -15,8 +15,8 @@ from tests.soak.run import Soak
 from bucketsum_cli import output
 from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import launcher, lock
-from bucketsum_cli.local.deploy import bring_up
+from bucketsum_cli.local import launcher
+from bucketsum_cli.local.deploy import bring_up, locked
 from bucketsum_cli.options import json_option
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def main(objects: int, seed: int, *, as_json: bool, write_docs: bool) -> None:
     unwind_on_signals()
     project = LocalProject.at(_ROOT).separate("soak")
     try:
-        with lock.held(project):
+        with locked(project):
             report = _run(project, objects, seed)
     except CannotDoError as error:
         raise click.ClickException(str(error)) from None

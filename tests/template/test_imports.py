@@ -82,7 +82,7 @@ cli.backfill: cli layer layer.backfill layer.sweep
 cli.backfill.commands: cli cli.backfill layer layer.backfill
 cli.commands: cli cli.attachments cli.objects cli.selftest cli.tune cli.tune.formats layer \
 layer.long_objects layer.sweep
-cli.local: cli cli.commands cli.objects cli.tune cli.tune.commands layer layer.sweep
+cli.local: cli cli.commands cli.objects cli.selftest cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
 cli.objects: cli cli.tune.formats layer layer.archives layer.long_objects
 cli.selftest: cli cli.objects cli.tune layer layer.archives layer.sweep

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.progress import (
-    DownloadColumn,
-    TextColumn,
-    TransferSpeedColumn,
-)
+from rich.progress import DownloadColumn, TextColumn, TransferSpeedColumn
 
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.objects.files import files_under, note_skipped, skipped_as_json
@@ -23,34 +19,16 @@ from bucketsum_cli.served_buckets import serves
 from bucketsum_cli.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
     from pathlib import Path
 
     from bucketsum.digest_rows import Row, RowKey
     from bucketsum_cli.objects.files import LocalFile, Skipped
-    from bucketsum_cli.objects.upload import Upload, UploadResult
+    from bucketsum_cli.objects.upload import Upload
     from bucketsum_cli.stack import Stack
 
 DEFAULT_TIMEOUT_SECONDS = 900
 """The time-out of the hasher."""
-
-
-@dataclass(frozen=True, slots=True)
-class UploadedFile:
-    """An upload and its row.
-
-    Attributes:
-        upload: The file, its key, its version.
-        row: Its row; None if it was not there in time, or not waited for.
-    """
-
-    upload: Upload
-    row: Row | None
-
-    @property
-    def sha1(self) -> str | None:
-        """The recorded digest, if there is one."""
-        return self.row.sha1 if self.row else None
 
 
 @click.command("put")
@@ -97,26 +75,26 @@ def put(
         print_json(
             {
                 "bucket": stack.bucket,
-                "objects": [_as_json(file) for file in uploaded],
+                "objects": [*map(_as_json, uploaded)],
                 "skipped": skipped_as_json(skipped),
             }
         )
     else:
         print_table([KEY, SIZE, SHA1, SPEED], map(_as_cells, uploaded))
     note_skipped(skipped)
-    waiting = 0 if no_wait else sum(file.row is None for file in uploaded)
+    waiting = 0 if no_wait else sum(upload.row is None for upload in uploaded)
     if waiting:
         note(
             f"{waiting} of {len(uploaded)} have no digest after {timeout_seconds:g} s; they may "
             "still get one: see `bucketsum ls` and `bucketsum failures`"
         )
-    if skipped or not (no_wait or all(file.sha1 for file in uploaded)):
+    if skipped or not (no_wait or all(upload.sha1 for upload in uploaded)):
         raise SystemExit(ANSWER_IS_NO)
 
 
 def put_and_wait(
     stack: Stack, files: Sequence[LocalFile], timeout_seconds: float | None
-) -> tuple[list[UploadedFile], list[Skipped]]:
+) -> tuple[list[Upload], list[Skipped]]:
     """Send *files* and wait for their rows, with live progress on stderr.
 
     With *timeout_seconds* None it does not wait. Returns the uploads in the order of *files*, and
@@ -126,15 +104,14 @@ def put_and_wait(
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
         Boto3Error: AWS refused a transfer.
     """
-    sent = _send(stack, files)
-    if timeout_seconds is None:
-        rows: Mapping[RowKey, Row] = {}
-    else:
-        rows = _await_rows(stack, sent.uploads, timeout_seconds)
-    return [UploadedFile(upload, rows.get(upload.row_key)) for upload in sent.uploads], sent.skipped
+    uploads, skipped = _send(stack, files)
+    if timeout_seconds is not None:
+        rows = _await_rows(stack, uploads, timeout_seconds)
+        uploads = [replace(upload, row=rows.get(upload.row_key)) for upload in uploads]
+    return uploads, skipped
 
 
-def _send(stack: Stack, files: Sequence[LocalFile]) -> UploadResult:
+def _send(stack: Stack, files: Sequence[LocalFile]) -> tuple[list[Upload], list[Skipped]]:
     counts = TextColumn("{task.fields[ended]} of {task.fields[files]} files")
     with progress(DownloadColumn(), TransferSpeedColumn(), counts) as shown:
         total_bytes = sum(file.size_bytes for file in files)
@@ -158,25 +135,25 @@ def _await_rows(
         )
 
 
-def _as_cells(file: UploadedFile) -> list[str | Cell]:
+def _as_cells(upload: Upload) -> list[str | Cell]:
     return [
-        file.upload.file.key,
-        size_text(file.upload.file.size_bytes),
-        digest_cell(file.row),
-        speed_text(file.row.mb_per_s if file.row else None),
+        upload.file.key,
+        size_text(upload.file.size_bytes),
+        digest_cell(upload.row),
+        speed_text(upload.row.mb_per_s if upload.row else None),
     ]
 
 
-def _as_json(file: UploadedFile) -> dict[str, Any]:
-    row = file.row
+def _as_json(upload: Upload) -> dict[str, Any]:
+    row = upload.row
     return {
-        "key": file.upload.file.key,
-        "version": file.upload.row_key.entry,
-        "path": str(file.upload.file.path),
-        "size_bytes": file.upload.file.size_bytes,
-        "etag": file.upload.etag,
+        "key": upload.file.key,
+        "version": upload.row_key.entry,
+        "path": str(upload.file.path),
+        "size_bytes": upload.file.size_bytes,
+        "etag": upload.etag,
         "status": status_of(row),
-        "sha1": file.sha1,
+        "sha1": upload.sha1,
         "mb_per_s": row.mb_per_s if row else None,
         "reason": row.reason if row else None,
     }

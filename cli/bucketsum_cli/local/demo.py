@@ -1,4 +1,4 @@
-"""The demonstration: real files, every recorded SHA-1 compared with `sha1sum`'s."""
+"""The demonstration: every recorded SHA-1 compared with `sha1sum`'s, and a small sweep."""
 
 from __future__ import annotations
 
@@ -6,13 +6,22 @@ import shutil
 import subprocess
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, TypeAlias
 
+from bucketsum.sweep.records import RunStatus
 from bucketsum_cli import output, tables
 from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.local.demo_files import gather
 from bucketsum_cli.objects.files import LocalFile, files_under
+from bucketsum_cli.tune.commands.report import write_report
+from bucketsum_cli.tune.plan_view import priced_plan, print_plan
+from bucketsum_cli.tune.progress import ended_execution, settled_run
+from bucketsum_cli.tune.results import results_of
+from bucketsum_cli.tune.sweep_input import sweep_input
+from bucketsum_cli.tune.sweeper import Sweeper
+from bucketsum_cli.tune.table_view import print_results
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -25,18 +34,8 @@ _WAIT_SECONDS: Final = 180
 _EQUAL: Final = tables.Column("equal", 5)
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedFile:
-    """A file, its row, and its SHA-1 by `sha1sum`."""
-
-    file: LocalFile
-    row: Row | None
-    expected_sha1: str
-
-    @property
-    def equal(self) -> bool:
-        """Whether both digests are the same."""
-        return self.row is not None and self.row.sha1 == self.expected_sha1
+_Compared: TypeAlias = "tuple[LocalFile, Row | None, bool]"
+"""A file, its row, and whether it has the SHA-1 that `sha1sum` computes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +64,7 @@ def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> Compariso
     started = time.monotonic()
     files = _compare(stack, files_under([folder]).files)
     seconds = time.monotonic() - started
-    comparison = Comparison(len(files), sum(file.equal for file in files))
+    comparison = Comparison(len(files), sum(is_equal for _, _, is_equal in files))
     if as_json:
         counts = {"file_count": comparison.files, "equal_count": comparison.equal}
         output.print_json({**counts, "seconds": round(seconds, 1)})
@@ -74,27 +73,30 @@ def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> Compariso
     return comparison
 
 
-def _compare(stack: Stack, files: list[LocalFile]) -> list[ComparedFile]:
-    uploaded, _ = put_and_wait(stack, files, _WAIT_SECONDS)
-    row_of = {file.upload.file.key: file.row for file in uploaded}
-    return [ComparedFile(file, row_of.get(file.key), sha1sum(file.path)) for file in files]
+def _compare(stack: Stack, files: list[LocalFile]) -> list[_Compared]:
+    uploads, _ = put_and_wait(stack, files, _WAIT_SECONDS)
+    sha1_of = {upload.file.key: upload.sha1 for upload in uploads}
+    row_of = {upload.file.key: upload.row for upload in uploads}
+    return [
+        (file, row_of.get(file.key), sha1_of.get(file.key) == sha1sum(file.path)) for file in files
+    ]
 
 
-def _print(files: list[ComparedFile], seconds: float) -> None:
+def _print(files: list[_Compared], seconds: float) -> None:
     tables.print_table(
         [tables.KEY, tables.SIZE, tables.SHA1, tables.SPEED, _EQUAL],
         (
             [
-                compared.file.key,
-                output.size_text(compared.file.size_bytes),
-                (compared.row and compared.row.sha1) or tables.Cell("not recorded", "red"),
-                output.speed_text(compared.row.mb_per_s if compared.row else None),
-                tables.Cell("yes", "green") if compared.equal else tables.Cell("NO", "bold red"),
+                file.key,
+                output.size_text(file.size_bytes),
+                (row and row.sha1) or tables.Cell("not recorded", "red"),
+                output.speed_text(row.mb_per_s if row else None),
+                tables.Cell("yes", "green") if is_equal else tables.Cell("NO", "bold red"),
             ]
-            for compared in files
+            for file, row, is_equal in files
         ),
     )
-    size = output.size_text(sum(compared.file.size_bytes for compared in files))
+    size = output.size_text(sum(file.size_bytes for file, _, _ in files))
     output.say("")
     output.say(
         f"{len(files)} objects, {size}, sent and hashed in {seconds:.1f} s "
@@ -116,3 +118,32 @@ def sha1sum(path: Path) -> str:
     if done.returncode:
         raise CannotDoError(f"{program} failed for {path}: {done.stderr.strip()}")
     return done.stdout.split()[0]
+
+
+def demonstrate_sweep(project: LocalProject, stack: Stack, *, as_json: bool) -> bool:
+    """Run the quick sweep, show its table and write its report; returns whether it is complete.
+
+    With *as_json* the table is not shown: stdout has another document.
+
+    Raises:
+        CannotDoError: It could not start.
+        BotoCoreError: The local emulator cannot be reached.
+        ClientError: It refused a request.
+    """
+    fields = sweep_input(project.folder / "events" / "sweep-quick.json", {})
+    sweeper, run_id = Sweeper(stack), new_execution_name()
+    priced = priced_plan(sweeper, fields)
+    print_plan(priced)
+    execution = ended_execution(sweeper, sweeper.start(run_id, fields), run_id, priced.plan)
+    if settled_run(sweeper, run_id) is None:
+        raise CannotDoError(f"the sweep ended before it recorded anything: {execution.cause}")
+    results = results_of(sweeper.measurements, run_id)
+    report = project.home / "sweep.html"
+    write_report(results, report)
+    if as_json:
+        output.note(f"report: {report}")
+    else:
+        output.say("")
+        print_results(results, can_apply=False)  # the demonstration ends with its stack
+        output.say(f"report: {report}")
+    return results.run.status is RunStatus.SUCCEEDED

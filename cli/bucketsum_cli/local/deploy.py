@@ -1,7 +1,8 @@
-"""Deploy the template to the local emulator and prove that the stack works."""
+"""Deploy the template to the local emulator and prove that the stack works; one at a time."""
 
 from __future__ import annotations
 
+import fcntl
 import hashlib
 import json
 import time
@@ -11,12 +12,12 @@ from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 
-from bucketsum.digest_rows import NULL_VERSION, RowKey
 from bucketsum_cli import emulator, output
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import launcher
 from bucketsum_cli.local.interpreter import newest_interpreter
 from bucketsum_cli.local.sam import Sam, template_parameters
+from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.stack import find_local_stack
 
 if TYPE_CHECKING:
@@ -73,6 +74,26 @@ def _deployed(sam: Sam) -> Stack:
     return stack
 
 
+@contextmanager
+def locked(project: LocalProject) -> Iterator[None]:
+    """Keep other commands from starting or stopping the emulator of *project* meanwhile.
+
+    The system releases the lock when this process ends, in whatever way.
+
+    Raises:
+        CannotDoError: Another command holds it.
+    """
+    project.home.mkdir(parents=True, exist_ok=True)
+    with (project.home / "lock").open("w") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise CannotDoError(
+                "another `bucketsum local` is running here; wait for it, or end it with Ctrl-C"
+            ) from None
+        yield
+
+
 def stop(project: LocalProject) -> bool:
     """Stop the emulator, showing a message; returns whether it was running."""
     with output.notes().status("stopping ..."):
@@ -118,34 +139,22 @@ def require_start(stack: Stack) -> None:
         )
 
 
-def prove(stack: Stack, seconds: float = PROOF_SECONDS) -> float:
-    """Put an object and wait for its row; returns the seconds that it took.
+def prove(stack: Stack, seconds: float = PROOF_SECONDS) -> None:
+    """Put an object, wait for its row, and delete both.
 
     Raises:
         CannotDoError: No row, or a wrong one: the deployment succeeded but does not work.
     """
-    s3 = stack.client("s3")
-    table = stack.digests_table()
-    content = uuid.uuid4().bytes
-    key = f".bucketsum-proof-{uuid.uuid4().hex}"
-    started = time.monotonic()
-    answer = s3.put_object(Bucket=stack.bucket, Key=key, Body=content)
-    row_key = RowKey(stack.bucket, key, answer.get("VersionId", NULL_VERSION))
+    scratch, content = Scratch(stack, seconds), uuid.uuid4().bytes
     try:
-        while (row := table.row_at(row_key)) is None:
-            if time.monotonic() - started > seconds:
-                raise CannotDoError(
-                    f"the stack is deployed, but an object put into {stack.bucket} was not hashed "
-                    f"within {seconds:.0f} s; see `bucketsum local logs`"
-                )
-            time.sleep(0.05)
+        row = scratch.row(scratch.put("proof", content))
     finally:
-        s3.delete_object(Bucket=stack.bucket, Key=key, VersionId=row_key.entry)
+        scratch.clean_up()
+    if row is None:
+        raise CannotDoError(
+            f"the stack is deployed, but an object put into {stack.bucket} was not hashed within "
+            f"{seconds:.0f} s; see `bucketsum local logs`"
+        )
     expected = hashlib.sha1(content, usedforsecurity=False).hexdigest()
     if row.sha1 != expected:
         raise CannotDoError(f"the stack recorded {row.sha1} for content with SHA-1 {expected}")
-    stack.client("dynamodb").delete_item(
-        TableName=stack.table,
-        Key={"object": {"S": f"{stack.bucket}/{key}"}, "entry": {"S": row_key.entry}},
-    )
-    return time.monotonic() - started

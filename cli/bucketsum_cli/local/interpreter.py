@@ -1,17 +1,23 @@
-"""The Python of the local workers: the newest that Lambda has, else the running one."""
+"""The Python of the local workers, the newest that Lambda has, and its packages."""
 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass
+from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from bucketsum_cli.errors import CannotDoError
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from bucketsum_cli.emulator import LocalProject
 
 LAMBDA_MINORS: Final = (14, 13, 12, 11)
 """Minor versions of Python 3 that template.yaml's PythonRuntime allows, the newest first."""
@@ -63,3 +69,31 @@ def _answers(path: Path, minor: int) -> bool:
     except (OSError, subprocess.SubprocessError):
         return False
     return answer.stdout.split() == [str(minor), "cpython"]
+
+
+def make_runtime(project: LocalProject, interpreter: Interpreter) -> Path:
+    """Make the workers' environment once: the standard library and boto3, as on Lambda.
+
+    boto3 and its dependencies have the locked versions. Returns the interpreter's path.
+    """
+    version = metadata.version("boto3")
+    folder = project.home / "runtime" / f"{interpreter.runtime}-boto3-{version}"
+    program = folder / "bin" / "python"
+    ready = folder / ".ready"
+    if not ready.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        uv = [sys.executable, "-m", "uv", "--quiet"]
+        _run([*uv, "venv", "--python", str(interpreter.path), str(folder)])
+        pins = ["--constraint", str(project.folder / "requirements.lock")]
+        wheels = Path(sys.prefix, "wheels")  # `make setup` keeps what pip fetched, as pip is set up
+        if wheels.is_dir():
+            pins += ["--no-index", "--find-links", str(wheels)]
+        _run([*uv, "pip", "install", "--python", str(program), *pins, f"boto3=={version}"])
+        ready.touch()
+    return program
+
+
+def _run(command: list[str]) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603 - uv
+    if done.returncode:
+        raise CannotDoError(f"{shlex.join(command)} failed:\n{done.stderr.strip()}")

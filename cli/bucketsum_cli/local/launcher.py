@@ -22,7 +22,7 @@ from bucketsum_cli import emulator, process
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import gateway, worker
 from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
-from bucketsum_cli.local.runtime import make_runtime
+from bucketsum_cli.local.interpreter import make_runtime
 
 if TYPE_CHECKING:
     from pathlib import Path

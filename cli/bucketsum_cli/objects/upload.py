@@ -47,11 +47,18 @@ class Upload:
         file: The file.
         row_key: Key of its row: the very version that this upload created.
         etag: Its entity tag, without quotes.
+        row: Its row; None if it was not there in time, or not waited for.
     """
 
     file: LocalFile
     row_key: RowKey
     etag: str
+    row: Row | None = None
+
+    @property
+    def sha1(self) -> str | None:
+        """The recorded digest, if there is one."""
+        return self.row.sha1 if self.row else None
 
     def is_recorded_in(self, rows: Mapping[RowKey, Row]) -> bool:
         """Whether *rows* has a row of this very content.
@@ -64,21 +71,15 @@ class Upload:
         return row.etag in (None, self.etag)
 
 
-@dataclass(frozen=True, slots=True)
-class UploadResult:
-    """Uploads and skipped files, both in the order of the given files."""
-
-    uploads: list[Upload]
-    skipped: list[Skipped]
-
-
 def put_files(
     stack: Stack,
     files: Sequence[LocalFile],
     on_bytes: Callable[[int], None] = lambda _size: None,
     on_file: Callable[[], None] = lambda: None,
-) -> UploadResult:
+) -> tuple[list[Upload], list[Skipped]]:
     """Send *files* to the bucket, several at a time, large ones in parts.
+
+    Returns the uploads and the skipped files, both in the order of *files*.
 
     Args:
         stack: The stack with the bucket.
@@ -112,13 +113,10 @@ def put_files(
                 on_file()
         finally:  # on an error or Ctrl-C: start no more, and let S3Transfer abort the rest
             pool.shutdown(wait=False, cancel_futures=True)
-    return UploadResult(
-        uploads=[
-            _upload(stack.bucket, file, answers[file.key])
-            for file in files
-            if file.key not in reasons
-        ],
-        skipped=[Skipped(file.path, reasons[file.key]) for file in files if file.key in reasons],
+    sent = [file for file in files if file.key not in reasons]
+    return (
+        [_upload(stack.bucket, file, answers[file.key]) for file in sent],
+        [Skipped(file.path, reasons[file.key]) for file in files if file.key in reasons],
     )
 
 

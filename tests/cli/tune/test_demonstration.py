@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bucketsum_cli.emulator import LocalProject
-from bucketsum_cli.local.demo_sweep import demonstrate_sweep
+from bucketsum_cli.local.demo import demonstrate_sweep
 
 if TYPE_CHECKING:
     from tests.cli.tune.state_machine import StateMachine

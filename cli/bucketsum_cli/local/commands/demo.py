@@ -6,10 +6,9 @@ import click
 
 from bucketsum_cli import emulator
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.local import launcher, lock
-from bucketsum_cli.local.demo import run_demo
-from bucketsum_cli.local.demo_sweep import demonstrate_sweep
-from bucketsum_cli.local.deploy import bring_up, stop
+from bucketsum_cli.local import launcher
+from bucketsum_cli.local.demo import demonstrate_sweep, run_demo
+from bucketsum_cli.local.deploy import bring_up, locked, stop
 from bucketsum_cli.options import json_option
 from bucketsum_cli.output import note
 
@@ -34,7 +33,7 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
     Exits with 1 if a digest differs or is missing, or if the sweep is incomplete.
     """
     project = emulator.local_project().separate(_HOME)
-    with lock.held(project):
+    with locked(project):
         if launcher.is_running(project):
             raise CannotDoError(f"an earlier demonstration's stack still runs; {_use(project)}")
         stack = bring_up(project, {})

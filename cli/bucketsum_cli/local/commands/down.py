@@ -5,8 +5,7 @@ from __future__ import annotations
 import click
 
 from bucketsum_cli import emulator
-from bucketsum_cli.local import lock
-from bucketsum_cli.local.deploy import stop
+from bucketsum_cli.local.deploy import locked, stop
 from bucketsum_cli.options import json_option
 from bucketsum_cli.output import print_json
 
@@ -16,7 +15,7 @@ from bucketsum_cli.output import print_json
 def down(as_json: bool) -> None:
     """Stop the local emulator and delete all its data."""
     project = emulator.local_project()
-    with lock.held(project):
+    with locked(project):
         stopped = stop(project)
     if as_json:
         print_json({"stopped": stopped})

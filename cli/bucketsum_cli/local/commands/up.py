@@ -5,9 +5,8 @@ from __future__ import annotations
 import click
 
 from bucketsum_cli import emulator
-from bucketsum_cli.local import lock
 from bucketsum_cli.local.commands.status import print_status
-from bucketsum_cli.local.deploy import bring_up
+from bucketsum_cli.local.deploy import bring_up, locked
 from bucketsum_cli.options import json_option
 
 
@@ -34,7 +33,7 @@ def up(parameters: tuple[str, ...], as_json: bool) -> None:
     """
     chosen = _chosen(parameters)
     project = emulator.local_project()
-    with lock.held(project):
+    with locked(project):
         stack = bring_up(project, chosen)
     print_status(project, stack, as_json=as_json)
     if not as_json:
