@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -60,19 +60,24 @@ def note(text: str) -> None:
     notes().print(Text(printable(text)), soft_wrap=True)
 
 
-def confirmed(question: str, *, yes: bool) -> bool:
-    """Whether *yes* was given, or a person answers *question* with yes.
+def confirm(question: str, refusal: str, *, yes: bool) -> None:
+    """Ask *question*, unless *yes* was given; a no ends the command with the note *refusal*.
 
     The question goes to stderr alone: click's own writes a blank to stdout, where there may be
     JSON. The end of the input is a no.
+
+    Raises:
+        SystemExit: The answer was no.
     """
     if yes:
-        return True
+        return
     click.echo(f"{question} [y/N]: ", nl=False, err=True)
     answer = click.get_text_stream("stdin").readline()
     if not answer.endswith("\n"):  # nobody typed the end of the line
         click.echo("\nno answer; use --yes to skip the question", err=True)
-    return answer.strip().lower() in ("y", "yes")
+    if answer.strip().lower() not in ("y", "yes"):
+        note(refusal)
+        raise SystemExit(ANSWER_IS_NO)
 
 
 def progress(*columns: ProgressColumn, passing: bool = False) -> Progress:

@@ -149,18 +149,12 @@ def find_local_stack(project: LocalProject | None = None) -> Stack:
 
 
 def _stack_at(connection: Connection, name: str) -> Stack:
-    cloudformation: CloudFormationClient = connection.client("cloudformation")
-    try:
-        description = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
-    except ClientError as error:
-        if not is_missing(error):
-            raise
-        raise CannotDoError(_missing(connection, name)) from None
+    description = description_of(connection, name)
+    if description is None:
+        raise CannotDoError(_missing(connection, name))
     if description["StackStatus"] == "DELETE_IN_PROGRESS":
         raise CannotDoError(f"the stack {name} is being deleted")
-    outputs = {
-        output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", ())
-    }
+    outputs = outputs_of(description)
     absent = [output for output in _OUTPUTS.values() if output not in outputs]
     if absent:
         raise CannotDoError(
@@ -178,6 +172,27 @@ def _stack_at(connection: Connection, name: str) -> Stack:
     )
 
 
+def description_of(connection: Connection, name: str) -> StackTypeDef | None:
+    """Return CloudFormation's description of the stack *name*; None if there is no such stack.
+
+    Raises:
+        ClientError: AWS refused.
+    """
+    cloudformation: CloudFormationClient = connection.client("cloudformation")
+    try:
+        return cloudformation.describe_stacks(StackName=name)["Stacks"][0]
+    except ClientError as error:  # CloudFormation has no code for it
+        details = error.response["Error"]
+        if details["Code"] != "ValidationError" or "does not exist" not in details["Message"]:
+            raise
+        return None
+
+
+def outputs_of(description: StackTypeDef) -> dict[str, str]:
+    """Return the values of a stack's outputs from its *description*."""
+    return {output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", ())}
+
+
 def parameters_of(description: StackTypeDef) -> dict[str, str]:
     """Return the values of a stack's parameters from its *description*."""
     return {
@@ -186,8 +201,10 @@ def parameters_of(description: StackTypeDef) -> dict[str, str]:
     }
 
 
-def physical_ids(connection: Connection, name: str) -> dict[str, str]:
+def physical_ids(connection: Connection, name: str, of_type: str = "") -> dict[str, str]:
     """Return the names of the resources of the stack *name* by their logical ids.
+
+    With *of_type*, for example ``AWS::S3::Bucket``, only resources of this type.
 
     Raises:
         ClientError: AWS refused.
@@ -197,14 +214,8 @@ def physical_ids(connection: Connection, name: str) -> dict[str, str]:
         resource["LogicalResourceId"]: resource["PhysicalResourceId"]
         for page in pages.paginate(StackName=name)
         for resource in page["StackResourceSummaries"]
-        if resource.get("PhysicalResourceId")
+        if resource.get("PhysicalResourceId") and of_type in ("", resource["ResourceType"])
     }
-
-
-def is_missing(error: ClientError) -> bool:
-    """Whether *error* means that the stack does not exist: CloudFormation has no code for it."""
-    details = error.response["Error"]
-    return details["Code"] == "ValidationError" and "does not exist" in details.get("Message", "")
 
 
 def _missing(connection: Connection, name: str) -> str:

@@ -16,7 +16,7 @@ from botocore.exceptions import ClientError, WaiterError
 from bucketsum_cli.bucket_contents import exists
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.served_buckets import ServedBuckets
-from bucketsum_cli.stack import is_missing, parameters_of
+from bucketsum_cli.stack import description_of, outputs_of, parameters_of, physical_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,41 +60,23 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
         CannotDoError: There is neither a stack nor anything left of it, or the stack is not
             bucketsum's, or CloudFormation would not delete it now.
     """
-    cloudformation = connection.client("cloudformation")
-    try:
-        description = cloudformation.describe_stacks(StackName=name)["Stacks"][0]
-    except ClientError as error:
-        if not is_missing(error):
-            raise
+    description = description_of(connection, name)
+    if description is None:
         return _leftovers(connection, name)
     _require_deletable(description)
-    outputs = {
-        output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", ())
-    }
-    resources = {
-        resource["LogicalResourceId"]: resource
-        for page in cloudformation.get_paginator("list_stack_resources").paginate(StackName=name)
-        for resource in page["StackResourceSummaries"]
-        if resource.get("PhysicalResourceId")
-    }
+    outputs, resources = outputs_of(description), physical_ids(connection, name)
     if "HasherFunction" not in resources and "DigestsTable" not in resources:
         raise CannotDoError(
             f"the stack {name} was not created by bucketsum's template.yaml: nothing is deleted"
         )
-    buckets = tuple(
-        resource["PhysicalResourceId"]
-        for resource in resources.values()
-        if resource["ResourceType"] == "AWS::S3::Bucket"
-    )
+    buckets = physical_ids(connection, name, "AWS::S3::Bucket").values()
     s3 = connection.client("s3")
     served = (outputs.get("BucketName"), *ServedBuckets.of(parameters_of(description)).attached)
     return StackParts(
         name=name,
         stack_id=description["StackId"],
         buckets=tuple(bucket for bucket in buckets if exists(s3, bucket)),
-        tables=tuple(
-            resources[table]["PhysicalResourceId"] for table in _TABLES if table in resources
-        ),
+        tables=tuple(resources[table] for table in _TABLES if table in resources),
         foreign_buckets=tuple(
             bucket for bucket in dict.fromkeys(served) if bucket and bucket not in buckets
         ),
@@ -158,13 +140,8 @@ def deleted_stack(connection: Connection, stack_id: str) -> Iterator[str]:
     """
     cloudformation = connection.client("cloudformation")
     cloudformation.delete_stack(StackName=stack_id)
-    while True:
-        try:
-            status = cloudformation.describe_stacks(StackName=stack_id)["Stacks"][0]["StackStatus"]
-        except ClientError as error:  # an emulator forgets the ARN of a deleted stack
-            if is_missing(error):
-                return
-            raise
+    while description := description_of(connection, stack_id):  # an emulator forgets it at the end
+        status = description["StackStatus"]
         if status == "DELETE_COMPLETE":
             return
         if status.endswith("_FAILED"):

@@ -85,7 +85,7 @@ layer.long_objects layer.sweep
 cli.local: cli cli.commands cli.objects cli.selftest cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
 cli.objects: cli cli.tune.formats layer layer.archives layer.long_objects
-cli.selftest: cli cli.objects cli.tune layer layer.archives layer.sweep
+cli.selftest: cli cli.attachments cli.objects cli.tune layer layer.archives layer.sweep
 cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.sweep layer.sweep.workloads sweeps
 cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep \
 layer.sweep.workloads sweeps

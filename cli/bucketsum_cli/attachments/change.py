@@ -9,8 +9,8 @@ import click
 from botocore.exceptions import ClientError
 
 from bucketsum_cli.attachments.preconditions import deploy_command
-from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.output import confirmed, note, print_json, progress, say
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.output import confirm, note, print_json, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -43,9 +43,7 @@ def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
     if not yes:
         _show_plan(plan, note)
     question = f"Write this configuration of {bucket}, which has notifications of others?"
-    if not confirmed(question, yes=yes):
-        note("nothing was changed")
-        raise SystemExit(ANSWER_IS_NO)
+    confirm(question, "nothing was changed", yes=yes)
 
 
 def _updated_stack(stack: Stack, values: Mapping[str, str]) -> Iterator[str]:

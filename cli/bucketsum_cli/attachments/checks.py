@@ -75,20 +75,11 @@ class Permissions:
         rule = _rule(stack, resources.get("ObjectCreatedRule"))
         pattern = json.loads(rule["EventPattern"]) if rule else {}
         return cls(
-            queue=_statements(json.loads(policy)) if policy else (),
-            role=tuple(_role_statements(stack, resources.get("HasherRole"))),
+            queue=statements_of(json.loads(policy)) if policy else (),
+            role=tuple(_rolestatements_of(stack, resources.get("HasherRole"))),
             rule_arn=rule["Arn"] if rule else None,
             rule_buckets=pattern.get("resources", ()),
             rule_events=pattern.get("detail-type", ()),
-        )
-
-    def admits(self, service: str, source_arn: str) -> bool:
-        """Whether the queue takes messages of *service* on behalf of *source_arn*."""
-        return any(
-            service in _listed(statement["Principal"].get("Service", ()))
-            and source_arn in _sources(statement)
-            for statement in self.queue
-            if statement["Effect"] == "Allow" and isinstance(statement["Principal"], dict)
         )
 
     def may_read(self, arn: str) -> bool:
@@ -132,7 +123,7 @@ def _attachment(stack: Stack, bucket: str, via: Via, permissions: Permissions) -
         parts = {
             "no notification of created objects": CREATED not in missing,
             lost: not missing or CREATED in missing,
-            "the queue's policy does not allow it": permissions.admits("s3.amazonaws.com", arn),
+            "the queue's policy does not allow it": admits(permissions.queue, "s3.amazonaws.com", arn),
         }
     else:
         keys = ("all keys",)
@@ -144,7 +135,7 @@ def _attachment(stack: Stack, bucket: str, via: Via, permissions: Permissions) -
                 set(DETAIL_TYPES) <= set(permissions.rule_events) or not permissions.rule_events
             ),
             "the queue's policy does not allow the rule": rule is not None
-            and permissions.admits("events.amazonaws.com", rule),
+            and admits(permissions.queue, "events.amazonaws.com", rule),
         }
     parts["the hasher is not allowed to read it"] = permissions.may_read(arn)
     problems = tuple(problem for problem, is_there in parts.items() if not is_there)
@@ -165,16 +156,33 @@ def _rule(stack: Stack, name: str | None) -> dict[str, Any] | None:
     return rule if rule["State"] == "ENABLED" else None
 
 
-def _role_statements(stack: Stack, role: str | None) -> Iterator[Mapping[str, Any]]:
+def _rolestatements_of(stack: Stack, role: str | None) -> Iterator[Mapping[str, Any]]:
     if role is None:
         return
     iam = stack.connection.client("iam")
     for name in iam.list_role_policies(RoleName=role)["PolicyNames"]:
         document = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
-        yield from _statements(document)
+        yield from statements_of(document)
 
 
-def _statements(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+def admits(queue: Sequence[Mapping[str, Any]], service: str, source_arn: str) -> bool:
+    """Whether the statements of a *queue* admit messages of *service* on behalf of *source_arn*."""
+    return any(
+        service in admitted_services(statement) and source_arn in _sources(statement)
+        for statement in queue
+    )
+
+
+def admitted_services(statement: Mapping[str, Any]) -> Sequence[str]:
+    """Return the services that *statement* of a policy allows something."""
+    principal = statement["Principal"]
+    if statement["Effect"] != "Allow" or not isinstance(principal, dict):
+        return ()
+    return _listed(principal.get("Service", ()))
+
+
+def statements_of(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
+    """Return the statements of a policy, which may be a single one."""
     statements: Any = document["Statement"]
     return statements if isinstance(statements, list) else [statements]
 

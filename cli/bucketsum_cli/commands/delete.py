@@ -10,9 +10,8 @@ from rich.progress import MofNCompleteColumn
 from bucketsum_cli.attachments.notifications import change_notifications
 from bucketsum_cli.attachments.queue_notification import without_queue
 from bucketsum_cli.bucket_contents import Contents, counted, emptied, exists
-from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import json_option, stack_options, yes_option
-from bucketsum_cli.output import confirmed, note, print_json, progress, say, size_text
+from bucketsum_cli.output import confirm, note, print_json, progress, say, size_text
 from bucketsum_cli.teardown import delete_table, deleted_stack, stack_parts
 
 if TYPE_CHECKING:
@@ -49,9 +48,7 @@ def delete(target: Target, tables: bool, yes: bool, as_json: bool) -> None:
     s3: S3Client = connection.client("s3")
     contents = {bucket: _contents(s3, bucket) for bucket in parts.buckets}
     _show_plan(parts, contents, tables=tables)
-    if not confirmed("Delete all of this permanently?", yes=yes):
-        note("nothing was deleted")
-        raise SystemExit(ANSWER_IS_NO)
+    confirm("Delete all of this permanently?", "nothing was deleted", yes=yes)
     detached = _detach(s3, parts)
     versions = {bucket: _empty(s3, bucket, contents[bucket]) for bucket in parts.buckets}
     if parts.stack_id:
@@ -69,7 +66,11 @@ def delete(target: Target, tables: bool, yes: bool, as_json: bool) -> None:
         "tables_deleted": removed,
         "tables_kept": kept,
     }
-    print_json(document) if as_json else _show(document)
+    if as_json:
+        print_json(document)
+        return
+    for line in _lines(document):
+        say(line)
 
 
 def _contents(s3: S3Client, bucket: str) -> Contents:
@@ -138,11 +139,6 @@ def _delete_table(connection: Connection, table: str) -> bool:
     with progress(passing=True) as bar:
         bar.add_task(f"deleting {table}", total=None)
         return delete_table(connection.client("dynamodb"), table)
-
-
-def _show(document: Mapping[str, Any]) -> None:
-    for line in _lines(document):
-        say(line)
 
 
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:

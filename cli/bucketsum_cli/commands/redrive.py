@@ -15,7 +15,7 @@ from bucketsum_cli.dead_letter_redrive import send_back
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.rows import event_of
 from bucketsum_cli.options import bucket_options, json_option, yes_option
-from bucketsum_cli.output import confirmed, note, print_json, say
+from bucketsum_cli.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum.digest_rows import Row
@@ -68,9 +68,7 @@ def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_jso
         return
     with received(stack, limit, _HOLD_SECONDS) as messages:
         question = f"Send {len(messages)} messages of {stack.name} back to their queues?"
-        if messages and not confirmed(question, yes=yes):
-            note("nothing was sent")
-            raise SystemExit(ANSWER_IS_NO)
+        confirm(question, "nothing was sent", yes=yes or not messages)
         result = send_back(stack, messages)
     _report(result, as_json=as_json)
     if len(messages) == limit:

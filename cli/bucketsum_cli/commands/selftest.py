@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
@@ -11,8 +12,8 @@ import click
 from bucketsum.sweep.prices import prices_in
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import json_option, stack_options, yes_option
-from bucketsum_cli.output import confirmed, note, notes, print_json, say
-from bucketsum_cli.selftest.check import Outcome, run_check
+from bucketsum_cli.output import confirm, note, notes, print_json, say
+from bucketsum_cli.selftest.check import Outcome, finding_of
 from bucketsum_cli.selftest.header import header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
 from bucketsum_cli.selftest.scratch import Scratch
@@ -100,9 +101,7 @@ def selftest(
     header = header_of(stack)
     usd = 0.0 if header["is_local"] else _estimated_usd(stack, header, checks)
     _note_effects(usd, checks)
-    if not confirmed(f"Run {len(checks)} checks on {stack.name}?", yes=yes):
-        note("nothing was done")
-        raise SystemExit(ANSWER_IS_NO)
+    confirm(f"Run {len(checks)} checks on {stack.name}?", "nothing was done", yes=yes)
     if not as_json:
         for name, value in header.items():
             say(f"{name:<13}  {_header_text(value)}")
@@ -175,17 +174,19 @@ def _result_of(
 ) -> dict[str, Any]:
     """Run *check*; returns its result as JSON, without *private* names unless there are none."""
     with notes().status(f"{check.name} ..."):
-        result = run_check(check, scratch)
-    outcome, detail = result.finding.outcome, result.finding.detail
+        started = time.monotonic()
+        finding = finding_of(check, scratch)
+        seconds = time.monotonic() - started
+    outcome, detail = finding.outcome, finding.detail
     if private:
         detail = redacted(detail, private)
     if shown:
-        line = f"{check.name:<16}  {outcome:<16}  {result.seconds:>5.1f} s  {detail}"
+        line = f"{check.name:<16}  {outcome:<16}  {seconds:>5.1f} s  {detail}"
         say(line.rstrip(), _STYLES[outcome])
     return {
         "name": check.name,
         "proves": check.proves,
         "outcome": outcome,
-        "seconds": round(result.seconds, 3),
+        "seconds": round(seconds, 3),
         "detail": detail,
     }

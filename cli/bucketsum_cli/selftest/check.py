@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from typing import TYPE_CHECKING
 
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained, is_denied
@@ -49,47 +49,15 @@ class Check:
     """Objects and messages that it makes, which cost money."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """A check that ran."""
-
-    check: Check
-    finding: Finding
-    seconds: float
+passed = partial(Finding, Outcome.PASSED)
+failed = partial(Finding, Outcome.FAILED)
+warning = partial(Finding, Outcome.WARNING)
+skipped = partial(Finding, Outcome.SKIPPED)
+known_difference = partial(Finding, Outcome.KNOWN_DIFFERENCE)
 
 
-def passed(detail: str = "") -> Finding:
-    """The property holds."""
-    return Finding(Outcome.PASSED, detail)
-
-
-def failed(detail: str) -> Finding:
-    """The property does not hold."""
-    return Finding(Outcome.FAILED, detail)
-
-
-def warning(detail: str) -> Finding:
-    """The property holds with a reservation."""
-    return Finding(Outcome.WARNING, detail)
-
-
-def skipped(detail: str) -> Finding:
-    """The check does not apply."""
-    return Finding(Outcome.SKIPPED, detail)
-
-
-def known_difference(detail: str) -> Finding:
-    """The local emulator is known to differ."""
-    return Finding(Outcome.KNOWN_DIFFERENCE, detail)
-
-
-def run_check(check: Check, scratch: Scratch) -> CheckResult:
+def finding_of(check: Check, scratch: Scratch) -> Finding:
     """Run *check*; its errors become findings."""
-    started = time.monotonic()
-    return CheckResult(check, _finding_of(check, scratch), time.monotonic() - started)
-
-
-def _finding_of(check: Check, scratch: Scratch) -> Finding:
     try:
         return check.run(scratch)
     except AWS_ERRORS as error:

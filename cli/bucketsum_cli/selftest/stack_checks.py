@@ -7,23 +7,20 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.records import RunStatus
+from bucketsum_cli.attachments.checks import admits, admitted_services, statements_of
+from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
+from bucketsum_cli.attachments.preconditions import partition_of
 from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.metrics import metric_values, own_metric
-from bucketsum_cli.selftest.check import (
-    Check,
-    failed,
-    known_difference,
-    passed,
-    skipped,
-    warning,
-)
+from bucketsum_cli.selftest.check import Check, failed, known_difference, passed, skipped, warning
+from bucketsum_cli.served_buckets import bucket_arn
 from bucketsum_cli.stack_status import event_source_of
 from bucketsum_cli.tune.plan_view import priced_plan
 from bucketsum_cli.tune.progress import ended_execution, settled_run
 from bucketsum_cli.tune.sweeper import Sweeper
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from bucketsum_cli.selftest.check import Finding
     from bucketsum_cli.selftest.scratch import Scratch
@@ -65,10 +62,7 @@ def _event_source(scratch: Scratch) -> Finding:
 
 
 def _visibility(scratch: Scratch) -> Finding:
-    attributes, function = (
-        _queue(scratch.stack),
-        scratch.stack.function_configuration(),
-    )
+    attributes, function = _queue(scratch.stack), scratch.stack.function_configuration()
     visibility, timeout = int(attributes["VisibilityTimeout"]), function["Timeout"]
     if visibility < _TIMEOUTS * timeout:
         return failed(f"{visibility} s is less than {_TIMEOUTS} × the function's {timeout} s")
@@ -95,38 +89,20 @@ def _concurrency(scratch: Scratch) -> Finding:
 
 
 def _notification(scratch: Scratch) -> Finding:
-    attributes = _queue(scratch.stack)
-    statements = json.loads(attributes.get("Policy", "{}")).get("Statement", ())
-    senders = {name for statement in statements for name in _admitted_services(statement)}
-    answer = scratch.stack.client("s3").get_bucket_notification_configuration(
-        Bucket=scratch.stack.bucket
-    )
-    queues = {queue["QueueArn"] for queue in answer.get("QueueConfigurations", ())}
+    stack = scratch.stack
+    attributes = _queue(stack)
+    statements = statements_of(json.loads(attributes.get("Policy", '{"Statement": []}')))
+    senders = {name for statement in statements for name in admitted_services(statement)}
     others = senders & {"events.amazonaws.com", "sns.amazonaws.com"}
-    if attributes["QueueArn"] not in queues:
+    configuration = configuration_of(stack.client("s3"), stack.bucket)
+    if attributes["QueueArn"] not in {entry.target for entry in notifications_in(configuration)}:
         if others:
             return passed(f"through {', '.join(others)}; the check odd-key tests its key encoding")
         return failed("the bucket does not notify the arrivals queue")
-    if not _admits_bucket(statements, scratch.stack.bucket):
+    arn = bucket_arn(stack.bucket, partition_of(stack))
+    if not admits(statements, "s3.amazonaws.com", arn):
         return failed("the policy of the arrivals queue does not allow the bucket")
     return passed()
-
-
-def _admitted_services(statement: Mapping[str, Any]) -> Iterator[str]:
-    principal = statement.get("Principal")
-    if statement.get("Effect") == "Allow" and isinstance(principal, dict):
-        services = principal.get("Service", ())
-        yield from [services] if isinstance(services, str) else services
-
-
-def _admits_bucket(statements: list[Mapping[str, Any]], bucket: str) -> bool:
-    for statement in statements:
-        if "s3.amazonaws.com" in _admitted_services(statement):
-            sources = statement.get("Condition", {}).get("ArnEquals", {}).get("aws:SourceArn", ())
-            listed = [sources] if isinstance(sources, str) else sources
-            if any(source.endswith(f":::{bucket}") for source in listed):
-                return True
-    return False
 
 
 def _alarms(scratch: Scratch) -> Finding:

@@ -14,10 +14,10 @@ from bucketsum.errors import BadInventory
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.counting import Count, count_of
 from bucketsum_cli.backfill.views import bill_as_json, print_bill
-from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
-from bucketsum_cli.output import confirmed, note, print_json, say
+from bucketsum_cli.output import confirm, print_json, say
 from bucketsum_cli.served_buckets import serves
 
 if TYPE_CHECKING:
@@ -137,9 +137,7 @@ def _shown_bill(
 
 
 def _start(backfills: Backfills, backfill: Backfill, count: Count | None, *, yes: bool) -> None:
-    if not confirmed(f"Start the backfill of {backfill.bucket}?", yes=yes):
-        note("nothing was started")
-        raise SystemExit(ANSWER_IS_NO)
+    confirm(f"Start the backfill of {backfill.bucket}?", "nothing was started", yes=yes)
     if count:
         backfill = replace(
             backfill, expected_objects=count.work.objects, expected_bytes=count.work.size_bytes

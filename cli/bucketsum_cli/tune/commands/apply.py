@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from bucketsum_cli.emulator import project_folder
-from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, stack_options, yes_option
-from bucketsum_cli.output import confirmed, note, notes, print_json, printable, write_text
+from bucketsum_cli.output import confirm, note, notes, print_json, printable, write_text
 from bucketsum_cli.tune.recorded_runs import results_in
 from bucketsum_cli.tune.samconfig import with_parameters
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
@@ -74,9 +74,7 @@ def apply(
     changed = after != before
     if changed:
         _show_difference(file, before, after)
-        if not confirmed("Write it?", yes=yes):
-            note("nothing was written")
-            raise SystemExit(ANSWER_IS_NO)
+        confirm("Write it?", "nothing was written", yes=yes)
         write_text(file, after)
     if as_json:
         print_json(

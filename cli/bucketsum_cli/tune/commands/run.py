@@ -12,10 +12,10 @@ from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.sweep.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
 from bucketsum.sweep.records import RunStatus
 from bucketsum.sweep.workloads import WorkloadName
-from bucketsum_cli.errors import ANSWER_IS_NO, CANNOT_DO, CannotDoError
+from bucketsum_cli.errors import CANNOT_DO, CannotDoError
 from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.options import json_option, stack_options, yes_option
-from bucketsum_cli.output import confirmed, note, print_json, say
+from bucketsum_cli.output import confirm, note, print_json, say
 from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.here.command import run_here
 from bucketsum_cli.tune.here.options import here_options
@@ -160,9 +160,7 @@ def _run_on_lambda(target: Target, fields: Mapping[str, Any], flow: _Flow) -> No
         return
     if not priced.plan.samples:
         raise CannotDoError("no cell of this sweep can run; the plan gives the reasons")
-    if not confirmed("Start it?", yes=flow.yes):
-        note("not started")
-        raise SystemExit(ANSWER_IS_NO)
+    confirm("Start it?", "not started", yes=flow.yes)
     run_id = new_execution_name()
     arn = sweeper.start(run_id, fields)
     if flow.no_wait:

@@ -14,9 +14,9 @@ from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import Plan, check_estimate, unlimited_plan
 from bucketsum.sweep.prices import MachinePrice
 from bucketsum_cli import hardware
-from bucketsum_cli.errors import ANSWER_IS_NO, INTERRUPTED, CannotDoError
+from bucketsum_cli.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.executions import new_execution_name
-from bucketsum_cli.output import confirmed, note
+from bucketsum_cli.output import confirm, note
 from bucketsum_cli.tune.here.confinement import confined
 from bucketsum_cli.tune.here.instance import instance_type
 from bucketsum_cli.tune.here.place import Place, place_of
@@ -85,9 +85,7 @@ def run_here(
         if any(planned.generated for planned in here.plan.objects):
             place.bucket.refuse_notifications()
             note(place.bucket.expiry_note())
-        if not confirmed("Start it?", yes=yes):
-            note("not started")
-            raise SystemExit(ANSWER_IS_NO)
+        confirm("Start it?", "not started", yes=yes)
         sweep = HereSweep(
             run_id=new_execution_name(),
             fields=fields,
