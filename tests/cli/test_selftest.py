@@ -159,7 +159,9 @@ class World:
                     "Policy": json.dumps(POLICY),
                 }
             },
-            "GetBucketNotificationConfiguration": {"QueueConfigurations": [{"QueueArn": "arn:q"}]},
+            "GetBucketNotificationConfiguration": {
+                "QueueConfigurations": [{"QueueArn": "arn:q", "Events": ["s3:ObjectCreated:*"]}]
+            },
             "GetAccountSettings": {"AccountLimit": {"UnreservedConcurrentExecutions": 1000}},
             "DescribeStackResources": {
                 "StackResources": [

@@ -183,7 +183,7 @@ def admitted_services(statement: Mapping[str, Any]) -> Sequence[str]:
 
 def statements_of(document: Mapping[str, Any]) -> Sequence[Mapping[str, Any]]:
     """Return the statements of a policy, which may be a single one."""
-    statements: Any = document["Statement"]
+    statements: Any = document.get("Statement", [])
     return statements if isinstance(statements, list) else [statements]
 
 

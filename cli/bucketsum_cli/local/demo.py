@@ -17,8 +17,7 @@ from bucketsum_cli.local.demo_files import gather
 from bucketsum_cli.objects.files import LocalFile, files_under
 from bucketsum_cli.tune.commands.report import write_report
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
-from bucketsum_cli.tune.progress import ended_execution, settled_run
-from bucketsum_cli.tune.results import results_of
+from bucketsum_cli.tune.progress import ended_execution, recorded_results
 from bucketsum_cli.tune.sweep_input import sweep_input
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_cli.tune.table_view import print_results
@@ -135,9 +134,7 @@ def demonstrate_sweep(project: LocalProject, stack: Stack, *, as_json: bool) -> 
     priced = priced_plan(sweeper, fields)
     print_plan(priced)
     execution = ended_execution(sweeper, sweeper.start(run_id, fields), run_id, priced.plan)
-    if settled_run(sweeper, run_id) is None:
-        raise CannotDoError(f"the sweep ended before it recorded anything: {execution.cause}")
-    results = results_of(sweeper.measurements, run_id)
+    results = recorded_results(sweeper, run_id, execution)
     report = project.home / "sweep.html"
     write_report(results, report)
     if as_json:

@@ -38,8 +38,7 @@ def progress_text(progress: Progress) -> str:
     return f"{done}, {progress.mb_per_s:.0f} MB/s, done in about {left}"
 
 
-def progress_as_json(progress: Progress) -> dict[str, Any]:
-    """The progress, under the names of docs/json.md."""
+def _as_json(progress: Progress) -> dict[str, Any]:
     left = progress.seconds_left if progress.status is ChainStatus.RUNNING else None
     return {
         "bucket": progress.bucket,
@@ -60,5 +59,5 @@ def progress_as_json(progress: Progress) -> dict[str, Any]:
 
 
 def all_as_json(items: Iterable[Progress]) -> list[dict[str, Any]]:
-    """Each of *items* as JSON."""
-    return [progress_as_json(progress) for progress in items]
+    """Each of *items* under the names of docs/json.md."""
+    return [*map(_as_json, items)]

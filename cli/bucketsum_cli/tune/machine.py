@@ -1,17 +1,27 @@
-"""The machine that measured a run without Lambda."""
+"""The machine that measures a run without Lambda, and the limits of its processes."""
 
 from __future__ import annotations
 
+import os
+import urllib.request
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
 from bucketsum_cli.tune.formatting import count_text, usd_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from bucketsum.sweep.records import Run
+
+
+_METADATA_SECONDS: Final = 0.5
+_ADDRESS: Final = "http://169.254.169.254"
+_LIFETIME: Final = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}
 
 
 class Confinement(StrEnum):
@@ -23,6 +33,13 @@ class Confinement(StrEnum):
     """The memory of each setting; all CPUs."""
     LAMBDA = "lambda"
     """The memory of each setting, and Lambda's CPU share of it."""
+
+
+_LIMITS: Final = {
+    Confinement.NONE: "none: memory_mb is not enforced, each process has the whole machine",
+    Confinement.MEMORY: "memory_mb by control groups; all CPUs",
+    Confinement.LAMBDA: "memory_mb and Lambda's CPU share by control groups",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +97,7 @@ class Machine:
         yield "reader", self.reader
         if self.endpoint:
             yield "S3 at", self.endpoint
-        yield "limits", limits_text(self.confinement)
+        yield "limits", _LIMITS[self.confinement]
         yield "price", self.price_text
 
     def to_json(self) -> dict[str, Any]:
@@ -88,20 +105,63 @@ class Machine:
         return asdict(self)
 
 
-def limits_text(confinement: Confinement) -> str:
-    """The limits in words."""
-    return {
-        Confinement.NONE: "none: memory_mb is not enforced, each process has the whole machine",
-        Confinement.MEMORY: "memory_mb by control groups; all CPUs",
-        Confinement.LAMBDA: "memory_mb and Lambda's CPU share by control groups",
-    }[confinement]
-
-
 def machine_of(run: Run) -> Machine | None:
     """The machine of *run*; None for Lambda."""
-    return None if run.machine is None else _machine(run.machine)
-
-
-def _machine(document: Mapping[str, Any]) -> Machine:
+    document = run.machine
+    if document is None:
+        return None
     values: dict[str, Any] = {field.name: document.get(field.name) for field in fields(Machine)}
     return Machine(**values | {"confinement": Confinement(document["confinement"])})
+
+
+@contextmanager
+def confined(wanted: Confinement | None) -> Iterator[tuple[Confinement, Mapping[str, str] | None]]:
+    """The limits, and the folders for control groups that enforce them; removed at the end.
+
+    If None is *wanted*, memory is limited if the machine allows it.
+
+    Raises:
+        CannotDoError: The machine does not allow it.
+    """
+    roots = None
+    if wanted is not Confinement.NONE:
+        roots = cgroup_roots(f"bucketsum-here-{os.getpid()}")
+    if roots is None and wanted not in (None, Confinement.NONE):
+        raise CannotDoError(
+            f"--confine {wanted} needs control groups for cpu and memory that this user may write: "
+            "run as root, or use --confine none"
+        )
+    try:
+        yield (wanted or Confinement.MEMORY) if roots else Confinement.NONE, roots
+    finally:
+        if roots:
+            remove_roots(roots)
+
+
+def instance_type() -> str | None:
+    """The type of this EC2 instance, for example ``c7g.large``.
+
+    None if the metadata service (IMDSv2) does not answer.
+    """
+    if os.environ.get("AWS_EC2_METADATA_DISABLED", "").lower() == "true":
+        return None
+    address = os.environ.get("AWS_EC2_METADATA_SERVICE_ENDPOINT", _ADDRESS).rstrip("/")
+    if not address.startswith("http://"):
+        return None
+    try:
+        token = _answer(f"{address}/latest/api/token", "PUT", _LIFETIME)
+        return _answer(
+            f"{address}/latest/meta-data/instance-type", "GET", {"X-aws-ec2-metadata-token": token}
+        )
+    except (OSError, ValueError):  # HTTP errors are OSErrors
+        return None
+
+
+def _answer(url: str, method: str, headers: dict[str, str]) -> str:
+    request = urllib.request.Request(url, method=method, headers=headers)  # noqa: S310 - http, as checked
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))  # the link-local address
+    with opener.open(request, timeout=_METADATA_SECONDS) as response:
+        text: str = response.read(200).decode("ascii")
+    if not text.isprintable():
+        raise ValueError("not the answer of the metadata service")
+    return text

@@ -11,10 +11,11 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 from bucketsum.sweep.records import Run, RunStatus
 from bucketsum.sweep.samples import SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS
-from bucketsum_cli.errors import INTERRUPTED
+from bucketsum_cli.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.output import note, notes, printable, size_text
 from bucketsum_cli.tune.formatting import speed_text
 from bucketsum_cli.tune.labels import SettingLabels
+from bucketsum_cli.tune.results import results_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.plan import Plan
     from bucketsum.sweep.samples import Sample
     from bucketsum_cli.executions import Execution
+    from bucketsum_cli.tune.results import Results
     from bucketsum_cli.tune.sweeper import Sweeper
 
 SETTLING_SECONDS: Final = 90.0
@@ -155,6 +157,19 @@ def settled_run(sweeper: Sweeper, run_id: str) -> Run | None:
         if run is None or run.status is not RunStatus.RUNNING or time.monotonic() >= deadline:
             return run
         time.sleep(_PAUSE_SECONDS)
+
+
+def recorded_results(sweeper: Sweeper, run_id: str, execution: Execution) -> Results:
+    """Everything that is recorded for a run whose *execution* has ended.
+
+    Raises:
+        CannotDoError: Nothing is.
+    """
+    if settled_run(sweeper, run_id) is None:
+        raise CannotDoError(
+            f"the sweep ended before it recorded anything: {execution.status} {execution.cause}"
+        )
+    return results_of(sweeper.measurements, run_id)
 
 
 def show_command(sweeper: Sweeper, run_id: str) -> str:

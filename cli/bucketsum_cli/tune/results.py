@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.failure_causes import plain_cause
 from bucketsum.measure import mb_per_s
 from bucketsum.sweep.recommend import Recommendation
-from bucketsum.sweep.records import RunLabel, RunStatus
+from bucketsum.sweep.records import RunLabel
 from bucketsum.sweep.samples import SampleFailure, SampleStatus
 from bucketsum.sweep.workloads import WorkloadName, workload_of
 from bucketsum_cli.errors import CannotDoError
@@ -211,8 +211,3 @@ def measured(cells: Iterable[CellRow]) -> list[tuple[CellRow, CellStatistics]]:
 def failures_of(samples: Sequence[Sample]) -> Iterator[Sample]:
     """The failed *samples*."""
     return (sample for sample in samples if sample.status == SampleStatus.FAILED)
-
-
-def is_running(run: Run) -> bool:
-    """Whether the run is still in progress."""
-    return run.status == RunStatus.RUNNING

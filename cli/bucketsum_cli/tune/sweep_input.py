@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import re
 import stat
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.settings import AUTO_STREAMS
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -18,18 +16,6 @@ if TYPE_CHECKING:
 
 FILE_MAX_BYTES: Final = 1_000_000
 """Maximum size of an input file; Step Functions accepts 256 KiB."""
-
-_UNITS_BYTES: Final = {
-    "": 1,
-    "b": 1,
-    "kb": 10**3,
-    "mb": 10**6,
-    "gb": 10**9,
-    "kib": 2**10,
-    "mib": 2**20,
-    "gib": 2**30,
-}
-_SIZE: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([a-z]*)", re.IGNORECASE)
 
 _REPLACED_BY: Final = {
     "memory_mb": ("pairs",),
@@ -42,63 +28,6 @@ _REPLACED_BY: Final = {
 _STRATEGY_OPTIONS: Final = ("weight", "mb_per_s", "usd_per_gb")
 
 _EXAMPLE: Final = "bucketsum tune run --memory 512,1769 --chunk 256KiB,1MiB --object-size 100MB"
-
-
-class CommaSeparated(click.ParamType):
-    """Values separated by commas."""
-
-    def __init__(self, name: str, item_type: click.ParamType) -> None:
-        self.name = name
-        self._item_type = item_type
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - as click has it
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> list[Any]:
-        """Split *value* and convert each part by its own type."""
-        if isinstance(value, list):
-            return value
-        return [self._item_type.convert(part.strip(), param, ctx) for part in str(value).split(",")]
-
-
-class Size(click.ParamType):
-    """Bytes, with a unit of 1,000s (``MB``) or of 1,024s (``MiB``)."""
-
-    name = "size"
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - as click has it
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int:
-        """*value* in bytes."""
-        if isinstance(value, int):
-            return value
-        match = _SIZE.fullmatch(str(value))
-        unit_bytes = _UNITS_BYTES.get(match[2].lower()) if match else None
-        if match is None or unit_bytes is None:
-            self.fail(
-                f"{value!r} is not a valid size; write it as 262144, 256KiB or 20MB", param, ctx
-            )
-        return round(float(match[1]) * unit_bytes)
-
-
-class Streams(click.ParamType):
-    """A number of connections, or ``auto``."""
-
-    name = "streams"
-
-    def convert(
-        self,
-        value: Any,  # noqa: ANN401 - as click has it
-        param: click.Parameter | None,
-        ctx: click.Context | None,
-    ) -> int | str:
-        """*value* as a sweep's input has it."""
-        return AUTO_STREAMS if value == AUTO_STREAMS else int(click.INT.convert(value, param, ctx))
 
 
 def sweep_fields(options: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,8 @@ import boto3
 import pytest
 from tests.cli.tune.sweeps import a_cell, good_samples
 
-from bucketsum_cli.tune.here import confinement, sweep
+from bucketsum_cli.tune import machine as machine_module
+from bucketsum_cli.tune.here import sweep
 from bucketsum_cli.tune.here.bucket import PREFIX
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class _Processes:
 def machine(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine without control groups whose processes answer by a formula; a bucket."""
     assert stack.bucket != BUCKET
-    monkeypatch.setattr(confinement, "cgroup_roots", lambda _name: None)
+    monkeypatch.setattr(machine_module, "cgroup_roots", lambda _name: None)
     monkeypatch.setattr(sweep, "Processes", _Processes)
     monkeypatch.setattr(_Processes, "on_probe", staticmethod(lambda: None))
     monkeypatch.setattr("bucketsum.sweep.workloads.hash.content", lambda _size: iter([b"content"]))
@@ -250,8 +251,8 @@ def test_a_memory_above_the_machines_is_refused_if_it_is_a_limit(
     run: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The limit would not be one."""
-    monkeypatch.setattr(confinement, "cgroup_roots", lambda _name: {"cpu": "c", "memory": "m"})
-    monkeypatch.setattr(confinement, "remove_roots", lambda _roots: None)
+    monkeypatch.setattr(machine_module, "cgroup_roots", lambda _name: {"cpu": "c", "memory": "m"})
+    monkeypatch.setattr(machine, "remove_roots", lambda _roots: None)
     monkeypatch.setattr("bucketsum_cli.hardware.memory_mb", lambda: 500)
     ended = run(*HERE)
     assert ended.status == 2

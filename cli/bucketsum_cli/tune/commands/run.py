@@ -8,81 +8,28 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.s3.read_plan import STREAMS_MAX
-from bucketsum.sweep.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
 from bucketsum.sweep.records import RunStatus
-from bucketsum.sweep.workloads import WorkloadName
 from bucketsum_cli.errors import CANNOT_DO, CannotDoError
 from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirm, note, print_json, say
 from bucketsum_cli.tune.export import results_as_json
-from bucketsum_cli.tune.here.command import run_here
-from bucketsum_cli.tune.here.options import here_options
+from bucketsum_cli.tune.here.command import HereOptions, run_here
+from bucketsum_cli.tune.machine import Confinement
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
-from bucketsum_cli.tune.progress import ended_execution, settled_run, show_command
-from bucketsum_cli.tune.results import Results, results_of
-from bucketsum_cli.tune.sweep_input import CommaSeparated, Size, Streams, sweep_fields, sweep_input
+from bucketsum_cli.tune.progress import ended_execution, recorded_results, show_command
+from bucketsum_cli.tune.results import Results
+from bucketsum_cli.tune.sweep_input import sweep_fields, sweep_input
+from bucketsum_cli.tune.sweep_options import sweep_options
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_cli.tune.table_view import print_results
-from bucketsum_cli.tune.workload_options import INTEGERS, workload_options
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Mapping
 
-    from bucketsum_cli.executions import Execution
     from bucketsum_cli.options import Target
-    from bucketsum_cli.tune.here.options import HereOptions
 
 _EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStatus.PARTIAL: 1}
-
-_STREAMS: Final = CommaSeparated("numbers", Streams())
-_SIZES: Final = CommaSeparated("sizes", Size())
-
-
-def _choices(names: Iterable[str], default: str) -> str:
-    return ", ".join(f"{name} (default)" if name == default else name for name in names)
-
-
-def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Options for the fields of a sweep's input; an option overrides the file's field."""
-    for option in reversed(
-        (
-            click.option("--memory", "memory_mb", type=INTEGERS, metavar="MB,...",
-                         help="Memory sizes, for example 128,512,1769."),
-            click.option("--chunk", "chunk_bytes", type=_SIZES, metavar="SIZE,...",
-                         help="Chunk sizes, for example 256KiB,10MB."),
-            click.option("--object-size", "object_bytes", type=_SIZES, metavar="SIZE,...",
-                         help="Sizes of objects to generate, such as 100MB,1GB."),
-            click.option("--key", "keys", multiple=True, metavar="KEY",
-                         help="Object in the stack's SweepBucket, or in --bucket; may be "
-                              "repeated."),
-            click.option("--streams", type=_STREAMS, metavar="N,...",
-                         help=f"Connections per object: 1 to {STREAMS_MAX}, or auto (default)."),
-            click.option("--workload", type=click.Choice([*WorkloadName]), metavar="NAME",
-                         help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}."),
-            *workload_options(),
-            click.option("--concurrency", type=INTEGERS, metavar="N,...",
-                         help="Concurrent invocations per cell; 1 by default."),
-            click.option("--runs", type=int, metavar="N",
-                         help="Number of times that each cell is measured; "
-                              f"{DEFAULT_REPETITIONS} by default."),
-            click.option("--strategy", type=click.Choice([*StrategyName]), metavar="NAME",
-                         help="Setting to recommend: "
-                              f"{_choices(StrategyName, StrategyName.CHEAPEST)}."),
-            click.option("--weight", type=float, metavar="0..1",
-                         help="With --strategy balanced: weight of cost, from 0 (speed alone) to 1 "
-                              "(cost alone); 0.5 by default."),
-            click.option("--mb-per-s", type=float, metavar="X",
-                         help="With --strategy cheapest-at-least: minimum MB/s."),
-            click.option("--usd-per-gb", type=float, metavar="X",
-                         help="With --strategy fastest-below: maximum USD per GB."),
-            click.option("--max-usd", type=float, metavar="X",
-                         help=f"Refuse a higher estimated cost; {DEFAULT_MAX_USD:g} by default."),
-        )
-    ):  # fmt: skip
-        command = option(command)
-    return command
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +45,6 @@ class _Flow:
 @click.command("run")
 @click.argument("file", required=False, type=click.Path(path_type=Path))
 @sweep_options
-@here_options
 @yes_option
 @click.option("--dry-run", is_flag=True, help="Show the plan, cost and time; start nothing.")
 @click.option(
@@ -111,7 +57,10 @@ class _Flow:
 def run(
     target: Target,
     file: Path | None,
-    here: HereOptions | None,
+    is_here: bool,
+    bucket: str | None,
+    usd_per_hour: float | None,
+    confine: str | None,
     yes: bool,
     dry_run: bool,
     no_wait: bool,
@@ -132,9 +81,12 @@ def run(
 
     Example: bucketsum tune run events/sweep-quick.json --local
     """
+    here = HereOptions(bucket, usd_per_hour, Confinement(confine) if confine else None)
+    if not is_here and here != HereOptions():
+        raise click.UsageError("--bucket, --usd-per-hour and --confine need --here")
     fields = sweep_input(file, sweep_fields(options))
     flow = _Flow(yes, dry_run, no_wait, as_json)
-    if here:
+    if is_here:
         _run_here(target, fields, here, flow)
     else:
         _run_on_lambda(target, fields, flow)
@@ -168,7 +120,7 @@ def _run_on_lambda(target: Target, fields: Mapping[str, Any], flow: _Flow) -> No
         return
     note(f"started {run_id}")
     execution = ended_execution(sweeper, arn, run_id, priced.plan)
-    _print_results(_recorded_results(sweeper, run_id, execution), as_json=flow.as_json)
+    _print_results(recorded_results(sweeper, run_id, execution), as_json=flow.as_json)
 
 
 def _print_name(sweeper: Sweeper, run_id: str, arn: str, *, as_json: bool) -> None:
@@ -177,14 +129,6 @@ def _print_name(sweeper: Sweeper, run_id: str, arn: str, *, as_json: bool) -> No
         return
     say(run_id)
     note(f"started; {show_command(sweeper, run_id)} shows its progress")
-
-
-def _recorded_results(sweeper: Sweeper, run_id: str, execution: Execution) -> Results:
-    if settled_run(sweeper, run_id) is None:
-        raise CannotDoError(
-            f"the sweep ended before it recorded anything: {execution.status} {execution.cause}"
-        )
-    return results_of(sweeper.measurements, run_id)
 
 
 def _print_results(results: Results, *, as_json: bool) -> None:

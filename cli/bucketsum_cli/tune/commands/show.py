@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json
 from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.recorded_runs import results_in
-from bucketsum_cli.tune.results import is_running
 from bucketsum_cli.tune.table_view import print_results
 
 if TYPE_CHECKING:
@@ -33,5 +33,5 @@ def show(target: Target, run_id: str, as_json: bool) -> None:
         print_json(results_as_json(results))
         return
     print_results(results)
-    if is_running(results.run):
+    if results.run.status is RunStatus.RUNNING:
         note("the run is still in progress; statistics follow when it has ended")

@@ -17,11 +17,9 @@ from bucketsum_cli import hardware
 from bucketsum_cli.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.output import confirm, note
-from bucketsum_cli.tune.here.confinement import confined
-from bucketsum_cli.tune.here.instance import instance_type
 from bucketsum_cli.tune.here.place import Place, place_of
 from bucketsum_cli.tune.here.sweep import HereSweep
-from bucketsum_cli.tune.machine import Confinement, Machine
+from bucketsum_cli.tune.machine import Confinement, Machine, confined, instance_type
 from bucketsum_cli.tune.plan_view import plan_as_json, print_machine_plan
 from bucketsum_cli.tune.progress import ProgressBars
 from bucketsum_cli.tune.results import Results, results_of
@@ -30,7 +28,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bucketsum_cli.options import Target
-    from bucketsum_cli.tune.here.options import HereOptions
+
+
+@dataclass(frozen=True, slots=True)
+class HereOptions:
+    """The options of the command that only `--here` has.
+
+    Attributes:
+        bucket: The bucket; None is the stack's bucket for sweeps.
+        usd_per_hour: Price of the machine; None if it is not known.
+        confine: Limits of the processes; None is the memory's, if the machine allows it.
+    """
+
+    bucket: str | None = None
+    usd_per_hour: float | None = None
+    confine: Confinement | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,153 @@
+"""Options of `bucketsum tune run` for a sweep's input and for the machine."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+
+from bucketsum.s3.read_plan import STREAMS_MAX
+from bucketsum.settings import AUTO_STREAMS
+from bucketsum.sweep.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
+from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
+from bucketsum_cli.tune.machine import Confinement
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+_UNITS_BYTES: Final = {
+    "": 1,
+    "b": 1,
+    "kb": 10**3,
+    "mb": 10**6,
+    "gb": 10**9,
+    "kib": 2**10,
+    "mib": 2**20,
+    "gib": 2**30,
+}
+_SIZE: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([a-z]*)", re.IGNORECASE)
+
+_MEANINGS: Final[Mapping[str, str]] = {
+    "mode": "stream (no disk), tmp (archive and members on disk), discard (archive on disk)",
+    "inflate": "decompression library ({})",
+    "schedule": "order of downloads and work ({}); shell not on Lambda",
+    "work": "{}",
+    "workers": "number of threads ({})",
+    "pattern": "times at which transfers start ({})",
+    "client": "{}; not on Lambda: crt, aws-cli, s5cmd, rclone",
+    "destination": "{}",
+    "warm": "cold, or warm (client used before)",
+    "network": "burst, or sustained (burst used up)",
+    "layout": "layout of the data ({}); mongodb not on Lambda",
+    "reads": "records to read ({})",
+    "connections": "concurrent requests ({})",
+    "block_bytes": "size of a block ({})",
+    "gap_bytes": "largest gap between two ranges that are merged ({}); the value `measured` is "
+    "computed from latency and bandwidth",
+}
+"""Parameter → its meaning; ``{}`` stands for the allowed values."""
+
+
+def _separated(convert: Callable[[str], Any]) -> Callable[[str], list[Any]]:
+    """The type of an option with values that are separated by commas."""
+    return lambda text: [convert(part.strip()) for part in text.split(",")]
+
+
+def _integer(text: str) -> int:
+    return int(click.INT.convert(text, None, None))
+
+
+def _connections(text: str) -> int | str:
+    """A number of connections, or ``auto``, as a sweep's input has it."""
+    return AUTO_STREAMS if text == AUTO_STREAMS else _integer(text)
+
+
+def _size_bytes(text: str) -> int:
+    """Bytes, with a unit of 1,000s (``MB``) or of 1,024s (``MiB``)."""
+    match = _SIZE.fullmatch(text)
+    unit_bytes = _UNITS_BYTES.get(match[2].lower()) if match else None
+    if match is None or unit_bytes is None:
+        raise click.BadParameter(
+            f"{text!r} is not a valid size; write it as 262144, 256KiB or 20MB"
+        )
+    return round(float(match[1]) * unit_bytes)
+
+
+_INTEGERS: Final = _separated(_integer)
+_NAMES: Final = _separated(str)
+_SIZES: Final = _separated(_size_bytes)
+
+
+def _workload_options() -> Iterator[Any]:
+    """Yield an option for each parameter that only one workload has."""
+    for name, workload in WORKLOADS.items():
+        for parameter in workload.parameters:
+            has_numbers = not isinstance(parameter.default_value, str)
+            yield click.option(
+                f"--{parameter.name.replace('_', '-')}",
+                parameter.name,
+                type=_INTEGERS if has_numbers else _NAMES,
+                metavar="N,..." if has_numbers else "VALUE,...",
+                help=f"For {name}: {_MEANINGS[parameter.name].format(parameter.choices)}.",
+            )
+
+
+def _choices(names: Iterable[str], default: str) -> str:
+    return ", ".join(f"{name} (default)" if name == default else name for name in names)
+
+
+def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Give *command* the options for the fields of a sweep's input, and those of ``--here``.
+
+    An option overrides the file's field.
+    """
+    for option in reversed(
+        (
+            click.option("--memory", "memory_mb", type=_INTEGERS, metavar="MB,...",
+                         help="Memory sizes, for example 128,512,1769."),
+            click.option("--chunk", "chunk_bytes", type=_SIZES, metavar="SIZE,...",
+                         help="Chunk sizes, for example 256KiB,10MB."),
+            click.option("--object-size", "object_bytes", type=_SIZES, metavar="SIZE,...",
+                         help="Sizes of objects to generate, such as 100MB,1GB."),
+            click.option("--key", "keys", multiple=True, metavar="KEY",
+                         help="Object in the stack's SweepBucket, or in --bucket; may be "
+                              "repeated."),
+            click.option("--streams", type=_separated(_connections), metavar="N,...",
+                         help=f"Connections per object: 1 to {STREAMS_MAX}, or auto (default)."),
+            click.option("--workload", type=click.Choice([*WorkloadName]), metavar="NAME",
+                         help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}."),
+            *_workload_options(),
+            click.option("--concurrency", type=_INTEGERS, metavar="N,...",
+                         help="Concurrent invocations per cell; 1 by default."),
+            click.option("--runs", type=int, metavar="N",
+                         help="Number of times that each cell is measured; "
+                              f"{DEFAULT_REPETITIONS} by default."),
+            click.option("--strategy", type=click.Choice([*StrategyName]), metavar="NAME",
+                         help="Setting to recommend: "
+                              f"{_choices(StrategyName, StrategyName.CHEAPEST)}."),
+            click.option("--weight", type=float, metavar="0..1",
+                         help="With --strategy balanced: weight of cost, from 0 (speed alone) to 1 "
+                              "(cost alone); 0.5 by default."),
+            click.option("--mb-per-s", type=float, metavar="X",
+                         help="With --strategy cheapest-at-least: minimum MB/s."),
+            click.option("--usd-per-gb", type=float, metavar="X",
+                         help="With --strategy fastest-below: maximum USD per GB."),
+            click.option("--max-usd", type=float, metavar="X",
+                         help=f"Refuse a higher estimated cost; {DEFAULT_MAX_USD:g} by default."),
+            click.option("--here", "is_here", is_flag=True,
+                         help="Measure on this machine; see docs/tuning.md."),
+            click.option("--bucket", metavar="NAME",
+                         help="With --here: bucket to read; if --stack or --local is given, by "
+                              "default the stack's bucket for sweeps."),
+            click.option("--usd-per-hour", type=click.FloatRange(min=0, min_open=True), metavar="X",
+                         help="With --here: price of this machine per hour; without it, costs are "
+                              "unknown."),
+            click.option("--confine", type=click.Choice([*Confinement]), metavar="LIMIT",
+                         help="With --here: limit on each process: memory (the memory size of the "
+                              "cell; default if control groups are writable), lambda (also "
+                              "Lambda's CPU share), none."),
+        )
+    ):  # fmt: skip
+        command = option(command)
+    return command
