@@ -87,8 +87,7 @@ cli.local.commands: cli cli.local
 cli.objects: cli cli.tune.formats layer layer.archives layer.long_objects
 cli.selftest: cli cli.attachments cli.objects cli.tune layer layer.archives layer.sweep
 cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.sweep layer.sweep.workloads sweeps
-cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep \
-layer.sweep.workloads sweeps
+cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep
 cli.tune.formats: cli layer
 cli.tune.here: cli cli.attachments cli.tune layer layer.s3 layer.sweep layer.sweep.workloads sweeps
 cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sweep \
