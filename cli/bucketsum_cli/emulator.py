@@ -146,9 +146,8 @@ def running(project: LocalProject) -> LocalAws:
     Raises:
         CannotDoError: It is not running.
     """
-    pid = remembered_pid(project)
     try:
-        if pid is not None and process.lives(pid, project.home):
+        if living_pid(project) is not None:
             return LocalAws(**json.loads((project.home / _STATE_FILE).read_text()))
     except TypeError:
         raise CannotDoError(
@@ -163,13 +162,13 @@ def running(project: LocalProject) -> LocalAws:
     )
 
 
-def remembered_pid(project: LocalProject) -> int | None:
-    """Return the process that was started last, whether or not it still runs."""
+def living_pid(project: LocalProject) -> int | None:
+    """Return the process of the emulator of *project*; None if it is not running."""
     try:
         pid: int = json.loads((project.home / _STATE_FILE).read_text())["pid"]
     except (FileNotFoundError, ValueError, KeyError):
         return None
-    return pid
+    return pid if process.lives(pid, project.home) else None
 
 
 def save(project: LocalProject, state: LocalAws) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shutil
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -30,8 +31,7 @@ def system() -> str:
 
 def free_mb() -> int:
     """Free space for temporary files in MiB."""
-    status = os.statvfs(tempfile.gettempdir())
-    return status.f_bavail * status.f_frsize // _MIB
+    return shutil.disk_usage(tempfile.gettempdir()).free // _MIB
 
 
 def temporary_disk(

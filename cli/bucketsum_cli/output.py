@@ -99,7 +99,12 @@ def progress(*columns: ProgressColumn, passing: bool = False) -> Progress:
 
 def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
     """Show the JSON document of a command's result, in ASCII, which is safe for a terminal."""
-    click.echo(json.dumps(document, indent=2))
+    click.echo(json_text(document))
+
+
+def json_text(document: Any) -> str:  # noqa: ANN401 - any JSON value
+    """*document* as all commands print JSON."""
+    return json.dumps(document, indent=2)
 
 
 def print_json_array(items: Iterable[Any]) -> None:

@@ -13,7 +13,8 @@ from moto import mock_aws
 from tests.cli.deployed import deploy, prompt_table
 from tests.cli.permissions import documented_actions, recorded_actions
 
-from bucketsum_cli import dead_letter_queue, emulator
+from bucketsum_cli import emulator
+from bucketsum_cli.dead_letters import queue as dead_letter_queue
 from bucketsum_cli.main import main
 from bucketsum_cli.stack import Stack, find_stack
 from bucketsum_cli.tune import recorded_runs

@@ -13,11 +13,11 @@ from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
 from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameters
 
-from bucketsum_cli import teardown
 from bucketsum_cli.attachments import change
 from bucketsum_cli.attachments import notifications as bucket_notifications
 from bucketsum_cli.attachments.notifications import KeyFilter
 from bucketsum_cli.attachments.queue_notification import EVENTS, with_queue, without_queue
+from bucketsum_cli.stacks import teardown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,7 +10,7 @@ import pytest
 from moto import mock_aws
 from tests.cli.aws_calls import answered, change_calls, refusal
 
-from bucketsum_cli import bucket_contents, teardown
+from bucketsum_cli.stacks import bucket_contents, teardown
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

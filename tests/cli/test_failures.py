@@ -9,7 +9,7 @@ import pytest
 from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, bodies_in, set_aside
 from tests.support.events import LANDED, TEST_EVENT, eventbridge, notification, with_field
 
-from bucketsum_cli.dead_letter_queue import received
+from bucketsum_cli.dead_letters.queue import received
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run

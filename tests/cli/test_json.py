@@ -29,13 +29,14 @@ from bucketsum.backfill.records import Backfill, BackfillStatus, Tally
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.records import Run as SweepRun
 from bucketsum.sweep.records import RunStatus
-from bucketsum_cli import emulator, teardown
+from bucketsum_cli import emulator
 from bucketsum_cli.backfill.backfills import Progress
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.views import bill_as_json, progress_as_json
 from bucketsum_cli.emulator import LocalAws, LocalProject
 from bucketsum_cli.local import demo
 from bucketsum_cli.output import iso_text
+from bucketsum_cli.stacks import teardown
 from bucketsum_cli.tune.export import run_as_json
 
 if TYPE_CHECKING:

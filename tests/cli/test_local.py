@@ -262,7 +262,7 @@ def test_a_demonstration_that_was_kept_is_not_thrown_away(
 ) -> None:
     """The next one says how to use and how to end the stack that is still up."""
     home = project.separate("demo").home
-    monkeypatch.setattr(launcher, "is_running", lambda at: at.home == home)
+    monkeypatch.setattr(emulator, "living_pid", lambda at: 1 if at.home == home else None)
     ended = run("local", "demo")
     assert ended.status == 2
     assert f"export {emulator.HOME_VARIABLE}={home}" in ended.err

@@ -25,9 +25,9 @@ from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.notifications import events_in
 from bucketsum.object_events import ObjectCreated
-from bucketsum_cli import dead_letter_queue
-from bucketsum_cli.dead_letter_queue import received
-from bucketsum_cli.dead_letter_redrive import send_back
+from bucketsum_cli.dead_letters import queue as dead_letter_queue
+from bucketsum_cli.dead_letters.queue import received
+from bucketsum_cli.dead_letters.redrive import send_back
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run

@@ -18,7 +18,7 @@ from bucketsum.sweep.records import Run as SweepRun
 from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.connection import Connection
 from bucketsum_cli.stack import Stack, find_stack
-from bucketsum_cli.stack_status import stack_status
+from bucketsum_cli.stacks.status import stack_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable

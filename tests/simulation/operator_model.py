@@ -12,9 +12,10 @@ from tests.simulation.sqs_model import ARRIVALS, BACKFILL, DEAD_LETTERS, LONG_OB
 
 from bucketsum.digests_table import DigestsTable
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum_cli import dead_letter_queue, dead_letter_redrive
 from bucketsum_cli.commands.redrive import _requeue
 from bucketsum_cli.commands.stop import _stopped
+from bucketsum_cli.dead_letters import queue as dead_letter_queue
+from bucketsum_cli.dead_letters import redrive as dead_letter_redrive
 
 if TYPE_CHECKING:
     from tests.simulation.dynamodb_model import DynamoDb

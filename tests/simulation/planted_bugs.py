@@ -28,7 +28,7 @@ from bucketsum import (
 from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import Deferred, ObjectGone, ObjectUnreadable, OutOfTime
 from bucketsum.s3 import botocore_reader, get_object, response_head
-from bucketsum_cli import dead_letter_redrive
+from bucketsum_cli.dead_letters import redrive as dead_letter_redrive
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

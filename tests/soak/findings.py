@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.digest_items import deletion_of, key_of
 from bucketsum.digest_rows import RowKey, row_key_of
-from bucketsum_cli.dead_letter_queue import DeadLetter, events_of, received
+from bucketsum_cli.dead_letters.messages import DeadLetter, events_of
+from bucketsum_cli.dead_letters.queue import received
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

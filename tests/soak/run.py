@@ -16,14 +16,14 @@ from tests.soak.workers import Workers, disturbed
 from tests.soak.workload import PREFIX, Uploaded, Version, Workload
 
 from bucketsum_cli import emulator
-from bucketsum_cli.bucket_contents import emptied
-from bucketsum_cli.dead_letter_redrive import send_back
+from bucketsum_cli.dead_letters.redrive import send_back
+from bucketsum_cli.stacks.bucket_contents import emptied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bucketsum.digest_rows import RowKey
-    from bucketsum_cli.dead_letter_queue import DeadLetter
+    from bucketsum_cli.dead_letters.messages import DeadLetter
     from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 

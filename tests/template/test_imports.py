@@ -76,16 +76,19 @@ bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli layer.swee
 layer.sweep.fetch_queue layer.sweep.record_store
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
-cli: layer layer.backfill layer.long_objects layer.sweep sweeps
-cli.attachments: cli layer
+cli: layer layer.long_objects
+cli.attachments: cli cli.stacks layer
 cli.backfill: cli layer layer.backfill layer.sweep
 cli.backfill.commands: cli cli.backfill layer layer.backfill
-cli.commands: cli cli.attachments cli.objects cli.selftest cli.tune cli.tune.formats layer \
-layer.long_objects layer.sweep
+cli.commands: cli cli.attachments cli.dead_letters cli.objects cli.selftest cli.stacks cli.tune \
+cli.tune.formats layer layer.long_objects layer.sweep
+cli.dead_letters: cli layer layer.backfill layer.long_objects
 cli.local: cli cli.commands cli.objects cli.selftest cli.tune cli.tune.commands layer layer.sweep
 cli.local.commands: cli cli.local
-cli.objects: cli cli.tune.formats layer layer.archives layer.long_objects
-cli.selftest: cli cli.attachments cli.objects cli.tune layer layer.archives layer.sweep
+cli.objects: cli cli.dead_letters cli.tune.formats layer layer.archives layer.long_objects
+cli.selftest: cli cli.attachments cli.dead_letters cli.objects cli.stacks cli.tune layer \
+layer.archives layer.sweep
+cli.stacks: cli layer.long_objects layer.sweep sweeps
 cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.sweep layer.sweep.workloads sweeps
 cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep
 cli.tune.formats: cli layer

@@ -24,11 +24,11 @@ from bucketsum_cli.attachments.notifications import (
 )
 from bucketsum_cli.attachments.preconditions import changed_parameters, check_bucket, queue_arn_of
 from bucketsum_cli.attachments.queue_notification import without_queue
-from bucketsum_cli.bucket_contents import exists
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import note
 from bucketsum_cli.served_buckets import ServedBuckets
+from bucketsum_cli.stacks.bucket_contents import exists
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum.digest_rows import NULL_VERSION
-from bucketsum_cli.dead_letter_queue import events_of, hidden_count, received, why
+from bucketsum_cli.dead_letters.messages import document_of, headline, why
+from bucketsum_cli.dead_letters.queue import hidden_count, received
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import moment_text, note, print_json, say
 
 if TYPE_CHECKING:
-    from bucketsum_cli.dead_letter_queue import DeadLetter
+    from bucketsum_cli.dead_letters.messages import DeadLetter
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
 _PEEK_SECONDS: Final = 60
 """Longest time that messages stay hidden from others if this command is killed."""
-
-_SHOWN_CHARACTERS: Final = 80
 
 
 @click.command("failures")
@@ -71,36 +69,8 @@ def _summary(count: int, hidden: int) -> str:
     return "the dead-letter queue is empty"
 
 
-def headline(message: DeadLetter) -> str:
-    """Return the objects of *message*; if it names none, its beginning."""
-    events = events_of(message)
-    if events:
-        return ", ".join(f"{event.bucket}/{event.key}" for event in events)
-    beginning = message.body[:_SHOWN_CHARACTERS]
-    return f"{beginning}…" if len(message.body) > _SHOWN_CHARACTERS else beginning
-
-
 def _show(message: DeadLetter, stack: Stack) -> None:
     say(headline(message), "bold")
     say(f"  {why(message, stack)}")
     receives = "once" if message.receives == 1 else f"{message.receives} times"
     say(f"  since {moment_text(message.sent_at)} UTC, received {receives}", "dim")
-
-
-def document_of(message: DeadLetter) -> dict[str, Any]:
-    """Return *message* as JSON."""
-    return {
-        "message_id": message.message_id,
-        "sent_at": message.sent_at,
-        "receives": message.receives,
-        "reason": message.reason,
-        "objects": [
-            {
-                "bucket": event.bucket,
-                "key": event.key,
-                "version": event.version_id or NULL_VERSION,
-            }
-            for event in events_of(message)
-        ],
-        "body": message.body,
-    }

@@ -148,13 +148,13 @@ def prove(stack: Stack, seconds: float = PROOF_SECONDS) -> None:
     scratch, content = Scratch(stack, seconds), uuid.uuid4().bytes
     try:
         row = scratch.row(scratch.put("proof", content))
-    finally:
-        scratch.clean_up()
-    if row is None:
+    except CannotDoError as error:
         raise CannotDoError(
             f"the stack is deployed, but an object put into {stack.bucket} was not hashed within "
             f"{seconds:.0f} s; see `bucketsum local logs`"
-        )
+        ) from error
+    finally:
+        scratch.clean_up()
     expected = hashlib.sha1(content, usedforsecurity=False).hexdigest()
     if row.sha1 != expected:
         raise CannotDoError(f"the stack recorded {row.sha1} for content with SHA-1 {expected}")

@@ -124,9 +124,8 @@ def _start_at(port: int, project: LocalProject, stack: str, runtime: Path) -> em
 def stop(project: LocalProject) -> bool:
     """Stop the emulator and remove its leftovers; returns whether it was running."""
     home = project.home
-    pid = emulator.remembered_pid(project)
-    was_running = is_running(project)
-    if pid is not None and was_running:
+    pid = emulator.living_pid(project)
+    if pid is not None:
         _end(pid, home)
     emulator.forget(project)
     shutil.rmtree(home / "tmp", ignore_errors=True)
@@ -134,13 +133,7 @@ def stop(project: LocalProject) -> bool:
         roots = json.loads((home / "worker.json").read_text())["cgroup_roots"]
         if roots:
             remove_roots(roots)
-    return was_running
-
-
-def is_running(project: LocalProject) -> bool:
-    """Whether the emulator of *project* is running."""
-    pid = emulator.remembered_pid(project)
-    return pid is not None and process.lives(pid, project.home)
+    return pid is not None
 
 
 def has_lambda_limits(project: LocalProject) -> bool:

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Final
 from rich.progress import DownloadColumn, TransferSpeedColumn
 
 from bucketsum.digest_rows import Status
-from bucketsum_cli.dead_letter_queue import failed_versions
+from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.objects.files import Skipped, sha1_of_file
 from bucketsum_cli.objects.versions import newest_version
 from bucketsum_cli.output import progress
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from bucketsum.digest_rows import Row
     from bucketsum_cli.objects.files import LocalFile
@@ -117,16 +117,6 @@ def compare_files(
     counterpart_of: Callable[[str], Counterpart], files: Sequence[LocalFile]
 ) -> tuple[list[Comparison], list[Skipped]]:
     """Hash *files*, several at a time, and compare each; returns also the unreadable files."""
-    results = list(_in_parallel(counterpart_of, files))
-    return (
-        [result for result in results if isinstance(result, Comparison)],
-        [result for result in results if isinstance(result, Skipped)],
-    )
-
-
-def _in_parallel(
-    counterpart_of: Callable[[str], Counterpart], files: Sequence[LocalFile]
-) -> Iterator[Comparison | Skipped]:
     with progress(DownloadColumn(), TransferSpeedColumn(), passing=True) as shown:
         task = shown.add_task("hashing", total=sum(file.size_bytes for file in files))
 
@@ -141,9 +131,13 @@ def _in_parallel(
 
         pool = ThreadPoolExecutor(_FILES_AT_A_TIME)
         try:
-            yield from pool.map(compare, files)
+            results = list(pool.map(compare, files))
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+    return (
+        [result for result in results if isinstance(result, Comparison)],
+        [result for result in results if isinstance(result, Skipped)],
+    )
 
 
 def with_failures(stack: Stack, comparisons: list[Comparison]) -> list[Comparison]:

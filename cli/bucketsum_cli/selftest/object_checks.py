@@ -38,10 +38,8 @@ def _sha1(content: bytes) -> str:
     return hashlib.sha1(content, usedforsecurity=False).hexdigest()
 
 
-def _compared(row: Row | None, content: bytes) -> Finding:
+def _compared(row: Row, content: bytes) -> Finding:
     """The finding for the row of an object with *content*."""
-    if row is None:
-        return failed(_NO_ROW)
     if row.sha1 != _sha1(content):
         return failed(f"the row has {row.sha1 or row.reason} for {_sha1(content)}")
     if len(content) < len(_LARGE):  # a speed says nothing of so few bytes
@@ -76,8 +74,6 @@ def _sequencer(scratch: Scratch) -> Finding:
     content = b"put again"
     row_key = scratch.put("sequencer", b"deleted")
     first = scratch.row(row_key)
-    if first is None:
-        return failed(_NO_ROW)
     scratch.delete_object(first)
     deleted = scratch.row_with(row_key, lambda row: row.deletion is not None)
     if deleted is None or deleted.deletion is None:
@@ -94,8 +90,6 @@ def _sequencer(scratch: Scratch) -> Finding:
 
 def _duplicate(scratch: Scratch) -> Finding:
     before = scratch.row(scratch.put("duplicate", b"sent twice"))
-    if before is None:
-        return failed(_NO_ROW)
     scratch.send_again(before)
     line = scratch.object_line(before.key, "unchanged")
     if line is None:
@@ -107,23 +101,18 @@ def _duplicate(scratch: Scratch) -> Finding:
 def _deleted(scratch: Scratch) -> Finding:
     """The key does not exist: its event names no version."""
     row = _deleted_object(scratch, "deleted")
-    if row is None:
-        return failed(_NO_ROW)
     return _outcome_of_absent(scratch, replace(row, entry=NULL_VERSION))
 
 
 def _missing_version(scratch: Scratch) -> Finding:
     row = _deleted_object(scratch, "missing-version")
-    if row is None:
-        return failed(_NO_ROW)
     return skipped(_UNVERSIONED) if row.entry == NULL_VERSION else _outcome_of_absent(scratch, row)
 
 
-def _deleted_object(scratch: Scratch, name: str) -> Row | None:
+def _deleted_object(scratch: Scratch, name: str) -> Row:
     """The row that an object had; both are deleted."""
     row = scratch.row(scratch.put(name, b"deleted before it is read"))
-    if row is not None:
-        scratch.delete(row)
+    scratch.delete(row)
     return row
 
 
@@ -142,8 +131,6 @@ def _outcome_of_absent(scratch: Scratch, row: Row) -> Finding:
 def _unreadable(scratch: Scratch) -> Finding:
     """An object of the storage class Glacier cannot be read until it is restored."""
     row = scratch.row(scratch.put("unreadable", b"archived", StorageClass="GLACIER"))
-    if row is None:
-        return failed(_NO_ROW)
     if row.status is not Status.UNREADABLE:
         detail = "an object in Glacier was read"
         return known_difference(detail) if scratch.stack.connection.is_local else failed(detail)
@@ -172,8 +159,8 @@ def _archive(scratch: Scratch) -> Finding:
         for path, member in _MEMBERS.items():
             archive.writestr(path, member)
     row = scratch.row(scratch.put(f"archive{suffix}", content.getvalue()))
-    if row is None or row.archive is None:
-        return failed(_NO_ROW if row is None else "it was not read as an archive")
+    if row.archive is None:
+        return failed("it was not read as an archive")
     if row.archive.status is not ArchiveStatus.READ:
         return failed(f"{row.archive.status}: {row.archive.reason}")
     members = MemberRows(scratch.stack.client("dynamodb"), scratch.stack.table).of(row)

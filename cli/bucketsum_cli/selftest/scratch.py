@@ -13,9 +13,10 @@ from boto3.s3.transfer import TransferConfig
 
 from bucketsum.digest_items import key_of
 from bucketsum.digest_rows import NULL_VERSION, RowKey
-from bucketsum_cli.bucket_contents import emptied
-from bucketsum_cli.dead_letter_queue import received
+from bucketsum_cli.dead_letters.queue import received
+from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.objects.rows import event_of
+from bucketsum_cli.stacks.bucket_contents import emptied
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -96,9 +97,16 @@ class Scratch:
             pause_seconds = min(pause_seconds * 1.5, _LONGEST_PAUSE_SECONDS)
         return value
 
-    def row(self, row_key: RowKey) -> Row | None:
-        """Wait for the row."""
-        return self.row_with(row_key, lambda _row: True)
+    def row(self, row_key: RowKey) -> Row:
+        """Wait for the row.
+
+        Raises:
+            CannotDoError: It did not come.
+        """
+        row = self.row_with(row_key, lambda _row: True)
+        if row is None:
+            raise CannotDoError("no row within the time")
+        return row
 
     def row_with(self, row_key: RowKey, is_wanted: Callable[[Row], bool]) -> Row | None:
         """Wait until the row is as wanted."""

@@ -11,10 +11,10 @@ from bucketsum_cli.attachments.checks import admits, admitted_services, statemen
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
 from bucketsum_cli.attachments.preconditions import partition_of
 from bucketsum_cli.executions import new_execution_name
-from bucketsum_cli.metrics import metric_values, own_metric
 from bucketsum_cli.selftest.check import Check, failed, known_difference, passed, skipped, warning
 from bucketsum_cli.served_buckets import bucket_arn
-from bucketsum_cli.stack_status import event_source_of
+from bucketsum_cli.stacks.metrics import metric_values, own_metric
+from bucketsum_cli.stacks.status import event_source_of
 from bucketsum_cli.tune.plan_view import priced_plan
 from bucketsum_cli.tune.progress import ended_execution, settled_run
 from bucketsum_cli.tune.sweeper import Sweeper

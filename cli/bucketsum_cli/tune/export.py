@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.record_values import SAMPLE_VALUES, cell_values, run_values, sample_values
@@ -108,8 +107,3 @@ def _harmless(value: object) -> object:
     if isinstance(value, str) and value.startswith(_FORMULA_STARTS):
         return f"'{value}"
     return value
-
-
-def json_text(document: Any) -> str:  # noqa: ANN401 - whatever JSON can hold
-    """*document* as the commands print JSON."""
-    return json.dumps(document, indent=2) + "\n"

@@ -41,27 +41,25 @@ class SettingLabels:
 
     def heading(self, setting: Setting) -> str:
         """The baseline's heading and the further fields: ``128 MB Memory / 1 MB Chunk Size``."""
-        chunk = [f"{chunk_text(setting.chunk_bytes)} Chunk Size"] * self._has_chunks
-        return " / ".join(
-            [f"{memory_text(setting.memory_mb)} Memory", *chunk, *self._rest(setting)]
-        )
+        return " / ".join(self._parts(setting, "{} Memory", "{} Chunk Size"))
 
     def short(self, setting: Setting) -> str:
         """``128 MB / 1 MB / stream / isal``."""
-        chunk = [chunk_text(setting.chunk_bytes)] * self._has_chunks
-        return " / ".join([memory_text(setting.memory_mb), *chunk, *self._rest(setting)])
+        return " / ".join(self._parts(setting))
 
     def effective(self, setting: Setting) -> str:
         """`short`, without a chunk size that has no effect."""
-        chunk = [chunk_text(setting.chunk_bytes)] * (self._has_chunks and chunk_has_effect(setting))
-        return " / ".join([memory_text(setting.memory_mb), *chunk, *self._rest(setting)])
+        return " / ".join(self._parts(setting, chunk="{}" if chunk_has_effect(setting) else ""))
 
     def sentence(self, setting: Setting) -> str:
         """``512 MB memory, 1 MiB chunks, 4 streams``."""
-        chunk = [f"{chunk_text(setting.chunk_bytes)} chunks"] * self._has_chunks
-        return ", ".join([f"{memory_text(setting.memory_mb)} memory", *chunk, *self._rest(setting)])
+        return ", ".join(self._parts(setting, "{} memory", "{} chunks"))
 
-    def _rest(self, setting: Setting) -> Iterator[str]:
+    def _parts(self, setting: Setting, memory: str = "{}", chunk: str = "{}") -> Iterator[str]:
+        """The label's parts; *memory* and *chunk* are the forms of the first two."""
+        yield memory.format(memory_text(setting.memory_mb))
+        if self._has_chunks and chunk:
+            yield chunk.format(chunk_text(setting.chunk_bytes))
         if self._has_streams:
             yield streams_text(setting.streams)
         for parameter, value in setting.variant:

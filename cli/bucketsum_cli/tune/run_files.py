@@ -57,7 +57,8 @@ class RunFiles:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self._open: dict[str, _Content] = {}
+        self._open: dict[str, dict[str, Any]] = {}
+        self._written_at: dict[str, float] = {}
 
     def runs(self) -> Iterator[Run]:
         """Every run, the newest first."""
@@ -85,39 +86,41 @@ class RunFiles:
 
     def record_run(self, run: Run) -> None:
         """Write a run as it stands."""
-        content = self._open.setdefault(run.run_id, _Content())
-        content.run = item_values(run)
-        self._write(run.run_id, content)
+        self._new_content(run.run_id)["run"] = item_values(run)
+        self._write(run.run_id)
 
     def record_cell(self, run_id: str, cell: CellRow) -> None:
         """Keep one cell until the next write."""
-        self._open.setdefault(run_id, _Content()).cells[cell.cell_id] = item_values(cell)
+        self._new_content(run_id)["cells"][cell.cell_id] = item_values(cell)
 
     def record_sample(self, run_id: str, sample: Sample) -> None:
         """Keep one sample; the file is written at most once in 2 s."""
-        content = self._open.setdefault(run_id, _Content())
         item = sample_item(sample.cell_id, sample.repetition, sample.invocation)
-        content.samples[item] = item_values(sample)
-        if time.monotonic() - content.written_at >= _WRITE_SECONDS:
-            self._write(run_id, content)
+        self._new_content(run_id)["samples"][item] = item_values(sample)
+        if time.monotonic() - self._written_at.get(run_id, 0.0) >= _WRITE_SECONDS:
+            self._write(run_id)
+
+    def _new_content(self, run_id: str) -> dict[str, Any]:
+        """The content of the file of a run that is being measured."""
+        return self._open.setdefault(run_id, {"run": {}, "cells": {}, "samples": {}})
 
     def _content(self, run_id: str) -> dict[str, Any] | None:
         if run_id in self._open:
-            return self._open[run_id].to_json()
+            return self._open[run_id]
         file = self._file(run_id)
         return _read(file) if _RUN_ID.fullmatch(run_id) and file.exists() else None
 
     def _file(self, run_id: str) -> Path:
         return self._folder / f"{run_id}.json"
 
-    def _write(self, run_id: str, content: _Content) -> None:
+    def _write(self, run_id: str) -> None:
         """Replace the file at once, so that nobody reads half of it."""
         try:
             self._folder.mkdir(parents=True, exist_ok=True)
             handle, temporary = tempfile.mkstemp(dir=self._folder, suffix=".tmp")
             try:
                 with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    json.dump(content.to_json(), file, indent=1)
+                    json.dump(self._open[run_id], file, indent=1)
                 os.replace(temporary, self._file(run_id))  # noqa: PTH105 - a text
             except BaseException:
                 Path(temporary).unlink(missing_ok=True)
@@ -126,20 +129,7 @@ class RunFiles:
             raise CannotDoError(
                 f"the run cannot be written to {self._folder}: {error.strerror or error}"
             ) from error
-        content.written_at = time.monotonic()
-
-
-class _Content:
-    """The content of the file of a run that is being measured."""
-
-    def __init__(self) -> None:
-        self.run: dict[str, Any] = {}
-        self.cells: dict[str, dict[str, Any]] = {}
-        self.samples: dict[str, dict[str, Any]] = {}
-        self.written_at = -_WRITE_SECONDS
-
-    def to_json(self) -> dict[str, Any]:
-        return {"run": self.run, "cells": self.cells, "samples": self.samples}
+        self._written_at[run_id] = time.monotonic()
 
 
 def _ordered(content: dict[str, Any] | None, name: str) -> Iterator[dict[str, Any]]:

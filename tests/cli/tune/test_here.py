@@ -252,7 +252,7 @@ def test_a_memory_above_the_machines_is_refused_if_it_is_a_limit(
 ) -> None:
     """The limit would not be one."""
     monkeypatch.setattr(machine_module, "cgroup_roots", lambda _name: {"cpu": "c", "memory": "m"})
-    monkeypatch.setattr(machine, "remove_roots", lambda _roots: None)
+    monkeypatch.setattr(machine_module, "remove_roots", lambda _roots: None)
     monkeypatch.setattr("bucketsum_cli.hardware.memory_mb", lambda: 500)
     ended = run(*HERE)
     assert ended.status == 2

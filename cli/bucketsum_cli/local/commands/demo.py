@@ -6,7 +6,6 @@ import click
 
 from bucketsum_cli import emulator
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.local import launcher
 from bucketsum_cli.local.demo import demonstrate_sweep, run_demo
 from bucketsum_cli.local.deploy import bring_up, locked, stop
 from bucketsum_cli.options import json_option
@@ -34,7 +33,7 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
     """
     project = emulator.local_project().separate(_HOME)
     with locked(project):
-        if launcher.is_running(project):
+        if emulator.living_pid(project):
             raise CannotDoError(f"an earlier demonstration's stack still runs; {_use(project)}")
         stack = bring_up(project, {})
         try:

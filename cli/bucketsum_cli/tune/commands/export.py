@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from bucketsum_cli.options import json_option, stack_options
-from bucketsum_cli.output import note, print_json, printable, write_text
-from bucketsum_cli.tune.export import json_text, results_as_csv, results_as_json, rows_as_csv
+from bucketsum_cli.output import json_text, note, print_json, printable, write_text
+from bucketsum_cli.tune.export import results_as_csv, results_as_json, rows_as_csv
 from bucketsum_cli.tune.recorded_runs import results_in
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def export(target: Target, run_id: str, kind: str, file: Path | None, as_json: b
 
 
 def _json(results: Results) -> str:
-    return json_text(results_as_json(results))
+    return json_text(results_as_json(results)) + "\n"
 
 
 _TEXTS: Final[Mapping[str, Callable[[Results], str]]] = {

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from bucketsum.backfill import is_listed
 from bucketsum.long_objects.message import is_slice
-from bucketsum_cli.dead_letter_queue import batches_of
+from bucketsum_cli.dead_letters.queue import batches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from mypy_boto3_sqs import SQSClient
 
-    from bucketsum_cli.dead_letter_queue import DeadLetter
+    from bucketsum_cli.dead_letters.messages import DeadLetter
     from bucketsum_cli.stack import Stack
 
 

@@ -3,26 +3,17 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass
-from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
-from bucketsum.backfill import is_listed
-from bucketsum.backfill.messages import listed_objects_in
-from bucketsum.dead_letters import REASON_ATTRIBUTE
 from bucketsum.digest_rows import NULL_VERSION
-from bucketsum.errors import MalformedMessage
-from bucketsum.notifications import events_in
 from bucketsum.object_events import ObjectCreated
-from bucketsum_cli.output import iso_text
+from bucketsum_cli.dead_letters.messages import DeadLetter, dead_letter_of, events_of, why
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator
 
     from mypy_boto3_sqs import SQSClient
-    from mypy_boto3_sqs.type_defs import MessageTypeDef
 
-    from bucketsum.object_events import ObjectEvent
     from bucketsum_cli.stack import Stack
 
 _BATCH_MESSAGES: Final = 10  # SQS's own limit
@@ -30,29 +21,6 @@ _BATCH_BYTES: Final = 256 * 1024  # a quarter of SQS's limit; a single message m
 _POLL_SECONDS: Final = 1  # a long poll queries all servers of the queue, a short poll only some
 _CHECKED_MESSAGES: Final = 1000
 _CHECK_SECONDS: Final = 60
-
-
-@dataclass(frozen=True, slots=True)
-class DeadLetter:
-    """A message in the dead-letter queue, received.
-
-    Attributes:
-        message_id: Its id in SQS.
-        body: The message.
-        reason: Why the hasher moved it to this queue; None if SQS itself moved it.
-        sent_at: When it was sent to this queue, ISO 8601 UTC; if SQS moved it, to the first queue.
-        receives: How often it was received, also by these commands.
-        attributes: Its message attributes, without the reason.
-        receipt_handle: Identifies this receive.
-    """
-
-    message_id: str
-    body: str
-    reason: str | None
-    sent_at: str
-    receives: int
-    attributes: Mapping[str, Any]
-    receipt_handle: str
 
 
 @contextmanager
@@ -77,7 +45,7 @@ def received(stack: Stack, limit: int, hold_seconds: int) -> Iterator[list[DeadL
                 VisibilityTimeout=hold_seconds,
                 WaitTimeSeconds=_POLL_SECONDS,
             )
-            letters = map(_dead_letter, answer.get("Messages", ()))
+            letters = map(dead_letter_of, answer.get("Messages", ()))
             page = {letter.message_id: letter for letter in letters}
             is_last = not page.keys() - messages.keys()  # it is empty, or our own come again
             messages |= page
@@ -101,24 +69,6 @@ def hidden_count(stack: Stack) -> int:
     return int(attributes["Attributes"][name])
 
 
-def events_of(message: DeadLetter) -> list[ObjectEvent]:
-    """Return the events in *message*; none if it is malformed."""
-    try:
-        if is_listed(message.body):
-            return list(listed_objects_in(message.body).objects)
-        return events_in(message.body)
-    except MalformedMessage:
-        return []
-
-
-def why(message: DeadLetter, stack: Stack) -> str:
-    """Return the reason why *message* is in the dead-letter queue."""
-    return message.reason or (
-        "the function died (time-out or out of memory), was throttled or could not start; see its "
-        f"log group {stack.log_group}"
-    )
-
-
 def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
     """Return key, version id and entity tag → reason, of up to 1,000 messages in the queue.
 
@@ -134,21 +84,6 @@ def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
             for event in events_of(message)
             if isinstance(event, ObjectCreated) and event.bucket == stack.bucket
         }
-
-
-def _dead_letter(message: MessageTypeDef) -> DeadLetter:
-    attributes: dict[str, Any] = dict(message.get("MessageAttributes", {}))
-    reason = attributes.pop(REASON_ATTRIBUTE, {}).get("StringValue")
-    sent = int(message["Attributes"]["SentTimestamp"]) / 1000
-    return DeadLetter(
-        message_id=message["MessageId"],
-        body=message["Body"],
-        reason=reason,
-        sent_at=iso_text(datetime.fromtimestamp(sent, UTC)),
-        receives=int(message["Attributes"]["ApproximateReceiveCount"]),
-        attributes=attributes,
-        receipt_handle=message["ReceiptHandle"],
-    )
 
 
 def _release(sqs: SQSClient, queue_url: str, messages: Iterable[DeadLetter]) -> None:

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError, WaiterError
 
-from bucketsum_cli.bucket_contents import exists
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.served_buckets import ServedBuckets
 from bucketsum_cli.stack import description_of, outputs_of, parameters_of, physical_ids
+from bucketsum_cli.stacks.bucket_contents import exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

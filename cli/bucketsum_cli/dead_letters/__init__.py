@@ -1,0 +1,1 @@
+"""The dead-letter queue: its messages, and their way back."""

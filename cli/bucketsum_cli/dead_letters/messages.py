@@ -1,0 +1,110 @@
+"""Messages in the dead-letter queue, in texts and in JSON."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.backfill import is_listed
+from bucketsum.backfill.messages import listed_objects_in
+from bucketsum.dead_letters import REASON_ATTRIBUTE
+from bucketsum.digest_rows import NULL_VERSION
+from bucketsum.errors import MalformedMessage
+from bucketsum.notifications import events_in
+from bucketsum_cli.output import iso_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mypy_boto3_sqs.type_defs import MessageTypeDef
+
+    from bucketsum.object_events import ObjectEvent
+    from bucketsum_cli.stack import Stack
+
+_SHOWN_CHARACTERS: Final = 80
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """A message in the dead-letter queue, received.
+
+    Attributes:
+        message_id: Its id in SQS.
+        body: The message.
+        reason: Why the hasher moved it to this queue; None if SQS itself moved it.
+        sent_at: When it was sent to this queue, ISO 8601 UTC; if SQS moved it, to the first queue.
+        receives: How often it was received, also by these commands.
+        attributes: Its message attributes, without the reason.
+        receipt_handle: Identifies this receive.
+    """
+
+    message_id: str
+    body: str
+    reason: str | None
+    sent_at: str
+    receives: int
+    attributes: Mapping[str, Any]
+    receipt_handle: str
+
+
+def dead_letter_of(message: MessageTypeDef) -> DeadLetter:
+    """Return a received message of the dead-letter queue."""
+    attributes: dict[str, Any] = dict(message.get("MessageAttributes", {}))
+    reason = attributes.pop(REASON_ATTRIBUTE, {}).get("StringValue")
+    sent = int(message["Attributes"]["SentTimestamp"]) / 1000
+    return DeadLetter(
+        message_id=message["MessageId"],
+        body=message["Body"],
+        reason=reason,
+        sent_at=iso_text(datetime.fromtimestamp(sent, UTC)),
+        receives=int(message["Attributes"]["ApproximateReceiveCount"]),
+        attributes=attributes,
+        receipt_handle=message["ReceiptHandle"],
+    )
+
+
+def events_of(message: DeadLetter) -> list[ObjectEvent]:
+    """Return the events in *message*; none if it is malformed."""
+    try:
+        if is_listed(message.body):
+            return list(listed_objects_in(message.body).objects)
+        return events_in(message.body)
+    except MalformedMessage:
+        return []
+
+
+def why(message: DeadLetter, stack: Stack) -> str:
+    """Return the reason why *message* is in the dead-letter queue."""
+    return message.reason or (
+        "the function died (time-out or out of memory), was throttled or could not start; see its "
+        f"log group {stack.log_group}"
+    )
+
+
+def headline(message: DeadLetter) -> str:
+    """Return the objects of *message*; if it names none, its beginning."""
+    events = events_of(message)
+    if events:
+        return ", ".join(f"{event.bucket}/{event.key}" for event in events)
+    beginning = message.body[:_SHOWN_CHARACTERS]
+    return f"{beginning}…" if len(message.body) > _SHOWN_CHARACTERS else beginning
+
+
+def document_of(message: DeadLetter) -> dict[str, Any]:
+    """Return *message* as JSON."""
+    return {
+        "message_id": message.message_id,
+        "sent_at": message.sent_at,
+        "receives": message.receives,
+        "reason": message.reason,
+        "objects": [
+            {
+                "bucket": event.bucket,
+                "key": event.key,
+                "version": event.version_id or NULL_VERSION,
+            }
+            for event in events_of(message)
+        ],
+        "body": message.body,
+    }

@@ -1,0 +1,1 @@
+"""State, metrics and deletion of a stack."""
