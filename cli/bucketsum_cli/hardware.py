@@ -43,7 +43,9 @@ def temporary_disk(
     lines = mounts.read_text().splitlines() if mounts.exists() else []
     mounted = [line.split()[:3] for line in lines if _is_on(line.split()[1], number)]
     device, kind = (mounted[-1][0], mounted[-1][2]) if mounted else ("unknown disk", "")
-    return " ".join(filter(None, [kind, device, _model(devices / _device_id(number))]))
+    return " ".join(
+        filter(None, [kind, device, _model(devices / f"{os.major(number)}:{os.minor(number)}")])
+    )
 
 
 def _is_on(mount: str, number: int) -> bool:
@@ -51,10 +53,6 @@ def _is_on(mount: str, number: int) -> bool:
         return Path(mount).stat().st_dev == number
     except OSError:
         return False
-
-
-def _device_id(number: int) -> str:
-    return f"{os.major(number)}:{os.minor(number)}"
 
 
 def _model(device: Path) -> str:

@@ -91,7 +91,7 @@ layer.archives layer.sweep
 cli.stacks: cli layer.long_objects layer.sweep sweeps
 cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.sweep layer.sweep.workloads sweeps
 cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep
-cli.tune.formats: cli layer
+cli.tune.formats: cli layer layer.sweep
 cli.tune.here: cli cli.attachments cli.tune layer layer.s3 layer.sweep layer.sweep.workloads sweeps
 cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sweep \
 layer.sweep.transfers layer.sweep.workloads

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,7 @@ from bucketsum.backfill.records import Part
 from bucketsum_cli.output import notes, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
     from mypy_boto3_s3 import S3Client
 
@@ -44,9 +43,10 @@ def count_of(s3: S3Client, backfill: Backfill) -> Count:
     """
     if backfill.inventory is not None:
         return _from_inventory(s3, backfill, backfill.inventory)
-    with _shown() as show:
+    with notes().status("counting ...") as status:
         for work in _listed(s3, backfill):
-            show(work)
+            size = size_text(work.size_bytes)
+            status.update(f"counting: {work.objects:,} objects, {size}")
     return Count(work, "counted by listing", is_exact=True)
 
 
@@ -83,11 +83,3 @@ def _from_inventory(s3: S3Client, backfill: Backfill, url: str) -> Count:
         estimated = Work(backfill.limit, backfill.limit * estimated.mean_bytes)
     source = "counted in the inventory" if files == 1 else f"estimated from 1 of {files} files"
     return Count(estimated, source, is_exact=files == 1)
-
-
-@contextmanager
-def _shown() -> Iterator[Callable[[Work], None]]:
-    with notes().status("counting ...") as status:
-        yield lambda work: status.update(
-            f"counting: {work.objects:,} objects, {size_text(work.size_bytes)}"
-        )

@@ -12,7 +12,7 @@ from bucketsum_cli.tables import Column, print_table
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bucketsum.backfill.bill import Bill, Item
+    from bucketsum.backfill.bill import Bill
     from bucketsum_cli.backfill.backfills import Progress
     from bucketsum_cli.backfill.counting import Count
 
@@ -37,14 +37,14 @@ def print_bill(count: Count, bill: Bill) -> None:
     """Show the objects, and each line of the bill."""
     work = count.work
     say(f"{work.objects:,} objects, {size_text(work.size_bytes)} ({count.source})")
-    print_table(_BILL, map(_cells_of, bill.items))
+    rows = (
+        [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
+        for item in bill.items
+    )
+    print_table(_BILL, rows)
     sums = ", ".join(f"{group.value} {bill.usd_of(group):,.2f}" for group in Group)
     say(f"{bill.usd:,.2f} USD: {sums}; less for objects that are recorded already")
     say(f"{time_text(bill.hours)}, limited by {bill.limit.value}")
-
-
-def _cells_of(item: Item) -> list[str]:
-    return [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
 
 
 def time_text(hours: float) -> str:

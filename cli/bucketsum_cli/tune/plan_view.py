@@ -17,11 +17,11 @@ from bucketsum_cli.tune.formatting import (
     chunk_text,
     count_text,
     duration_text,
+    has_notable_streams,
     memory_text,
     prices_text,
     usd_text,
 )
-from bucketsum_cli.tune.labels import has_notable_streams
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -115,22 +115,18 @@ def _facts(plan: Plan, takes: str, costs: str) -> Iterator[tuple[str, str]]:
     if chunks != {workload.chunk_bytes}:
         yield "chunk size", ", ".join(map(chunk_text, sorted(chunks)))
     if has_notable_streams(sweep.settings):
-        yield (
-            "streams",
-            _joined(setting.streams for setting in sweep.settings),
-        )
+        yield "streams", _joined(setting.streams for setting in sweep.settings)
     for parameter in workload.parameters:
-        yield (
-            parameter.name,
-            _joined(
-                setting.own[parameter.name]
-                for setting in sweep.settings
-                if parameter.name in setting.own
-            ),
-        )
+        name = parameter.name
+        yield name, _joined(s.own[name] for s in sweep.settings if name in s.own)
     yield (
         f"{workload.noun}s",
-        ", ".join(_object_text(item.key, item.size_bytes, item.generated) for item in plan.objects),
+        ", ".join(
+            size_text(item.size_bytes)
+            if item.generated
+            else f"{item.key} ({size_text(item.size_bytes)})"
+            for item in plan.objects
+        ),
     )
     if sweep.concurrency != (1,):
         yield "at once", ", ".join(map(str, sweep.concurrency))
@@ -145,10 +141,6 @@ def _facts(plan: Plan, takes: str, costs: str) -> Iterator[tuple[str, str]]:
 
 def _joined(values: Iterable[object]) -> str:
     return ", ".join(dict.fromkeys(map(str, values)))
-
-
-def _object_text(key: str, size_bytes: int, generated: bool) -> str:  # noqa: FBT001 - a plan's field
-    return size_text(size_bytes) if generated else f"{key} ({size_text(size_bytes)})"
 
 
 def _time_text(priced: Priced) -> str:

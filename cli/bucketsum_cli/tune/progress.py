@@ -13,8 +13,7 @@ from bucketsum.sweep.samples import SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.output import note, notes, printable, size_text
-from bucketsum_cli.tune.formatting import speed_text
-from bucketsum_cli.tune.labels import SettingLabels
+from bucketsum_cli.tune.formatting import SettingLabels, speed_text
 from bucketsum_cli.tune.results import results_of
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 class RecordedRuns:
-    """The runs in files and in a stack; if both have a run, the file is used.
+    """The runs in files and in the stack of a target; if both have a run, the file is used.
 
     Raises:
         CannotDoError: There is no such stack or run, or a file cannot be read.
@@ -66,13 +66,3 @@ class RecordedRuns:
             note(f"only the runs in {runs_folder()} are read: {reason.message}")
             return iter(())
         return iter(()) if first is None else chain([first], runs)
-
-
-def results_in(target: Target, run_id: str) -> Results:
-    """Everything that is recorded for *run_id*, in a file or in the stack that *target* names.
-
-    Raises:
-        CannotDoError: There is no such stack, or no such run.
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
-    """
-    return RecordedRuns(target).results(run_id)

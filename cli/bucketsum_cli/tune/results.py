@@ -13,8 +13,13 @@ from bucketsum.sweep.records import RunLabel
 from bucketsum.sweep.samples import SampleFailure, SampleStatus
 from bucketsum.sweep.workloads import WorkloadName, workload_of
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.tune.formatting import count_text, size_texts
-from bucketsum_cli.tune.labels import SettingLabels, chunk_has_effect, streams_text
+from bucketsum_cli.tune.formatting import (
+    SettingLabels,
+    chunk_has_effect,
+    count_text,
+    size_texts,
+    streams_text,
+)
 from bucketsum_cli.tune.machine import machine_of
 
 if TYPE_CHECKING:

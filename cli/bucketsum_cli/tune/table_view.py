@@ -12,12 +12,12 @@ from bucketsum_cli.output import moment_text
 from bucketsum_cli.tables import Cell, Column
 from bucketsum_cli.tune.formatting import (
     MISSING,
+    SettingLabels,
     count_text,
     prices_text,
     speed_text,
     usd_text,
 )
-from bucketsum_cli.tune.labels import SettingLabels
 from bucketsum_cli.tune.results import also_text, chunk_remark, measured, recommendation_of
 from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from bucketsum.sweep.records import CellRow, Run
-    from bucketsum_cli.tune.machine import Machine
     from bucketsum_cli.tune.results import Results
     from bucketsum_cli.tune.workloads.view import TableColumn
 
@@ -88,7 +87,8 @@ def print_results(results: Results, *, can_apply: bool = True) -> None:
     if results.is_local:
         output.say(LOCAL_NOTE, "yellow")
     if results.machine:
-        _print_machine(results.machine)
+        for name, text in results.machine.facts():
+            output.say(f"{name:<8}  {text}", "dim")
     output.say("")
     _print_table(results)
     output.say("")
@@ -109,11 +109,6 @@ def _facts(results: Results) -> Iterator[str]:
         yield f"{runs} of each cell{' (weak)' if run.few_samples else ''}"
     if run.price_date and not results.machine:
         yield prices_text(run.region, run.price_date, run.priced_as)
-
-
-def _print_machine(machine: Machine) -> None:
-    for name, text in machine.facts():
-        output.say(f"{name:<8}  {text}", "dim")
 
 
 def _print_table(results: Results) -> None:

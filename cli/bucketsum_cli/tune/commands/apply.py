@@ -13,7 +13,7 @@ from bucketsum_cli.emulator import project_folder
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, stack_options, yes_option
 from bucketsum_cli.output import confirm, note, notes, print_json, printable, write_text
-from bucketsum_cli.tune.recorded_runs import results_in
+from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.samconfig import with_parameters
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
 
@@ -59,7 +59,7 @@ def apply(
 
     Example: bucketsum tune apply last
     """
-    results = results_in(target, run_id)
+    results = RecordedRuns(target).results(run_id)
     if results.machine:
         raise CannotDoError(
             f"{results.run.run_id} was measured on a machine ({results.machine.name}), not on "

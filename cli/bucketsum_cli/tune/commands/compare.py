@@ -12,9 +12,15 @@ from bucketsum_cli.output import print_json, say
 from bucketsum_cli.tables import Cell, Column, print_table
 from bucketsum_cli.tune.comparison import differences, pair_as_json, pairs_of
 from bucketsum_cli.tune.export import run_as_json
-from bucketsum_cli.tune.formatting import MISSING, chunk_text, percent_text, speed_text, usd_text
-from bucketsum_cli.tune.labels import has_notable_streams
-from bucketsum_cli.tune.recorded_runs import results_in
+from bucketsum_cli.tune.formatting import (
+    MISSING,
+    chunk_text,
+    has_notable_streams,
+    percent_text,
+    speed_text,
+    usd_text,
+)
+from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.results import statistic_of
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
 
@@ -62,10 +68,10 @@ def compare(
         raise click.UsageError(
             "--after-stack cannot be used with --local: the local emulator has one stack"
         )
-    before = results_in(target, before_id)
+    before = RecordedRuns(target).results(before_id)
     if after_stack:
         target = replace(target, stack=after_stack, is_named=True)
-    after = results_in(target, after_id)
+    after = RecordedRuns(target).results(after_id)
     if as_json:
         print_json(
             {

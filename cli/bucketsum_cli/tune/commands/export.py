@@ -11,7 +11,7 @@ import click
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import json_text, note, print_json, printable, write_text
 from bucketsum_cli.tune.export import results_as_csv, results_as_json, rows_as_csv
-from bucketsum_cli.tune.recorded_runs import results_in
+from bucketsum_cli.tune.recorded_runs import RecordedRuns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,7 +44,7 @@ def export(target: Target, run_id: str, kind: str, file: Path | None, as_json: b
         raise click.UsageError(
             f"--json cannot be used with --format {kind}, unless there is --output"
         )
-    results = results_in(target, run_id)
+    results = RecordedRuns(target).results(run_id)
     text = _TEXTS[kind](results)
     if file is None:
         is_terminal = sys.stdout.isatty()

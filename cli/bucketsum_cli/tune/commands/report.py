@@ -10,7 +10,7 @@ import click
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import notes, print_json, say, write_text
-from bucketsum_cli.tune.recorded_runs import results_in
+from bucketsum_cli.tune.recorded_runs import RecordedRuns
 
 if TYPE_CHECKING:
     from bucketsum_cli.options import Target
@@ -30,7 +30,7 @@ def report(target: Target, run_id: str, file: Path | None, as_json: bool) -> Non
 
     Example: bucketsum tune report last -o report.html
     """
-    results = results_in(target, run_id)
+    results = RecordedRuns(target).results(run_id)
     file = file or Path(f"{results.run.run_id}.html")
     write_report(results, file)
     if as_json:

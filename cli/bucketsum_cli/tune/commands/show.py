@@ -10,7 +10,7 @@ from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.options import json_option, stack_options
 from bucketsum_cli.output import note, print_json
 from bucketsum_cli.tune.export import results_as_json
-from bucketsum_cli.tune.recorded_runs import results_in
+from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.table_view import print_results
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def show(target: Target, run_id: str, as_json: bool) -> None:
 
     Example: bucketsum tune show last
     """
-    results = results_in(target, run_id)
+    results = RecordedRuns(target).results(run_id)
     if as_json:
         print_json(results_as_json(results))
         return

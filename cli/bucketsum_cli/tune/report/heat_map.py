@@ -48,7 +48,8 @@ def heat_map(panel: Panel, results: Results) -> Plot:
     memories = sorted({cell.setting.memory_mb for cell in panel.cells})
     variants = Variants(panel.cells, COLUMNS_MAX, (results.workload.folded_first,))
     labels = variants.headings
-    height = _FRAME_INCHES + _ROW_INCHES * len(memories) + _LINE_INCHES * _lines(labels)
+    lines = max(label.count("\n") + 1 for label in labels)
+    height = _FRAME_INCHES + _ROW_INCHES * len(memories) + _LINE_INCHES * lines
     figure, axes = new_axes(height)
     _empty_grid(axes, memories, labels)
     axes.set_xlabel(variants.title)
@@ -79,10 +80,6 @@ def _scale(results: Results) -> Normalize:
     speeds = [stats.mb_per_s for _, stats in measured(results.cells)]
     low, high = min(speeds, default=0.0), max(speeds, default=1.0)
     return Normalize(low if low < high else 0.0, high)
-
-
-def _lines(labels: list[str]) -> int:
-    return max(label.count("\n") + 1 for label in labels)
 
 
 def _empty_grid(axes: Axes, memories: list[int], labels: list[str]) -> None:

@@ -64,18 +64,14 @@ def memory_curve(panel: Panel, results: Results) -> Plot:
         axes.plot([], [], dashes, marker=marker, color=colour, label=label)
     _finish(axes, sorted({cell.setting.memory_mb for cell, _ in fastest}))
     if lines:
+        widest = max(len(label) for _, label in lines)
         figure.legend(
             loc="outside lower center",
-            ncols=_legend_columns([label for _, label in lines]),
+            ncols=max(1, min(4, _LEGEND_LETTERS // (widest + 4))),
             title=variants.title + variants.folded_title,
             fontsize=9,
         )
     return Plot("MB/s against memory", _CAPTION, _description(fastest), figure, hints)
-
-
-def _legend_columns(labels: Sequence[str]) -> int:
-    """The number of labels that fit next to each other."""
-    return max(1, min(4, _LEGEND_LETTERS // (max(map(len, labels)) + 4)))
 
 
 def _finish(axes: Axes, memories: Sequence[int]) -> None:

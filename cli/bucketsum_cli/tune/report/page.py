@@ -54,7 +54,11 @@ def page_of(results: Results) -> str:
         element(
             "header",
             element("p", "bucketsum tune", class_="kicker"),
-            element("h1", f"Sweep {run.run_id} ", _badge(run.status)),
+            element(
+                "h1",
+                f"Sweep {run.run_id} ",
+                element("span", run.status, class_=f"badge {run.status.lower()}"),
+            ),
             *([element("p", LOCAL_WARNING, class_="warning", role="note")] * results.is_local),
             *([element("p", run.cause, class_="warning")] if run.cause else []),
             _facts(results),
@@ -69,10 +73,6 @@ def page_of(results: Results) -> str:
             _meanings(results),
         ),
     )
-
-
-def _badge(status: str) -> ET.Element:
-    return element("span", status, class_=f"badge {status.lower()}")
 
 
 def _facts(results: Results) -> ET.Element:

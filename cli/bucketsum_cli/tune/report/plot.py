@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bucketsum.sweep.records import CellRow
-    from bucketsum_cli.tune.labels import SettingLabels
+    from bucketsum_cli.tune.formatting import SettingLabels
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""
