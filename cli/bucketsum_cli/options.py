@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from dataclasses import dataclass, replace
-from functools import wraps
+from functools import partial, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -103,8 +103,13 @@ class Target:
         return connection_to(self.region, self.profile), self.stack
 
 
-def stack_options(command: Callable[..., None]) -> Callable[..., None]:
-    """Give *command* the options that name a stack, and pass it a `Target` as ``target``."""
+def stack_options(
+    command: Callable[..., None], bucket_help: str | None = None
+) -> Callable[..., None]:
+    """Give *command* the options that name a stack, and pass it a `Target` as ``target``.
+
+    With *bucket_help*, also the option ``--bucket`` for one of its buckets.
+    """
 
     @click.option(
         "--stack",
@@ -144,36 +149,21 @@ def stack_options(command: Callable[..., None]) -> Callable[..., None]:
     ) -> None:
         if local:
             _refuse_with_local()
+        bucket = None if bucket_help is None else options.pop("bucket")
         is_named = local or not _is_default("stack")
-        target = Target(stack, region, profile, local, is_named=is_named)
+        target = Target(stack, region, profile, local, bucket, is_named)
         command(*args, target=target, **options)
 
-    return with_target
+    if bucket_help is None:
+        return with_target
+    bucket_option = click.option("--bucket", metavar="NAME", callback=_not_empty, help=bucket_help)
+    return bucket_option(with_target)
 
 
-def bucket_options(
-    command: Callable[..., None],
-    bucket_help: str = "An attached bucket; by default the stack's own.",
-) -> Callable[..., None]:
-    """Give *command* the options that name a stack and one of its buckets."""
-
-    @click.option(
-        "--bucket",
-        metavar="NAME",
-        callback=_not_empty,
-        help=bucket_help,
-    )
-    @stack_options
-    @wraps(command)
-    def with_bucket(
-        *args: Any,  # noqa: ANN401 - the command's types
-        target: Target,
-        bucket: str | None,
-        **options: Any,  # noqa: ANN401 - the command's types
-    ) -> None:
-        command(*args, target=replace(target, bucket=bucket), **options)
-
-    return with_bucket
+bucket_options = partial(
+    stack_options, bucket_help="An attached bucket; by default the stack's own."
+)
+"""Options that name a stack and one of its buckets."""
 
 
 def _not_empty(_: click.Context, __: click.Parameter, name: str | None) -> str | None:

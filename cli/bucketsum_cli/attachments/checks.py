@@ -29,7 +29,6 @@ class Attachment:
     """A bucket that a stack hashes.
 
     Attributes:
-        bucket: Its name.
         via: Route of its events.
         keys: The keys that are hashed, a text for each notification.
         problems: Missing parts; empty if its objects are hashed.

@@ -34,8 +34,6 @@ class Progress:
     """The state of a backfill.
 
     Attributes:
-        backfill: The backfill.
-        parts: Its parts.
         tally: Its objects that are done, by outcome.
         failed: Its execution, if that ended early.
         usd: US dollars so far, by arithmetic.

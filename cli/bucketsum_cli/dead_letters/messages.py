@@ -31,7 +31,6 @@ class DeadLetter:
 
     Attributes:
         message_id: Its id in SQS.
-        body: The message.
         reason: Why the hasher moved it to this queue; None if SQS itself moved it.
         sent_at: When it was sent to this queue, ISO 8601 UTC; if SQS moved it, to the first queue.
         receives: How often it was received, also by these commands.

@@ -65,7 +65,6 @@ class Comparison:
     """A local file, compared.
 
     Attributes:
-        file: The file.
         sha1: Its SHA-1, computed here.
         counterpart: What it was compared with.
         reason: Why the object has no digest, if that is known.

@@ -44,7 +44,6 @@ class Upload:
     """An uploaded file.
 
     Attributes:
-        file: The file.
         row_key: Key of its row: the very version that this upload created.
         etag: Its entity tag, without quotes.
         row: Its row; None if it was not there in time, or not waited for.

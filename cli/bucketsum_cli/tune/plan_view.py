@@ -36,7 +36,6 @@ class Priced:
     """A plan and the prices of the stack that will run it.
 
     Attributes:
-        plan: The plan.
         prices: Lambda's prices in the stack's Region.
         is_local: Whether it will run in the local emulator, which costs nothing.
     """

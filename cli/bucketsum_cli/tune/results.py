@@ -42,7 +42,6 @@ class Panel:
 
     Attributes:
         title: The object and the concurrency.
-        cells: The cells.
     """
 
     title: str
@@ -54,7 +53,6 @@ class Results:
     """Everything that is recorded for a run.
 
     Attributes:
-        run: The run.
         cells: Its cells, by memory, chunk size, object and concurrency.
         samples: The samples of each cell by run and invocation, without warm-ups.
     """

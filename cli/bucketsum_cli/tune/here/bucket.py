@@ -36,7 +36,6 @@ class SweepBucket:
 
     Attributes:
         s3: Client of S3.
-        name: The bucket.
         prefix: Prefix of generated objects.
     """
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from bucketsum.clock import now
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.plan import Plan, check_estimate, unlimited_plan
+from bucketsum.sweep.plan import check_estimate, unlimited_plan
 from bucketsum.sweep.prices import MachinePrice
 from bucketsum_cli import hardware
 from bucketsum_cli.errors import INTERRUPTED, CannotDoError
@@ -20,7 +20,7 @@ from bucketsum_cli.output import confirm, note
 from bucketsum_cli.tune.here.place import Place, place_of
 from bucketsum_cli.tune.here.sweep import HereSweep
 from bucketsum_cli.tune.machine import Confinement, Machine, confined, instance_type
-from bucketsum_cli.tune.plan_view import plan_as_json, print_machine_plan
+from bucketsum_cli.tune.plan_view import print_machine_plan
 from bucketsum_cli.tune.progress import ProgressBars
 from bucketsum_cli.tune.results import Results, results_of
 
@@ -45,39 +45,9 @@ class HereOptions:
     confine: Confinement | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HerePlan:
-    """A plan for this machine, with its estimates.
-
-    Attributes:
-        plan: The plan.
-        machine: This machine.
-        price: Its price.
-    """
-
-    plan: Plan
-    machine: Machine
-    price: MachinePrice
-
-    @property
-    def estimated_seconds(self) -> float:
-        """Estimated duration, with Lambda's network and CPU share."""
-        return self.plan.generating_seconds + self.plan.probing_seconds
-
-    @property
-    def estimated_usd(self) -> float | None:
-        """Cost of the machine in that time; None if its price is not known."""
-        return self.price.invocation_usd(self.estimated_seconds * 1000, 0)
-
-    def to_json(self) -> dict[str, Any]:
-        """The plan's numbers, as the command prints them."""
-        document = plan_as_json(self.plan, self.estimated_seconds, self.estimated_usd)
-        return {**document, "machine": self.machine.to_json()}
-
-
 def run_here(
     target: Target, fields: Mapping[str, Any], options: HereOptions, *, yes: bool, dry_run: bool
-) -> Results | HerePlan:
+) -> Results | HereSweep:
     """Measure on this machine after a confirmation; with *dry_run*, only plan.
 
     Ctrl-C stops the sweep, records its end, and ends the command.
@@ -88,25 +58,16 @@ def run_here(
     """
     place = place_of(target, options.bucket)
     with confined(options.confine) as (confinement, roots):
-        here = _planned(fields, place, options, confinement)
-        print_machine_plan(here.plan, here.machine, here.estimated_seconds, here.estimated_usd)
+        sweep = _planned(fields, place, options, confinement, roots)
+        print_machine_plan(sweep.plan, sweep.machine, sweep.estimated_seconds, sweep.estimated_usd)
         if dry_run:
-            return here
-        if not here.plan.samples:
+            return sweep
+        if not sweep.plan.samples:
             raise CannotDoError("no cell of this sweep can run; the plan gives the reasons")
-        if any(planned.generated for planned in here.plan.objects):
+        if any(planned.generated for planned in sweep.plan.objects):
             place.bucket.refuse_notifications()
             note(place.bucket.expiry_note())
         confirm("Start it?", "not started", yes=yes)
-        sweep = HereSweep(
-            run_id=new_execution_name(),
-            fields=fields,
-            plan=here.plan,
-            machine=here.machine,
-            price=here.price,
-            place=place,
-            roots=roots,
-        )
         _follow(sweep)
     return results_of(place.store, sweep.run_id)
 
@@ -125,17 +86,28 @@ def _follow(sweep: HereSweep) -> None:
 
 
 def _planned(
-    fields: Mapping[str, Any], place: Place, options: HereOptions, confinement: Confinement
-) -> HerePlan:
+    fields: Mapping[str, Any],
+    place: Place,
+    options: HereOptions,
+    confinement: Confinement,
+    roots: Mapping[str, str] | None,
+) -> HereSweep:
     try:
         sweep = _on_this_machine(SweepInput.from_json(fields), confinement)
         sizes = [place.bucket.named(key, sweep.workload)["size_bytes"] for key in sweep.keys]
-        plan = unlimited_plan(sweep, sizes, hardware.free_mb())
-        here = HerePlan(plan, _machine(place, options, confinement), _price(options))
-        check_estimate(sweep.limits, here.estimated_usd, here.estimated_seconds)
+        planned = HereSweep(
+            run_id=new_execution_name(),
+            fields=fields,
+            plan=unlimited_plan(sweep, sizes, hardware.free_mb()),
+            machine=_machine(place, options, confinement),
+            price=_price(options),
+            place=place,
+            roots=roots,
+        )
+        check_estimate(sweep.limits, planned.estimated_usd, planned.estimated_seconds)
     except BadSweep as error:
         raise CannotDoError(f"this sweep cannot run: {error}") from error
-    return here
+    return planned
 
 
 def _on_this_machine(sweep: SweepInput, confinement: Confinement) -> SweepInput:

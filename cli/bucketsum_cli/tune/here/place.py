@@ -30,7 +30,6 @@ class Place:
     """The bucket to read, and the place to record to.
 
     Attributes:
-        bucket: The bucket.
         region: Its Region; None if that is not known.
         environment: Variables by which another process reaches it.
         store: Where the run is recorded.

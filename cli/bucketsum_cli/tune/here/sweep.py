@@ -17,6 +17,7 @@ from bucketsum_cli.aws_errors import AWS_ERRORS, explained
 from bucketsum_cli.errors import sentence_of
 from bucketsum_cli.tune.here.process import Configuration, Processes
 from bucketsum_cli.tune.machine import Confinement
+from bucketsum_cli.tune.plan_view import plan_as_json
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
@@ -40,7 +41,7 @@ class HereSweep:
         fields: The input, as its sender wrote it.
         plan: Its plan.
         machine: This machine.
-        price: Its price.
+        price: Of this machine.
         place: The bucket with the objects, and the place to record to.
         roots: Folders for control groups; None without limits.
     """
@@ -52,6 +53,21 @@ class HereSweep:
     price: MachinePrice
     place: Place
     roots: Mapping[str, str] | None
+
+    @property
+    def estimated_seconds(self) -> float:
+        """Estimated duration, with Lambda's network and CPU share."""
+        return self.plan.generating_seconds + self.plan.probing_seconds
+
+    @property
+    def estimated_usd(self) -> float | None:
+        """Cost of the machine in that time; None if its price is not known."""
+        return self.price.invocation_usd(self.estimated_seconds * 1000, 0)
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan's numbers, as the command prints them."""
+        document = plan_as_json(self.plan, self.estimated_seconds, self.estimated_usd)
+        return {**document, "machine": self.machine.to_json()}
 
     def samples(self) -> Generator[Sample]:
         """Measure; yields each sample as it is recorded, and records the end of the run.

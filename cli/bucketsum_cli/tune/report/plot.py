@@ -66,7 +66,6 @@ class Plot:
         title: Its heading.
         caption: The text under it.
         description: Its content in words, for people who cannot see it.
-        figure: The drawing.
         hints: Tooltips by the id of the part.
     """
 
