@@ -28,10 +28,6 @@ _SIGN_IN: Final = (
     "sign in (`aws sso login`, `aws configure`), name another profile with --profile, or use the "
     "local emulator with --local"
 )
-_UNREACHABLE: Final = (
-    "AWS cannot be reached: {error}; check the network and the Region, and for --local that "
-    "`bucketsum local status` answers"
-)
 _EXPIRED: Final = frozenset(
     {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
 )
@@ -61,10 +57,7 @@ _MISSING: Final = frozenset(
 )
 
 _BY_TYPE: Final[tuple[tuple[type[BotoCoreError] | tuple[type[BotoCoreError], ...], str], ...]] = (
-    (
-        (NoCredentialsError, PartialCredentialsError),
-        f"there are no AWS credentials; {_SIGN_IN}",
-    ),
+    ((NoCredentialsError, PartialCredentialsError), f"there are no AWS credentials; {_SIGN_IN}"),
     (
         NoRegionError,
         "no Region is set; give one with --region or AWS_DEFAULT_REGION, or use --local",
@@ -76,7 +69,10 @@ _BY_TYPE: Final[tuple[tuple[type[BotoCoreError] | tuple[type[BotoCoreError], ...
     ),
     (
         (ConnectionError, HTTPClientError),
-        _UNREACHABLE,
+        (
+            "AWS cannot be reached: {error}; check the network and the Region, and for --local "
+            "that `bucketsum local status` answers"
+        ),
     ),
 )
 

@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from bucketsum_cli.connection import Connection, connection_to, local_connection
 from bucketsum_cli.output import note
 from bucketsum_cli.served_buckets import serves
-from bucketsum_cli.stack import DEFAULT_NAME, Stack, find_local_stack, find_stack
+from bucketsum_cli.stack import DEFAULT_NAME, Stack, stack_at
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -84,9 +84,7 @@ class Target:
             BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
             ClientError: AWS refused a request.
         """
-        stack = (
-            find_local_stack() if self.local else find_stack(self.stack, self.region, self.profile)
-        )
+        stack = stack_at(*self.connect())
         if self.bucket is None:
             return stack
         if not serves(stack, self.bucket):
@@ -150,7 +148,8 @@ def stack_options(
         if local:
             _refuse_with_local()
         bucket = None if bucket_help is None else options.pop("bucket")
-        is_named = local or not _is_default("stack")
+        source = click.get_current_context().get_parameter_source("stack")
+        is_named = local or source is not ParameterSource.DEFAULT
         target = Target(stack, region, profile, local, bucket, is_named)
         command(*args, target=target, **options)
 
@@ -171,11 +170,6 @@ def _not_empty(_: click.Context, __: click.Parameter, name: str | None) -> str |
     if name is not None and not name.strip():
         raise click.BadParameter("it must not be empty")
     return name
-
-
-def _is_default(option: str) -> bool:
-    source = click.get_current_context().get_parameter_source(option)
-    return source is ParameterSource.DEFAULT
 
 
 def _refuse_with_local() -> None:

@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from bucketsum.digests_table import DigestsTable
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum_cli.connection import connection_to, local_connection
+from bucketsum_cli.connection import local_connection
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -126,29 +126,23 @@ def queue_name(url: str) -> str:
     return url.rpartition("/")[2]
 
 
-def find_stack(
-    name: str = DEFAULT_NAME, region: str | None = None, profile: str | None = None
-) -> Stack:
-    """Find the stack *name* in the account of the environment's, or the profile's, credentials.
-
-    Raises:
-        CannotDoError: There is no such stack, or it is not bucketsum's.
-        BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
-        ClientError: AWS refused.
-    """
-    return _stack_at(connection_to(region, profile), name)
-
-
 def find_local_stack(project: LocalProject | None = None) -> Stack:
     """Find the stack on the local emulator of *project*, by default of `local_project`.
 
     Raises:
         CannotDoError: It is not running, or nothing is deployed on it.
     """
-    return _stack_at(*local_connection(project))
+    return stack_at(*local_connection(project))
 
 
-def _stack_at(connection: Connection, name: str) -> Stack:
+def stack_at(connection: Connection, name: str) -> Stack:
+    """Find the stack *name*.
+
+    Raises:
+        CannotDoError: There is no such stack, or it is not bucketsum's.
+        BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
+        ClientError: AWS refused.
+    """
     description = description_of(connection, name)
     if description is None:
         raise CannotDoError(_missing(connection, name))

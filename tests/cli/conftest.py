@@ -16,7 +16,8 @@ from tests.cli.permissions import documented_actions, recorded_actions
 from bucketsum_cli import emulator
 from bucketsum_cli.dead_letters import queue as dead_letter_queue
 from bucketsum_cli.main import main
-from bucketsum_cli.stack import Stack, find_stack
+from bucketsum_cli.options import Target
+from bucketsum_cli.stack import Stack
 from bucketsum_cli.tune import recorded_runs
 from bucketsum_cli.tune.here import place
 
@@ -96,7 +97,7 @@ def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
     monkeypatch.setattr(dead_letter_queue, "_POLL_SECONDS", 0)
     with mock_aws():
         deploy()
-        yield find_stack()
+        yield Target().find()
 
 
 @pytest.fixture

@@ -16,7 +16,8 @@ from bucketsum.digest_rows import RowKey
 from bucketsum_cli.attachments import change
 from bucketsum_cli.attachments import notifications as bucket_notifications
 from bucketsum_cli.attachments.queue_notification import EVENTS
-from bucketsum_cli.stack import find_stack, physical_ids
+from bucketsum_cli.options import Target
+from bucketsum_cli.stack import physical_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,12 +40,12 @@ def serving(monkeypatch: pytest.MonkeyPatch, run: Run) -> Iterator[Stack]:
         create_stack()
         s3 = boto3.client("s3")
         s3.create_bucket(Bucket=PHOTOS)
-        stack = find_stack(NAME)
+        stack = Target().find()
         notify(stack, INBOX)
         admit(stack, INBOX_ARN, PHOTOS_ARN)
         assert run("attach", PHOTOS, "--prefix", "2026/", "--deploy").status == 0
         permit(stack, INBOX_ARN, PHOTOS_ARN)
-        yield find_stack(NAME)
+        yield Target().find()
 
 
 def notify(stack: Stack, bucket: str) -> None:

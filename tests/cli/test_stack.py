@@ -27,7 +27,7 @@ from bucketsum_cli import process
 from bucketsum_cli import stack as stack_module
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
 from bucketsum_cli.emulator import LocalAws, LocalProject, save
-from bucketsum_cli.stack import find_stack
+from bucketsum_cli.options import Target
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -239,7 +239,7 @@ def test_local_goes_with_no_account(run: Run, option: str) -> None:
 
 def test_stacks_of_two_regions_do_not_meet(stack: Stack) -> None:
     """The value holds its connection: a stack found is a stack that can be read."""
-    assert find_stack(stack.name).client("s3").list_buckets()["Buckets"][0]["Name"] == BUCKET
+    assert Target(stack.name).find().client("s3").list_buckets()["Buckets"][0]["Name"] == BUCKET
 
 
 def test_untrusted_text_in_an_error_is_shown_escaped(run: Run) -> None:

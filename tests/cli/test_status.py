@@ -17,13 +17,15 @@ from bucketsum.sweep.prices import Prices, prices_in
 from bucketsum.sweep.records import Run as SweepRun
 from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.connection import Connection
-from bucketsum_cli.stack import Stack, find_stack
+from bucketsum_cli.options import Target
 from bucketsum_cli.stacks.status import stack_status
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.cli.conftest import Run
+
+    from bucketsum_cli.stack import Stack
 
 METRICS: Final = {
     "ObjectsHashed": [(10, 3.0), (120, 4.0)],
@@ -205,5 +207,5 @@ def test_watch_has_no_document(run: Run) -> None:
 
 def test_stack_of_an_older_version_has_no_sweeps(watched: Stack) -> None:
     """Outputs that came later may be absent."""
-    older = replace(find_stack(), outputs={}, connection=watched.connection)
+    older = replace(Target().find(), outputs={}, connection=watched.connection)
     assert stack_status(older).running_sweeps == ()

@@ -23,13 +23,10 @@ from bucketsum_cli.output import note, print_json, say
 from bucketsum_cli.tables import KEY, SHA1, Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
     from bucketsum_cli.objects.comparison import Comparison
-    from bucketsum_cli.objects.files import Skipped
     from bucketsum_cli.options import Target
-    from bucketsum_cli.stack import Stack
 
 _STYLES: Final = {
     Result.EQUAL: "green",
@@ -80,7 +77,12 @@ def check(
     missing = sorted(members.keys() - {comparison.file.key for comparison in comparisons})
     all_equal = all_known and not (skipped or missing) and counts[Result.EQUAL] == len(comparisons)
     if as_json:
-        document = _as_json(stack, comparisons, skipped, all_equal=all_equal)
+        document = {
+            "bucket": stack.bucket,
+            "all_equal": all_equal,
+            "files": [*map(_as_json, comparisons)],
+            "skipped": skipped_as_json(skipped),
+        }
         print_json(document | ({"archive": archive, "missing": missing} if archive else {}))
     else:
         for member in missing:
@@ -102,22 +104,7 @@ def _summary(counts: Counter[Result], skipped: int) -> str:
     return ", ".join([*parts, *([f"{skipped} skipped"] if skipped else [])])
 
 
-def _as_json(
-    stack: Stack,
-    comparisons: Sequence[Comparison],
-    skipped: Sequence[Skipped],
-    *,
-    all_equal: bool,
-) -> dict[str, Any]:
-    return {
-        "bucket": stack.bucket,
-        "all_equal": all_equal,
-        "files": [_comparison_as_json(comparison) for comparison in comparisons],
-        "skipped": skipped_as_json(skipped),
-    }
-
-
-def _comparison_as_json(comparison: Comparison) -> dict[str, Any]:
+def _as_json(comparison: Comparison) -> dict[str, Any]:
     row, version = comparison.counterpart.row, comparison.counterpart.version
     version_id = version.row_key.entry if version else version_of(row) if row else None
     return {

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from enum import StrEnum
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.digest_rows import NULL_VERSION
@@ -16,24 +15,19 @@ if TYPE_CHECKING:
     from bucketsum.digest_rows import Row
 
 
-class ObjectStatus(StrEnum):
-    """Status of an object: its row's, or waiting without a row."""
-
-    HASHED = "hashed"
-    UNREADABLE = "unreadable"
-    WAITING = "waiting"
-    """It is in the bucket, and nothing is recorded for it yet."""
+WAITING: Final = "waiting"
+"""Status of an object that is in the bucket, and nothing is recorded for it yet."""
 
 
-def status_of(row: Row | None) -> ObjectStatus:
+def status_of(row: Row | None) -> str:
     """Return the status of the object with *row*."""
-    return ObjectStatus(row.status.value) if row else ObjectStatus.WAITING
+    return row.status.value if row else WAITING
 
 
 def digest_cell(row: Row | None) -> str | Cell:
     """Return the SHA-1, or the reason why there is none."""
     if row is None:
-        return Cell(ObjectStatus.WAITING, "yellow")
+        return Cell(WAITING, "yellow")
     return row.sha1 or Cell(f"{row.status}: {row.reason}", "red")
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import urllib.request
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
@@ -99,10 +99,6 @@ class Machine:
             yield "S3 at", self.endpoint
         yield "limits", _LIMITS[self.confinement]
         yield "price", self.price_text
-
-    def to_json(self) -> dict[str, Any]:
-        """The form in a run."""
-        return asdict(self)
 
 
 def machine_of(run: Run) -> Machine | None:

@@ -82,14 +82,13 @@ class Results:
         return self.run.input if isinstance(self.run.input, dict) else {}
 
     @property
-    def recommendation(self) -> Recommendation | None:
-        """The recommendation; None if the run has not reached that step."""
+    def recommendation(self) -> Recommendation:
+        """The recommendation."""
         return recommendation_of(self.run)
 
     def is_recommended(self, cell: CellRow) -> bool:
         """Whether *cell* has the recommended setting."""
-        recommendation = self.recommendation
-        best = recommendation.best if recommendation else None
+        best = self.recommendation.best
         return best is not None and best.setting == cell.setting
 
     @property
@@ -170,10 +169,12 @@ def _order(cell: CellRow) -> tuple[Any, ...]:
     return cell.setting.order, cell.object_bytes, cell.key, cell.concurrency
 
 
-def recommendation_of(run: Run) -> Recommendation | None:
-    """The recommendation in the summary of *run*; None without a summary."""
+def recommendation_of(run: Run) -> Recommendation:
+    """The recommendation in the summary of *run*; without a summary, nothing is recommended."""
     document = (run.summary or {}).get("recommendation")
-    return None if document is None else Recommendation.from_json(document)
+    if document is None:
+        return Recommendation(None, "the run has not reached that step")
+    return Recommendation.from_json(document)
 
 
 def also_text(recommendation: Recommendation) -> str:

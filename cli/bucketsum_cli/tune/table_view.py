@@ -58,8 +58,7 @@ def print_runs(runs: Iterable[Run]) -> None:
 
 
 def _run_cells(run: Run) -> list[str | Cell]:
-    recommendation = recommendation_of(run)
-    best = recommendation.best if recommendation else None
+    best = recommendation_of(run).best
     return [
         run.run_id,
         moment_text(run.started_at),
@@ -168,9 +167,8 @@ def _print_recommendation(results: Results, *, can_apply: bool) -> None:
         return
     recommendation = results.recommendation
     output.say("")
-    if recommendation is None or recommendation.best is None:
-        reason = recommendation.reason if recommendation else "the run has not reached that step"
-        output.say(f"recommended: nothing ({reason})", "bold")
+    if recommendation.best is None:
+        output.say(f"recommended: nothing ({recommendation.reason})", "bold")
         return
     best = recommendation.best
     setting = results.labels.effective(best.setting)

@@ -98,11 +98,10 @@ def _file_in(project: Path) -> Path:
 
 def _recommended_parameters(results: Results) -> Mapping[str, int | str]:
     recommendation = results.recommendation
-    if recommendation is None or recommendation.best is None:
-        reason = recommendation.reason if recommendation else "the run has not reached that step"
+    if recommendation.best is None:
         raise CannotDoError(
-            f"{results.run.run_id} has no recommendation: {reason}; `bucketsum tune show "
-            f"{results.run.run_id}` shows its measurements"
+            f"{results.run.run_id} has no recommendation: {recommendation.reason}; `bucketsum tune "
+            f"show {results.run.run_id}` shows its measurements"
         )
     return recommendation.best.parameters
 

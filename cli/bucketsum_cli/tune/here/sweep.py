@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import tempfile
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,7 +67,7 @@ class HereSweep:
     def to_json(self) -> dict[str, Any]:
         """The plan's numbers, as the command prints them."""
         document = plan_as_json(self.plan, self.estimated_seconds, self.estimated_usd)
-        return {**document, "machine": self.machine.to_json()}
+        return {**document, "machine": asdict(self.machine)}
 
     def samples(self) -> Generator[Sample]:
         """Measure; yields each sample as it is recorded, and records the end of the run.
@@ -109,7 +109,7 @@ class HereSweep:
             architecture={"aarch64": "arm64"}.get(platform.machine(), platform.machine()),
             runtime=f"python{major}.{minor}",
             label=RunLabel.HERE,
-            machine=self.machine.to_json(),
+            machine=asdict(self.machine),
             input=self.fields,
             price_date=self.price.date,
         )

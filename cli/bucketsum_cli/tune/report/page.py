@@ -109,9 +109,8 @@ def _place(results: Results) -> str:
 def _recommended(results: Results) -> ET.Element:
     recommendation = results.recommendation
     heading = element("h2", "Recommended")
-    if recommendation is None or recommendation.best is None:
-        reason = recommendation.reason if recommendation else "this run has not reached that step"
-        return element("section", heading, element("p", f"Nothing: {reason}."))
+    if recommendation.best is None:
+        return element("section", heading, element("p", f"Nothing: {recommendation.reason}."))
     best = recommendation.best
     numbers = (
         f"{speed_text(best.mb_per_s)} MB/s for {usd_text(best.usd_per_gb)} USD "
