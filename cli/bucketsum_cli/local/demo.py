@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import time
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bucketsum.sweep.records import RunStatus
@@ -37,39 +36,22 @@ _Compared: TypeAlias = "tuple[LocalFile, Row | None, bool]"
 """A file, its row, and whether it has the SHA-1 that `sha1sum` computes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Numbers of files that were compared, and that are equal."""
-
-    files: int
-    equal: int
-
-    @property
-    def all_equal(self) -> bool:
-        """Whether all files are equal."""
-        return self.equal == self.files
-
-    def say(self) -> None:
-        """Show the counts in one line."""
-        style = "bold green" if self.all_equal else "bold red"
-        output.say(f"{self.equal} of {self.files} equal sha1sum", style)
-
-
-def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> Comparison:
-    """Put the files, wait for their rows and compare."""
+def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> tuple[int, int]:
+    """Put the files, wait for their rows and compare; returns the numbers of all and of equal."""
     folder = project.home / "files" / "demo"
     with output.notes().status("gathering files ..."):
         gather(folder)
     started = time.monotonic()
     files = _compare(stack, files_under([folder]).files)
     seconds = time.monotonic() - started
-    comparison = Comparison(len(files), sum(is_equal for _, _, is_equal in files))
+    equal = sum(is_equal for _, _, is_equal in files)
     if as_json:
-        counts = {"file_count": comparison.files, "equal_count": comparison.equal}
-        output.print_json({**counts, "seconds": round(seconds, 1)})
+        output.print_json(
+            {"file_count": len(files), "equal_count": equal, "seconds": round(seconds, 1)}
+        )
     else:
         _print(files, seconds)
-    return comparison
+    return len(files), equal
 
 
 def _compare(stack: Stack, files: list[LocalFile]) -> list[_Compared]:

@@ -19,6 +19,7 @@ import os
 import re
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import parse_qs, quote
@@ -28,7 +29,8 @@ from zipfile import ZipFile
 from bucketsum_cli.local.extraction import Extraction
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
 
     from hypercorn.config import Config
     from hypercorn.typing import (
@@ -38,6 +40,10 @@ if TYPE_CHECKING:
         ASGISendEvent,
         Scope,
     )
+
+    _Changed: TypeAlias = tuple[bytes | memoryview, Sequence[tuple[bytes, bytes]]]
+    """The new body, and additional headers if it is a part of the old one."""
+    _Change: TypeAlias = Callable[[bytes], _Changed]
 
 OK: Final = 200
 PARTIAL_CONTENT: Final = 206
@@ -105,9 +111,20 @@ async def _disconnection(receive: ASGIReceiveCallable) -> None:
 
 def with_encoded_keys(app: ASGIFramework) -> ASGIFramework:
     """Wrap *app*: ListObjectVersions URL-encodes keys if the request asks for it."""
+    return _rewritten(app, _encoding_of)
+
+
+def with_ranges_of_versions(app: ASGIFramework) -> ASGIFramework:
+    """Wrap *app*: a GET of a range of a version answers with these bytes alone, as S3 does."""
+    return _rewritten(app, _cut_of)
+
+
+def _rewritten(app: ASGIFramework, change_for: Callable[[Scope], _Change | None]) -> ASGIFramework:
+    """Wrap *app*: the successful responses to some requests are changed."""
 
     async def serve(scope: Scope, receive: ASGIReceiveCallable, send: Any) -> None:  # noqa: ANN401 - plain dictionaries
-        if not _wants_encoded_versions(scope):
+        change = change_for(scope)
+        if change is None:
             await app(scope, receive, send)
             return
         start: Any = None
@@ -118,74 +135,47 @@ def with_encoded_keys(app: ASGIFramework) -> ASGIFramework:
             if message["type"] == "http.response.start":
                 start = message
                 return
-            body += message["body"]
-            if not message.get("more_body", False):
-                content = encoded_listing(body) if start["status"] == OK else body
-                headers = [(n, v) for n, v in start["headers"] if n.lower() != b"content-length"]
-                headers.append((b"content-length", str(len(content)).encode()))
-                await send({**start, "headers": headers})
-                await send({**message, "body": content})
+            body = body + message["body"] if body else message["body"]  # no copy of gigabytes
+            if message.get("more_body", False):
+                return
+            content, headers = change(body) if start["status"] == OK else (body, ())
+            kept = [(n, v) for n, v in start["headers"] if n.lower() != b"content-length"]
+            length = (b"content-length", str(len(content)).encode())
+            status = PARTIAL_CONTENT if headers else start["status"]
+            await send({**start, "status": status, "headers": [*kept, length, *headers]})
+            await send({**message, "body": content})
 
         await app(scope, receive, collect)
 
     return serve
 
 
-def _wants_encoded_versions(scope: Scope) -> bool:
+def _encoding_of(scope: Scope) -> _Change | None:
     if scope["type"] != "http":
-        return False
+        return None
     query = parse_qs(scope["query_string"].decode(), keep_blank_values=True)
-    return "versions" in query and query.get("encoding-type") == ["url"]
+    is_wanted = "versions" in query and query.get("encoding-type") == ["url"]
+    return (lambda xml: (encoded_listing(xml), ())) if is_wanted else None
 
 
-def with_ranges_of_versions(app: ASGIFramework) -> ASGIFramework:
-    """Wrap *app*: a GET of a range of a version answers with these bytes alone, as S3 does."""
-
-    async def serve(scope: Scope, receive: ASGIReceiveCallable, send: Any) -> None:  # noqa: ANN401 - plain dictionaries
-        requested = _range_of_version(scope)
-        if requested is None:
-            await app(scope, receive, send)
-            return
-        start: Any = None
-
-        async def cut(message: Any) -> None:  # noqa: ANN401 - two types of ASGI events
-            nonlocal start
-            if message["type"] == "http.response.start":
-                start = message
-            elif start["status"] == OK and int(requested[1]) < len(message["body"]):
-                head, body = range_response(start["headers"], message["body"], requested)
-                await send({**start, "status": PARTIAL_CONTENT, "headers": head})
-                await send({**message, "body": body})
-            else:
-                await send(start)
-                await send(message)
-
-        await app(scope, receive, cut)
-
-    return serve
-
-
-def _range_of_version(scope: Scope) -> re.Match[bytes] | None:
+def _cut_of(scope: Scope) -> _Change | None:
     if scope["type"] != "http" or scope["method"] != "GET":
         return None
     if b"versionId=" not in scope["query_string"]:
         return None
-    return next((_RANGE.fullmatch(v) for n, v in scope["headers"] if n.lower() == b"range"), None)
+    ranges = (_RANGE.fullmatch(v) for n, v in scope["headers"] if n.lower() == b"range")
+    requested = next(ranges, None)
+    return partial(_cut, requested) if requested else None
 
 
-def range_response(
-    headers: Sequence[tuple[bytes, bytes]], body: bytes, requested: re.Match[bytes]
-) -> tuple[list[tuple[bytes, bytes]], bytes | memoryview]:
-    """The headers and the body of the response with the *requested* range of *body*."""
+def _cut(requested: re.Match[bytes], body: bytes) -> _Changed:
+    """The *requested* range of *body*; all of it if the range begins behind its end."""
     first, last = int(requested[1]), min(int(requested[2] or len(body)), len(body) - 1)
+    if first >= len(body):
+        return body, ()
     cut = memoryview(body)[first : last + 1]  # no second copy of gigabytes
-    kept = [(name, value) for name, value in headers if name.lower() != b"content-length"]
-    content_range = f"bytes {first}-{last}/{len(body)}".encode()
-    return [
-        *kept,
-        (b"content-length", str(len(cut)).encode()),
-        (b"content-range", content_range),
-    ], cut if len(cut) > PIECE_BYTES else bytes(cut)
+    content_range = (b"content-range", f"bytes {first}-{last}/{len(body)}".encode())
+    return cut if len(cut) > PIECE_BYTES else bytes(cut), (content_range,)
 
 
 def encoded_listing(xml: bytes) -> bytes:

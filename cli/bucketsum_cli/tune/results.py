@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.failure_causes import plain_cause
-from bucketsum.measure import mb_per_s
 from bucketsum.sweep.recommend import Recommendation
 from bucketsum.sweep.records import RunLabel
 from bucketsum.sweep.samples import SampleFailure, SampleStatus
@@ -195,11 +194,6 @@ def chunk_remark(setting: Setting) -> str:
 def statistic_of(cell: CellRow | None, name: str) -> float | None:
     """A statistic of *cell*; None if it has none."""
     return getattr(cell.stats, name) if cell and cell.stats else None
-
-
-def speed_at(cell: CellRow, seconds: float | None) -> float | None:
-    """MB/s of an invocation of *cell* that takes *seconds*."""
-    return None if seconds is None else mb_per_s(cell.object_bytes, seconds)
 
 
 def warm_seconds(samples: Iterable[Sample]) -> list[float]:

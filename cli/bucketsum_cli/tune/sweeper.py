@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
@@ -16,6 +17,7 @@ from bucketsum_cli.executions import Execution, execution_at
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
     from mypy_boto3_stepfunctions import SFNClient
 
     from bucketsum.sweep.prices import Prices
@@ -53,16 +55,18 @@ class Sweeper:
         """The stack's Region."""
         return self._stack.connection.region
 
+    @cached_property
+    def _prober(self) -> FunctionConfigurationResponseTypeDef:
+        return self._stack.function_configuration(self._stack.outputs[_PROBER])
+
     def prices(self) -> Prices:
         """Lambda's prices for the prober's Region and CPU architecture."""
-        configuration = self._stack.function_configuration(self._stack.outputs[_PROBER])
-        [architecture] = configuration.get("Architectures", ["x86_64"])
+        [architecture] = self._prober.get("Architectures", ["x86_64"])
         return self.measurements.prices(self.region, architecture)
 
     def storage_mb(self) -> int:
         """The prober's /tmp in MiB."""
-        configuration = self._stack.function_configuration(self._stack.outputs[_PROBER])
-        return configuration.get("EphemeralStorage", {}).get("Size", FREE_STORAGE_MB)
+        return self._prober.get("EphemeralStorage", {}).get("Size", FREE_STORAGE_MB)
 
     def key_sizes(self, keys: Iterable[str], workload: Workload) -> list[int]:
         """Sizes of the objects *keys* in the bucket for sweeps, as *workload* counts them.

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.measure import mb_per_s
 from bucketsum.sweep.samples import SampleStatus
 from bucketsum_cli.tune.formatting import (
     MISSING,
@@ -15,7 +16,7 @@ from bucketsum_cli.tune.formatting import (
     usd_text,
     used_text,
 )
-from bucketsum_cli.tune.results import speed_at, statistic_of
+from bucketsum_cli.tune.results import statistic_of
 from bucketsum_cli.tune.workloads import view_of
 from bucketsum_cli.tune.workloads.view import TableColumn
 
@@ -102,7 +103,8 @@ def has_failed(cell: CellRow) -> bool:
 
 
 def _average_text(cell: CellRow) -> str:
-    return speed_text(speed_at(cell, statistic_of(cell, "mean_seconds")))
+    seconds = statistic_of(cell, "mean_seconds")
+    return speed_text(None if seconds is None else mb_per_s(cell.object_bytes, seconds))
 
 
 def _runs_text(samples: Sequence[Sample]) -> str:

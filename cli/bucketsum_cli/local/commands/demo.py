@@ -9,7 +9,7 @@ from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.local.demo import demonstrate_sweep, run_demo
 from bucketsum_cli.local.deploy import bring_up, locked, stop
 from bucketsum_cli.options import json_option
-from bucketsum_cli.output import note
+from bucketsum_cli.output import note, say
 
 _HOME = "demo"
 
@@ -37,16 +37,17 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
             raise CannotDoError(f"an earlier demonstration's stack still runs; {_use(project)}")
         stack = bring_up(project, {})
         try:
-            comparison = run_demo(project, stack, as_json=as_json)
+            files, equal = run_demo(project, stack, as_json=as_json)
             measured = not sweep or demonstrate_sweep(project, stack, as_json=as_json)
             if not as_json:
-                comparison.say()  # last, after the sweep's output
+                style = "bold green" if equal == files else "bold red"
+                say(f"{equal} of {files} equal sha1sum", style)  # last, after the sweep's output
         finally:
             if keep:
                 note(f"The demonstration's stack stays up; {_use(project)}")
             else:
                 stop(project)
-    if not (comparison.all_equal and measured):
+    if not (equal == files and measured):
         raise SystemExit(ANSWER_IS_NO)
 
 

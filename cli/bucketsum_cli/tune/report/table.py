@@ -9,7 +9,7 @@ from bucketsum_cli.tune.results import failures_of
 from bucketsum_cli.tune.table import RUNS, columns_of, groups_of, has_failed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
     from xml.etree import ElementTree as ET
 
     from bucketsum.sweep.records import CellRow
@@ -54,11 +54,12 @@ def _row(results: Results, cell: CellRow, columns: Sequence[TableColumn]) -> ET.
 def failures_table(results: Results) -> tuple[ET.Element, ...]:
     """The failed samples and their causes; nothing if no sample failed."""
     rows = [
-        _cells(
-            results.labels.short(cell.setting),
-            results.object_text(cell, results.size_texts),
-            f"run {sample.repetition}, invocation {sample.invocation}",
-            str(sample.failure or ""),
+        element(
+            "tr",
+            element("th", results.labels.short(cell.setting), scope="row"),
+            element("td", results.object_text(cell, results.size_texts)),
+            element("td", f"run {sample.repetition}, invocation {sample.invocation}"),
+            element("td", str(sample.failure or "")),
         )
         for cell in results.cells
         for sample in failures_of(results.samples.get(cell.cell_id, ()))
@@ -71,11 +72,6 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
     head = element("thead", element("tr", *titles))
     table = element("table", head, element("tbody", *rows), class_="failures")
     return element("h2", "Failures"), _scrolling("Failed samples", table)
-
-
-def _cells(first: str, *texts: str) -> ET.Element:
-    others: Iterable[ET.Element] = (element("td", text) for text in texts)
-    return element("tr", element("th", first, scope="row"), *others)
 
 
 def _scrolling(name: str, table: ET.Element) -> ET.Element:
