@@ -102,13 +102,13 @@ class LocalAws:
         )
 
 
-def project_folder(start: Path | None = None) -> Path:
-    """Return the nearest folder, from *start* (the current one) upwards, that is a clone.
+def project_folder() -> Path:
+    """Return the nearest folder, from the current one upwards, that is a clone.
 
     Raises:
         CannotDoError: There is none.
     """
-    here = (start or Path.cwd()).resolve()
+    here = Path.cwd().resolve()
     for folder in (here, *here.parents):
         if _is_clone(folder):
             return folder

@@ -12,9 +12,9 @@ from typing import Final
 _MIB: Final = 1024 * 1024
 
 
-def cpu_model(cpuinfo: Path = Path("/proc/cpuinfo")) -> str:
+def cpu_model() -> str:
     """The CPU's name, or its architecture if the system has no name."""
-    lines = cpuinfo.read_text().splitlines() if cpuinfo.exists() else []
+    lines = _lines(Path("/proc/cpuinfo"))
     names = [line.partition(":")[2].strip() for line in lines if line.startswith("model name")]
     return names[0] if names else platform.machine()
 
@@ -34,18 +34,23 @@ def free_mb() -> int:
     return shutil.disk_usage(tempfile.gettempdir()).free // _MIB
 
 
-def temporary_disk(
-    mounts: Path = Path("/proc/self/mounts"), devices: Path = Path("/sys/dev/block")
-) -> str:
+def temporary_disk() -> str:
     """File system, device and model of the disk of temporary files, as far as they are known."""
     folder = Path(tempfile.gettempdir()).resolve()
     number = folder.stat().st_dev
-    lines = mounts.read_text().splitlines() if mounts.exists() else []
+    lines = _lines(Path("/proc/self/mounts"))
     mounted = [line.split()[:3] for line in lines if _is_on(line.split()[1], number)]
     device, kind = (mounted[-1][0], mounted[-1][2]) if mounted else ("unknown disk", "")
     return " ".join(
-        filter(None, [kind, device, _model(devices / f"{os.major(number)}:{os.minor(number)}")])
+        filter(
+            None,
+            [kind, device, _model(Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}"))],
+        )
     )
+
+
+def _lines(file: Path) -> list[str]:
+    return file.read_text().splitlines() if file.exists() else []
 
 
 def _is_on(mount: str, number: int) -> bool:

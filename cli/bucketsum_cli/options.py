@@ -132,9 +132,7 @@ def stack_options(
         help="AWS profile; by default the one that the AWS CLI uses.",
     )
     @click.option(
-        "--local",
-        is_flag=True,
-        help="Use the local emulator; see `bucketsum local --help`.",
+        "--local", is_flag=True, help="Use the local emulator; see `bucketsum local --help`."
     )
     @wraps(command)
     def with_target(

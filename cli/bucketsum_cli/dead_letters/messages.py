@@ -98,11 +98,7 @@ def document_of(message: DeadLetter) -> dict[str, Any]:
         "receives": message.receives,
         "reason": message.reason,
         "objects": [
-            {
-                "bucket": event.bucket,
-                "key": event.key,
-                "version": event.version_id or NULL_VERSION,
-            }
+            {"bucket": event.bucket, "key": event.key, "version": event.version_id or NULL_VERSION}
             for event in events_of(message)
         ],
         "body": message.body,

@@ -79,11 +79,7 @@ def metric_values(
     pages = (
         stack.client("cloudwatch")
         .get_paginator("get_metric_data")
-        .paginate(
-            MetricDataQueries=list(_queries(metrics, period)),
-            StartTime=start,
-            EndTime=end,
-        )
+        .paginate(MetricDataQueries=list(_queries(metrics, period)), StartTime=start, EndTime=end)
     )
     points: dict[str, list[tuple[datetime, float]]] = {name: [] for name in metrics}
     for page in pages:

@@ -81,10 +81,7 @@ def columns_of(results: Results, *, in_report: bool) -> list[TableColumn]:
             "usd_per_gb", "USD per GB", lambda cell: usd_text(statistic_of(cell, "usd_per_gb"))
         ),
         TableColumn(
-            "remarks",
-            "remarks",
-            lambda cell: "; ".join(_remarks(results, cell)),
-            is_number=False,
+            "remarks", "remarks", lambda cell: "; ".join(_remarks(results, cell)), is_number=False
         ),
     )
     return [column for column in columns if in_report or not column.in_report]

@@ -30,10 +30,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Results
 
 
-_SETTING: Final = (
-    Column("memory", 8, right=True),
-    Column("chunk size", 10, right=True),
-)
+_SETTING: Final = (Column("memory", 8, right=True), Column("chunk size", 10, right=True))
 _STREAMS: Final = Column("streams", 7, right=True)
 _SPEED: Final = (
     Column("object"),

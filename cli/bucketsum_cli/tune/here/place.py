@@ -85,9 +85,5 @@ def _environment(target: Target, region: str | None) -> dict[str, str]:
     if target.local:
         local = emulator.running(emulator.local_project()).environment()
         return {**local, "NO_PROXY": _LOCAL_ADDRESSES, "no_proxy": _LOCAL_ADDRESSES}
-    variables = {
-        "AWS_PROFILE": target.profile,
-        "AWS_REGION": region,
-        "AWS_DEFAULT_REGION": region,
-    }
+    variables = {"AWS_PROFILE": target.profile, "AWS_REGION": region, "AWS_DEFAULT_REGION": region}
     return {name: value for name, value in variables.items() if value}

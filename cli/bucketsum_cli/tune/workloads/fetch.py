@@ -45,43 +45,22 @@ def _transfer_text(cell: CellRow) -> str:
 
 FETCH: Final = WorkloadView(
     (
-        TableColumn(
-            "fetch",
-            "fetching / idle s",
-            _seconds_of("fetch_ms", "fetch_idle_ms"),
-            meaning="Median time in which archives were downloaded to the disk, and the rest of "
-            "the wall time.",
-        ),
-        TableColumn(
-            "work",
-            "working / idle s",
-            _seconds_of("work_ms", "work_idle_ms"),
-            meaning="Median time in which a worker was busy, and the rest of the wall time; "
-            "workers of the schedule stream are idle while they wait for bytes.",
-        ),
-        TableColumn(
-            "model",
-            "D + P / max s",
-            _seconds_of("sum_ms", "max_ms"),
-            in_report=True,
-            meaning="The models of both extremes, with D fetching and P working: one side after "
-            "the other, or only the slower side.",
-        ),
-        TableColumn(
-            "cached",
-            "in page cache",
-            _cached_text,
-            meaning="Share of the data that was in the page cache when the work on its archive "
-            "began; the rest was read from the disk again.",
-        ),
+        TableColumn("fetch", "fetching / idle s", _seconds_of("fetch_ms", "fetch_idle_ms"),
+                    meaning="Median time in which archives were downloaded to the disk, and the "
+                            "rest of the wall time."),
+        TableColumn("work", "working / idle s", _seconds_of("work_ms", "work_idle_ms"),
+                    meaning="Median time in which a worker was busy, and the rest of the wall "
+                            "time; workers of the schedule stream are idle while they wait for "
+                            "bytes."),
+        TableColumn("model", "D + P / max s", _seconds_of("sum_ms", "max_ms"), in_report=True,
+                    meaning="The models of both extremes, with D fetching and P working: one "
+                            "side after the other, or only the slower side."),
+        TableColumn("cached", "in page cache", _cached_text,
+                    meaning="Share of the data that was in the page cache when the work on its "
+                            "archive began; the rest was read from the disk again."),
         TableColumn("disk_peak", "most on disk", _disk_text, in_report=True),
-        TableColumn(
-            "disk_transfer",
-            "disk written / read MB",
-            _transfer_text,
-            in_report=True,
-            meaning="Bytes between the page cache and the disk. An archive that is removed before "
-            "its pages are written is never on the disk itself.",
-        ),
+        TableColumn("disk_transfer", "disk written / read MB", _transfer_text, in_report=True,
+                    meaning="Bytes between the page cache and the disk. An archive that is "
+                            "removed before its pages are written is never on the disk itself."),
     )
-)
+)  # fmt: skip

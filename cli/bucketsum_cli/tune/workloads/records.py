@@ -57,76 +57,36 @@ def _build_text(cell: CellRow) -> str:
 
 RECORDS: Final = WorkloadView(
     (
-        TableColumn(
-            "records_read",
-            "records read",
-            _read_text,
-            meaning="Records that were read and verified. “scaled”: the layout exists for a sample "
-            "of the records; times, requests and prices are those of the sample times reads over "
-            "records read.",
-        ),
-        TableColumn(
-            "total_seconds",
-            "total s",
-            statistic("total_seconds", "{:.3f}"),
-            meaning="Build, index and fetch, at the median of the warm runs.",
-        ),
-        TableColumn(
-            "predicted_seconds",
-            "predicted s",
-            statistic("predicted_seconds", "{:.3f}"),
-            meaning="The same total by arithmetic: latency and bandwidth, measured before each "
-            "run, and CPU time per request.",
-        ),
-        TableColumn(
-            "build_phase",
-            "build s (wall / CPU)",
-            _phase("build"),
-            in_report=True,
-            meaning="To make the block file or the database on /tmp, its download included.",
-        ),
+        TableColumn("records_read", "records read", _read_text,
+                    meaning="Records that were read and verified. “scaled”: the layout exists "
+                            "for a sample of the records; times, requests and prices are those "
+                            "of the sample times reads over records read."),
+        TableColumn("total_seconds", "total s", statistic("total_seconds", "{:.3f}"),
+                    meaning="Build, index and fetch, at the median of the warm runs."),
+        TableColumn("predicted_seconds", "predicted s", statistic("predicted_seconds", "{:.3f}"),
+                    meaning="The same total by arithmetic: latency and bandwidth, measured "
+                            "before each run, and CPU time per request."),
+        TableColumn("build_phase", "build s (wall / CPU)", _phase("build"), in_report=True,
+                    meaning="To make the block file or the database on /tmp, its download "
+                            "included."),
         TableColumn("index_phase", "index s (wall / CPU)", _phase("index"), in_report=True),
         TableColumn("fetch_phase", "fetch s (wall / CPU)", _phase("fetch"), in_report=True),
         TableColumn("records_per_s", "records/s", statistic("records_per_s", "{:,.0f}")),
-        TableColumn(
-            "record_ms",
-            "ms per record",
-            _time_text,
-            meaning="50th, 90th and 99th percentile. “amortised”: the time of the batch over its "
-            "records.",
-        ),
-        TableColumn(
-            "record_requests",
-            "requests",
-            statistic("requests", "{:,.0f}"),
-            meaning="Requests to S3 for all reads, index and download included.",
-        ),
-        TableColumn(
-            "read_factor",
-            "bytes read per byte wanted",
-            statistic("read_factor", "{:,.1f}"),
-            in_report=True,
-        ),
-        TableColumn(
-            "usd_per_million_reads",
-            "USD per million reads",
-            _million_text,
-            meaning="Lambda's time and the requests.",
-        ),
-        TableColumn(
-            "build_price",
-            "USD for the build",
-            _build_text,
-            in_report=True,
-            meaning="The requests that store the whole data set in this layout, and Lambda's time "
-            "if it is built on /tmp.",
-        ),
-        TableColumn(
-            "storage_factor",
-            "storage factor",
-            statistic("storage_factor", "{:.2f}"),
-            in_report=True,
-            meaning="Bytes of the layout, padding and index included, over those of its records.",
-        ),
+        TableColumn("record_ms", "ms per record", _time_text,
+                    meaning="50th, 90th and 99th percentile. “amortised”: the time of the batch "
+                            "over its records."),
+        TableColumn("record_requests", "requests", statistic("requests", "{:,.0f}"),
+                    meaning="Requests to S3 for all reads, index and download included."),
+        TableColumn("read_factor", "bytes read per byte wanted",
+                    statistic("read_factor", "{:,.1f}"), in_report=True),
+        TableColumn("usd_per_million_reads", "USD per million reads", _million_text,
+                    meaning="Lambda's time and the requests."),
+        TableColumn("build_price", "USD for the build", _build_text, in_report=True,
+                    meaning="The requests that store the whole data set in this layout, and "
+                            "Lambda's time if it is built on /tmp."),
+        TableColumn("storage_factor", "storage factor", statistic("storage_factor", "{:.2f}"),
+                    in_report=True,
+                    meaning="Bytes of the layout, padding and index included, over those of its "
+                            "records."),
     )
-)
+)  # fmt: skip
