@@ -40,12 +40,12 @@ def serving(monkeypatch: pytest.MonkeyPatch, run: Run) -> Iterator[Stack]:
         create_stack()
         s3 = boto3.client("s3")
         s3.create_bucket(Bucket=PHOTOS)
-        stack = Target().find()
+        stack = Target(NAME).find()
         notify(stack, INBOX)
         admit(stack, INBOX_ARN, PHOTOS_ARN)
         assert run("attach", PHOTOS, "--prefix", "2026/", "--deploy").status == 0
         permit(stack, INBOX_ARN, PHOTOS_ARN)
-        yield Target().find()
+        yield Target(NAME).find()
 
 
 def notify(stack: Stack, bucket: str) -> None:

@@ -256,7 +256,7 @@ def test_interruption_has_the_shells_own_status(run: Run, monkeypatch: pytest.Mo
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bucketsum_cli.options.find_stack", interrupted)
+    monkeypatch.setattr("bucketsum_cli.options.stack_at", interrupted)
     assert run("ls").status == 130
 
 

@@ -122,7 +122,9 @@ def _attachment(stack: Stack, bucket: str, via: Via, permissions: Permissions) -
         parts = {
             "no notification of created objects": CREATED not in missing,
             lost: not missing or CREATED in missing,
-            "the queue's policy does not allow it": admits(permissions.queue, "s3.amazonaws.com", arn),
+            "the queue's policy does not allow it": admits(
+                permissions.queue, "s3.amazonaws.com", arn
+            ),
         }
     else:
         keys = ("all keys",)

@@ -29,7 +29,7 @@ _UNITS_BYTES: Final = {
 _SIZE: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([a-z]*)", re.IGNORECASE)
 
 _MEANINGS: Final[Mapping[str, str]] = {
-    "mode": "stream (no disk), tmp (archive and members on disk), discard (archive on disk)",
+    "mode": "stream (no disk), tmp (archive and members on disk), discard (only archive on disk)",
     "inflate": "decompression library ({})",
     "schedule": "order of downloads and work ({}); shell not on Lambda",
     "work": "{}",
@@ -138,15 +138,15 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--here", "is_here", is_flag=True,
                          help="Measure on this machine; see docs/tuning.md."),
             click.option("--bucket", metavar="NAME",
-                         help="With --here: bucket to read; if --stack or --local is given, by "
-                              "default the stack's bucket for sweeps."),
+                         help="With --here: bucket to read; with --stack or --local, the default "
+                              "is the stack's SweepBucket."),
             click.option("--usd-per-hour", type=click.FloatRange(min=0, min_open=True), metavar="X",
                          help="With --here: price of this machine per hour; without it, costs are "
                               "unknown."),
             click.option("--confine", type=click.Choice([*Confinement]), metavar="LIMIT",
                          help="With --here: limit on each process: memory (the memory size of the "
-                              "cell; default if control groups are writable), lambda (also "
-                              "Lambda's CPU share), none."),
+                              "cell), lambda (also Lambda's CPU share), none. Default: memory if "
+                              "control groups are writable, otherwise none."),
         )
     ):  # fmt: skip
         command = option(command)

@@ -237,7 +237,7 @@ def test_a_stack_without_sweeps_says_so(
 ) -> None:
     """A stack of an older template must be deployed again; the error says so."""
     outputs = {name: value for name, value in stack.outputs.items() if name != TABLE}
-    monkeypatch.setattr("bucketsum_cli.options.find_stack", lambda *_: _without(stack, outputs))
+    monkeypatch.setattr("bucketsum_cli.options.stack_at", lambda *_: _without(stack, outputs))
     ended = run("tune", "list")
     assert ended.status == 2
     assert f"no output {TABLE}" in ended.err
