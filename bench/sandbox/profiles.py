@@ -58,7 +58,7 @@ class Profile:
     def title(self) -> str:
         """One line of text."""
         peak_mbit_per_s = round(BURST_PEAK_BYTES_PER_S * 8 / 1e6)
-        burst = f"{peak_mbit_per_s:,} Mbit/s for {self.burst_bytes // _MB} MB, then "
+        burst = f"{peak_mbit_per_s:,} Mbit/s for the first {self.burst_bytes // _MB} MB, then "
         size = (
             f"{self.object_bytes // (1000 * _MB)} GB"
             if self.object_bytes % (1000 * _MB) == 0

@@ -20,7 +20,7 @@ from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.objects.rows import version_of
 from bucketsum_cli.options import bucket_options, json_option, paths_argument, prefix_option
 from bucketsum_cli.output import note, print_json, say
-from bucketsum_cli.tables import KEY, SHA1, Cell, Column, print_table
+from bucketsum_cli.tables import KEY, SHA1_WIDTH, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -38,6 +38,8 @@ _STYLES: Final = {
     Result.NOT_RECORDED: "yellow",
 }
 
+_COLUMNS: Final = (KEY, Column("result", 12), Column("SHA-1 of the file", SHA1_WIDTH))
+
 
 @click.command("check")
 @paths_argument
@@ -54,8 +56,9 @@ def check(
     the newest version of its key; the object itself is not read.
 
     Results: equal; differs; waiting (the newest version has no digest yet); failed (the object's
-    message is in the dead-letter queue); unreadable; deleted (recorded, but no longer in the
-    bucket); not recorded (neither in the bucket nor recorded).
+    message is in the dead-letter queue); unreadable (the hashing function could not read the
+    object); deleted (recorded, but no longer in the bucket); not recorded (neither in the bucket
+    nor recorded).
 
     Exits with 0 only if every file is equal to its object, else with 1.
 
@@ -87,7 +90,7 @@ def check(
     else:
         for member in missing:
             note(f"{member} is in the archive, but there is no local file for it")
-        print_table([KEY, Column("result", 12), SHA1], map(_as_cells, comparisons))
+        print_table(_COLUMNS, map(_as_cells, comparisons))
         say(_summary(counts, len(skipped)), "bold green" if all_equal else "bold red")
     note_skipped(skipped)
     if not all_equal:

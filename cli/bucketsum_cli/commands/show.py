@@ -28,7 +28,7 @@ def show(target: Target, key: str, as_json: bool) -> None:
     Shows all versions of KEY, newest first. KEY!/PATH is a member of an archive. The progress of an
     unfinished long object is shown first.
 
-    Exits with 1 if KEY is neither recorded nor being hashed in slices.
+    Exits with 1 if KEY is neither recorded nor an unfinished long object.
 
     Example: bucketsum show photos/cat.jpg
     """
