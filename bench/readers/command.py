@@ -44,10 +44,14 @@ MEASURED: Final = PROJECT / "bench" / "measured"
     "--only",
     multiple=True,
     metavar="TEXT",
-    help="Only readers whose name contains TEXT, and the baseline; may be repeated.",
+    help="Only the baseline and readers whose name contains TEXT; may be repeated.",
 )
 @options.runs(3)
-@click.option("--quick", is_flag=True, help="One run with an object of 20 MB, as a check.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="One run with an object of 20 MB, to check that the benchmark works.",
+)
 @options.write_docs("bench/measured", "README.md")
 def readers(
     names: tuple[str, ...], only: tuple[str, ...], runs: int, *, quick: bool, write_docs: bool

@@ -46,13 +46,17 @@ NAMES: Final = (*(experiment.name for experiment in EXPERIMENTS), *LANGUAGES)
     help=f"Only experiments whose name contains TEXT; may be repeated. Names: {', '.join(NAMES)}.",
 )
 @options.runs(3)
-@click.option("--quick", is_flag=True, help="One run with small data sets, as a check.")
+@click.option(
+    "--quick",
+    is_flag=True,
+    help="One run with small data sets, to check that the benchmark works.",
+)
 @options.as_json
 @options.write_docs(str(MEASURED), str(DOCUMENT))
 def workloads(
     only: tuple[str, ...], runs: int, *, quick: bool, as_json: bool, write_docs: bool
 ) -> None:
-    """Measure the workloads of sweeps in the benchmark sandbox.
+    """Measure the sweep workloads in the benchmark sandbox.
 
     The measuring code is the same as on Lambda. Some experiments compare the same work in other
     languages. Exits with 1 if a result was wrong, and with 2 if the sandbox cannot be created.

@@ -23,7 +23,8 @@ DOCUMENT: Final = Path(__file__).parents[2] / "bench" / "measured" / "planted_bu
 @click.option(
     "--planted-bugs",
     is_flag=True,
-    help="Instead, plant each bug of a list in the code, and run schedules until it is found.",
+    help="Instead, plant known bugs in the code, one at a time, and run up to "
+    f"{SCHEDULES_MAX:,} schedules to find each.",
 )
 @click.option(
     "--write-docs",
