@@ -5,14 +5,15 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.settings import SETTINGS
 
 from bucketsum.deadline import STOP_BEFORE_END_SECONDS, Deadline
-from bucketsum.digest_rows import ReadSetup, Row, RowKey, Status, Timing, comparable_sequencer
-from bucketsum.digests_table import DigestsTable, WriteResult
+from bucketsum.digest_rows import ReadSetup, Row, Status, Timing, comparable_sequencer
+from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import (
     BucketsumError,
     NotHashed,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from bucketsum.archives.values import Mode
 
-CHUNKS: Final = (b"one ", b"two ", b"three")
+CHUNKS: Final = (b"one " * 10_000, b"two " * 10_000, b"three" * 10_000)
 CONTENT: Final = b"".join(CHUNKS)
 HASHING: Final = replace(
     SETTINGS, extra_algorithms=("md5",), read_policy=ReadPolicy(1, 65_536, 512)
@@ -83,29 +84,19 @@ class FakeSource:
             self.closed += 1
 
 
-class FakeLedger(DigestsTable):
-    """Keeps rows in a dict, by the rules of `DigestsTable.record`."""
+class FakeTable(DigestsTable):
+    """The digests table with *rows* of one key, in memory."""
 
     def __init__(self, *rows: Row) -> None:
-        self.rows = {RowKey(row.bucket, row.key, row.entry): row for row in rows}
+        dynamodb: Any = FakeDynamoDb()
+        super().__init__(dynamodb, "digests")
+        for row in rows:
+            self.record(row)
 
-    def record(self, row: Row) -> WriteResult:
-        """See `DigestsTable.record`."""
-        place = RowKey(row.bucket, row.key, row.entry)
-        held = self.row_at(place)
-        mine = comparable_sequencer(row.sequencer)
-        if held and comparable_sequencer(held.sequencer) > mine:
-            return WriteResult.STALE
-        same = held is not None and comparable_sequencer(held.sequencer) == mine
-        if held and same and held.status is Status.HASHED:
-            return WriteResult.DUPLICATE
-        self.rows[place] = row
-        return WriteResult.WRITTEN
-
-    def row_at(self, place: RowKey) -> Row | None:
-        """See `DigestsTable.row_at`; like it, with the sequencer padded."""
-        row = self.rows.get(place)
-        return row and replace(row, sequencer=comparable_sequencer(row.sequencer))
+    @property
+    def rows(self) -> list[Row]:
+        """All rows."""
+        return self.versions_of("inbox", "a")
 
 
 def row_with(sequencer: str, status: Status = Status.HASHED) -> Row:
@@ -123,11 +114,11 @@ def row_with(sequencer: str, status: Status = Status.HASHED) -> Row:
 
 
 def hasher(
-    source: FakeSource, ledger: FakeLedger, clock: Callable[[], float] | None = None
+    source: FakeSource, table: FakeTable, clock: Callable[[], float] | None = None
 ) -> ObjectHasher:
     """A hasher whose clock gains half a second each time it is asked."""
     ticks = iter(range(1000))
-    return ObjectHasher(source, ledger, HASHING, clock or (lambda: next(ticks) / 2))
+    return ObjectHasher(source, table, HASHING, clock or (lambda: next(ticks) / 2))
 
 
 PLENTY: Final = Deadline(lambda: 900.0)
@@ -135,14 +126,15 @@ PLENTY: Final = Deadline(lambda: 900.0)
 
 def test_a_hashed_row_tells_everything() -> None:
     """The row holds digests, size, times, speed and the settings that it was read with."""
-    ledger = FakeLedger()
-    report = hasher(FakeSource(), ledger).hash(replace(SMALL, version_id="v1"), PLENTY)
-    [(place, row)] = ledger.rows.items()
-    assert place == RowKey("inbox", "a", "v1")
+    table = FakeTable()
+    report = hasher(FakeSource(), table).hash(replace(SMALL, version_id="v1"), PLENTY)
+    [row] = table.rows
+    assert row.entry == "v1"
     assert (report.outcome, report.sha1) == (Outcome.HASHED, hashlib.sha1(CONTENT).hexdigest())
     assert (row.status, row.sha1, row.size_bytes) == (Status.HASHED, report.sha1, len(CONTENT))
     assert row.digests == {"md5": hashlib.md5(CONTENT).hexdigest()}
-    assert (row.etag, row.sequencer, row.arrived_at) == ("its-etag", "00AB", SMALL.event_time)
+    assert (row.etag, row.arrived_at) == ("its-etag", SMALL.event_time)
+    assert row.sequencer == comparable_sequencer("00AB")
     assert row.timing == Timing(500.0, len(CONTENT) / 1_000_000 / 0.5)
     assert row.setup == ReadSetup(chunk_bytes=65_536, streams=1, memory_mb=512)
     assert datetime.fromisoformat(row.recorded_at).utcoffset() == timedelta(0)
@@ -158,10 +150,10 @@ def test_what_is_not_there_leaves_no_row(
 ) -> None:
     """Gone and superseded are outcomes with a reason, at the beginning and in the middle."""
     source = FakeSource(break_off=refusal) if midway else FakeSource(refusal=refusal)
-    ledger = FakeLedger()
-    report = hasher(source, ledger).hash(SMALL, PLENTY)
+    table = FakeTable()
+    report = hasher(source, table).hash(SMALL, PLENTY)
     assert (report.outcome, report.reason, report.sha1) == (outcome, str(refusal), None)
-    assert ledger.rows == {}
+    assert table.rows == []
 
 
 @pytest.mark.parametrize("midway", [False, True])
@@ -169,9 +161,9 @@ def test_what_cannot_be_read_leaves_its_reason(*, midway: bool) -> None:
     """Unreadable is an outcome with a row: no digest, the event's size, and the reason."""
     refusal = ObjectUnreadable("restore it")
     source = FakeSource(break_off=refusal) if midway else FakeSource(refusal=refusal)
-    ledger = FakeLedger()
-    report = hasher(source, ledger).hash(SMALL, PLENTY)
-    [row] = ledger.rows.values()
+    table = FakeTable()
+    report = hasher(source, table).hash(SMALL, PLENTY)
+    [row] = table.rows
     assert (report.outcome, report.reason) == (Outcome.UNREADABLE, "restore it")
     assert (row.status, row.reason, row.sha1) == (Status.UNREADABLE, "restore it", None)
     assert (row.size_bytes, row.etag, row.timing) == (len(CONTENT), "an-etag", None)
@@ -189,11 +181,11 @@ def test_what_cannot_be_read_leaves_its_reason(*, midway: bool) -> None:
 )
 def test_an_unreadable_row_never_replaces_what_is_known(held: Row, outcome: Outcome) -> None:
     """A digest of this event, and whatever a newer one left, outlive that it is unreadable now."""
-    ledger = FakeLedger(held)
+    table = FakeTable(held)
     source = FakeSource(refusal=ObjectUnreadable("restore it"))
-    assert hasher(source, ledger).hash(SMALL, PLENTY).outcome is outcome
-    [row] = ledger.rows.values()
-    assert (row is held) == (outcome is not Outcome.UNREADABLE)
+    assert hasher(source, table).hash(SMALL, PLENTY).outcome is outcome
+    [row] = table.rows
+    assert (row.recorded_at == held.recorded_at) == (outcome is not Outcome.UNREADABLE)
 
 
 @pytest.mark.parametrize(
@@ -210,10 +202,10 @@ def test_an_unreadable_row_never_replaces_what_is_known(held: Row, outcome: Outc
 @pytest.mark.parametrize("arrival", [SMALL, BIG], ids=["small", "big"])
 def test_the_sequencer_decides(arrival: ObjectCreated, held: Row, outcome: Outcome) -> None:
     """A look-up before reading and the condition when writing come to the same outcome."""
-    ledger = FakeLedger(held)
-    assert hasher(FakeSource(), ledger).hash(arrival, PLENTY).outcome is outcome
-    [row] = ledger.rows.values()
-    assert (row is held) == (outcome is not Outcome.HASHED)
+    table = FakeTable(held)
+    assert hasher(FakeSource(), table).hash(arrival, PLENTY).outcome is outcome
+    [row] = table.rows
+    assert (row.recorded_at == held.recorded_at) == (outcome is not Outcome.HASHED)
 
 
 @pytest.mark.parametrize(
@@ -223,23 +215,23 @@ def test_only_large_objects_are_looked_up_first(size_bytes: int, reads: int) -> 
     """From 16 MiB on what is recorded is not read again; below, reading is as cheap as asking."""
     source = FakeSource()
     arrival = replace(SMALL, size_bytes=size_bytes)
-    report = hasher(source, FakeLedger(row_with("00AB"))).hash(arrival, PLENTY)
+    report = hasher(source, FakeTable(row_with("00AB"))).hash(arrival, PLENTY)
     assert (report.outcome, len(source.opened)) == (Outcome.UNCHANGED, reads)
 
 
 def test_an_unknown_large_object_is_read() -> None:
     """Where the look-up finds nothing, the object is hashed."""
-    assert hasher(FakeSource(), FakeLedger()).hash(BIG, PLENTY).outcome is Outcome.HASHED
+    assert hasher(FakeSource(), FakeTable()).hash(BIG, PLENTY).outcome is Outcome.HASHED
 
 
 def test_time_that_runs_out_stops_the_reading() -> None:
     """The error says how much was read, nothing is recorded, and the stream is closed."""
-    source, table = FakeSource(), FakeLedger()
+    source, table = FakeSource(), FakeTable()
     seconds = iter([900.0] * 5 + [STOP_BEFORE_END_SECONDS - 0.001])
     with pytest.raises(OutOfTime) as caught:  # kept, as Powertools keeps it
         hasher(source, table).hash(SMALL, Deadline(lambda: next(seconds)))
-    assert (source.closed, table.rows) == (1, {})
-    assert str(caught.value).startswith("4 of 13 bytes were read")
+    assert (source.closed, table.rows) == (1, [])
+    assert str(caught.value).startswith("40000 of 130000 bytes were read")
 
 
 def test_no_object_is_begun_without_time_for_it() -> None:
@@ -247,16 +239,16 @@ def test_no_object_is_begun_without_time_for_it() -> None:
     source = FakeSource()
     too_late = Deadline(lambda: STOP_BEFORE_END_SECONDS - 0.001)
     with pytest.raises(OutOfTime, match="before this object's turn"):
-        hasher(source, FakeLedger()).hash(SMALL, too_late)
+        hasher(source, FakeTable()).hash(SMALL, too_late)
     assert source.opened == []
 
 
 def test_what_goes_back_leaves_no_row() -> None:
     """An error that time can heal passes through, and nothing is recorded of it."""
-    source, ledger = FakeSource(break_off=SourceInterrupted("broke")), FakeLedger()
+    source, table = FakeSource(break_off=SourceInterrupted("broke")), FakeTable()
     with pytest.raises(Retryable, match="broke"):
-        hasher(source, ledger).hash(SMALL, PLENTY)
-    assert (source.closed, ledger.rows) == (1, {})
+        hasher(source, table).hash(SMALL, PLENTY)
+    assert (source.closed, table.rows) == (1, [])
 
 
 @dataclass(slots=True)
@@ -283,7 +275,7 @@ WITH_LONG_OBJECTS: Final = replace(HASHING, long_objects_queue_url="long-objects
 def test_a_long_object_is_handed_over_unread() -> None:
     """An object that a slow reader might not finish is not begun."""
     source, long_objects = FakeSource(), FakeLongObjects()
-    hasher = ObjectHasher(source, FakeLedger(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
+    hasher = ObjectHasher(source, FakeTable(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
     assert hasher.hash(LONG, PLENTY).outcome is Outcome.LONG
     assert long_objects.begun == [(LONG, "an-etag", None)]
     assert source.opened == []
@@ -292,8 +284,8 @@ def test_a_long_object_is_handed_over_unread() -> None:
 def test_a_recorded_long_object_is_not_handed_over_again() -> None:
     """A duplicate of its event that comes after its last slice changes nothing."""
     long_objects = FakeLongObjects()
-    ledger = FakeLedger(row_with("00AB"))
-    hasher = ObjectHasher(FakeSource(), ledger, WITH_LONG_OBJECTS, hand_over=long_objects.begin)
+    table = FakeTable(row_with("00AB"))
+    hasher = ObjectHasher(FakeSource(), table, WITH_LONG_OBJECTS, hand_over=long_objects.begin)
     assert hasher.hash(LONG, PLENTY).outcome is Outcome.UNCHANGED
     assert long_objects.begun == []
 
@@ -302,7 +294,7 @@ def test_an_object_whose_time_runs_out_is_handed_over() -> None:
     """It was expected to be read in time, and was not."""
     long_objects = FakeLongObjects()
     source = FakeSource(break_off=OutOfTime("13 of 14 bytes were read"))
-    hasher = ObjectHasher(source, FakeLedger(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
+    hasher = ObjectHasher(source, FakeTable(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
     result = hasher.hash(SMALL, PLENTY)
     assert (result.outcome, result.reason) == (Outcome.LONG, "13 of 14 bytes were read")
     assert source.closed == 1
@@ -313,7 +305,7 @@ def test_without_an_entity_tag_nothing_is_handed_over() -> None:
     """Slices of it could be of different objects."""
     long_objects = FakeLongObjects()
     source = FakeSource(break_off=OutOfTime("some bytes were read"))
-    hasher = ObjectHasher(source, FakeLedger(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
+    hasher = ObjectHasher(source, FakeTable(), WITH_LONG_OBJECTS, hand_over=long_objects.begin)
     with pytest.raises(OutOfTime):
         hasher.hash(replace(LONG, etag=None), PLENTY)
     assert long_objects.begun == []

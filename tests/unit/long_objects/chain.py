@@ -212,6 +212,12 @@ class Chain:
         client: Any = self.dynamodb
         return DigestsTable(client, "digests").row_at(row_key_of(created))
 
+    def recorded(self, created: ObjectCreated) -> Row:
+        """The row of *created*, which must be there."""
+        row = self.row(created)
+        assert row is not None
+        return row
+
     def in_progress(self) -> list[Progress]:
         """All progress items."""
         client: Any = self.dynamodb

@@ -78,8 +78,7 @@ def test_no_byte_is_skipped_or_repeated(
     chain.arrive(created)  # S3 delivers its event twice
     chain.run(luck)
 
-    row = chain.row(created)
-    assert row is not None
+    row = chain.recorded(created)
     digest = digest_of([content], algorithms)
     assert (row.status, row.sha1, row.digests) == (Status.HASHED, digest.sha1, digest.extra)
     assert row.size_bytes == size
@@ -100,8 +99,7 @@ def test_an_overwritten_object_gives_way(size: int, new_size: int, before: int, 
     chain.arrive(newer)
     chain.run(luck)
 
-    row = chain.row(newer)
-    assert row is not None
+    row = chain.recorded(newer)
     assert (row.sha1, row.etag) == (sha1_of(CONTENT[-new_size:]), newer.etag)
     assert chain.in_progress() == []
 
@@ -214,17 +212,14 @@ def test_what_cannot_be_read_is_recorded_and_continues_later(
         else:
             refuse(chain, "open", _raising(error))
         chain.run()
-    row = chain.row(created)
-    assert row is not None
+    row = chain.recorded(created)
     assert (row.status, row.reason) == (Status.UNREADABLE, str(error))
     [progress] = chain.in_progress()
     assert (progress.status, progress.offset) == (ChainStatus.STOPPED, 1024)
 
     chain.arrive(created)
     chain.run()
-    row = chain.row(created)
-    assert row is not None
-    assert row.sha1 == sha1_of(CONTENT)
+    assert chain.recorded(created).sha1 == sha1_of(CONTENT)
     assert [offset for offset, _ in chain.reads].count(0) == 1
 
 
@@ -253,9 +248,7 @@ def test_a_stopped_chain_ends_and_goes_on_where_it_was() -> None:
     [progress] = chain.in_progress()
     assert (progress.status, progress.reason) == (ChainStatus.RUNNING, None)
     chain.run()
-    row = chain.row(created)
-    assert row is not None
-    assert row.sha1 == sha1_of(CONTENT)
+    assert chain.recorded(created).sha1 == sha1_of(CONTENT)
 
 
 def test_a_loop_is_ended() -> None:
@@ -276,9 +269,7 @@ def test_an_older_event_does_not_replace_a_newer_object() -> None:
     with pytest.raises(ObjectSuperseded):
         chain.hand_over.begin(older, older.etag or "", None)
     chain.run()
-    row = chain.row(newer)
-    assert row is not None
-    assert row.sha1 == sha1_of(CONTENT)
+    assert chain.recorded(newer).sha1 == sha1_of(CONTENT)
 
 
 def test_an_event_without_a_place_in_the_order_waits_for_the_other_object() -> None:
@@ -292,9 +283,7 @@ def test_an_event_without_a_place_in_the_order_waits_for_the_other_object() -> N
     chain.run()
     chain.arrive(restored)
     chain.run()
-    row = chain.row(restored)
-    assert row is not None
-    assert row.sha1 == sha1_of(CONTENT)
+    assert chain.recorded(restored).sha1 == sha1_of(CONTENT)
 
 
 @pytest.mark.parametrize(
@@ -319,8 +308,7 @@ def test_a_newer_event_of_the_same_content_orders_the_row() -> None:
     chain.arrive(newer)
     chain.arrive(created)  # the older event once more
     chain.run()
-    row = chain.row(created)
-    assert row is not None
+    row = chain.recorded(created)
     assert (row.sequencer, row.arrived_at) == (comparable_sequencer("0A"), newer.event_time)
 
 
@@ -332,9 +320,7 @@ def test_a_newer_event_during_the_last_slice_orders_the_row() -> None:
     assert not chain.deliver(chain.messages[0])
     chain.on_read = lambda: None
     chain.run()
-    row = chain.row(created)
-    assert row is not None
-    assert row.sequencer == comparable_sequencer("0A")
+    assert chain.recorded(created).sequencer == comparable_sequencer("0A")
     assert not chain.in_progress()
 
 
@@ -360,9 +346,7 @@ def test_the_reason_is_recorded_before_the_chain_stops(monkeypatch: pytest.Monke
     monkeypatch.setattr(chain, "open", _raising(ObjectUnreadable("access denied")))
     monkeypatch.setattr(type(chain.progress_table), "stop", _raising(Killed()))
     assert not chain.deliver(chain.messages.popleft())
-    row = chain.row(created)
-    assert row is not None
-    assert row.reason == "access denied"
+    assert chain.recorded(created).reason == "access denied"
 
 
 def test_an_archive_says_that_its_members_were_not_read() -> None:
@@ -371,8 +355,7 @@ def test_an_archive_says_that_its_members_were_not_read() -> None:
     created = chain.put(CONTENT, key="big.zip")
     chain.hand_over.begin(created, created.etag or "", Mode.STREAM)
     chain.run()
-    row = chain.row(created)
-    assert row is not None
+    row = chain.recorded(created)
     assert row.archive is not None
     assert (row.archive.status, row.archive.reason) == (ArchiveStatus.OUT_OF_TIME, MEMBERS_NOT_READ)
     assert row.sha1 == sha1_of(CONTENT)
@@ -388,9 +371,7 @@ def test_a_listed_object_replaces_only_the_row_that_was_seen() -> None:
     listed = replace(chain.put(CONTENT, sequencer="listed"), sequencer="05")
     chain.hand_over.begin(listed, listed.etag or "", None, seen)
     chain.run()
-    row = chain.row(listed)
-    assert row is not None
-    assert row.sha1 == sha1_of(CONTENT)
+    assert chain.recorded(listed).sha1 == sha1_of(CONTENT)
     chain.hand_over.begin(listed, listed.etag or "", None, seen)  # what was seen is there no more
     chain.run()
     assert chain.reports[-1].outcome is Outcome.UNCHANGED
@@ -406,8 +387,7 @@ def test_the_event_of_a_listed_object_records_its_digest() -> None:
     chain.hand_over.begin(replace(event, sequencer="05"), event.etag or "", None, chain.row(old))
     chain.arrive(event)
     chain.run()
-    row = chain.row(event)
-    assert row is not None
+    row = chain.recorded(event)
     assert (row.sha1, row.sequencer) == (sha1_of(CONTENT), comparable_sequencer("0A"))
 
 
@@ -425,9 +405,7 @@ def test_a_row_that_a_reason_replaced_gets_its_digest(monkeypatch: pytest.Monkey
         patch.setattr(type(chain.progress_table), "stop", _raising(Killed()))
         assert not chain.deliver(body)
     chain.run()
-    row = chain.row(listed)
-    assert row is not None
-    assert row.sha1 == sha1_of(CONTENT)
+    assert chain.recorded(listed).sha1 == sha1_of(CONTENT)
 
 
 def test_progress_expires() -> None:
