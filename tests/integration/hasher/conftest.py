@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from botocore.config import Config
 from moto import mock_aws
 from tests.integration.hasher.hasher_stack import HasherStack
 from tests.integration.hasher.reading import s3_client
@@ -17,6 +18,25 @@ if TYPE_CHECKING:
 
     from moto.core.config import DefaultConfig
     from mypy_boto3_s3 import S3Client
+
+
+@pytest.fixture(scope="session", autouse=True)
+def botocore_does_not_pause() -> Iterator[None]:
+    """Try again at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
+        yield
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[tuple[HostileS3, S3Client]]:
+    """One server for the tests that make many requests.
+
+    Its client tries four times, as the hasher's does: a connection that is reset behind the last
+    byte may be in use again before that is known.
+    """
+    with hostile_s3() as s3, s3_client(s3.endpoint_url, Config()) as client:
+        yield s3, client
 
 
 @pytest.fixture
@@ -36,7 +56,6 @@ def client(hostile: HostileS3) -> Iterator[S3Client]:
 @pytest.fixture
 def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[HasherStack]:
     """The hasher with everything around it in moto, its retries without their pauses."""
-    monkeypatch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
     monkeypatch.setattr(source, "_LONGEST_PAUSE_SECONDS", 0)
     monkeypatch.setenv("AWS_RETRY_MODE", "standard")
     keep_session: DefaultConfig = {"core": {"reset_boto3_session": False}}  # slow to make

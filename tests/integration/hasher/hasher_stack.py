@@ -33,6 +33,16 @@ if TYPE_CHECKING:
 QUEUE_ARN: Final = "arn:aws:sqs:us-east-1:123456789012:ArrivalsQueue"
 
 
+def loaded(function: str) -> ModuleType:
+    """The module of *function*, as in a new execution environment."""
+    spec = importlib.util.find_spec(f"{function}.app")
+    assert spec is not None
+    assert spec.loader is not None
+    app = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(app)
+    return app
+
+
 class HasherStack:
     """Everything around the function, with Lambda's own part played by `deliver`.
 
@@ -111,11 +121,7 @@ class HasherStack:
         }
         for name, value in (deployed | env).items():
             self._patch.setenv(name, value)
-        spec = importlib.util.find_spec("hasher.app")
-        assert spec is not None
-        assert spec.loader is not None
-        self._app = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(self._app)
+        self._app = loaded("hasher")
         return self._app
 
     def _variables(self) -> dict[str, Any]:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from tests.integration.hasher.hasher_stack import HasherStack, loaded
 from tests.integration.hasher.reading import put_at
 from tests.support.events import message_of
 from tests.support.lambda_invocation import Context
@@ -18,7 +18,6 @@ from bucketsum.long_objects.progress import PARTITION
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from tests.integration.hasher.hasher_stack import HasherStack
     from tests.support.s3_server import HostileS3
 
 SIZE: Final = 41_000_000
@@ -33,12 +32,7 @@ def slicer_of(
     """The slicer, which reads *queue_url*; the hasher must be loaded before."""
     monkeypatch.setenv("ARRIVALS_QUEUE_URL", queue_url)
     monkeypatch.setenv("SLICE_BYTES", slice_bytes)
-    spec = importlib.util.find_spec("slicer.app")
-    assert spec is not None
-    assert spec.loader is not None
-    app = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(app)
-    return app
+    return loaded("slicer")
 
 
 def slices(stack: HasherStack, app: ModuleType, queue_url: str) -> int:

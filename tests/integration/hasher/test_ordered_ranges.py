@@ -8,24 +8,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from botocore.config import Config
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
-from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of, s3_client
+from tests.integration.hasher.reading import BODY, PATH, Reader, arrival_of
 from tests.integration.hasher.scripted_plan import REST, ScriptedPlan
 from tests.support.s3_faults import Fault
-from tests.support.s3_server import HostileS3, hostile_s3
 
 from bucketsum.errors import ObjectGone, ObjectSuperseded, ObjectUnreadable, SourceInterrupted
 from bucketsum.s3.curl_connections import HELD_BYTES
 from bucketsum.s3.read_plan import ReadPlan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mypy_boto3_s3 import S3Client
     from tests.support.s3_faults import StoredObject
+    from tests.support.s3_server import HostileS3
 
     from bucketsum.object_events import ObjectCreated
     from bucketsum.s3.source import OpenObject
@@ -49,18 +46,6 @@ PLANS: Final = st.builds(
     part_bytes=st.integers(1000, 20_000),
     script=st.lists(st.integers(1, 6) | st.just(REST), max_size=8).map(tuple),
 )
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[tuple[HostileS3, S3Client]]:
-    """One server for the tests that make many requests; its client tries four times."""
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        hostile_s3() as s3,
-        s3_client(s3.endpoint_url, Config()) as client,
-    ):
-        patch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
-        yield s3, client
 
 
 def opened(client: S3Client, stored: StoredObject, plan: ReadPlan) -> OpenObject:

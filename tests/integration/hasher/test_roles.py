@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 from typing import TYPE_CHECKING, Final
 
 import boto3
 import pytest
+from tests.integration.hasher.hasher_stack import HasherStack, loaded
 from tests.integration.hasher.test_archives import ARCHIVES, zip_of
 from tests.integration.hasher.test_long_objects import SHORT, slicer_of, slices
 from tests.support.events import BUCKET, message_of
@@ -21,10 +21,6 @@ from bucketsum.backfill.table import BackfillsTable
 from bucketsum.long_objects.progress import PARTITION
 
 if TYPE_CHECKING:
-    from types import ModuleType
-
-    from tests.integration.hasher.hasher_stack import HasherStack
-
     from bucketsum.object_events import ObjectCreated
 
 NOT_RECORDED: Final = {
@@ -107,16 +103,6 @@ def test_the_slicer_calls_what_its_role_allows(
     assert recorder.calls <= allowed
     for action in ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"):
         assert recorder.partitions[action] == {PARTITION}
-
-
-def loaded(name: str) -> ModuleType:
-    """The module of a function, as in a new execution environment."""
-    spec = importlib.util.find_spec(f"{name}.app")
-    assert spec is not None
-    assert spec.loader is not None
-    app = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(app)
-    return app
 
 
 @pytest.mark.parametrize("versions", [False, True])

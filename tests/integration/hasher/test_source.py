@@ -19,30 +19,20 @@ from tests.integration.hasher.reading import (
     arrival_of,
     every_reader,
     put_at,
-    s3_client,
 )
 from tests.support.s3_faults import Fault
-from tests.support.s3_server import HostileS3, hostile_s3
 
 from bucketsum.digest import digest_of
 from bucketsum.s3.curl_connections import HELD_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from mypy_boto3_s3 import S3Client
+    from tests.support.s3_server import HostileS3
 
 pytestmark = every_reader
 
 MIB: Final = 1024 * 1024
 SLACK_BYTES: Final = MIB // 2  # the server's own pieces, headers, what boto3 makes on the way
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[tuple[HostileS3, S3Client]]:
-    """One healthy server for the tests that make many requests."""
-    with hostile_s3() as s3, s3_client(s3.endpoint_url) as client:
-        yield s3, client
 
 
 @pytest.mark.parametrize("chunk_bytes", [1, 7, 4096, len(BODY), len(BODY) + 1])

@@ -27,7 +27,6 @@ from bucketsum.errors import (
 from bucketsum.s3.source import MAX_RESUMES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
     from mypy_boto3_s3 import S3Client
@@ -35,22 +34,6 @@ if TYPE_CHECKING:
 pytestmark = one_stream
 
 SMALL: Final = BODY[:64]
-
-
-@pytest.fixture(scope="module")
-def running() -> Iterator[tuple[HostileS3, S3Client]]:
-    """One server for the tests that make many requests.
-
-    Its client tries four times, as the hasher's does: a connection that is reset behind the last
-    byte may be in use again before that is known.
-    """
-    with (
-        pytest.MonkeyPatch.context() as patch,
-        hostile_s3() as s3,
-        s3_client(s3.endpoint_url, Config()) as client,
-    ):
-        patch.setattr("botocore.retries.standard.ExponentialBackoff.delay_amount", lambda *_: 0)
-        yield s3, client
 
 
 @pytest.mark.parametrize("gently", [False, True], ids=["reset", "closed"])
