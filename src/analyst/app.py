@@ -53,15 +53,10 @@ def sum_up(run_id: str, end: ExecutionEnd) -> dict[str, Any]:
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:  # noqa: ARG001 - Lambda passes both
     """Sum a run up, after its last state or after its execution was broken off."""
     if "detail" in event:
-        return _broken_off(event["detail"])
+        run = _MEASUREMENTS.run(run_id_of_detail(event["detail"]))
+        if run is None or run.status is not RunStatus.RUNNING:  # it reached its end
+            return {}
+        return sum_up(run.run_id, ExecutionEnd.broken_off(event["detail"]))
     failure = plain_cause(event["failure"].get("error"), event["failure"].get("cause"))
     leftovers = tuple(event["clean_up"]["left"])
     return sum_up(event["run_id"], ExecutionEnd(failure=failure, leftovers=leftovers))
-
-
-def _broken_off(detail: dict[str, Any]) -> dict[str, Any]:
-    """An execution's status has changed; a run that reached its end is recorded already."""
-    run = _MEASUREMENTS.run(run_id_of_detail(detail))
-    if run is None or run.status is not RunStatus.RUNNING:
-        return {}
-    return sum_up(run.run_id, ExecutionEnd.broken_off(detail))

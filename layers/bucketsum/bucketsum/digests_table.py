@@ -86,7 +86,8 @@ class DigestsTable:
                 item = item_found(error)
                 if refusal := _refusal(item, row):
                     return refusal
-                if row.status is Status.UNREADABLE and _has_digest_of(row, item):
+                has_digest = "sha1" in item and item.get("etag") == {"S": row.etag}
+                if row.status is Status.UNREADABLE and has_digest:  # of the same content
                     [hashed] = rows_of([item])
                     row = replace(
                         hashed,
@@ -222,11 +223,6 @@ def item_found(error: ClientError) -> Mapping[str, Any]:
 def expiry(days: int) -> int | None:
     """Epoch seconds in *days* from now; None for 0."""
     return round(time.time()) + days * _DAY_SECONDS if days else None
-
-
-def _has_digest_of(row: Row, item: Mapping[str, Any]) -> bool:
-    """Whether *item* has the digest of the content that *row* is about."""
-    return "sha1" in item and row.etag is not None and item.get("etag") == {"S": row.etag}
 
 
 def _refusal(item: Mapping[str, Any], row: Row) -> WriteResult | None:

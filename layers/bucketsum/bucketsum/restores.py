@@ -31,7 +31,11 @@ def hash_restored(
     record = table.records_at([row_key]).get(row_key)
     if record is None:
         created = _created(restored, NO_SEQUENCER, restored.event_time)
-    elif isinstance(record, Row) and _is_unread(record, restored):
+    elif (
+        isinstance(record, Row)
+        and record.status is Status.UNREADABLE
+        and (None in (record.etag, restored.etag) or record.etag == restored.etag)
+    ):
         created = replace(
             _created(restored, record.sequencer, record.arrived_at),
             etag=record.etag,
@@ -45,8 +49,3 @@ def hash_restored(
 def _created(restored: ObjectRestored, sequencer: str, event_time: str) -> ObjectCreated:
     version = restored.bucket, restored.key, restored.version_id
     return ObjectCreated(*version, restored.etag, restored.size_bytes, sequencer, event_time)
-
-
-def _is_unread(row: Row, restored: ObjectRestored) -> bool:
-    same = None in (row.etag, restored.etag) or row.etag == restored.etag
-    return row.status is Status.UNREADABLE and same

@@ -131,7 +131,11 @@ class _Batch:
                     self._start_reading(*waiting.popleft())
                 while self._read and len(self._writing) < WRITES_MAX:
                     self._start_writing(self._read.popleft())
-                for transfer in connections.advance() or self._waited():
+                ended = connections.advance()
+                if not ended:
+                    connections.wait()
+                    ended = connections.advance()
+                for transfer in ended:
                     self._end(transfer)
         finally:
             connections.drop_all()
@@ -139,11 +143,6 @@ class _Batch:
 
     def _may_read(self) -> bool:
         return len(self._reading) < READS_MAX and len(self._read) < UNRECORDED_MAX
-
-    def _waited(self) -> list[Transfer]:
-        """Wait for bytes; returns the transfers that have ended then."""
-        self._network.connections.wait()
-        return self._network.connections.advance()
 
     def _start_reading(self, number: int, created: ObjectCreated) -> None:
         condition = if_match(created)

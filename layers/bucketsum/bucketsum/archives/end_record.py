@@ -93,7 +93,9 @@ def _end_position(tail: bytes) -> tuple[int, tuple[str, ...]]:
     disagree about the members, so a remark says it.
     """
     positions = list(_end_positions(tail))
-    fitting = [at for at in positions if at + _END.size + _comment_bytes(tail, at) == len(tail)]
+    fitting = [
+        at for at in positions if at + _END.size + _END.unpack_from(tail, at)[-1] == len(tail)
+    ]
     if fitting:
         return fitting[0], ("second-end",) if len(fitting) > 1 else ()
     return positions[0] if positions else -1, ("trailing-data",)
@@ -105,10 +107,6 @@ def _end_positions(tail: bytes) -> Iterator[int]:
     while at >= 0:
         yield at
         at = tail.rfind(_END_SIGNATURE, 0, at)
-
-
-def _comment_bytes(tail: bytes, at: int) -> int:
-    return int.from_bytes(tail[at + 20 : at + 22], "little")
 
 
 def _end64_in(tail: bytes, tail_start: int, at: int, end: EndRecord) -> EndRecord | None:
