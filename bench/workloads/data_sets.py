@@ -30,9 +30,9 @@ def ensured(root: Path, planned: PlannedObject, workload: Workload) -> KnownObje
         return known
     bucket = root / BUCKET
     for file in workload.files(planned.size_bytes):
-        _write(bucket / file_key(planned.key, file.name), file.parts())
+        _write(bucket / file_key(planned.key, file.name), file.chunks())
     generated = workload.generate(planned.size_bytes)
-    sha1 = _write(bucket / planned.key, generated.parts())
+    sha1 = _write(bucket / planned.key, generated.chunks())
     metadata = {SHA1_METADATA: sha1, **generated.metadata}
     known = {
         "key": planned.key,

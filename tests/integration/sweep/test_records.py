@@ -53,8 +53,8 @@ def hostile(monkeypatch: pytest.MonkeyPatch) -> Iterator[HostileS3]:
     workload = RecordsWorkload()
     with hostile_s3() as server:
         for file in workload.files(SIZE_BYTES):
-            server.put(f"bucket/{file_key(KEY, file.name)}", b"".join(file.parts()))
-        server.put(f"bucket/{KEY}", b"".join(workload.generate(SIZE_BYTES).parts()))
+            server.put(f"bucket/{file_key(KEY, file.name)}", b"".join(file.chunks()))
+        server.put(f"bucket/{KEY}", b"".join(workload.generate(SIZE_BYTES).chunks()))
         yield server
 
 

@@ -109,10 +109,10 @@ def test_a_data_set_is_its_archives_and_their_manifest() -> None:
     sizes = [file.size_bytes for file in files]
     assert sum(sizes) == SET_BYTES_MIN
     assert max(sizes) / min(sizes) == pytest.approx(11, rel=0.001)
-    manifest = b"".join(FETCH.generate(SET_BYTES_MIN).parts())
+    manifest = b"".join(FETCH.generate(SET_BYTES_MIN).chunks())
     items = items_in(manifest, SET_BYTES_MIN)
     assert [(item.name, item.size_bytes) for item in items] == list(archives_of(SET_BYTES_MIN))
-    content = b"".join(files[0].parts())
+    content = b"".join(files[0].chunks())
     assert (len(content), sha1_of(content)) == (sizes[0], items[0].sha1)
     assert item_of(items[0].name, items[0].size_bytes) == items[0]
 

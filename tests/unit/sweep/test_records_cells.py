@@ -130,13 +130,13 @@ def test_a_data_set_has_an_index_and_a_sample_of_objects() -> None:
     """Their sizes are as declared, and each sampled record is whole."""
     index, *records = RECORDS.files(200_000)
     assert index.name == "index"
-    assert len(b"".join(index.parts())) == index.size_bytes
+    assert len(b"".join(index.chunks())) == index.size_bytes
     assert len(records) == SAMPLED_RECORDS
     for file in records[:5]:
-        [content] = file.parts()
+        [content] = file.chunks()
         verify(content, int(file.name.rpartition("/")[2]))
     generated = RECORDS.generate(200_000)
-    assert sum(map(len, generated.parts())) == 200_000
+    assert sum(map(len, generated.chunks())) == 200_000
     assert generated.metadata == {"records": str(DataSet(200_000).records)}
 
 

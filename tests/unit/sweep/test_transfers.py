@@ -70,10 +70,10 @@ def test_the_list_names_the_files_of_the_set() -> None:
     """Each with its SHA-1, without the object that warms clients; the same every time."""
     files = list(data_files(3_000_000))
     assert [file.name for file in files] == ["warm-up", "0001.bin", "0002.bin"]
-    assert sum(1 for _ in files[0].parts()) == 1
-    assert files[0].size_bytes == len(b"".join(files[0].parts())) == 5
+    assert sum(1 for _ in files[0].chunks()) == 1
+    assert files[0].size_bytes == len(b"".join(files[0].chunks())) == 5
     content = data_set.written(listed(3_000_000))
-    assert content == b"".join(TRANSFER.generate(3_000_000).parts())
+    assert content == b"".join(TRANSFER.generate(3_000_000).chunks())
     assert data_set.read(content, "key") == listed(3_000_000)
     assert len({file.sha1 for file in listed(3_000_000)}) == 2
 

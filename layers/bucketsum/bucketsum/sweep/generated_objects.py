@@ -13,7 +13,7 @@ from bucketsum.errors import BadSweep
 from bucketsum.sweep.objects import PART_BYTES, file_key
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
     from typing import Any
 
     from mypy_boto3_s3 import S3Client
@@ -77,8 +77,8 @@ class GeneratedObjects:
         self._write_files(key, workload.files(size_bytes))
         generated = workload.generate(size_bytes)
         of_set = {SET_BYTES_METADATA: str(size_bytes)} if workload.has_files else {}
-        metadata = {**_sha1_of(generated.parts()), **generated.metadata, **of_set}
-        self._upload(key, metadata, generated.parts())
+        metadata = {**_sha1_of(generated.chunks()), **generated.metadata, **of_set}
+        self._upload(key, metadata, generated.chunks())
         return _known(key, size_bytes, metadata, workload)
 
     @staticmethod
@@ -98,11 +98,11 @@ class GeneratedObjects:
             pool.shutdown(cancel_futures=True)  # the first failure ends the rest
 
     def _write_file(self, key: str, file: DataFile) -> None:
-        metadata = _sha1_of(file.parts())
+        metadata = _sha1_of(file.chunks())
         if file.size_bytes > PART_BYTES:
-            self._upload(key, metadata, file.parts())
+            self._upload(key, metadata, file.chunks())
         else:
-            body = b"".join(file.parts())
+            body = b"".join(file.chunks())
             self._s3.put_object(Bucket=self._bucket, Key=key, Metadata=metadata, Body=body)
 
     def _head(self, key: str) -> dict[str, Any] | None:
@@ -113,13 +113,13 @@ class GeneratedObjects:
                 return None
             raise
 
-    def _upload(self, key: str, metadata: Mapping[str, str], parts: Iterable[bytes]) -> None:
+    def _upload(self, key: str, metadata: Mapping[str, str], chunks: Iterable[bytes]) -> None:
         """Multipart, as large objects are uploaded; an upload that fails is aborted."""
         begun = self._s3.create_multipart_upload(Bucket=self._bucket, Key=key, Metadata=metadata)
         upload: Any = {"Bucket": self._bucket, "Key": key, "UploadId": begun["UploadId"]}
         try:
             sent: list[CompletedPartTypeDef] = []
-            for number, part in enumerate(parts, start=1):
+            for number, part in enumerate(_in_parts(chunks), start=1):
                 response = self._s3.upload_part(**upload, PartNumber=number, Body=part)
                 sent.append({"PartNumber": number, "ETag": response["ETag"]})
             self._s3.complete_multipart_upload(**upload, MultipartUpload={"Parts": sent})
@@ -128,9 +128,24 @@ class GeneratedObjects:
             raise
 
 
-def _sha1_of(parts: Iterable[bytes]) -> dict[str, str]:
+def _in_parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in parts, each but the last of `PART_BYTES`."""
+    part = bytearray()
+    for chunk in chunks:
+        if len(chunk) == PART_BYTES and not part:
+            yield chunk
+            continue
+        part += chunk
+        while len(part) >= PART_BYTES:
+            yield bytes(part[:PART_BYTES])
+            del part[:PART_BYTES]
+    if part:
+        yield bytes(part)
+
+
+def _sha1_of(chunks: Iterable[bytes]) -> dict[str, str]:
     """The metadata of an object, which is fixed before the first part is sent."""
-    return {SHA1_METADATA: digest_of(parts).sha1}
+    return {SHA1_METADATA: digest_of(chunks).sha1}
 
 
 def planned_bytes(key: str, head: Mapping[str, Any], workload: Workload) -> int:

@@ -30,8 +30,8 @@ class PlannedObject:
 class Generated:
     """The content of an object that a sweep generates."""
 
-    parts: Callable[[], Iterable[bytes]]
-    """Its parts for an upload, from the first on, whenever it is called."""
+    chunks: Callable[[], Iterable[bytes]]
+    """Its bytes in pieces of any size, from the first on, whenever it is called."""
     metadata: Mapping[str, str] = field(default_factory=dict)
     """Facts about its content, besides its SHA-1."""
 
@@ -43,7 +43,7 @@ class DataFile:
     name: str
     """Its key without the prefix of the set."""
     size_bytes: int
-    parts: Callable[[], Iterable[bytes]]
+    chunks: Callable[[], Iterable[bytes]]
     """As those of `Generated`."""
 
 
@@ -57,22 +57,10 @@ def file_key(key: str, name: str) -> str:
 
 
 def content(size_bytes: int) -> Iterator[bytes]:
-    """Random bytes, in parts; no compression makes them smaller."""
+    """Random bytes; no compression makes them smaller."""
     for number in range(-(-size_bytes // PART_BYTES)):
         length = min(PART_BYTES, size_bytes - number * PART_BYTES)
         yield random.Random(number).randbytes(length)  # noqa: S311 - not a secret
-
-
-def in_parts(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    """The same bytes as parts of an upload, each but the last of `PART_BYTES`."""
-    part = bytearray()
-    for chunk in chunks:
-        part += chunk
-        while len(part) >= PART_BYTES:
-            yield bytes(part[:PART_BYTES])
-            del part[:PART_BYTES]
-    if part:
-        yield bytes(part)
 
 
 def chunks_of(path: Path) -> Iterator[bytes]:

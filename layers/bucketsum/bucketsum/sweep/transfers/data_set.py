@@ -87,7 +87,7 @@ def _parts(number: int, size_bytes: int) -> list[bytes]:
 def listed(total_bytes: int) -> tuple[SetFile, ...]:
     """The same files with their SHA-1, without the object that warms clients."""
     return tuple(
-        SetFile(file.name, file.size_bytes, digest_of(file.parts()).sha1)
+        SetFile(file.name, file.size_bytes, digest_of(file.chunks()).sha1)
         for file in data_files(total_bytes)
         if file.name != WARM_UP_NAME
     )

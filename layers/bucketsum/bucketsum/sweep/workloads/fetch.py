@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Final
 
@@ -13,7 +12,7 @@ from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum.sweep.estimate import read_seconds
 from bucketsum.sweep.fetch_queue.model import ItemFailed, Schedule, Work
-from bucketsum.sweep.objects import DataFile, Generated, file_key, in_parts
+from bucketsum.sweep.objects import DataFile, Generated, file_key
 from bucketsum.sweep.parameters import Parameter
 from bucketsum.sweep.probe import answer_of, failed
 from bucketsum.sweep.workloads.protocol import Workload
@@ -96,8 +95,7 @@ class FetchWorkload(Workload):
         from bucketsum.sweep.fetch_queue.data_set import archive_of, archives_of
 
         for name, archive_bytes in archives_of(size_bytes):
-            chunks = archive_of(archive_bytes).chunks
-            yield DataFile(name, archive_bytes, partial(lambda made: in_parts(made()), chunks))
+            yield DataFile(name, archive_bytes, archive_of(archive_bytes).chunks)
 
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
         """Read the manifest, then fetch and process its archives, and check every result."""

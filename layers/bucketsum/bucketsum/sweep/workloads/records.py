@@ -8,7 +8,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.objects import DataFile, Generated, in_parts
+from bucketsum.sweep.objects import DataFile, Generated
 from bucketsum.sweep.parameters import Parameter
 from bucketsum.sweep.record_store.layouts import (
     GAPS,
@@ -109,7 +109,7 @@ class RecordsWorkload(Workload):
         from bucketsum.sweep.record_store.data_set import DataSet
 
         data_set = DataSet(size_bytes)
-        return Generated(lambda: in_parts(data_set.chunks()), {_RECORDS: str(data_set.records)})
+        return Generated(data_set.chunks, {_RECORDS: str(data_set.records)})
 
     def files(self, size_bytes: int) -> Iterator[DataFile]:
         """The index, and a sample of the records as objects of their own."""
@@ -118,7 +118,7 @@ class RecordsWorkload(Workload):
 
         data_set = DataSet(size_bytes)
         index_size = data_set.records * ENTRY_BYTES
-        yield DataFile(INDEX_NAME, index_size, lambda: in_parts([index_bytes(data_set)]))
+        yield DataFile(INDEX_NAME, index_size, lambda: [index_bytes(data_set)])
         for record in data_set.sample(SAMPLED_RECORDS):
             yield DataFile(record_name(id_in(record)), len(record), partial(list, [record]))
 

@@ -12,7 +12,7 @@ from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU, archive_threads, has_second_core
 from bucketsum.sweep.estimate import read_seconds
-from bucketsum.sweep.objects import Generated, in_parts
+from bucketsum.sweep.objects import Generated
 from bucketsum.sweep.parameters import Parameter
 from bucketsum.sweep.probe import answer_of, created_object, failed
 from bucketsum.sweep.workloads.protocol import Workload
@@ -110,7 +110,7 @@ class UnzipWorkload(Workload):
         archive = GeneratedArchive(size_bytes)
         contents = asdict(archive.contents)
         return Generated(
-            lambda: in_parts(archive.chunks()),
+            archive.chunks,
             {_metadata_name(name): str(value) for name, value in contents.items()},
         )
 
