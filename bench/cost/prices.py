@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bucketsum.backfill import prices as backfill_prices
+from bucketsum import request_prices
 from bucketsum.sweep.prices import PRICE_DATE, prices_in
 
 REGION: Final = "us-east-1"
@@ -49,11 +49,11 @@ SQS_REQUEST: Final = Price(
     "SQS request, standard queue, 64 KB", 0.40, _MILLION, "sqs/pricing", _QUOTED
 )
 S3_LIST: Final = Price(
-    "S3 LIST, Standard", round(backfill_prices.S3_LIST * 1000, 6), 1000, _S3, _COPY
+    "S3 LIST, Standard", round(request_prices.S3_LIST * 1000, 6), 1000, _S3, _COPY
 )
 STATE_TRANSITION: Final = Price(
     "Step Functions state transition, Standard",
-    round(backfill_prices.STATE_TRANSITION * 1000, 6),
+    round(request_prices.STATE_TRANSITION * 1000, 6),
     1000,
     "step-functions/pricing",
     _QUOTED,

@@ -27,7 +27,7 @@ from bucketsum.settings import Settings
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.long_objects.slice_report import SliceReport
+    from bucketsum.long_objects.slicer import SliceReport
 
 SETTINGS: Final = Settings.from_env(os.environ)
 

@@ -10,7 +10,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from tests.unit.simulated_link import Link, read, without_rule
 
-from bucketsum.backfill.prices import S3_GET
+from bucketsum.request_prices import S3_GET
 from bucketsum.s3.read_plan import ReadPlan, ReadPolicy
 from bucketsum.s3.stream_count import GET_GB_SECONDS, StreamCount, StreamRule
 from bucketsum.sweep.prices import prices_in

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bucketsum.digest_rows import Row
     from bucketsum.long_objects.progress import Progress
-    from bucketsum.long_objects.slice_report import SliceReport
+    from bucketsum.long_objects.slicer import SliceReport
 
 VISIBILITY_SECONDS: Final = 5400
 

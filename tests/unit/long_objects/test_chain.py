@@ -35,8 +35,7 @@ from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of
 from bucketsum.long_objects.rows import MEMBERS_NOT_READ
-from bucketsum.long_objects.slice_report import SliceOutcome
-from bucketsum.long_objects.slicer import slice_bytes_in
+from bucketsum.long_objects.slicer import SliceOutcome, slice_bytes_in
 from bucketsum.notifications import events_in
 from bucketsum.object_events import ObjectCreated
 from bucketsum.outcome import Outcome

@@ -10,7 +10,8 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_GB, BYTES_PER_MB
-from bucketsum.sweep.record_store.layouts import SINGLE_READS, USD_PER_GET
+from bucketsum.request_prices import S3_GET
+from bucketsum.sweep.record_store.layouts import SINGLE_READS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,7 +123,7 @@ def equal_prices(cells: Sequence[CellRow]) -> list[Crossover]:
     for connections, scan in _scans(cells):
         usd_per_second = median(prices)
         usd = scan.seconds * usd_per_second
-        usd_per_read = scan.latency_seconds / connections * usd_per_second + USD_PER_GET
+        usd_per_read = scan.latency_seconds / connections * usd_per_second + S3_GET
         crossovers.append(Crossover(usd / usd_per_read, usd, *_names(connections)))
     return crossovers
 

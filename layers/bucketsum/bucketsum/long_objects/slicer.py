@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from contextlib import closing
 from dataclasses import dataclass, replace
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest_rows import row_key_of
@@ -20,7 +21,6 @@ from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
 from bucketsum.long_objects.rows import hashed_row, record_row
 from bucketsum.long_objects.slice import digest_at, hash_slice
-from bucketsum.long_objects.slice_report import SliceOutcome, SliceReport
 from bucketsum.measure import Measurement
 from bucketsum.object_rows import unreadable_row
 from bucketsum.outcome import Outcome
@@ -47,6 +47,38 @@ LEASE_MARGIN_SECONDS: Final = 5
 MINIMUM_SLICE_BYTES: Final = 64 * 1024 * 1024
 """Slices of a healthy chain are larger than this: 75 kB/s would do. Only `SLICE_BYTES`, which is
 for tests, allows smaller ones."""
+
+
+class SliceOutcome(StrEnum):
+    """The outcome of one message after which the object is not at its end."""
+
+    CONTINUED = "continued"
+    """The slice is saved, and the message of the next one is sent."""
+    RESENT = "resent"
+    """The slice was saved before, but the message of the next one perhaps not sent: it is now."""
+    SUPERFLUOUS = "superfluous"
+    """The slice was done before, or its object is not in progress any more."""
+    STOPPED = "stopped"
+    """A person stopped it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SliceReport:
+    """The result of one message.
+
+    Attributes:
+        progress: The object's progress; None if it is not in progress.
+        measurement: Bytes and seconds of the slice, if one was read.
+        sha1: The object's digest, if it is hashed.
+        reason: Why it was not hashed.
+    """
+
+    outcome: SliceOutcome | Outcome
+    message: SliceMessage
+    progress: Progress | None = None
+    measurement: Measurement | None = None
+    sha1: str | None = None
+    reason: str | None = None
 
 
 def slice_bytes_in(env: Mapping[str, str]) -> int | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from bucketsum.request_prices import READ_UNIT, S3_GET, S3_PUT, WRITE_UNIT
+
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
 
@@ -66,12 +68,6 @@ def record_name(record_id: int) -> str:
     return f"record/{record_id:010d}"
 
 
-USD_PER_GET: Final = 0.40e-6
-_USD_PER_PUT: Final = 5.00e-6
-_USD_PER_READ_UNIT: Final = 0.125e-6
-_USD_PER_WRITE_UNIT: Final = 0.625e-6
-"""[A] S3 Standard, [T] DynamoDB on demand, both us-east-1, 2026-11."""
-
 _PART_BYTES: Final = 16 * MIB
 _READ_UNITS_PER_RECORD: Final = 0.5
 """[A] An item of up to 4 KB, eventually consistent."""
@@ -83,15 +79,15 @@ def read_usd(layout: Layout, requests: int, reads: int) -> float:
     A server of MongoDB costs by the hour, which is not part of it.
     """
     if layout == Layout.DYNAMODB:
-        return reads * _READ_UNITS_PER_RECORD * _USD_PER_READ_UNIT
-    return requests * USD_PER_GET
+        return reads * _READ_UNITS_PER_RECORD * READ_UNIT
+    return requests * S3_GET
 
 
 def build_usd(layout: Layout, records: int, size_bytes: int) -> float:
     """The price of the requests that store all records once."""
     if layout == Layout.DYNAMODB:
-        return records * _USD_PER_WRITE_UNIT
+        return records * WRITE_UNIT
     if layout == Layout.OBJECT_PER_RECORD:
-        return records * _USD_PER_PUT
+        return records * S3_PUT
     multipart = 2  # begin and complete
-    return (-(-size_bytes // _PART_BYTES) + multipart) * _USD_PER_PUT
+    return (-(-size_bytes // _PART_BYTES) + multipart) * S3_PUT

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import random
 import time
-from concurrent.futures import Future, ThreadPoolExecutor
-from threading import Thread
+from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
@@ -14,6 +13,7 @@ from bucketsum.sweep.transfers.model import PatternName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from concurrent.futures import Future
 
     from bucketsum.sweep.transfers.model import Pattern
 
@@ -79,26 +79,14 @@ def _starts(pattern: Pattern, jobs: int) -> list[float]:
 def _in_own_threads(starts: Iterable[float], run: Callable[[int, float | None], T]) -> list[T]:
     began = time.perf_counter()
     results: list[Future[T]] = []
-    threads: list[Thread] = []
     try:
         for job, start in enumerate(starts):
             time.sleep(max(0.0, began + start - time.perf_counter()))
             if any(result.done() and result.exception() for result in results):
                 break
-            results.append(Future())
-            intended = began + start if start else None
-            threads.append(Thread(target=_fulfil, args=(results[-1], run, job, intended)))
-            threads[-1].start()
+            thread = ThreadPoolExecutor(1)
+            results.append(thread.submit(run, job, began + start if start else None))
+            thread.shutdown(wait=False)  # it ends with its job
     finally:
-        for thread in threads:
-            thread.join()
+        wait(results)
     return [result.result() for result in results]
-
-
-def _fulfil(
-    result: Future[T], run: Callable[[int, float | None], T], job: int, intended: float | None
-) -> None:
-    try:
-        result.set_result(run(job, intended))
-    except BaseException as error:  # noqa: BLE001 - raised again where the result is taken
-        result.set_exception(error)

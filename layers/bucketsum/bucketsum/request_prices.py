@@ -8,6 +8,7 @@ SQS_REQUEST: Final = 0.40e-6
 """Standard queue, up to 64 KB."""
 S3_GET: Final = 0.40e-6
 S3_LIST: Final = 5.00e-6
+S3_PUT: Final = 5.00e-6
 WRITE_UNIT: Final = 0.625e-6
 """DynamoDB, on demand, 1 KB."""
 READ_UNIT: Final = 0.125e-6
