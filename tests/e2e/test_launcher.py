@@ -17,7 +17,7 @@ from tests.e2e.command import run
 from bucketsum_cli import emulator
 from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import demo, demo_files, deploy, gateway, launcher
+from bucketsum_cli.local import demo, deploy, gateway, launcher
 from bucketsum_cli.local.deploy import bring_up
 from bucketsum_cli.local.interpreter import Interpreter
 from bucketsum_cli.stack import find_local_stack
@@ -185,7 +185,7 @@ def small_demo(
 ) -> LocalProject:
     """The demonstration with files of a megabyte."""
     monkeypatch.setattr(sys, "prefix", str(environment_with_wheels(tmp_path / "environment")))
-    monkeypatch.setattr(demo_files, "ENOUGH_BYTES", 1_000_000)
+    monkeypatch.setattr(demo, "ENOUGH_BYTES", 1_000_000)
     home = at_project.separate("demo").home  # these wheels do not have boto3
     shutil.copytree(at_project.home / "runtime", home / "runtime", dirs_exist_ok=True)
     if not (home / "build.toml").exists():  # so that `sam build` finds the same layer as built
@@ -244,12 +244,12 @@ def test_the_demonstration_cleans_up(
 def test_without_wheels_the_demonstration_says_where_they_come_from(tmp_path: Path) -> None:
     """An environment that `make setup` did not make has nothing to show."""
     with pytest.raises(CannotDoError, match="make demo"):
-        demo_files.gather(tmp_path / "demo", tmp_path)
+        demo.gather(tmp_path / "demo", tmp_path)
 
 
 def test_odd_names_of_the_demonstration_are_odd() -> None:
     """Spaces, plus, percent and letters beyond ASCII are among the keys."""
-    names = "".join(demo_files.ODD_NAMES)
+    names = "".join(demo.ODD_NAMES)
     assert all(odd in names for odd in (" ", "+", "%", "é", "日"))
 
 

@@ -1,10 +1,15 @@
-"""The demonstration: every recorded SHA-1 compared with `sha1sum`'s, and a small sweep."""
+"""The demonstration: the recorded SHA-1 of real files compared with `sha1sum`, and a sweep."""
 
 from __future__ import annotations
 
+import itertools
+import os
 import shutil
 import subprocess
+import sys
+import tarfile
 import time
+from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
 from bucketsum.sweep.records import RunStatus
@@ -12,7 +17,6 @@ from bucketsum_cli import output, tables
 from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.executions import new_execution_name
-from bucketsum_cli.local.demo_files import gather
 from bucketsum_cli.objects.files import LocalFile, files_under
 from bucketsum_cli.tune.commands.report import write_report
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
@@ -22,11 +26,21 @@ from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_cli.tune.table_view import print_results
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from bucketsum.digest_rows import Row
     from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
+
+ENOUGH_FILES: Final = 30
+ENOUGH_BYTES: Final = 500_000_000
+
+_MOST_TURNS: Final = 100  # an environment of 5 MB would do
+ODD_NAMES: Final = (
+    "a name with spaces.txt",
+    "1+1=2.txt",
+    "100%25 sure.txt",
+    "naïve café.txt",
+    "日本語/ファイル.txt",
+)
 
 _WAIT_SECONDS: Final = 180
 _EQUAL: Final = tables.Column("equal", 5)
@@ -126,3 +140,56 @@ def demonstrate_sweep(project: LocalProject, stack: Stack, *, as_json: bool) -> 
         print_results(results, can_apply=False)  # the demonstration ends with its stack
         output.say(f"report: {report}")
     return results.run.status is RunStatus.SUCCEEDED
+
+
+def gather(folder: Path, environment: Path | None = None) -> None:
+    """Fill *folder* once with at least `ENOUGH_FILES` files of `ENOUGH_BYTES` in all.
+
+    They are the wheels of *environment* (by default the running one), one archive of its files
+    (a multipart upload), an empty file, and texts with names that need care.
+
+    Raises:
+        CannotDoError: There are no wheels: the environment was not made by ``make setup``.
+    """
+    environment = environment or Path(sys.prefix)
+    wheels = sorted(environment.glob("wheels/*.whl"))
+    if not wheels:
+        raise CannotDoError(
+            f"{environment} has no wheels for the demonstration; run the demonstration through "
+            "`make demo` in a clone of bucketsum"
+        )
+    ready = folder.with_suffix(".ready")
+    if ready.exists():
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    for wheel in wheels:
+        _link(wheel, folder / "wheels" / wheel.name)
+    for name in ODD_NAMES:
+        _text(folder / "odd names" / name)
+    (folder / "empty").touch()
+    wheel_bytes = sum(wheel.stat().st_size for wheel in wheels)
+    _archive(environment, folder / "environment.tar", ENOUGH_BYTES - wheel_bytes)
+    ready.touch()
+
+
+def _link(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copyfile(source, target)
+
+
+def _text(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"The name of this file is {path.name}\n", encoding="utf-8")
+
+
+def _archive(environment: Path, target: Path, wanted_bytes: int) -> None:
+    """Archive the installed files repeatedly until the file has *wanted_bytes*."""
+    files = [path for path in sorted(environment.glob("lib/**/*")) if path.is_file()]
+    with tarfile.open(target, "w") as archive:
+        for turn, path in itertools.product(range(_MOST_TURNS), files):
+            if archive.offset >= wanted_bytes:
+                return
+            archive.add(path, arcname=f"{turn}/{path.relative_to(environment)}")

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.samples import Sample
     from bucketsum.sweep.workloads.protocol import Workload
     from bucketsum_cli.tune.machine import Machine
-    from bucketsum_cli.tune.run_files import RunStore
+    from bucketsum_cli.tune.recorded_runs import RunStore
 
 
 _NO_CAUSE: Final = "no cause was reported"

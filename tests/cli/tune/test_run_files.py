@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.tune.run_files import RunFiles
+from bucketsum_cli.tune.recorded_runs import RunFiles
 
 if TYPE_CHECKING:
     from pathlib import Path

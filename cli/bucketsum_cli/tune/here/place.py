@@ -11,7 +11,7 @@ from bucketsum_cli import emulator
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.served_buckets import serves
 from bucketsum_cli.tune.here.bucket import SweepBucket
-from bucketsum_cli.tune.run_files import RunFiles, runs_folder
+from bucketsum_cli.tune.recorded_runs import RunFiles, runs_folder
 from bucketsum_cli.tune.sweeper import Sweeper
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.connection import Connection
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
-    from bucketsum_cli.tune.run_files import RunStore
+    from bucketsum_cli.tune.recorded_runs import RunStore
 
 _LOCAL_ADDRESSES: Final = "127.0.0.1,localhost"
 
