@@ -288,9 +288,9 @@ class Interference:
     def __init__(self, s3: S3Client, times: int) -> None:
         self.s3, self.left, self.put = s3, times, bucket_notifications.put_configuration
 
-    def __call__(self, s3: S3Client, bucket: str, configuration: Any, *, validate: bool) -> None:  # noqa: ANN401 - S3's document
+    def __call__(self, *arguments: Any, **options: Any) -> None:  # noqa: ANN401 - as `put_configuration`
         """Write, then overwrite it with the notifications of others alone."""
-        self.put(s3, bucket, configuration, validate=validate)
+        self.put(*arguments, **options)
         if self.left:
             self.left -= 1
             notify_others(self.s3)

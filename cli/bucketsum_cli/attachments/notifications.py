@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import time
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import unquote_plus
@@ -41,10 +40,10 @@ _SETTLING_PAUSE_SECONDS: Final = 5.0
 
 _UNREACHED: Final = "Unable to validate the following destination configurations"
 """S3's message if it cannot send its test message; the code alone also means other errors."""
-
-
-class TargetRefusedError(CannotDoError):
-    """S3 could not send its test message to a target of a notification."""
+_ADVICE: Final = (
+    "; it tests all targets, those of others too. If the target is the arrivals queue, deploy the "
+    "stack again"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,7 +182,7 @@ def change_notifications(
         wanted = change(before)
         if _canonical(wanted) == _canonical(before):
             return written
-        _put(s3, bucket, wanted, validate=validate, settling=settling)
+        put_configuration(s3, bucket, wanted, validate=validate, settling=settling)
         written = True
         if _is_read_back(s3, bucket, before, wanted):
             return True
@@ -193,47 +192,39 @@ def change_notifications(
     )
 
 
-def _put(
-    s3: S3Client, bucket: str, configuration: Mapping[str, Any], *, validate: bool, settling: bool
-) -> None:
-    for _ in range(_SETTLING_TRIES if settling else 0):
-        with suppress(TargetRefusedError):
-            put_configuration(s3, bucket, configuration, validate=validate)
-            return
-        time.sleep(_SETTLING_PAUSE_SECONDS)
-    put_configuration(s3, bucket, configuration, validate=validate)
-
-
 def put_configuration(
     s3: S3Client,
     bucket: str,
     configuration: Any,  # noqa: ANN401 - S3's document
     *,
     validate: bool,
+    settling: bool = False,
 ) -> None:
-    """Replace the notification configuration of *bucket*.
+    """Replace the notification configuration of *bucket*, as for `change_notifications`.
 
     Raises:
-        TargetRefusedError: S3 cannot send its test message to a target.
-        CannotDoError: S3 refuses the configuration for another reason.
+        CannotDoError: S3 refuses the configuration, or cannot send its test message to a target.
     """
-    try:
-        s3.put_bucket_notification_configuration(
-            Bucket=bucket,
-            NotificationConfiguration=configuration,
-            SkipDestinationValidation=not validate,
-        )
-    except ClientError as error:
-        details = error.response["Error"]
-        if details["Code"] != "InvalidArgument":
-            raise
-        refusal = f"S3 refuses the notifications of {bucket}: {details.get('Message', '')}"
-        if not details.get("Message", "").startswith(_UNREACHED):
-            raise CannotDoError(refusal) from error
-        raise TargetRefusedError(
-            f"{refusal}; it tests all targets, those of others too. If the target is the arrivals "
-            "queue, deploy the stack again"
-        ) from error
+    for tries_left in range(_SETTLING_TRIES if settling else 0, -1, -1):
+        try:
+            s3.put_bucket_notification_configuration(
+                Bucket=bucket,
+                NotificationConfiguration=configuration,
+                SkipDestinationValidation=not validate,
+            )
+        except ClientError as error:
+            details = error.response["Error"]
+            if details["Code"] != "InvalidArgument":
+                raise
+            is_unreached = details.get("Message", "").startswith(_UNREACHED)
+            if not (is_unreached and tries_left):
+                raise CannotDoError(
+                    f"S3 refuses the notifications of {bucket}: {details.get('Message', '')}"
+                    + _ADVICE * is_unreached
+                ) from error
+            time.sleep(_SETTLING_PAUSE_SECONDS)
+        else:
+            return
 
 
 def _is_read_back(

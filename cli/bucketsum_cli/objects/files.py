@@ -67,58 +67,47 @@ def files_under(paths: Iterable[Path], prefix: str = "") -> FileSelection:
     Raises:
         CannotDoError: A path does not exist, there are no files, or two files have the same key.
     """
-    selection = FileSelection()
     given = list(dict.fromkeys(paths))
     for path in given:
         if not os.path.lexists(path):
             raise CannotDoError(f"there is no file or folder {path}")
-    for path in given:
-        name = os.path.basename(os.path.abspath(path))  # noqa: PTH100, PTH119 - links keep theirs
-        if path.is_dir():
-            _add_folder(selection, path, f"{prefix}{name}/" if name else prefix)
-        else:
-            _add(selection, path, f"{prefix}{name}")
-    if not selection.files and not selection.skipped:
+    entries = [entry for path in given for entry in _entries(path, prefix)]
+    if not entries:
         raise CannotDoError(f"there are no files in {', '.join(map(str, given))}")
-    _refuse_double_keys(selection.files)
-    return selection
+    files = [entry for entry in entries if isinstance(entry, LocalFile)]
+    _refuse_double_keys(files)
+    return FileSelection(files, [entry for entry in entries if isinstance(entry, Skipped)])
 
 
-def _add_folder(selection: FileSelection, folder: Path, prefix: str) -> None:
-    for path in _walk(folder, selection):
-        _add(selection, path, prefix + path.relative_to(folder).as_posix())
-
-
-def _walk(folder: Path, selection: FileSelection) -> Iterator[Path]:
-    """Yield every path in *folder* that is not a folder, by name; skip unreadable folders."""
-
-    def unlistable(error: OSError) -> None:
-        selection.skipped.append(Skipped(Path(error.filename), error.strerror or str(error)))
-
-    for parent, folders, names in os.walk(folder, onerror=unlistable):
+def _entries(path: Path, prefix: str) -> Iterator[LocalFile | Skipped]:
+    """Yield the file *path*, or the files in the folder *path* by name, and unreadable folders."""
+    name = os.path.basename(os.path.abspath(path))  # noqa: PTH100, PTH119 - links keep theirs
+    if not path.is_dir():
+        yield _entry(path, f"{prefix}{name}")
+        return
+    start = f"{prefix}{name}/" if name else prefix
+    errors: list[OSError] = []
+    for parent, folders, names in os.walk(path, onerror=errors.append):
         folders.sort()
-        for name in sorted(names):
-            yield Path(parent, name)
+        for file in (Path(parent, name) for name in sorted(names)):
+            yield _entry(file, start + file.relative_to(path).as_posix())
+    for error in errors:
+        yield Skipped(Path(error.filename), error.strerror or str(error))
 
 
-def _add(selection: FileSelection, path: Path, key: str) -> None:
+def _entry(path: Path, key: str) -> LocalFile | Skipped:
     try:
         status = path.stat()
         size = len(key.encode())
     except UnicodeEncodeError:
-        selection.skipped.append(
-            Skipped(path, "its name is not UTF-8, which a key must be; rename it")
-        )
+        return Skipped(path, "its name is not UTF-8, which a key must be; rename it")
     except OSError as error:
-        selection.skipped.append(Skipped(path, error.strerror or str(error)))
-    else:
-        if not stat.S_ISREG(status.st_mode):
-            selection.skipped.append(Skipped(path, "not a regular file"))
-        elif size > KEY_MAX_BYTES:
-            reason = f"its key would have {size} bytes, S3 allows {KEY_MAX_BYTES}"
-            selection.skipped.append(Skipped(path, reason))
-        else:
-            selection.files.append(LocalFile(path, key, status.st_size))
+        return Skipped(path, error.strerror or str(error))
+    if not stat.S_ISREG(status.st_mode):
+        return Skipped(path, "not a regular file")
+    if size > KEY_MAX_BYTES:
+        return Skipped(path, f"its key would have {size} bytes, S3 allows {KEY_MAX_BYTES}")
+    return LocalFile(path, key, status.st_size)
 
 
 def _refuse_double_keys(files: Iterable[LocalFile]) -> None:

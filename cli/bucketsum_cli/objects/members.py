@@ -37,20 +37,6 @@ def split_name(name: str) -> tuple[str, str | None]:
     return archive, path if mark else None
 
 
-def archive_at(stack: Stack, key: str) -> Row:
-    """Return the newest recorded version of *key*, which must be an archive.
-
-    Raises:
-        CannotDoError: Nothing is recorded for it, or it was not read as an archive.
-    """
-    recorded = next(iter(stack.digests_table().versions_of(stack.bucket, key)), None)
-    if recorded is None:
-        raise CannotDoError(
-            f"nothing is recorded for {key}; `bucketsum ls` lists the objects in the bucket"
-        )
-    return _required_archive(key, recorded)
-
-
 def _required_archive(key: str, recorded: Row) -> Row:
     if recorded.archive is None:
         raise CannotDoError(
@@ -177,11 +163,16 @@ def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
     """Show the members of an archive, ``KEY`` or those of ``KEY!/beginning``.
 
     Raises:
+        CannotDoError: Nothing is recorded for it, or it was not read as an archive.
         SystemExit: Some members are not known.
     """
     name, beginning = split_name(key)
-    archive = archive_at(stack, name)
-    members = ArchiveMembers(stack, archive, beginning or "")
+    archive = next(iter(stack.digests_table().versions_of(stack.bucket, name)), None)
+    if archive is None:
+        raise CannotDoError(
+            f"nothing is recorded for {name}; `bucketsum ls` lists the objects in the bucket"
+        )
+    members = ArchiveMembers(stack, _required_archive(name, archive), beginning or "")
     if archive.deletion:
         note(f"{name} was deleted at {moment_text(archive.deletion.at)} UTC")
     if as_json:

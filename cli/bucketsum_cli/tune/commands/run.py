@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -30,16 +29,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.options import Target
 
 _EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStatus.PARTIAL: 1}
-
-
-@dataclass(frozen=True, slots=True)
-class _Flow:
-    """The options that say how far the command goes, and what it prints."""
-
-    yes: bool
-    dry_run: bool
-    no_wait: bool
-    as_json: bool
 
 
 @click.command("run")
@@ -85,42 +74,47 @@ def run(
     if not is_here and here != HereOptions():
         raise click.UsageError("--bucket, --usd-per-hour and --confine need --here")
     fields = sweep_input(file, sweep_fields(options))
-    flow = _Flow(yes, dry_run, no_wait, as_json)
     if is_here:
-        _run_here(target, fields, here, flow)
+        if no_wait:
+            raise click.UsageError(
+                "--no-wait cannot be used with --here: the command itself measures"
+            )
+        ended = run_here(target, fields, here, yes=yes, dry_run=dry_run)
+        if isinstance(ended, Results):
+            _print_results(ended, as_json=as_json)
+        elif as_json:
+            print_json(ended.to_json())
     else:
-        _run_on_lambda(target, fields, flow)
+        _run_on_lambda(target, fields, yes=yes, dry_run=dry_run, no_wait=no_wait, as_json=as_json)
 
 
-def _run_here(target: Target, fields: Mapping[str, Any], options: HereOptions, flow: _Flow) -> None:
-    if flow.no_wait:
-        raise click.UsageError("--no-wait cannot be used with --here: the command itself measures")
-    ended = run_here(target, fields, options, yes=flow.yes, dry_run=flow.dry_run)
-    if isinstance(ended, Results):
-        _print_results(ended, as_json=flow.as_json)
-    elif flow.as_json:
-        print_json(ended.to_json())
-
-
-def _run_on_lambda(target: Target, fields: Mapping[str, Any], flow: _Flow) -> None:
+def _run_on_lambda(
+    target: Target,
+    fields: Mapping[str, Any],
+    *,
+    yes: bool,
+    dry_run: bool,
+    no_wait: bool,
+    as_json: bool,
+) -> None:
     sweeper = Sweeper(target.find())
     priced = priced_plan(sweeper, fields)
     print_plan(priced)
-    if flow.dry_run:
-        if flow.as_json:
+    if dry_run:
+        if as_json:
             print_json(priced.to_json())
         return
     if not priced.plan.samples:
         raise CannotDoError("no cell of this sweep can run; the plan gives the reasons")
-    confirm("Start it?", "not started", yes=flow.yes)
+    confirm("Start it?", "not started", yes=yes)
     run_id = new_execution_name()
     arn = sweeper.start(run_id, fields)
-    if flow.no_wait:
-        _print_name(sweeper, run_id, arn, as_json=flow.as_json)
+    if no_wait:
+        _print_name(sweeper, run_id, arn, as_json=as_json)
         return
     note(f"started {run_id}")
     execution = ended_execution(sweeper, arn, run_id, priced.plan)
-    _print_results(recorded_results(sweeper, run_id, execution), as_json=flow.as_json)
+    _print_results(recorded_results(sweeper, run_id, execution), as_json=as_json)
 
 
 def _print_name(sweeper: Sweeper, run_id: str, arn: str, *, as_json: bool) -> None:
