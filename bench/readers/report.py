@@ -118,7 +118,7 @@ _OVERVIEW: Final = (
     Column("fastest other reader", "fastest_other"),
     _median("bucketsum", "mb_per_s", 1),
     _median("speed ÷ baseline", "ratio", 2),
-    _median("CPU ÷ baseline", "cpu_ratio", 2),
+    _median("CPU time ÷ baseline", "cpu_ratio", 2),
 )
 
 

@@ -57,7 +57,7 @@ def test_tables_tell_streams_where_there_is_more_than_one(run: Run, record: Reco
     shown = run("tune", "show", "last").out
     assert "512 MB Memory / 1 MiB Chunk Size / 4 streams" in shown
     assert "512 MB Memory / 1 MiB Chunk Size / 1 stream\n" in shown
-    assert " / 4 streams, balanced" in shown
+    assert " / 4 streams, the best balance" in shown
     heading, *rows = run("tune", "compare", "last", "last").out.splitlines()[1:]
     assert "streams" in heading.split()
     assert [row.split()[4] for row in rows] == ["1", "4"] * 4

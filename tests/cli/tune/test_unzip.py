@@ -52,7 +52,7 @@ def test_tables_of_sweeps_that_hash_say_nothing_of_archives(run: Run, record: Re
 def test_what_is_recommended_can_be_applied(run: Run, record: Record, tmp_path: Path) -> None:
     """The mode goes into the file as a parameter like the others."""
     record(*unzip_grid(), an_unzip_run())  # type: ignore[arg-type] # a Run
-    assert "/ stream / isal, balanced" in run("tune", "show", "last").out
+    assert "/ stream / isal, the best balance" in run("tune", "show", "last").out
     file = tmp_path / "samconfig.toml"
     file.write_text("version = 0.1\n[default.deploy.parameters]\nstack_name = 'mine'\n")
     ended = run("tune", "apply", "last", "--yes", "--config-file", file)

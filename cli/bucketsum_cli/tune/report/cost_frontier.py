@@ -53,7 +53,7 @@ def cost_frontier(panel: Panel, results: Results) -> Plot:
         color=FRONTIER,
         linewidth=1.2,
         gid="frontier",
-        label="nothing is both faster and cheaper",
+        label="no other setting is both faster and cheaper",
     )
     _label(
         axes, frontier, Variants(panel.cells, len(panel.cells)), max(map(_cost, cells), default=0.0)

@@ -153,7 +153,9 @@ def _reason(strategy: Strategy, fitting: int) -> str:
     choice = {
         StrategyName.CHEAPEST: "the cheapest per GB",
         StrategyName.FASTEST: "the fastest",
-        StrategyName.BALANCED: f"balanced, cost weight {strategy.weight:g}",
+        StrategyName.BALANCED: (
+            f"the best balance of speed and cost (cost weight {strategy.weight:g})"
+        ),
         StrategyName.CHEAPEST_AT_LEAST: f"the cheapest that reaches {strategy.mb_per_s} MB/s",
         StrategyName.FASTEST_BELOW: f"the fastest within {strategy.usd_per_gb} USD per GB",
     }[strategy.name]
