@@ -1,4 +1,4 @@
-"""Make docs/session.svg and docs/report.svg with a local emulator; `make pictures` starts one.
+"""Make docs/session.svg and docs/report.svg; needs a local emulator, which `make pictures` starts.
 
 `docs/session.svg` is a terminal session, `docs/report.svg` a sweep's report. Neither refers to
 anything outside its file: no font, no style sheet, no script.

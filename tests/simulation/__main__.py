@@ -34,9 +34,9 @@ DOCUMENT: Final = Path(__file__).parents[2] / "bench" / "measured" / "planted_bu
 def main(schedules: int, seed: int, *, trace: bool, planted_bugs: bool, write_docs: bool) -> None:
     """Run the product's own code against models of S3, SQS, DynamoDB and Lambda.
 
-    A schedule is one random sequence of events and faults. Prints the steps of the first schedule
-    that breaks a promise of docs/reliability.md, and exits with 1. With --planted-bugs, exits with
-    1 if a bug is not found.
+    A schedule is one random sequence of events and faults. If a schedule breaks a promise of
+    docs/reliability.md, the command prints its steps and exits with 1. With --planted-bugs, it
+    exits with 1 if a bug is not found.
     """
     if planted_bugs:
         _look_for_planted_bugs(seed, write_docs=write_docs)

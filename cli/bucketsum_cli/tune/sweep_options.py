@@ -34,7 +34,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "schedule": "order of downloads and work ({}); shell not on Lambda",
     "work": "{}",
     "workers": "number of threads ({})",
-    "pattern": "times at which transfers start ({})",
+    "pattern": "pattern in which transfers start ({})",
     "client": "{}; not on Lambda: crt, aws-cli, s5cmd, rclone",
     "destination": "{}",
     "warm": "cold, or warm (client used before)",
@@ -138,8 +138,8 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--here", "is_here", is_flag=True,
                          help="Measure on this machine; see docs/tuning.md."),
             click.option("--bucket", metavar="NAME",
-                         help="With --here: bucket to read; with --stack or --local, the default "
-                              "is the stack's SweepBucket."),
+                         help="With --here: bucket to read; required, unless --stack or --local "
+                              "is given: then the default is the stack's SweepBucket."),
             click.option("--usd-per-hour", type=click.FloatRange(min=0, min_open=True), metavar="X",
                          help="With --here: price of this machine per hour; without it, costs are "
                               "unknown."),
