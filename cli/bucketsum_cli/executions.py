@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import secrets
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
 from bucketsum.failure_causes import plain_cause
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from mypy_boto3_stepfunctions import SFNClient
 
 _RUNNING: Final = "RUNNING"
@@ -41,19 +44,40 @@ class Execution:
         return self.is_over and self.status != "SUCCEEDED"
 
 
-def execution_at(states: SFNClient, arn: str) -> Execution | None:
-    """The execution; None if Step Functions does not know it (yet).
+@dataclass(frozen=True, slots=True)
+class StateMachine:
+    """A state machine of a stack, whose executions have unique names.
 
     Raises:
-        ClientError: AWS refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
-    try:
-        answer = states.describe_execution(executionArn=arn)
-    except ClientError as error:
-        if error.response["Error"]["Code"] != _UNKNOWN:
-            raise
-        return None
-    return Execution(answer["status"], plain_cause(answer.get("error"), answer.get("cause")))
+
+    client: SFNClient
+    arn: str
+
+    def start(self, name: str, document: Mapping[str, Any]) -> str:
+        """Start an execution with *document* as its input; returns its ARN."""
+        return self.client.start_execution(
+            stateMachineArn=self.arn, name=name, input=json.dumps(document)
+        )["executionArn"]
+
+    def execution(self, name: str) -> Execution | None:
+        """The execution; None if Step Functions does not know it (yet)."""
+        try:
+            answer = self.client.describe_execution(executionArn=self._execution_arn(name))
+        except ClientError as error:
+            if error.response["Error"]["Code"] != _UNKNOWN:
+                raise
+            return None
+        return Execution(answer["status"], plain_cause(answer.get("error"), answer.get("cause")))
+
+    def stop(self, name: str, error: str, cause: str) -> None:
+        """Stop the execution."""
+        arn = self._execution_arn(name)
+        self.client.stop_execution(executionArn=arn, error=error, cause=cause)
+
+    def _execution_arn(self, name: str) -> str:
+        return f"{self.arn.replace(':stateMachine:', ':execution:')}:{name}"
 
 
 def new_execution_name() -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import TYPE_CHECKING, Final
@@ -15,11 +14,9 @@ from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.sweep.prices import prices_in
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.executions import execution_at
+from bucketsum_cli.executions import StateMachine
 
 if TYPE_CHECKING:
-    from mypy_boto3_stepfunctions import SFNClient
-
     from bucketsum.backfill.records import Part, Tally
     from bucketsum.sweep.prices import Prices
     from bucketsum_cli.executions import Execution
@@ -96,8 +93,8 @@ class Backfills:
 
     def __init__(self, stack: Stack) -> None:
         stack.require_outputs(_STATE_MACHINE, _TABLE)
-        self._stack = stack
-        self._states: SFNClient = stack.client("stepfunctions")
+        client = stack.client("stepfunctions")
+        self._state_machine = StateMachine(client, stack.outputs[_STATE_MACHINE])
         self.table = BackfillsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
         configuration = stack.function_configuration()
         [architecture] = configuration.get("Architectures", ["x86_64"])
@@ -116,10 +113,8 @@ class Backfills:
         """
         self.table.record(backfill)
         try:
-            self._states.start_execution(
-                stateMachineArn=self._stack.outputs[_STATE_MACHINE],
-                name=backfill.execution_name,
-                input=json.dumps({"backfill_id": backfill.backfill_id}),
+            self._state_machine.start(
+                backfill.execution_name, {"backfill_id": backfill.backfill_id}
             )
         except ClientError:
             self.table.end(backfill.backfill_id, BackfillStatus.STOPPED, now())
@@ -135,10 +130,8 @@ class Backfills:
         if not self.table.end(backfill_id, BackfillStatus.STOPPED, now()):
             raise CannotDoError(f"{backfill_id} is not running; it is {backfill.status.value}")
         if self._is_running(backfill):
-            self._states.stop_execution(
-                executionArn=self._execution_arn(backfill),
-                error="Stopped",
-                cause="`bucketsum backfill stop`",
+            self._state_machine.stop(
+                backfill.execution_name, "Stopped", "`bucketsum backfill stop`"
             )
         return self._found(backfill_id)
 
@@ -175,7 +168,7 @@ class Backfills:
         parts = tuple(self.table.parts(backfill.backfill_id))
         tally, counted_at = self.table.tally(backfill.backfill_id)
         is_over = backfill.status is not BackfillStatus.RUNNING
-        execution = None if is_over else self._execution(backfill)
+        execution = None if is_over else self._state_machine.execution(backfill.execution_name)
         failed = execution if execution and execution.has_failed else None
         queued = Work(sum(p.objects for p in parts), sum(p.size_bytes for p in parts))
         hashed = Work(tally.hashed, tally.hashed_bytes)
@@ -193,13 +186,6 @@ class Backfills:
             )
         return backfill
 
-    def _execution_arn(self, backfill: Backfill) -> str:
-        machine = self._stack.outputs[_STATE_MACHINE]
-        return f"{machine.replace(':stateMachine:', ':execution:')}:{backfill.execution_name}"
-
-    def _execution(self, backfill: Backfill) -> Execution | None:
-        return execution_at(self._states, self._execution_arn(backfill))
-
     def _is_running(self, backfill: Backfill) -> bool:
-        execution = self._execution(backfill)
+        execution = self._state_machine.execution(backfill.execution_name)
         return bool(execution and not execution.is_over)

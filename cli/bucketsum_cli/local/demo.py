@@ -129,7 +129,8 @@ def demonstrate_sweep(project: LocalProject, stack: Stack, *, as_json: bool) -> 
     sweeper, run_id = Sweeper(stack), new_execution_name()
     priced = priced_plan(sweeper, fields)
     print_plan(priced)
-    execution = ended_execution(sweeper, sweeper.start(run_id, fields), run_id, priced.plan)
+    sweeper.state_machine.start(run_id, fields)
+    execution = ended_execution(sweeper, run_id, priced.plan)
     results = recorded_results(sweeper, run_id, execution)
     report = project.home / "sweep.html"
     write_report(results, report)

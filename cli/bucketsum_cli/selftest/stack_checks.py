@@ -183,7 +183,8 @@ def _sweep(scratch: Scratch) -> Finding:
     sweeper, run_id = Sweeper(scratch.stack), new_execution_name()
     plan = priced_plan(sweeper, SWEEP).plan
     scratch.expect_sweep(run_id)
-    execution = ended_execution(sweeper, sweeper.start(run_id, SWEEP), run_id, plan)
+    sweeper.state_machine.start(run_id, SWEEP)
+    execution = ended_execution(sweeper, run_id, plan)
     run = settled_run(sweeper, run_id)
     if run is None or run.status is not RunStatus.SUCCEEDED:
         cause = run.cause if run else None

@@ -12,6 +12,7 @@ from bucketsum.sweep.records import Run, RunStatus
 from bucketsum.sweep.samples import SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.errors import INTERRUPTED, CannotDoError
+from bucketsum_cli.executions import Execution
 from bucketsum_cli.output import note, notes, printable, size_text
 from bucketsum_cli.tune.formatting import SettingLabels, speed_text
 from bucketsum_cli.tune.results import results_of
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from bucketsum.sweep.cells import Cell
     from bucketsum.sweep.plan import Plan
     from bucketsum.sweep.samples import Sample
-    from bucketsum_cli.executions import Execution
     from bucketsum_cli.tune.results import Results
     from bucketsum_cli.tune.sweeper import Sweeper
 
@@ -105,17 +105,17 @@ class ProgressBars:
             self._bars.update(task, visible=False)
 
 
-def ended_execution(sweeper: Sweeper, arn: str, run_id: str, plan: Plan) -> Execution:
+def ended_execution(sweeper: Sweeper, run_id: str, plan: Plan) -> Execution:
     """Follow the execution to its end; Ctrl-C stops it and ends the command.
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     try:
-        return _follow(sweeper, arn, run_id, plan)
+        return _follow(sweeper, run_id, plan)
     except KeyboardInterrupt:
         note("stopping; press Ctrl-C again to stop waiting; the stack finishes the clean-up itself")
-        sweeper.stop(arn)
+        sweeper.state_machine.stop(run_id, "Interrupted", "Ctrl-C in `bucketsum tune run`")
         note(
             "the stack now removes the versions that this run published and restores the prober's "
             "memory; samples and objects are kept"
@@ -124,10 +124,11 @@ def ended_execution(sweeper: Sweeper, arn: str, run_id: str, plan: Plan) -> Exec
         raise SystemExit(INTERRUPTED) from None
 
 
-def _follow(sweeper: Sweeper, arn: str, run_id: str, plan: Plan) -> Execution:
+def _follow(sweeper: Sweeper, run_id: str, plan: Plan) -> Execution:
     with ProgressBars(plan) as bars:
         while True:
-            execution = sweeper.execution(arn)  # before its samples, so that none is missed
+            # Before its samples, so that none is missed; describing lags behind starting.
+            execution = sweeper.state_machine.execution(run_id) or Execution()
             samples = sweeper.measurements.samples(run_id)
             bars.update(samples)
             if execution.is_over:

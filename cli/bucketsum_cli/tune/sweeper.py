@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import json
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
@@ -12,13 +11,12 @@ from bucketsum.sweep.generated_objects import planned_bytes
 from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import FREE_STORAGE_MB
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.executions import Execution, execution_at
+from bucketsum_cli.executions import StateMachine
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
     from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
-    from mypy_boto3_stepfunctions import SFNClient
 
     from bucketsum.sweep.prices import Prices
     from bucketsum.sweep.workloads.protocol import Workload
@@ -33,7 +31,7 @@ _MISSING_OBJECT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
 class Sweeper:
-    """Starts, follows and stops sweeps on a stack, and finds their prices.
+    """The parts of a stack that sweeps need, and their prices.
 
     Raises:
         CannotDoError: The stack has no resources for sweeps.
@@ -42,7 +40,8 @@ class Sweeper:
     def __init__(self, stack: Stack) -> None:
         stack.require_outputs(_STATE_MACHINE, _TABLE, _BUCKET, _PROBER)
         self._stack = stack
-        self._states: SFNClient = stack.client("stepfunctions")
+        client = stack.client("stepfunctions")
+        self.state_machine = StateMachine(client, stack.outputs[_STATE_MACHINE])
         self.measurements = MeasurementsTable(stack.client("dynamodb"), stack.outputs[_TABLE])
 
     @property
@@ -89,21 +88,3 @@ class Sweeper:
                     "its SHA-1 in the metadata sha1, or use object_bytes to have objects generated"
                 ) from None
         return sizes
-
-    def start(self, run_id: str, sweep: Mapping[str, Any]) -> str:
-        """Start an execution named *run_id*; returns its ARN."""
-        return self._states.start_execution(
-            stateMachineArn=self._stack.outputs[_STATE_MACHINE],
-            name=run_id,
-            input=json.dumps(sweep),
-        )["executionArn"]
-
-    def execution(self, arn: str) -> Execution:
-        """The execution's state; RUNNING while Step Functions does not know it yet."""
-        return execution_at(self._states, arn) or Execution()  # describing lags behind starting
-
-    def stop(self, arn: str) -> None:
-        """Stop the execution; the stack then cleans up."""
-        self._states.stop_execution(
-            executionArn=arn, error="Interrupted", cause="Ctrl-C in `bucketsum tune run`"
-        )

@@ -55,11 +55,11 @@ class StateMachine:
         assert stateMachineArn == "SweepStateMachineArn"
         self.inputs.append(json.loads(input))
         self._rounds = self._sweep(name, self.inputs[-1])
-        return {"executionArn": f"arn:{name}"}
+        return {"executionArn": f"{stateMachineArn}:{name}"}
 
     def describe_execution(self, *, executionArn: str) -> dict[str, str]:  # noqa: N803 - as boto3 has it
         """Go on a little, and say how it stands."""
-        assert executionArn.startswith("arn:")
+        assert executionArn.startswith("SweepStateMachineArn:")
         self.on_question()
         if self.stopped:
             return {"status": "ABORTED"}
@@ -74,7 +74,7 @@ class StateMachine:
 
     def stop_execution(self, *, executionArn: str, error: str, cause: str) -> None:  # noqa: N803 - as boto3 has it
         """End, and be judged as the stack does it after a while."""
-        assert executionArn.startswith("arn:")
+        assert executionArn.startswith("SweepStateMachineArn:")
         assert error
         assert cause
         self.stopped = True

@@ -178,7 +178,7 @@ def test_not_waiting_prints_the_name_and_leaves_the_sweep_alone(
 ) -> None:
     """The name is the execution's, so that every other tool finds it by it."""
     document = run("tune", "run", *AXES, "--yes", "--no-wait", "--json").document
-    assert document["execution_arn"] == f"arn:{document['run_id']}"
+    assert document["execution_arn"] == f"SweepStateMachineArn:{document['run_id']}"
     assert len(state_machine.inputs) == 1
 
 

@@ -109,12 +109,12 @@ def _run_on_lambda(
         raise CannotDoError("no cell of this sweep can run; the plan gives the reasons")
     confirm("Start it?", "not started", yes=yes)
     run_id = new_execution_name()
-    arn = sweeper.start(run_id, fields)
+    arn = sweeper.state_machine.start(run_id, fields)
     if no_wait:
         _print_name(sweeper, run_id, arn, as_json=as_json)
         return
     note(f"started {run_id}")
-    execution = ended_execution(sweeper, arn, run_id, priced.plan)
+    execution = ended_execution(sweeper, run_id, priced.plan)
     _print_results(recorded_results(sweeper, run_id, execution), as_json=as_json)
 
 

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
@@ -19,7 +20,7 @@ from bucketsum_cli.local.cgroups import kills_of, remove_roots
 from bucketsum_cli.process import end_group, signals_held
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from bucketsum.sweep.probe import ProbeAnswer
 
@@ -145,7 +146,7 @@ class Processes:
         """Name their folders after that of *configuration*."""
         self._configuration = configuration
         self._running: list[_Process] = []
-        self._numbers = self._names()
+        self._numbers = count(1)
 
     def __enter__(self) -> Self:
         return self
@@ -161,7 +162,8 @@ class Processes:
         As on Lambda, a process is kept for later events, and starts only if there are too few.
         """
         while len(self._running) < concurrency:
-            folder = self._configuration.folder.with_name(next(self._numbers))
+            name = f"{self._configuration.name}-{next(self._numbers)}"
+            folder = self._configuration.folder.with_name(name)
             self._running.append(_Process(replace(self._configuration, folder=folder)))
         processes = self._running[:concurrency]
         for process in processes:
@@ -172,12 +174,6 @@ class Processes:
             process.end()
             self._running.remove(process)
         return [_shared(answer, concurrency) for answer in answers]
-
-    def _names(self) -> Iterator[str]:
-        number = 0
-        while True:
-            number += 1
-            yield f"{self._configuration.name}-{number}"
 
 
 def _shared(answer: ProbeAnswer, concurrency: int) -> ProbeAnswer:
