@@ -15,6 +15,7 @@ from tests.cli.permissions import documented_actions, recorded_actions
 
 from bucketsum_cli import emulator
 from bucketsum_cli.dead_letters import queue as dead_letter_queue
+from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.main import main
 from bucketsum_cli.options import Target
 from bucketsum_cli.stack import Stack
@@ -55,6 +56,15 @@ def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
     monkeypatch.delenv(emulator.HOME_VARIABLE, raising=False)
     for module in (recorded_runs, place):
         monkeypatch.setattr(module, "runs_folder", lambda: tmp_path / "runs")
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalProject:
+    """The current folder is a project in which nothing runs."""
+    (tmp_path / "layers" / "bucketsum").mkdir(parents=True)
+    (tmp_path / "template.yaml").touch()
+    monkeypatch.chdir(tmp_path)
+    return LocalProject.at(tmp_path)
 
 
 @pytest.fixture

@@ -35,15 +35,6 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
 
-@pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalProject:
-    """The current folder is a project in which nothing runs."""
-    (tmp_path / "layers" / "bucketsum").mkdir(parents=True)
-    (tmp_path / "template.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    return LocalProject.at(tmp_path)
-
-
 @pytest.mark.usefixtures("project")
 @pytest.mark.parametrize("command", [("status",), ("logs",), ("logs", "--emulator")])
 def test_what_needs_a_running_one_says_how_to_start_it(run: Run, command: tuple[str, ...]) -> None:

@@ -30,8 +30,6 @@ from bucketsum_cli.emulator import LocalAws, LocalProject, save
 from bucketsum_cli.options import Target
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tests.cli.conftest import Run
 
     from bucketsum_cli.stack import Stack
@@ -189,17 +187,8 @@ def test_a_transfer_tells_what_s3_refused_not_what_boto3_wrapped_around_it() -> 
     assert explained(S3UploadFailedError("on its own")).message == "on its own"
 
 
-@pytest.fixture
-def local_project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder that looks like a clone of bucketsum, and is the current one."""
-    (tmp_path / "layers" / "bucketsum").mkdir(parents=True)
-    (tmp_path / "template.yaml").touch()
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def test_local_reads_from_the_local_emulator_that_runs(
-    run: Run, local_project: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, project: LocalProject, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """--local takes address and name from what `bucketsum local up` left."""
     monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
@@ -208,9 +197,9 @@ def test_local_reads_from_the_local_emulator_that_runs(
     try:
         host, port = server.get_host_and_port()
         endpoint = f"http://{host}:{port}"
-        plain = str(local_project / "template.yaml")  # plain HTTP asks for no authority
+        plain = str(project.folder / "template.yaml")  # plain HTTP asks for no authority
         aws = LocalAws(os.getpid(), endpoint, "us-east-1", NAME, ca_bundle=plain)
-        save(LocalProject.at(local_project), aws)
+        save(project, aws)
         missing = run("ls", "--local")
         deploy(endpoint)
         ended = run("ls", "--local", "--json")
@@ -221,7 +210,7 @@ def test_local_reads_from_the_local_emulator_that_runs(
     assert (ended.status, ended.document) == (0, [])
 
 
-@pytest.mark.usefixtures("local_project")
+@pytest.mark.usefixtures("project")
 def test_local_that_does_not_run_says_how_to_start_it(run: Run) -> None:
     """Nothing running is answered with the command that starts it."""
     ended = run("ls", "--local")

@@ -92,10 +92,25 @@ def test_variables_of_the_emulator_are_hidden() -> None:
     assert seen["TZ"] == ":UTC"
 
 
+def prepared(folder: Path, script: str, roots: dict[str, str] | None) -> list[str]:
+    """The worker's arguments: its configuration and the emulator's *script*, both in *folder*."""
+    config, program = folder / "worker.json", folder / "script.py"
+    config.write_text(json.dumps({"cgroup_roots": roots, "hidden": ["SECRET"]}))
+    program.write_text(script)
+    return [str(config), str(program)]
+
+
+@pytest.fixture
+def environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What the worker changes in its process is as before after the test."""
+    monkeypatch.setattr(os, "environ", {**os.environ, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512"})
+    monkeypatch.setattr(sys, "argv", sys.argv)
+    monkeypatch.setattr(sys, "stdout", sys.stdout)
+
+
 def test_the_processor_is_limited_when_init_ends(tmp_path: Path, roots: dict[str, str]) -> None:
     """Memory is limited from the start, the processor from the worker's first line on."""
-    script = tmp_path / "script.py"
-    script.write_text(
+    script = (
         "import pathlib, sys\n"
         f"quota = pathlib.Path({roots['cpu']!r}).glob('*/cpu.*')\n"
         "print(len(list(quota)), file=sys.stderr)\n"
@@ -103,11 +118,9 @@ def test_the_processor_is_limited_when_init_ends(tmp_path: Path, roots: dict[str
         f"quota = pathlib.Path({roots['cpu']!r}).glob('*/cpu.*')\n"
         "print(len(list(quota)), file=sys.stderr)\n"
     )
-    config = tmp_path / "worker.json"
-    config.write_text(json.dumps({"cgroup_roots": roots, "hidden": ["SECRET"]}))
 
     done = subprocess.run(
-        [sys.executable, "-I", worker.__file__, str(config), str(script)],
+        [sys.executable, "-I", worker.__file__, *prepared(tmp_path, script, roots)],
         env={**os.environ, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512", "SECRET": "x"},
         capture_output=True,
         text=True,
@@ -120,45 +133,34 @@ def test_the_processor_is_limited_when_init_ends(tmp_path: Path, roots: dict[str
     assert after > 0
 
 
+@pytest.mark.usefixtures("environment")
 def test_script_of_the_emulator_runs_in_the_cgroup(
-    tmp_path: Path,
-    roots: dict[str, str],
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path, roots: dict[str, str], capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The script's output passes through, and its process is in the cgroup."""
-    script = tmp_path / "script.py"
-    script.write_text("import sys; sys.stdout.write('one '); sys.stdout.write('two')")
-    config = tmp_path / "worker.json"
-    config.write_text(json.dumps({"cgroup_roots": roots, "hidden": []}))
-    monkeypatch.setattr(os, "environ", {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "256"})
-    monkeypatch.setattr(sys, "argv", sys.argv)
-    monkeypatch.setattr(sys, "stdout", sys.stdout)
+    script = "import sys; sys.stdout.write('one '); sys.stdout.write('two')"
 
-    worker.main(str(config), str(script))
+    worker.main(*prepared(tmp_path, script, roots))
 
     assert capsys.readouterr().out == "one two"
     held = Path(roots["cpu"], str(os.getpid()), "cgroup.procs").read_text()
     assert held == str(os.getpid())
 
 
+@pytest.mark.usefixtures("environment")
 def test_without_control_groups_the_worker_runs_all_the_same(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Where the machine has no boxes to give, functions run unlimited."""
-    script = tmp_path / "script.py"
-    script.write_text("import os; print(os.environ['TZ'], 'SECRET' in os.environ)\n")
-    config = tmp_path / "worker.json"
-    config.write_text(json.dumps({"cgroup_roots": None, "hidden": ["SECRET"]}))
-    monkeypatch.setattr(os, "environ", {**os.environ, "SECRET": "x"})
-    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "512")
-    monkeypatch.setattr(sys, "argv", sys.argv)
+    os.environ["SECRET"] = "x"
+    script = "import os; print(os.environ['TZ'], 'SECRET' in os.environ)\n"
 
-    worker.main(str(config), str(script))
+    worker.main(*prepared(tmp_path, script, None))
 
     assert capsys.readouterr().out == ":UTC False\n"
 
 
+@pytest.mark.usefixtures("environment")
 def test_compiled_packages_for_this_python_are_found(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -168,18 +170,12 @@ def test_compiled_packages_for_this_python_are_found(
     for folder in folders:
         folder.mkdir(parents=True)
         (folder / "compiled.py").write_text(f"version = {folder.parent.name!r}")
-    script = tmp_path / "script.py"
     adding = "".join(f"site.addsitedir({str(folder)!r})\n" for folder in folders)
-    script.write_text(f"import site\n{adding}import compiled; print(compiled.version)")
-    config = tmp_path / "worker.json"
-    config.write_text(json.dumps({"cgroup_roots": None, "hidden": []}))
-    monkeypatch.setenv("AWS_LAMBDA_FUNCTION_MEMORY_SIZE", "512")
-    monkeypatch.setattr(os, "environ", dict(os.environ))
-    monkeypatch.setattr(sys, "argv", sys.argv)
+    script = f"import site\n{adding}import compiled; print(compiled.version)"
     monkeypatch.setattr(sys, "path", [*sys.path])
     monkeypatch.setattr(site, "addsitedir", site.addsitedir)
 
-    worker.main(str(config), str(script))
+    worker.main(*prepared(tmp_path, script, None))
 
     assert capsys.readouterr().out == f"{own}\n"
     sys.modules.pop("compiled", None)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -92,17 +93,22 @@ def test_exit_status_says_whether_all_some_or_nothing_was_measured(
     assert "failed with Sandbox.Timedout: it timed out" in ended.out
 
 
+def interrupt_at(question: int, state_machine: StateMachine) -> None:
+    """Let the person press Ctrl-C when the command asks this question, the first is 0."""
+    questions = count()
+
+    def interrupt() -> None:
+        if next(questions) == question:
+            raise KeyboardInterrupt
+
+    state_machine.on_question = interrupt
+
+
 def test_interrupting_stops_the_execution_and_says_what_is_cleaned_up(
     run: Run, state_machine: StateMachine
 ) -> None:
     """After Ctrl-C nothing runs on, the versions go, and the samples so far are to be found."""
-    questions = iter(range(100))
-
-    def interrupt() -> None:
-        if next(questions) == 5:
-            raise KeyboardInterrupt
-
-    state_machine.on_question = interrupt
+    interrupt_at(5, state_machine)
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == 130
     assert state_machine.stopped is True
@@ -115,14 +121,8 @@ def test_a_run_that_is_not_judged_in_time_is_said_to_be_open(
 ) -> None:
     """Where the stack has not answered, the command does not make an ending up."""
     monkeypatch.setattr(progress, "SETTLING_SECONDS", 0.0)
-    questions = iter(range(100))
     state_machine.judges = False
-
-    def interrupt() -> None:
-        if next(questions) == 5:
-            raise KeyboardInterrupt
-
-    state_machine.on_question = interrupt
+    interrupt_at(5, state_machine)
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == 130
     assert "the clean-up is not confirmed yet" in ended.err
@@ -132,11 +132,7 @@ def test_interrupting_before_anything_is_recorded_says_so(
     run: Run, state_machine: StateMachine
 ) -> None:
     """There is no run to be looked at then."""
-
-    def interrupt() -> None:
-        raise KeyboardInterrupt
-
-    state_machine.on_question = interrupt
+    interrupt_at(0, state_machine)
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == 130
     assert "it had not recorded anything yet" in ended.err

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
+    from bucketsum.sweep.records import Run
     from bucketsum.sweep.samples import Sample
 
 BUCKET: Final = "sweeps"
@@ -49,6 +50,12 @@ class Aws:
     def measurements(self) -> MeasurementsTable:
         """The table as the template makes it."""
         return MeasurementsTable(self.dynamodb, TABLE)
+
+    def run(self, run_id: str) -> Run:
+        """The run, which must be recorded."""
+        run = self.measurements.run(run_id)
+        assert run is not None
+        return run
 
     def put_sample(self, run_id: str, sample: Sample) -> None:
         """Write *sample* as the state machine does."""

@@ -81,8 +81,7 @@ def ok_sample(cell_id: str, run: int) -> Sample:
 def test_a_plan_is_recorded_as_it_is_made(aws: Aws, invoke: Invoke) -> None:
     """The run stands as RUNNING, each cell is there, those that do not fit with their reason."""
     plan = invoke("planner", plan_event())
-    run, cells = aws.measurements.run(RUN_ID), aws.measurements.cells(RUN_ID)
-    assert run is not None
+    run, cells = aws.run(RUN_ID), aws.measurements.cells(RUN_ID)
     assert (run.status, run.label, run.region, run.architecture) == (
         RunStatus.RUNNING, "aws", "us-east-1", "arm64",
     )  # fmt: skip
@@ -107,8 +106,7 @@ def test_a_sweep_that_is_stopped_while_it_is_planned_ends_as_stopped(
     planner = function("planner")
     monkeypatch.setattr(planner, "execution_of", lambda *_: {"status": execution})
     planner.lambda_handler(plan_event(), Context())
-    run = aws.measurements.run(RUN_ID)
-    assert run is not None
+    run = aws.run(RUN_ID)
     assert run.status is expected
     assert (run.ended_at is None) == (expected is RunStatus.RUNNING)
 
@@ -121,8 +119,7 @@ def test_a_plan_on_the_local_emulator_says_so(
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", "https://dynamodb.us-east-1.amazonaws.com")
     monkeypatch.setenv("AWS_ENDPOINT_URL_SFN", "https://states.us-east-1.amazonaws.com")
     invoke("planner", plan_event())
-    run = aws.measurements.run(RUN_ID)
-    assert run is not None
+    run = aws.run(RUN_ID)
     assert run.label == "local"
 
 
@@ -154,13 +151,11 @@ def test_a_sweep_runs_in_every_region(
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")  # of the table and the bucket
     usd = plan_of(SweepInput.from_json(SWEEP)).estimated_usd(prices_in("us-east-1", "arm64"))
     invoke("planner", plan_event())
-    run = aws.measurements.run(RUN_ID)
-    assert run is not None
+    run = aws.run(RUN_ID)
     assert (run.region, run.priced_as, run.price_date) == (region, priced_as, PRICE_DATE)
     assert run.estimated_usd == pytest.approx(usd * factor, rel=0.02)
     invoke("analyst", broken_off("ABORTED"))
-    ended = aws.measurements.run(RUN_ID)
-    assert ended is not None
+    ended = aws.run(RUN_ID)
     assert (ended.status, ended.priced_as) == (RunStatus.STOPPED, priced_as)
 
 
@@ -175,8 +170,7 @@ def test_prices_that_were_read_from_aws_replace_the_tables(
     )
     for name, event in (("planner", plan_event()), ("analyst", broken_off("ABORTED"))):
         invoke(name, event)
-        run = aws.measurements.run(RUN_ID)
-        assert run is not None
+        run = aws.run(RUN_ID)
         assert (run.price_date, run.priced_as) == ("2026-12-24", None)
     assert [run.run_id for run in aws.measurements.runs()] == [RUN_ID]
 
@@ -337,8 +331,7 @@ def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:
                 aws.put_sample(RUN_ID, ok_sample(cell.cell_id, number))
     event = {"run_id": RUN_ID, "failure": {}, "clean_up": {"deleted": [], "left": []}}
     summary = invoke("analyst", event)
-    run, cells = aws.measurements.run(RUN_ID), aws.measurements.cells(RUN_ID)
-    assert run is not None
+    run, cells = aws.run(RUN_ID), aws.measurements.cells(RUN_ID)
     assert summary["status"] == run.status == RunStatus.PARTIAL
     assert [cell.stats.n if cell.stats else 0 for cell in cells] == [2, 0, 2, 0]
     assert run.samples_ok == run.samples
@@ -364,8 +357,7 @@ def test_a_run_that_was_broken_off_is_closed(
     [cell, *_] = aws.measurements.cells(RUN_ID)
     aws.put_sample(RUN_ID, ok_sample(cell.cell_id, 1))
     assert invoke("analyst", broken_off(status))["status"] == expected
-    run = aws.measurements.run(RUN_ID)
-    assert run is not None
+    run = aws.run(RUN_ID)
     assert (run.status, run.samples_ok) == (expected, 1)
     assert run.cause is not None
     assert f"the execution is {status}: enough" in run.cause
