@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     import pytest
-    from botocore.model import ServiceModel
+    from botocore.model import ServiceModel, Shape
 
 
 def share(patch: pytest.MonkeyPatch) -> None:
@@ -42,6 +42,8 @@ def share(patch: pytest.MonkeyPatch) -> None:
         patch.setattr(sqs, "camelcase_to_underscores", cache(sqs.camelcase_to_underscores))
         # it would count the messages of the queue for each message, to know its retention period
         patch.setattr(sqs.SQSBackend, "is_message_valid_based_on_retention_period", _is_retained)
+        json_serializer = import_module("moto.core.serialize").BaseJSONSerializer
+        patch.setattr(json_serializer, "_serialize", _as_it_is(json_serializer._serialize))  # noqa: SLF001 - for its time
 
 
 def _shared_alias_name() -> Callable[[EventAliaser, str], str]:
@@ -79,6 +81,24 @@ def _shared_endpoint_provider() -> Callable[..., EndpointProvider]:
         return providers[key][0]
 
     return known_provider
+
+
+def _as_it_is(serialize: Callable[..., None]) -> Callable[..., None]:
+    """A text or number of DynamoDB is in its JSON already; moto looks for ten types in it."""
+
+    def serialize_quickly(
+        serializer: object,
+        serialized: dict[str, Any],
+        value: dict[str, Any],
+        shape: Shape,
+        key: str,
+    ) -> None:
+        if shape.name == "AttributeValue" and isinstance(value.get("S", value.get("N")), str):
+            serialized[key] = value
+        else:
+            serialize(serializer, serialized, value, shape, key)
+
+    return serialize_quickly
 
 
 def _is_retained(*_: object) -> bool:
