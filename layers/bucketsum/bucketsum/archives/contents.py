@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     from bucketsum.archives.member import Decoding, HashedMember
     from bucketsum.archives.model import MemberDigest
-    from bucketsum.archives.names import NameCollision
     from bucketsum.s3.range_reads import Read
 
 NESTED_SEPARATOR: Final = "!/"
@@ -52,7 +51,7 @@ class Contents:
         self.paths: UniquePaths = outer.paths if outer else UniquePaths()
         self.depth: int = outer.depth + 1 if outer else 0
         self._prefix = ""
-        self._collisions: Mapping[int, NameCollision] = {}
+        self._collisions: Mapping[int, str] = {}
         self._members = self._unreadable = self._member_bytes = self._folders = 0
         self._remarks: tuple[str, ...] = ()
         self.stopped: ArchiveStopped | None = None
@@ -117,10 +116,10 @@ class Contents:
         remarks = name_warnings(name) + (("symlink",) if member.is_symlink else ())
         if name.endswith("/") or member.ends_as_folder:
             remarks += ("named-as-folder",)
-        collision = self._collisions.get(member.header_offset)
-        if collision:
-            name += collision.suffix
-            remarks += (collision.remark,)
+        suffix = self._collisions.get(member.header_offset)
+        if suffix is not None:
+            name += suffix
+            remarks += ("duplicate" if suffix else "case-collision",)
         path = shortened(self._prefix + name, PATH_BYTES_MAX)
         inside = None
         if content is not None and digest.sha1:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import hashlib
 import re
 import zlib
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.extra_fields import extra_field
@@ -120,22 +119,6 @@ def name_warnings(name: str) -> tuple[str, ...]:
     return tuple(remark for remark, holds in warnings.items() if holds)
 
 
-@dataclass(frozen=True, slots=True)
-class NameCollision:
-    """A member whose name is another's too.
-
-    Attributes:
-        suffix: Makes its name unique: ``~2``, ``~3``, …; empty if only the case differs.
-    """
-
-    suffix: str
-
-    @property
-    def remark(self) -> str:
-        """The remark on the member."""
-        return "duplicate" if self.suffix else "case-collision"
-
-
 class UniquePaths:
     """Gives each member of an archive, and of archives nested in it, a path of its own."""
 
@@ -143,14 +126,16 @@ class UniquePaths:
         self._used: set[str | bytes] = set()
         self._numbers: dict[str | bytes, int] = {}
 
-    def collisions(self, members: Sequence[Member], prefix: str = "") -> dict[int, NameCollision]:
-        """The members whose names are not unique, by the offsets of their headers.
+    def collisions(self, members: Sequence[Member], prefix: str = "") -> dict[int, str]:
+        """Suffixes of the members whose names are not unique, by the offsets of their headers.
+
+        A suffix makes a name unique: ``~2``, ``~3``, …; it is empty if only the case differs.
 
         Of duplicates the last keeps its name, as it is the one that extracting leaves; of names
         that differ in case each keeps its own. In a nested archive, paths begin with *prefix*.
         """
         folded: dict[str | bytes, str | bytes] = {}
-        collisions: dict[int, NameCollision] = {}
+        collisions: dict[int, str] = {}
         for member in reversed(members):
             if member.is_folder:
                 continue
@@ -159,7 +144,7 @@ class UniquePaths:
             compared = _compared(name)
             other = folded.setdefault(_compared(name.casefold()), compared)
             if suffix or other != compared:
-                collisions[member.header_offset] = NameCollision(suffix)
+                collisions[member.header_offset] = suffix
         return collisions
 
     def _suffix(self, path: str) -> str:

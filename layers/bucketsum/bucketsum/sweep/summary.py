@@ -51,8 +51,6 @@ class RunSummary:
     run: Run
     cells: tuple[CellRow, ...]
     """With statistics."""
-    document: dict[str, Any]
-    """The run's summary, which is the execution's output too."""
 
 
 def summarize(
@@ -103,7 +101,7 @@ def summarize(
         summary=document,
         cause=cause or None,
     )
-    return RunSummary(ended, tuple(rows), document)
+    return RunSummary(ended, tuple(rows))
 
 
 def _status(ok: int, missing: int, unmeasured: Sequence[CellRow], end: ExecutionEnd) -> RunStatus:
