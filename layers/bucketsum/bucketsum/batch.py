@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import traceback
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -135,7 +135,9 @@ class BatchHasher:
         left = [
             partial(_in_time, work, deadline) for work in begun if not isinstance(work, HashResult)
         ]
-        with _threads(min(self._settings.threads, len(left))) as pool:
+        count = min(self._settings.threads, len(left))
+        # The threads are those of one batch, so that none outlives the invocation.
+        with ThreadPoolExecutor(count) if count > 1 else nullcontext() as pool:
             done = pool.map(carried(_result_of), left) if pool else map(_result_of, left)
             results = (work if isinstance(work, HashResult) else next(done) for work in begun)
             for message in messages:
@@ -196,16 +198,6 @@ def _result_of(work: Work) -> Result:
 def _by_receives(messages: Iterable[MessageResult]) -> list[MessageResult]:
     """*messages*, the most often received first."""
     return sorted(messages, key=lambda message: message.received.receive_count, reverse=True)
-
-
-@contextmanager
-def _threads(count: int) -> Iterator[ThreadPoolExecutor | None]:
-    """*count* threads for one batch, so that none outlives the invocation; None for one thread."""
-    if count < 2:  # noqa: PLR2004 - the calling thread
-        yield None
-        return
-    with ThreadPoolExecutor(count) as pool:
-        yield pool
 
 
 def _forget_frames(error: BaseException | None) -> None:

@@ -17,7 +17,7 @@ from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
 from bucketsum.archives.member import FEED_BYTES, HashedMember, digest_of_member, unreadable
 from bucketsum.archives.model import ArchiveStopped, Member, MemberDigest, MemberUnreadable
-from bucketsum.archives.values import ArchiveStatus
+from bucketsum.archives.values import STORAGE_MIB_MAX, ArchiveStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 BLOCK_BYTES: Final = 4096
 """Least disk space of a file or folder."""
-
-STORAGE_MIB_MAX: Final = 10_240
-"""[A] The largest /tmp that a function can have."""
 
 _BATCH_MEMBERS: Final = 64
 _BATCH_BYTES: Final = 1024 * 1024

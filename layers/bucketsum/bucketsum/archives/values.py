@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
+
+STORAGE_MIB_MAX: Final = 10_240
+"""[A] The largest /tmp that a function can have."""
 
 
 class Mode(StrEnum):

@@ -6,7 +6,7 @@ from contextlib import closing
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.values import ArchiveSettings, Engine, Limits, Mode
+from bucketsum.archives.values import STORAGE_MIB_MAX, ArchiveSettings, Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.measure import Meter
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
 ARCHIVE_BYTES_MIN: Final = 1_000_000
 ARCHIVE_BYTES_MAX: Final = 2_000_000_000
 """Of generated archives: small members find room, and none needs Zip64."""
-
-STORAGE_MB_MAX: Final = 10_240
-"""[A] The largest /tmp that a function can have."""
 
 MODE: Final = Parameter("mode", tuple(Mode))
 INFLATE: Final = Parameter("inflate", tuple(Engine))
@@ -97,9 +94,9 @@ class UnzipWorkload(Workload):
             f"mode is {mode}; an archive of {planned.size_bytes} bytes needs "
             f"{needed_mb} MB of /tmp, the prober has {storage_mb}"
         )
-        if needed_mb > STORAGE_MB_MAX:
+        if needed_mb > STORAGE_MIB_MAX:
             return (
-                f"{reason} and can have {STORAGE_MB_MAX} at most: stream it, or take a smaller one"
+                f"{reason} and can have {STORAGE_MIB_MAX} at most: stream it, or take a smaller one"
             )
         return f"{reason}: deploy with EphemeralStorageSize={needed_mb} or more"
 
