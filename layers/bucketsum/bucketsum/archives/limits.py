@@ -20,15 +20,10 @@ RATIO_FREE_BYTES: Final = 64 * 1024 * 1024
 """Output up to which no ratio is too high: a few MB of zeros in a small file are no attack."""
 
 
-def always_in_time() -> bool:
-    """Always true: outside an invocation, time is not limited."""
-    return True
-
-
 class LimitCounter:
     """Output of an archive so far, nested archives included; threads may share it."""
 
-    def __init__(self, limits: Limits, in_time: Callable[[], bool] = always_in_time) -> None:
+    def __init__(self, limits: Limits, in_time: Callable[[], bool] = lambda: True) -> None:
         self.limits: Final = limits
         self._in_time = in_time
         self._lock = threading.Lock()

@@ -6,6 +6,7 @@ Only settings that the template has parameters for are candidates; the workload 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import inf
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.measure import mb_per_s, usd_per_gb
@@ -96,7 +97,8 @@ def recommend(
     deployable = [candidate for candidate in measured if workload.is_deployable(candidate.setting)]
     if not deployable:
         return Recommendation(None, workload.undeployable)
-    fitting = [candidate for candidate in deployable if _fits(candidate, strategy)]
+    speed, cost = strategy.mb_per_s or 0, strategy.usd_per_gb or inf  # a strategy has one at most
+    fitting = [each for each in deployable if each.mb_per_s >= speed and each.usd_per_gb <= cost]
     if not fitting:
         return Recommendation(None, _none_fits(deployable, strategy))
     best = min(
@@ -129,13 +131,6 @@ def _candidate(
         usd_per_gb(usd, size_bytes),
         few_samples=any(own.few_samples for _, own in stats),
     )
-
-
-def _fits(candidate: Candidate, strategy: Strategy) -> bool:
-    """A strategy has at most one of both conditions."""
-    if strategy.mb_per_s is not None and candidate.mb_per_s < strategy.mb_per_s:
-        return False
-    return strategy.usd_per_gb is None or candidate.usd_per_gb <= strategy.usd_per_gb
 
 
 def _penalty(candidate: Candidate, strategy: Strategy, deployable: Sequence[Candidate]) -> float:
