@@ -11,11 +11,12 @@ import random
 import re
 from dataclasses import asdict
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.fetch_queue.model import Item
+from bucketsum.sweep.fields import Fields, text, whole
 from bucketsum.sweep.generated_archive import GeneratedArchive
 
 if TYPE_CHECKING:
@@ -83,20 +84,19 @@ def items_in(manifest: bytes, total_bytes: int) -> tuple[Item, ...]:
 _NAME: Final = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]*")
 """Names that need no quotes in a shell, and are no options."""
 
-_TYPES: Final = {"name": str, "size_bytes": int, "sha1": str, "members_sha1": str, "lines": int}
 
-
-def _item(place: str, entry: Any) -> Item:  # noqa: ANN401 - any JSON
-    if not isinstance(entry, dict) or set(entry) != set(_TYPES):
-        raise BadSweep(f"{place} does not have exactly the fields {', '.join(_TYPES)}")
-    for name, kind in _TYPES.items():
-        if type(entry[name]) is not kind:
-            raise BadSweep(f"{place}.{name} is {entry[name]!r}, not a {kind.__name__}")
-    if not _NAME.fullmatch(entry["name"]):
+def _item(place: str, entry: object) -> Item:
+    fields = Fields(place, entry, ("name", "size_bytes", "sha1", "members_sha1", "lines"))
+    name = fields.needed("name", text)
+    if not _NAME.fullmatch(name):
         raise BadSweep(
-            f"{place}.name is {entry['name']!r}; allowed are letters, digits, '_', and after the "
-            "first character '.' and '-'"
+            f"{place}.name is {name!r}; allowed are letters, digits, '_', and after the first "
+            "character '.' and '-'"
         )
-    if entry["size_bytes"] < 1:
-        raise BadSweep(f"{place}.size_bytes is {entry['size_bytes']}, not at least 1")
-    return Item(**entry)
+    return Item(
+        name=name,
+        size_bytes=fields.needed("size_bytes", whole(1, 10**15)),
+        sha1=fields.needed("sha1", text),
+        members_sha1=fields.needed("members_sha1", text),
+        lines=fields.needed("lines", whole(0, 10**15)),
+    )

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep
+from bucketsum.sweep.fields import Fields, text, whole
 from bucketsum.sweep.objects import DataFile
 from bucketsum.sweep.transfers.model import files_in
 
@@ -108,22 +109,18 @@ def read(content: bytes, key: str) -> tuple[SetFile, ...]:
     lines = content.splitlines()
     if not 1 <= len(lines) <= FILES_MAX:
         raise BadSweep(f"{key!r} names {len(lines)} files, not 1 to {FILES_MAX}")
-    files = []
-    for number, line in enumerate(lines, start=1):
-        try:
-            files.append(_set_file(**json.loads(line)))
-        except (TypeError, ValueError) as error:
-            raise BadSweep(
-                f"line {number} of {key!r} is not name, size_bytes and sha1 in JSON: {error}"
-            ) from None
-    return tuple(files)
+    return tuple(
+        _set_file(f"line {number} of {key!r}", line) for number, line in enumerate(lines, start=1)
+    )
 
 
-def _set_file(name: object, size_bytes: object, sha1: object) -> SetFile:
-    if not isinstance(name, str) or not 1 <= len(name) <= _NAME_MAX:
-        raise ValueError(f"name is not a text of 1 to {_NAME_MAX} characters")
-    if not isinstance(size_bytes, int) or isinstance(size_bytes, bool) or size_bytes < 0:
-        raise ValueError("size_bytes is not a whole number")
-    if not isinstance(sha1, str):
-        raise TypeError("sha1 is not a text")
-    return SetFile(name, size_bytes, sha1)
+def _set_file(place: str, line: bytes) -> SetFile:
+    try:
+        fields = Fields(place, json.loads(line), ("name", "size_bytes", "sha1"))
+    except ValueError as error:
+        raise BadSweep(f"{place} is not JSON: {error}") from None
+    name = fields.needed("name", text)
+    if len(name) > _NAME_MAX:
+        raise BadSweep(f"{place}.name has {len(name)} characters, allowed are {_NAME_MAX}")
+    size_bytes = fields.needed("size_bytes", whole(0, 10**15))
+    return SetFile(name, size_bytes, fields.needed("sha1", text))
