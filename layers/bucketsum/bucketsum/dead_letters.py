@@ -68,14 +68,7 @@ class DeadLetters:
         """
         last = message.receive_count >= self._settings.max_receives
         if isinstance(error, NotRetryable) or last:
-            reason = _fitting(_reason(error), message.body)
-            self._sqs.send_message(
-                QueueUrl=self._settings.dead_letter_queue_url,
-                MessageBody=message.body,
-                MessageAttributes={REASON_ATTRIBUTE: {"DataType": "String", "StringValue": reason}}
-                if reason
-                else {},
-            )
+            self._dead_letter(message, error)
             return True
         self._sqs.change_message_visibility(
             QueueUrl=message.queue_url,
@@ -87,6 +80,16 @@ class DeadLetters:
             ),
         )
         return False
+
+    def _dead_letter(self, message: ReceivedMessage, error: Exception) -> None:
+        reason = _fitting(_reason(error), message.body)
+        self._sqs.send_message(
+            QueueUrl=self._settings.dead_letter_queue_url,
+            MessageBody=message.body,
+            MessageAttributes={REASON_ATTRIBUTE: {"DataType": "String", "StringValue": reason}}
+            if reason
+            else {},
+        )
 
     def _delay_seconds(self, receive_count: int) -> int:
         """Double with each receive, less up to half at random, to spread simultaneous failures."""
