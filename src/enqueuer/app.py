@@ -18,8 +18,6 @@ from bucketsum.settings import needed
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.backfill.records import Backfill
-
 _TABLE, _QUEUE_URL, _CONCURRENCY = needed(
     os.environ, "BACKFILLS_TABLE", "BACKFILL_QUEUE_URL", "BACKFILL_CONCURRENCY"
 )
@@ -31,13 +29,6 @@ _BACKFILLS: Final = BackfillsTable(boto3.client("dynamodb"), _TABLE)
 _ENQUEUER: Final = Enqueuer(_BACKFILLS, BackfillQueue(boto3.client("sqs"), _QUEUE_URL))
 
 
-def _backfill(backfill_id: str) -> Backfill:
-    backfill = _BACKFILLS.backfill(backfill_id)
-    if backfill is None:
-        raise UnknownBackfill(f"there is no backfill {backfill_id}")
-    return backfill
-
-
 @logger.inject_lambda_context
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noqa: ANN401 - by action
     """Plan a backfill, or queue the objects of the parts of an earlier plan.
@@ -46,7 +37,9 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noq
         For ``plan``, an event for each enqueuer, none if all is queued; for ``enqueue``, the
         number of objects that were queued.
     """
-    backfill = _backfill(event["backfill_id"])
+    backfill = _BACKFILLS.backfill(event["backfill_id"])
+    if backfill is None:
+        raise UnknownBackfill(f"there is no backfill {event['backfill_id']}")
     if event["action"] == "plan":
         shares = shares_of(_S3, _BACKFILLS, backfill, int(_CONCURRENCY))
         logger.info("planned", backfill_id=backfill.backfill_id, enqueuers=len(shares))

@@ -41,18 +41,15 @@ def row_key_in(item: Mapping[str, Any]) -> RowKey:
 
 def item_of(row: Row) -> dict[str, Any]:
     """*row* as an item."""
-    return {
+    item = {
         **key_of(RowKey(row.bucket, row.key, row.entry)),
         **encoded(row, _FLOAT_FORMAT),
         **{f"{_DIGEST_PREFIX}{name}": {"S": value} for name, value in row.digests.items()},
-        **({"sha1_shard": {"S": _shard_of(row)}} if row.sha1 else {}),
     }
-
-
-def _shard_of(row: Row) -> str:
-    """Key of *row* in the index: its SHA-1 and a shard that its own key decides."""
-    shard = zlib.crc32(f"{row.bucket}/{row.key}/{row.entry}".encode()) % SHA1_SHARDS
-    return f"{row.sha1}#{shard}"
+    if row.sha1:  # the shard is decided by the row's own key
+        shard = zlib.crc32(f"{row.bucket}/{row.key}/{row.entry}".encode()) % SHA1_SHARDS
+        item["sha1_shard"] = {"S": f"{row.sha1}#{shard}"}
+    return item
 
 
 def row_of(item: Mapping[str, Any]) -> Row:
