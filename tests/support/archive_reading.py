@@ -6,17 +6,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from unittest.mock import patch
 
+from tests.support.archive_rules import read_stream
 from tests.support.sha1 import sha1_of
 
 from bucketsum.archives.reader import ArchiveReader
 from bucketsum.archives.values import ArchiveSettings, Engine, Limits, Mode
-from bucketsum.digest import RunningDigest
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from bucketsum.archives.model import MemberResult
-    from bucketsum.digest_rows import ArchiveRecord
 
 
 class Read:
@@ -41,12 +38,12 @@ class Read:
         limits = limits or Limits()
         settings = ArchiveSettings(mode, limits, (".zip", ".jar"))
         reader = ArchiveReader(settings, root, engine)
-        self.contents, self.members, self.sha1 = _read(reader, data, chunk_bytes)
+        self.contents, self.members, self.sha1 = read_stream(data, chunk_bytes, reader)
         assert self.sha1 == sha1_of(data), "an archive's own SHA-1 is always right"
         if mode is Mode.STREAM:
             with patch("bucketsum.archives.member.BACKGROUND_FROM_BYTES", 1):
                 two_cores = replace(reader, settings=replace(settings, second_core=True))
-                beside = _read(two_cores, data, chunk_bytes)
+                beside = read_stream(data, chunk_bytes, two_cores)
             assert beside == (self.contents, self.members, self.sha1), (
                 "a second core changes nothing"
             )
@@ -67,13 +64,3 @@ class Read:
     def remarks(self) -> dict[str, tuple[str, ...]]:
         """Path → what is unusual, where anything is."""
         return {member.path: member.remarks for member in self.members if member.remarks}
-
-
-def _read(
-    reader: ArchiveReader, data: bytes, chunk_bytes: int
-) -> tuple[ArchiveRecord, list[MemberResult], str]:
-    digest = RunningDigest()
-    archive = reader.open(lambda offset, length: data[offset : offset + length], len(data))
-    chunks = (data[at : at + chunk_bytes] for at in range(0, len(data), chunk_bytes))
-    members = list(archive.members(chunks, digest))
-    return archive.summary, members, digest.digest().sha1

@@ -157,9 +157,9 @@ def role_permissions(role: str) -> set[Permission]:
         for policy in policies
         for statement in map(_by_default, policy["PolicyDocument"]["Statement"])
         if statement
-        for action in _listed(statement["Action"])
+        for action in listed(statement["Action"])
         if action not in _OF_LAMBDA
-        for resource in {_label(each) for each in _listed(statement["Resource"])} - {""}
+        for resource in {_label(each) for each in listed(statement["Resource"])} - {""}
     }
 
 
@@ -180,7 +180,8 @@ def _by_default(value: Any) -> Any:  # noqa: ANN401 - of a template
     return None if value == {"Ref": "AWS::NoValue"} else value
 
 
-def _listed(value: Any) -> list[Any]:  # noqa: ANN401 - of a template
+def listed(value: Any) -> list[Any]:  # noqa: ANN401 - a policy's one-or-many
+    """IAM lets a list of one be written without its brackets."""
     return value if isinstance(value, list) else [value]
 
 

@@ -51,7 +51,13 @@ def load_template() -> dict[str, Any]:
     return template
 
 
+def properties(name: str) -> dict[str, Any]:
+    """The properties of one resource."""
+    resource: dict[str, Any] = load_template()["Resources"][name]["Properties"]
+    return resource
+
+
 def create_table(dynamodb: DynamoDBClient, resource: str, name: str) -> None:
     """Make the table *resource* of the template, with its keys and indexes, under *name*."""
-    properties = load_template()["Resources"][resource]["Properties"]
-    dynamodb.create_table(TableName=name, **{n: properties[n] for n in _KEYS if n in properties})
+    table = properties(resource)
+    dynamodb.create_table(TableName=name, **{n: table[n] for n in _KEYS if n in table})

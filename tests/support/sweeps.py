@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.record_values import sample_of, sample_values
 from bucketsum.sweep.records import CellStatistics
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
     from bucketsum.sweep.parameters import Variant
+    from bucketsum.sweep.plan import Plan
     from bucketsum.sweep.records import CellRow
     from bucketsum.sweep.samples import Sample
 
@@ -25,6 +28,14 @@ TRANSFER: Final = WORKLOADS[WorkloadName.TRANSFER]
 def unzip_variant(mode: str, inflate: str) -> Variant:
     """The own values of a setting of the workload unzip."""
     return (MODE, mode), (INFLATE, inflate)
+
+
+def plan_with(
+    least: dict[str, Any], storage_mb: int = 512, key_sizes: tuple[int, ...] = (), **change: object
+) -> Plan:
+    """The plan of the input *least* with *change*; None removes a field."""
+    raw = {name: value for name, value in (least | change).items() if value is not None}
+    return plan_of(SweepInput.from_json(raw), key_sizes, storage_mb)
 
 
 def stats_of(cell: CellRow) -> CellStatistics:

@@ -10,16 +10,12 @@ from typing import Any, Final
 
 import botocore.session
 from botocore import xform_name
+from tests.support.recorded_calls import listed
 from tests.support.sam_template import TEMPLATE, load_template
 
 RESOURCES: Final = load_template()["Resources"]
 LIBRARY: Final = sorted((TEMPLATE.parent / "layers" / "bucketsum" / "bucketsum").rglob("*.py"))
 WRITES_LOGS: Final = {"logs:CreateLogStream", "logs:PutLogEvents"}
-
-
-def listed(value: Any) -> list[Any]:  # noqa: ANN401 - a policy's one-or-many
-    """IAM lets a list of one be written without its brackets."""
-    return value if isinstance(value, list) else [value]
 
 
 def statements_of(name: str) -> list[dict[str, Any]]:

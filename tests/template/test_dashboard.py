@@ -6,18 +6,12 @@ import json
 import re
 from typing import Any, Final
 
-from tests.support.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE, load_template, properties
 from tests.template.references import variables_of
 
 from bucketsum.outcome import Outcome
 
 RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]
-
-
-def properties(name: str) -> dict[str, Any]:
-    """The properties of one resource."""
-    resource: dict[str, Any] = RESOURCES[name]["Properties"]
-    return resource
 
 
 def dashboard() -> dict[str, Any]:

@@ -7,10 +7,11 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
+from tests.support.recorded_calls import listed
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.template import roles
 from tests.template.client_calls import CLIENTS, operations_called
-from tests.template.roles import WRITES_LOGS, action_of, known_actions, listed, statements_of
+from tests.template.roles import WRITES_LOGS, action_of, known_actions, statements_of
 
 from bucketsum.long_objects.progress import PARTITION
 from bucketsum.notifications import DETAIL_TYPES

@@ -6,7 +6,7 @@ import re
 from typing import Any, Final
 
 import pytest
-from tests.support.sam_template import TEMPLATE, load_template
+from tests.support.sam_template import TEMPLATE, load_template, properties
 
 from bucketsum.digest_rows import Deletion
 from bucketsum.digests_table import BY_SHA1_INDEX
@@ -19,12 +19,6 @@ OUTPUTS: Final[dict[str, dict[str, Any]]] = load_template()["Outputs"]
 ALARMS: Final = [
     name for name, resource in RESOURCES.items() if resource["Type"] == "AWS::CloudWatch::Alarm"
 ]
-
-
-def properties(name: str) -> dict[str, Any]:
-    """The properties of one resource."""
-    resource: dict[str, Any] = RESOURCES[name]["Properties"]
-    return resource
 
 
 def test_bucket_is_private_and_encrypted() -> None:

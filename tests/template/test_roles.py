@@ -7,7 +7,8 @@ import re
 from typing import Final
 
 import pytest
-from tests.template.roles import RESOURCES, known_actions, listed, statements_of
+from tests.support.recorded_calls import listed
+from tests.template.roles import RESOURCES, known_actions, statements_of
 
 OF_STATE_MACHINES: Final = {"BackfillRole", "SweepRole"}
 OF_SWEEPS: Final = ("PlannerRole", "PublisherRole", "ProberRole", "AnalystRole", "SweepRole")

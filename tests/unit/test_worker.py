@@ -102,7 +102,7 @@ def prepared(folder: Path, script: str, roots: dict[str, str] | None) -> list[st
 
 @pytest.fixture
 def environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the worker changes in its process is as before after the test."""
+    """Undo the changes of the worker in this process after the test."""
     monkeypatch.setattr(os, "environ", {**os.environ, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512"})
     monkeypatch.setattr(sys, "argv", sys.argv)
     monkeypatch.setattr(sys, "stdout", sys.stdout)

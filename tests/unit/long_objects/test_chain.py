@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import time
 from dataclasses import replace
@@ -13,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
+from tests.support.sha1 import sha1_of
 from tests.unit.long_objects.chain import Chain, Killed, Luck
 
 from bucketsum.archives.values import ArchiveStatus, Mode
@@ -50,11 +50,6 @@ LUCK: Final = st.builds(
     picks=st.lists(st.integers(0, 5), max_size=30),
     copies=st.lists(st.booleans(), max_size=20),
 )
-
-
-def sha1_of(content: bytes) -> str:
-    """Its digest."""
-    return hashlib.sha1(content, usedforsecurity=False).hexdigest()
 
 
 @given(

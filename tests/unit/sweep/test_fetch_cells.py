@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import pytest
 from tests.support.sam_template import TEMPLATE
 from tests.support.sha1 import sha1_of
+from tests.support.sweeps import plan_with
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.fetch_queue.data_set import archives_of, item_of, items_in, manifest_of
@@ -20,9 +22,6 @@ from bucketsum.sweep.samples import Sample, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN
 
-if TYPE_CHECKING:
-    from bucketsum.sweep.plan import Plan
-
 FETCH = WORKLOADS[WorkloadName.FETCH]
 LEAST: dict[str, Any] = {
     "workload": "fetch",
@@ -30,13 +29,8 @@ LEAST: dict[str, Any] = {
     "memory_mb": [1769],
     "chunk_bytes": [262_144],
 }
+planned = partial(plan_with, LEAST)
 ITEM = Item("a.zip", 10, "0" * 40, "1" * 40, 3)
-
-
-def planned(storage_mb: int = 512, key_sizes: tuple[int, ...] = (), **change: object) -> Plan:
-    """The plan of the least input with *change*."""
-    raw = {name: value for name, value in {**LEAST, **change}.items() if value is not None}
-    return plan_of(SweepInput.from_json(raw), key_sizes, storage_mb)
 
 
 def test_every_schedule_is_a_cell() -> None:

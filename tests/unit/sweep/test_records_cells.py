@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import pytest
 from tests.support.sam_template import TEMPLATE
+from tests.support.sweeps import plan_with
 
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.input import SweepInput
@@ -18,16 +20,9 @@ from bucketsum.sweep.samples import Sample, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum.sweep.workloads.records import DEFAULT_SIZE_BYTES
 
-if TYPE_CHECKING:
-    from bucketsum.sweep.plan import Plan
-
 RECORDS = WORKLOADS[WorkloadName.RECORDS]
 LEAST: dict[str, Any] = {"workload": "records", "object_bytes": [1_000_000], "memory_mb": [1769]}
-
-
-def planned(storage_mb: int = 512, **change: object) -> Plan:
-    """The plan of the least input with *change*."""
-    return plan_of(SweepInput.from_json({**LEAST, **change}), (), storage_mb)
+planned = partial(plan_with, LEAST)
 
 
 def test_parameters_without_effect_make_no_cells() -> None:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from functools import partial
+from typing import Any
 
 import pytest
-from tests.support.sweeps import unzip_variant
+from tests.support.sweeps import plan_with, unzip_variant
 
 from bucketsum.archives.values import Engine, Mode
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.parameters import Setting
-from bucketsum.sweep.plan import plan_of
 from bucketsum.sweep.prices import prices_in
-
-if TYPE_CHECKING:
-    from bucketsum.sweep.plan import Plan
 
 PRICES = prices_in("us-east-1", "arm64")
 LEAST: dict[str, Any] = {
@@ -24,12 +20,7 @@ LEAST: dict[str, Any] = {
     "memory_mb": [1769],
     "chunk_bytes": [262_144],
 }
-
-
-def planned(storage_mb: int = 512, key_sizes: tuple[int, ...] = (), **change: object) -> Plan:
-    """The plan of the least input with *change*."""
-    raw = {name: value for name, value in {**LEAST, **change}.items() if value is not None}
-    return plan_of(SweepInput.from_json(raw), key_sizes, storage_mb)
+planned = partial(plan_with, LEAST)
 
 
 def test_every_way_is_a_cell() -> None:
