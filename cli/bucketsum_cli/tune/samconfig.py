@@ -46,20 +46,12 @@ def with_parameters(
     except _FormError as error:
         raise CannotDoError(f"{file_name} {error}") from error
     edited = tomlkit.dumps(document)
-    return _with_crlf(edited) if _is_crlf(text) else edited
+    has_crlf = "\n" in text and text.count("\r\n") == text.count("\n")
+    return re.sub(r"(?<!\r)\n", "\r\n", edited) if has_crlf else edited  # added lines too
 
 
 class _FormError(Exception):
     """The file has a form that cannot be edited; the text follows the file's name."""
-
-
-def _is_crlf(text: str) -> bool:
-    return "\n" in text and text.count("\r\n") == text.count("\n")
-
-
-def _with_crlf(text: str) -> str:
-    """*text* with the line end of the file on added lines too."""
-    return re.sub(r"(?<!\r)\n", "\r\n", text)
 
 
 def _section(document: TOMLDocument, environment: str) -> MutableMapping[str, Any]:

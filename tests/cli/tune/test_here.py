@@ -11,7 +11,7 @@ from tests.cli.tune.sweeps import a_cell, good_samples
 
 from bucketsum_cli.tune import machine as machine_module
 from bucketsum_cli.tune.here import sweep
-from bucketsum_cli.tune.here.bucket import PREFIX
+from bucketsum_cli.tune.here.place import PREFIX
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -169,7 +169,7 @@ def test_objects_are_never_made_where_somebody_is_notified(
 ) -> None:
     """The receiver may be a hasher; it is named, and no object is made."""
     monkeypatch.setattr(
-        "bucketsum_cli.tune.here.bucket.configuration_of", lambda _s3, _bucket: notifications
+        "bucketsum_cli.tune.here.place.configuration_of", lambda _s3, _bucket: notifications
     )
     ended = run(*WHOLE)
     assert ended.status == 2

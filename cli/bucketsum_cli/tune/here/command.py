@@ -95,12 +95,13 @@ def _planned(
     try:
         sweep = _on_this_machine(SweepInput.from_json(fields), confinement)
         sizes = [place.bucket.named(key, sweep.workload)["size_bytes"] for key in sweep.keys]
+        usd = options.usd_per_hour
         planned = HereSweep(
             run_id=new_execution_name(),
             fields=fields,
             plan=unlimited_plan(sweep, sizes, hardware.free_mb()),
             machine=_machine(place, options, confinement),
-            price=_price(options),
+            price=MachinePrice(usd, now()[:10]) if usd else MachinePrice(),
             place=place,
             roots=roots,
         )
@@ -138,9 +139,3 @@ def _machine(place: Place, options: HereOptions, confinement: Confinement) -> Ma
         endpoint=place.bucket.endpoint(),
         usd_per_hour=options.usd_per_hour,
     )
-
-
-def _price(options: HereOptions) -> MachinePrice:
-    if options.usd_per_hour is None:
-        return MachinePrice()
-    return MachinePrice(options.usd_per_hour, now()[:10])

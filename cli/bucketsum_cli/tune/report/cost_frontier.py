@@ -144,7 +144,6 @@ def _finish(axes: Axes) -> None:
     axes.set_xlabel("MB/s (higher is faster)")
     axes.set_ylabel("USD per GB (lower is cheaper)")
     axes.grid()
-    axes.set_axisbelow(True)
     axes.tick_params(color=FAINT)
 
 

@@ -84,7 +84,6 @@ def _finish(axes: Axes, memories: Sequence[int]) -> None:
     axes.set_xlabel("memory (MB)")
     axes.set_ylabel("MB/s")
     axes.grid(axis="y")
-    axes.set_axisbelow(True)
 
 
 def _extremes(cell: CellRow, stats: CellStatistics) -> tuple[float, float]:

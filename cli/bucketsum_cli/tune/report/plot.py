@@ -48,6 +48,7 @@ _STYLE: Final[dict[Any, Any]] = {
     **{f"{name}.color": INK for name in ("text", "xtick", "ytick")},
     **{f"axes.{name}color": INK for name in ("edge", "label")},
     "grid.color": GRID,
+    "axes.axisbelow": True,
     "legend.frameon": False,
 }
 

@@ -147,7 +147,6 @@ def _finish(axes: Axes, unit: str) -> None:
     axes.set_xlabel("reads")
     axes.set_ylabel(unit)
     axes.grid()
-    axes.set_axisbelow(True)
 
 
 def _plain(value: float) -> str:

@@ -65,7 +65,6 @@ def _finish(axes: Axes, names: Sequence[str]) -> None:
     axes.set_xlim(left=0)
     axes.set_xlabel("seconds")
     axes.grid(axis="x")
-    axes.set_axisbelow(True)
 
 
 def _draw(axes: Axes, place: int, cell: CellRow) -> None:

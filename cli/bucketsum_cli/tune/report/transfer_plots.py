@@ -168,7 +168,6 @@ def _rows(given: Iterable[str]) -> tuple[Figure, Axes]:
     axes.set_ylim(max(len(labels), 1) - 0.4, -0.6)
     axes.tick_params(axis="y", length=0)
     axes.grid(axis="x")
-    axes.set_axisbelow(True)
     return figure, axes
 
 
