@@ -39,8 +39,8 @@ PLOTS: Final[Mapping[str, Callable[[Panel, Results], Plot]]] = {
 """Plots by the names that `Workload.plots` has."""
 
 LOCAL_WARNING: Final = (
-    "Measured in the local emulator (ministack). The shape of the curves shows the effect of "
-    "Lambda's CPU share; the numbers say nothing about AWS."
+    "Measured in the local emulator (ministack), which imitates Lambda's CPU share if "
+    "possible; the numbers say nothing about AWS."
 )
 
 
