@@ -104,11 +104,6 @@ def run() -> int:
 def _failed(error: Exception) -> int:
     with contextlib.suppress(OSError):
         click.echo(f"Error: {printable(sentence_of(error))}", err=True)
-    _drop_output()
-    return CANNOT_DO
-
-
-def _drop_output() -> None:
-    """Let nothing that is still buffered for stdout be written: Python would fail at its exit."""
-    with contextlib.suppress(OSError, ValueError):
+    with contextlib.suppress(OSError, ValueError):  # else Python would fail to write it at its exit
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return CANNOT_DO

@@ -1,16 +1,17 @@
-"""A change of a bucket's notifications and of the stack's parameters: ask, update, show."""
+"""A change of a bucket's attachment: check, warn, ask, update, show."""
 
 from __future__ import annotations
 
+import shlex
 import time
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.attachments.preconditions import deploy_command
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import confirm, note, print_json, progress, say
+from bucketsum_cli.served_buckets import ServedBuckets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.stack import Stack
 
 
+_MISSING: Final = ("404", "NoSuchBucket")
 _POLL_SECONDS: Final = 2.0
 _DONE: Final = ("UPDATE_COMPLETE", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
 _TRANSFORMED: Final = "CAPABILITY_AUTO_EXPAND"
@@ -30,6 +32,60 @@ deploy_option = click.option(
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Only show the changes; do not make them."
 )
+
+
+def check_bucket(stack: Stack, bucket: str) -> None:
+    """Refuse a bucket that cannot be attached.
+
+    Raises:
+        CannotDoError: There is no such bucket, it is in another Region, or the stack created it.
+        ClientError: AWS refused.
+    """
+    if bucket == stack.bucket and not ServedBuckets.of(stack.parameters).existing:
+        raise CannotDoError(
+            f"the stack {stack.name} created {bucket}, and always hashes its objects"
+        )
+    try:
+        answer = stack.client("s3").head_bucket(Bucket=bucket)
+    except ClientError as error:
+        if error.response["Error"]["Code"] not in _MISSING:
+            raise
+        raise CannotDoError(f"there is no bucket {bucket} in this account") from error
+    own = stack.connection.region
+    region = answer["ResponseMetadata"]["HTTPHeaders"].get("x-amz-bucket-region", own)
+    if region != own:
+        raise CannotDoError(
+            f"{bucket} is in {region}, but the stack {stack.name} is in {own}: S3 notifies queues "
+            "of its own Region only; deploy a stack there"
+        )
+
+
+def queue_arn_of(stack: Stack) -> str:
+    """Return the ARN of the arrivals queue."""
+    return stack.outputs["ArrivalsQueueArn"]
+
+
+def partition_of(stack: Stack) -> str:
+    """Return the partition of the stack's ARNs, for example ``aws``."""
+    return queue_arn_of(stack).split(":")[1]
+
+
+def deploy_command(stack: Stack, values: Mapping[str, str]) -> str:
+    """Return the shell command that deploys the stack with these values of parameters."""
+    overrides = " ".join(f"{name}={shlex.quote(value)}" for name, value in values.items())
+    return (
+        f"sam build && sam deploy --stack-name {stack.name} "
+        f"--region {stack.connection.region} --parameter-overrides {overrides}"
+    )
+
+
+def changed_parameters(stack: Stack, served: ServedBuckets) -> dict[str, str]:
+    """Return the parameters of the stack that differ from those of *served*, with new values."""
+    return {
+        name: value
+        for name, value in served.parameters(partition_of(stack)).items()
+        if value != stack.parameters.get(name, "")
+    }
 
 
 def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:

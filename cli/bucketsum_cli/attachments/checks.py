@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.notifications import DETAIL_TYPES
+from bucketsum_cli.attachments.change import partition_of, queue_arn_of
 from bucketsum_cli.attachments.notifications import (
     configuration_of,
     notifications_in,
     sends_to_eventbridge,
 )
-from bucketsum_cli.attachments.preconditions import partition_of, queue_arn_of
 from bucketsum_cli.attachments.queue_notification import CREATED, missing_events
 from bucketsum_cli.served_buckets import ServedBuckets, Via, bucket_arn
 from bucketsum_cli.stack import physical_ids

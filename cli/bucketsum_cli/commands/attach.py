@@ -6,11 +6,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
+from botocore.exceptions import ClientError
 
 from bucketsum_cli.attachments.change import (
+    changed_parameters,
+    check_bucket,
+    deploy_command,
     deploy_option,
     document_of,
     dry_run_option,
+    queue_arn_of,
     require_consent,
     show_change,
     update_parameters,
@@ -22,15 +27,7 @@ from bucketsum_cli.attachments.notifications import (
     difference,
     with_eventbridge,
 )
-from bucketsum_cli.attachments.preconditions import (
-    changed_parameters,
-    check_bucket,
-    deploy_command,
-    left_out_warning,
-    log_loop_warning,
-    queue_arn_of,
-)
-from bucketsum_cli.attachments.queue_notification import with_queue, without_queue
+from bucketsum_cli.attachments.queue_notification import missing_events, with_queue, without_queue
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
 from bucketsum_cli.output import note, progress
@@ -38,6 +35,8 @@ from bucketsum_cli.served_buckets import ServedBuckets, Via
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
@@ -98,8 +97,8 @@ def attach(
     plan = difference(before, after)
     served = ServedBuckets.of(stack.parameters)
     values = changed_parameters(stack, served.with_bucket(bucket, way))
-    left_out = left_out_warning(after, queue_arn_of(stack)) if way is Via.S3 else None
-    warnings = [text for text in (log_loop_warning(s3, bucket, way, keys), left_out) if text]
+    left_out = _left_out_warning(after, queue_arn_of(stack)) if way is Via.S3 else None
+    warnings = [text for text in (_log_loop_warning(s3, bucket, way, keys), left_out) if text]
     document = document_of(stack, bucket, plan, values) | {"via": way.value, "warnings": warnings}
     for warning in warnings:
         note(f"warning: {warning}")
@@ -133,4 +132,37 @@ def _require_admission(
     raise CannotDoError(
         f"the stack {stack.name} does not allow {bucket} yet: run `{command}`, then this command "
         "again" + (", or add --deploy" if known else "; its template is older than this command")
+    )
+
+
+def _log_loop_warning(s3: S3Client, bucket: str, via: Via, keys: KeyFilter) -> str | None:
+    """Warn if the bucket receives its own access logs, and they would be hashed.
+
+    Each GET of the hasher would then create a log object, which is read in turn.
+    """
+    try:
+        logging: Any = s3.get_bucket_logging(Bucket=bucket).get("LoggingEnabled")
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        return f"the access logs of {bucket} were not checked for a loop: {code}"
+    if not logging or logging["TargetBucket"] != bucket:
+        return None
+    logs = logging.get("TargetPrefix", "")
+    if via is Via.S3 and not keys.overlaps(KeyFilter(logs)):
+        return None
+    return (
+        f"{bucket} receives its own access logs ({KeyFilter(logs)}), which would be hashed: each "
+        "GET of the hasher is logged, and each log is read again, without end. Send the logs to "
+        "another bucket, or limit the notification with --prefix to the keys of your objects"
+    )
+
+
+def _left_out_warning(configuration: Mapping[str, Any], queue_arn: str) -> str | None:
+    """Warn if *configuration*, to be written, notifies the queue of created objects only."""
+    missing = missing_events(configuration, queue_arn)
+    if not missing:
+        return None
+    return (
+        f"{', '.join(missing)} are left out, because other notifications have them for overlapping "
+        "keys: these deletions and restores are not recorded. --via eventbridge takes all events"
     )

@@ -8,9 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bucketsum_cli.attachments.change import (
+    changed_parameters,
+    check_bucket,
     deploy_option,
     document_of,
     dry_run_option,
+    queue_arn_of,
     require_consent,
     show_change,
     update_parameters,
@@ -22,7 +25,6 @@ from bucketsum_cli.attachments.notifications import (
     sends_to_eventbridge,
     without_eventbridge,
 )
-from bucketsum_cli.attachments.preconditions import changed_parameters, check_bucket, queue_arn_of
 from bucketsum_cli.attachments.queue_notification import without_queue
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.options import json_option, stack_options, yes_option

@@ -67,13 +67,16 @@ class Comparison:
     Attributes:
         sha1: Its SHA-1, computed here.
         counterpart: What it was compared with.
-        reason: Why the object has no digest, if that is known.
     """
 
     file: LocalFile
     sha1: str
     counterpart: Counterpart
-    reason: str | None
+
+    @property
+    def reason(self) -> str | None:
+        """Why the object has no digest, if that is known."""
+        return self.counterpart.row.reason if self.counterpart.row else self.counterpart.reason
 
     @property
     def result(self) -> Result:
@@ -124,9 +127,7 @@ def compare_files(
                 sha1 = sha1_of_file(file.path, lambda size: shown.advance(task, size))
             except OSError as error:
                 return Skipped(file.path, error.strerror or str(error))
-            counterpart = counterpart_of(file.key)
-            reason = counterpart.row.reason if counterpart.row else counterpart.reason
-            return Comparison(file, sha1, counterpart, reason)
+            return Comparison(file, sha1, counterpart_of(file.key))
 
         pool = ThreadPoolExecutor(_FILES_AT_A_TIME)
         try:
@@ -157,5 +158,5 @@ def _with_failure(
     reason = failed.get((*name, version.etag)) or failed.get((*name, None))
     if reason is None:
         return comparison
-    counterpart = replace(comparison.counterpart, without_row=Result.FAILED)
-    return replace(comparison, counterpart=counterpart, reason=reason)
+    counterpart = replace(comparison.counterpart, without_row=Result.FAILED, reason=reason)
+    return replace(comparison, counterpart=counterpart)

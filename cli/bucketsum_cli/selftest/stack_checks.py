@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.sweep.records import RunStatus
+from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.attachments.checks import admits, admitted_services, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
-from bucketsum_cli.attachments.preconditions import partition_of
 from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.selftest.check import Check, failed, known_difference, passed, skipped, warning
 from bucketsum_cli.served_buckets import bucket_arn

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
 import click
 
@@ -16,11 +16,9 @@ from bucketsum_cli.tune.table_view import print_runs
 if TYPE_CHECKING:
     from bucketsum_cli.options import Target
 
-_DEFAULT_LIMIT: Final = 20
-
 
 @click.command("list")
-@click.option("--limit", type=click.IntRange(min=1), default=_DEFAULT_LIMIT, show_default=True,
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True,
               metavar="N", help="Maximum number of runs to show.")  # fmt: skip
 @json_option
 @stack_options
