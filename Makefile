@@ -88,7 +88,7 @@ audit: $(AUDIT)/.ready ## Fail if a pinned package has a known vulnerability
 	@for lock in $(LAYER_LOCK) requirements.lock; do \
 	  $(AUDIT)/bin/pip-audit --strict --progress-spinner off --disable-pip --require-hashes --requirement $$lock || exit 1; done
 
-lock: .venv/.ready ## Refresh the locked versions and hashes of the project, the layer and the audit tools
+lock: .venv/.ready ## Write the lock files of the project, the layer and the audit tools (keeps versions that the requirements still allow)
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
 	  --extra local --extra report --group dev --custom-compile-command "make lock" --output-file requirements.lock pyproject.toml
 	@cd layers/bucketsum && $(BIN)/uv pip compile --quiet --no-deps --universal --python-version 3.11 --generate-hashes \

@@ -58,8 +58,9 @@ def workloads(
 ) -> None:
     """Measure the sweep workloads in the benchmark sandbox.
 
-    The measuring code is the same as on Lambda. Some experiments compare the same work in other
-    languages. Exits with 1 if a result was wrong, and with 2 if the sandbox cannot be created.
+    The measuring code is the same as on Lambda. Some experiments compare the same work in
+    Python and in other programming languages. Exits with 1 if a result was wrong, and with 2 if the
+    sandbox cannot be created.
     """
     if quick and write_docs:
         raise click.UsageError("--quick measures too little for --write-docs; leave one out")

@@ -138,8 +138,9 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--here", "is_here", is_flag=True,
                          help="Measure on this machine; see docs/tuning.md."),
             click.option("--bucket", metavar="NAME",
-                         help="With --here: bucket to read; required, unless --stack or --local "
-                              "is given: then the default is the stack's SweepBucket."),
+                         help="With --here: bucket to read. If --stack or --local is given, the "
+                              "default is the stack's SweepBucket; otherwise, --bucket is "
+                              "required."),
             click.option("--usd-per-hour", type=click.FloatRange(min=0, min_open=True), metavar="X",
                          help="With --here: price of this machine per hour; without it, costs are "
                               "unknown."),

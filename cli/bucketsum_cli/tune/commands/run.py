@@ -39,7 +39,7 @@ _EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunSta
 @click.option(
     "--no-wait",
     is_flag=True,
-    help="Start the sweep, print its name and exit; `bucketsum tune show` shows its progress.",
+    help="Start the run, print its name and exit; `bucketsum tune show` shows its progress.",
 )
 @json_option
 @stack_options
