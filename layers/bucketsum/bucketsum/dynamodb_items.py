@@ -52,7 +52,8 @@ def stored(
 def nested(kind: type[Any]) -> Mapping[str, object]:
     """Store the fields of *kind*, a dataclass, in place of the field.
 
-    Reading an item without all attributes of its fields that have no default gives None.
+    Reading an item without all attributes of its fields that have no default, as the first must
+    have none, gives None.
     """
     return {_COLUMN: _Column(kind=kind)}
 
@@ -144,13 +145,14 @@ def from_values(kind: type[T], values: Mapping[str, Any], **others: object) -> T
 
 def _arguments(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
-    for name, column in _columns(kind):
-        if column.kind:
-            inner = _arguments(column.kind, values)
-            if all(name in inner or not each.needed for name, each in _columns(column.kind)):
-                arguments[name] = column.kind(**inner)
-        elif not column.spreads and (content := values.get(column.name)) is not None:
-            arguments[name] = column.read(content) if column.read else content
+    for name, (attribute, read, _, inner, spreads, _) in _columns(kind):
+        if inner:
+            if _columns(inner)[0][1].name in values:  # most parts are absent
+                parts = _arguments(inner, values)
+                if all(part in parts or not column.needed for part, column in _columns(inner)):
+                    arguments[name] = inner(**parts)
+        elif not spreads and (content := values.get(attribute)) is not None:
+            arguments[name] = read(content) if read else content
     return arguments
 
 
