@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from moto.server import ThreadedMotoServer
 from samcli.cli.types import (  # type: ignore[import-untyped] # no types
     CfnParameterOverridesType,
 )
 from tests.support.fifo import open_fifo
+from tests.support.moto_server import moto_server
 
 from bucketsum_cli import emulator, process
 from bucketsum_cli.connection import Connection
@@ -392,16 +392,11 @@ def persons_aws(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
 @pytest.mark.usefixtures("persons_aws")
 def test_the_persons_own_aws_settings_are_ignored() -> None:
     """No profile, variable, file or proxy of theirs changes what --local talks to."""
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        aws = an_emulator(f"http://{host}:{port}")
+    with moto_server() as endpoint:
+        aws = an_emulator(endpoint)
         s3 = Connection(aws.session(), aws.endpoint, aws.ca_bundle).client("s3")
         s3.create_bucket(Bucket="ours")
         names = [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]]
-    finally:
-        server.stop()
 
     assert "ours" in names
     assert s3.meta.endpoint_url == aws.endpoint

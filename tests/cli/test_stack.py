@@ -19,8 +19,8 @@ from botocore.exceptions import (
 )
 from moto import mock_aws
 from moto.backends import get_backend
-from moto.server import ThreadedMotoServer
 from tests.cli.deployed import BUCKET, NAME, deploy, publish
+from tests.support.moto_server import moto_server
 from tests.support.sam_template import load_template
 
 from bucketsum_cli import process
@@ -192,19 +192,13 @@ def test_local_reads_from_the_local_emulator_that_runs(
 ) -> None:
     """--local takes address and name from what `bucketsum local up` left."""
     monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
-    server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    server.start()
-    try:
-        host, port = server.get_host_and_port()
-        endpoint = f"http://{host}:{port}"
+    with moto_server() as endpoint:
         plain = str(project.folder / "template.yaml")  # plain HTTP asks for no authority
         aws = LocalAws(os.getpid(), endpoint, "us-east-1", NAME, ca_bundle=plain)
         save(project, aws)
         missing = run("ls", "--local")
         deploy(endpoint)
         ended = run("ls", "--local", "--json")
-    finally:
-        server.stop()
     assert missing.status == 2
     assert "bucketsum local up" in missing.err
     assert (ended.status, ended.document) == (0, [])

@@ -17,9 +17,11 @@ from bucketsum_cli.tune import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from pathlib import Path
 
     from bucketsum.sweep.records import CellRow, Run
     from bucketsum.sweep.samples import Sample
+    from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 
 TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names
@@ -82,3 +84,20 @@ def record(
         return ended
 
     return write
+
+
+BEFORE: Final = """\
+version = 0.1
+
+[default.deploy.parameters]
+stack_name = "bucketsum" # ours
+parameter_overrides = "MemorySize=128 BatchSize=2"
+"""
+
+
+@pytest.fixture
+def samconfig(project: LocalProject) -> Path:
+    """The file of a project, which is the current folder."""
+    file = project.folder / "samconfig.toml"
+    file.write_text(BEFORE)
+    return file

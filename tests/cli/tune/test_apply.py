@@ -6,6 +6,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
+from tests.cli.tune.conftest import BEFORE
 from tests.cli.tune.sweeps import MIB, a_cell, a_run, failed_samples, good_samples
 from tests.support.sam_template import TEMPLATE
 
@@ -14,25 +15,6 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
     from tests.cli.tune.test_reading import Record
-
-BEFORE = """\
-version = 0.1
-
-[default.deploy.parameters]
-stack_name = "bucketsum" # ours
-parameter_overrides = "MemorySize=128 BatchSize=2"
-"""
-
-
-@pytest.fixture
-def samconfig(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The file of a project, which is the current folder."""
-    (tmp_path / "template.yaml").touch()
-    (tmp_path / "layers" / "bucketsum").mkdir(parents=True)
-    monkeypatch.chdir(tmp_path)
-    file = tmp_path / "samconfig.toml"
-    file.write_text(BEFORE)
-    return file
 
 
 @pytest.fixture

@@ -63,14 +63,12 @@ def test_tables_tell_streams_where_there_is_more_than_one(run: Run, record: Reco
     assert [row.split()[4] for row in rows] == ["1", "4"] * 4
 
 
-def test_apply_writes_streams(run: Run, record: Record, tmp_path: Path) -> None:
+def test_apply_writes_streams(run: Run, record: Record, samconfig: Path) -> None:
     """With memory and chunk size: what was measured together is deployed together."""
     record(*streams_grid(chunks=(MIB,)), None)
-    file = tmp_path / "samconfig.toml"
-    file.write_text("version = 0.1\n[default.deploy.parameters]\nstack_name = 'mine'\n")
-    ended = run("tune", "apply", "last", "--yes", "--config-file", file, "--json")
+    ended = run("tune", "apply", "last", "--yes", "--config-file", samconfig, "--json")
     assert ended.document["parameters"]["Streams"] == 4
-    assert "ChunkBytes=1048576 Streams=4" in file.read_text()
+    assert "ChunkBytes=1048576 Streams=4" in samconfig.read_text()
 
 
 @pytest.mark.parametrize("grid", [streams_grid(), unzip_grid()], ids=["hash", "unzip"])

@@ -49,26 +49,22 @@ def test_tables_of_sweeps_that_hash_say_nothing_of_archives(run: Run, record: Re
     assert "streams" not in shown + compared
 
 
-def test_what_is_recommended_can_be_applied(run: Run, record: Record, tmp_path: Path) -> None:
+def test_what_is_recommended_can_be_applied(run: Run, record: Record, samconfig: Path) -> None:
     """The mode goes into the file as a parameter like the others."""
     record(*unzip_grid(), an_unzip_run())  # type: ignore[arg-type] # a Run
     assert "/ stream / isal, the best balance" in run("tune", "show", "last").out
-    file = tmp_path / "samconfig.toml"
-    file.write_text("version = 0.1\n[default.deploy.parameters]\nstack_name = 'mine'\n")
-    ended = run("tune", "apply", "last", "--yes", "--config-file", file)
+    ended = run("tune", "apply", "last", "--yes", "--config-file", samconfig)
     assert ended.status == 0
-    assert "ChunkBytes=262144 Streams=1 ArchiveMode=stream" in file.read_text()
+    assert "ChunkBytes=262144 Streams=1 ArchiveMode=stream" in samconfig.read_text()
 
 
 def test_a_recommended_disk_is_applied_with_its_size(
-    run: Run, record: Record, tmp_path: Path
+    run: Run, record: Record, samconfig: Path
 ) -> None:
     """A setting that was measured with a disk is deployed with it."""
     record(*unzip_grid(ways=[("tmp", "isal")]), an_unzip_run())  # type: ignore[arg-type] # a Run
-    file = tmp_path / "samconfig.toml"
-    file.write_text("version = 0.1\n[default.deploy.parameters]\nstack_name = 'mine'\n")
-    run("tune", "apply", "last", "--yes", "--config-file", file)
-    assert "ArchiveMode=tmp EphemeralStorageSize=1024" in file.read_text()
+    run("tune", "apply", "last", "--yes", "--config-file", samconfig)
+    assert "ArchiveMode=tmp EphemeralStorageSize=1024" in samconfig.read_text()
 
 
 def test_architectures_are_compared_with_their_price(run: Run, record: Record) -> None:

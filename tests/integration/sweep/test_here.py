@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 import pytest
-from moto.server import ThreadedMotoServer
+from tests.support.moto_server import moto_server
 
 from bucketsum_cli.tune.here.process import Configuration, Processes
 
@@ -40,15 +40,11 @@ COMMAND: Final = (
 @pytest.fixture(scope="module")
 def endpoint() -> Iterator[str]:
     """Address of a server with an object in a bucket."""
-    server = ThreadedMotoServer("127.0.0.1", port=0)
-    server.start()
-    host, port = server.get_host_and_port()
-    address = f"http://{host}:{port}"
-    s3: S3Client = boto3.client("s3", endpoint_url=address)
-    s3.create_bucket(Bucket=BUCKET)
-    s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT)
-    yield address
-    server.stop()
+    with moto_server() as address:
+        s3: S3Client = boto3.client("s3", endpoint_url=address)
+        s3.create_bucket(Bucket=BUCKET)
+        s3.put_object(Bucket=BUCKET, Key="key", Body=CONTENT)
+        yield address
 
 
 @pytest.fixture

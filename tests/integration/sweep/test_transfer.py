@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 import s3transfer
-from moto.server import ThreadedMotoServer
+from tests.support.moto_server import moto_server
 from tests.support.sweeps import TRANSFER
 
 from bucketsum.digest import digest_of
@@ -45,11 +45,8 @@ LIBRARIES: Final = ("libcurl", "boto3", "boto3-per-file", "s3transfer", "crt")
 @pytest.fixture(scope="module")
 def server() -> Iterator[str]:
     """The address of a server with an S3 of its own."""
-    started = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
-    started.start()
-    host, port = started.get_host_and_port()
-    yield f"http://{host}:{port}"
-    started.stop()
+    with moto_server() as address:
+        yield address
 
 
 @pytest.fixture
