@@ -74,12 +74,12 @@ def attach(
     Adds a notification to the bucket, which S3 applies after about five minutes; if the bucket has
     other notifications, keeps them and asks for confirmation first. For existing objects, run
     `bucketsum backfill BUCKET` ten minutes later. S3 refuses the notification if another one
-    already reports new objects for some of its keys; then use --via eventbridge, which covers all
-    keys and cannot be used with --prefix or --suffix.
+    already reports new objects for some of the same keys; then use --via eventbridge, which covers
+    all keys and cannot be used with --prefix or --suffix.
 
-    The bucket must be listed in the stack's parameters; --deploy adds it. If it is not listed, the
-    command fails without --deploy, and its message shows how to add the bucket. Repeating an
-    `attach` changes nothing.
+    The bucket must be listed in the stack's parameters; --deploy adds it. Without --deploy, the
+    command fails if the bucket is not listed, and its message shows how to add it. `attach` can be
+    repeated with the same options; with another --prefix or --suffix, those keys are hashed too.
 
     Exits with 1 if you decline.
 

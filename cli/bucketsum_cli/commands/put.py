@@ -59,6 +59,8 @@ def put(
     The key of the file `a/b.txt` is `b.txt`. For a folder `photos`, each file's key is `photos/`
     followed by its path in the folder; inside it, symbolic links to folders are not followed.
 
+    In the result, MB/s is the speed of reading and hashing, not of the upload.
+
     Exits with 1 if a file could not be read, or had no digest when the timeout ended.
 
     Example: bucketsum put report.pdf photos --prefix 2026/
