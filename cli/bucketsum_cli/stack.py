@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from bucketsum.digests_table import DigestsTable
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum_cli.connection import local_connection
+from bucketsum_cli.connection import Connection, local_connection
 from bucketsum_cli.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_stepfunctions import SFNClient
 
-    from bucketsum_cli.connection import Connection
     from bucketsum_cli.emulator import LocalProject
 
 DEFAULT_NAME: Final = "bucketsum"

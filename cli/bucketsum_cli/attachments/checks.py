@@ -15,13 +15,11 @@ from bucketsum_cli.attachments.notifications import (
 )
 from bucketsum_cli.attachments.queue_notification import CREATED, missing_events
 from bucketsum_cli.served_buckets import ServedBuckets, Via, bucket_arn
-from bucketsum_cli.stack import physical_ids
+from bucketsum_cli.stack import Stack, physical_ids
 from bucketsum_cli.stacks.bucket_contents import exists
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from bucketsum_cli.stack import Stack
 
 
 @dataclass(frozen=True, slots=True)

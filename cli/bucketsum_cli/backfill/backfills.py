@@ -9,17 +9,14 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from bucketsum.backfill.bill import Group, Setup, Work, bill_of
-from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
-from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.prices import Prices, prices_in
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.executions import StateMachine
+from bucketsum_cli.executions import Execution, StateMachine
 
 if TYPE_CHECKING:
-    from bucketsum.backfill.records import Part, Tally
-    from bucketsum.sweep.prices import Prices
-    from bucketsum_cli.executions import Execution
     from bucketsum_cli.stack import Stack
 
 _STATE_MACHINE: Final = "BackfillStateMachineArn"

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING
 from bucketsum.backfill.bill import Work
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
-from bucketsum.backfill.records import Part
+from bucketsum.backfill.records import Backfill, Part
 from bucketsum_cli.output import notes, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mypy_boto3_s3 import S3Client
-
-    from bucketsum.backfill.records import Backfill
 
 
 @dataclass(frozen=True, slots=True)

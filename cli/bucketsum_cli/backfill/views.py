@@ -5,14 +5,13 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.backfill.bill import Group
+from bucketsum.backfill.bill import Bill, Group
 from bucketsum_cli.output import iso_text, moment_text, say, size_text
 from bucketsum_cli.tables import Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bucketsum.backfill.bill import Bill
     from bucketsum_cli.backfill.backfills import Progress
     from bucketsum_cli.backfill.counting import Count
 

@@ -29,7 +29,7 @@ from bucketsum_cli.attachments.notifications import (
 )
 from bucketsum_cli.attachments.queue_notification import missing_events, with_queue, without_queue
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
+from bucketsum_cli.options import Target, json_option, prefix_option, stack_options, yes_option
 from bucketsum_cli.output import note, progress
 from bucketsum_cli.served_buckets import ServedBuckets, Via
 
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
 

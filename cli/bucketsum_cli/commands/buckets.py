@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 import click
 
-from bucketsum_cli.attachments.checks import attachments
+from bucketsum_cli.attachments.checks import Attachment, attachments
 from bucketsum_cli.errors import ANSWER_IS_NO
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.output import print_json
 from bucketsum_cli.tables import Cell, Column, print_table
-
-if TYPE_CHECKING:
-    from bucketsum_cli.attachments.checks import Attachment
-    from bucketsum_cli.options import Target
 
 _COLUMNS: Final = (
     Column("bucket"),

@@ -9,6 +9,7 @@ import click
 
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.comparison import (
+    Comparison,
     Result,
     compare_files,
     members_of,
@@ -18,15 +19,13 @@ from bucketsum_cli.objects.comparison import (
 from bucketsum_cli.objects.files import files_under, note_skipped, skipped_as_json
 from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.objects.rows import version_of
-from bucketsum_cli.options import bucket_options, json_option, paths_argument, prefix_option
+from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
 from bucketsum_cli.output import note, print_json, say
 from bucketsum_cli.tables import KEY, SHA1_WIDTH, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum_cli.objects.comparison import Comparison
-    from bucketsum_cli.options import Target
 
 _STYLES: Final = {
     Result.EQUAL: "green",

@@ -27,7 +27,7 @@ from bucketsum_cli.attachments.notifications import (
 )
 from bucketsum_cli.attachments.queue_notification import without_queue
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.output import note
 from bucketsum_cli.served_buckets import ServedBuckets
 from bucketsum_cli.stacks.bucket_contents import exists
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
 

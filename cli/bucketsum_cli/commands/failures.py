@@ -6,14 +6,12 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum_cli.dead_letters.messages import document_of, headline, why
+from bucketsum_cli.dead_letters.messages import DeadLetter, document_of, headline, why
 from bucketsum_cli.dead_letters.queue import hidden_count, received
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.output import moment_text, note, print_json, say
 
 if TYPE_CHECKING:
-    from bucketsum_cli.dead_letters.messages import DeadLetter
-    from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
 _PEEK_SECONDS: Final = 60

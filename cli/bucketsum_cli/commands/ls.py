@@ -8,8 +8,8 @@ import click
 
 from bucketsum_cli.objects.members import list_members
 from bucketsum_cli.objects.rows import digest_cell, status_of
-from bucketsum_cli.objects.versions import versions_in
-from bucketsum_cli.options import bucket_options, json_option
+from bucketsum_cli.objects.versions import ObjectVersion, versions_in
+from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.output import (
     answers,
     iso_text,
@@ -24,8 +24,6 @@ from bucketsum_cli.tables import KEY, MOMENT, SHA1, SIZE, SPEED, VERSION, Cell, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bucketsum_cli.objects.versions import ObjectVersion
-    from bucketsum_cli.options import Target
 
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""

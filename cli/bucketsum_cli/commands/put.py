@@ -10,9 +10,15 @@ import click
 from rich.progress import DownloadColumn, TextColumn, TransferSpeedColumn
 
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.objects.files import files_under, note_skipped, skipped_as_json
+from bucketsum_cli.objects.files import (
+    LocalFile,
+    Skipped,
+    files_under,
+    note_skipped,
+    skipped_as_json,
+)
 from bucketsum_cli.objects.rows import digest_cell, status_of
-from bucketsum_cli.objects.upload import put_files, wait_for_rows
+from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
 from bucketsum_cli.output import note, print_json, progress, size_text, speed_text
 from bucketsum_cli.served_buckets import serves
@@ -23,8 +29,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum.digest_rows import Row, RowKey
-    from bucketsum_cli.objects.files import LocalFile, Skipped
-    from bucketsum_cli.objects.upload import Upload
     from bucketsum_cli.stack import Stack
 
 DEFAULT_TIMEOUT_SECONDS = 900

@@ -8,19 +8,16 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum.digest_rows import Status
+from bucketsum.digest_rows import Row, Status
 from bucketsum_cli.dead_letters.messages import document_of, headline
 from bucketsum_cli.dead_letters.queue import received
-from bucketsum_cli.dead_letters.redrive import send_back
+from bucketsum_cli.dead_letters.redrive import RedriveResult, send_back
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.rows import event_of
-from bucketsum_cli.options import bucket_options, json_option, yes_option
+from bucketsum_cli.options import Target, bucket_options, json_option, yes_option
 from bucketsum_cli.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
-    from bucketsum.digest_rows import Row
-    from bucketsum_cli.dead_letters.redrive import RedriveResult
-    from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
 _HOLD_SECONDS: Final = 600

@@ -11,9 +11,9 @@ import click
 
 from bucketsum.sweep.prices import prices_in
 from bucketsum_cli.errors import ANSWER_IS_NO
-from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.output import confirm, note, notes, print_json, say
-from bucketsum_cli.selftest.check import Outcome, finding_of
+from bucketsum_cli.selftest.check import Check, Outcome, finding_of
 from bucketsum_cli.selftest.header import header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
 from bucketsum_cli.selftest.scratch import Scratch
@@ -25,8 +25,6 @@ from bucketsum_cli.tune.sweeper import Sweeper
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bucketsum_cli.options import Target
-    from bucketsum_cli.selftest.check import Check
     from bucketsum_cli.stack import Stack
 
 CHECKS: Final = (*STACK_CHECKS, *OBJECT_CHECKS, *LATE_CHECKS)

@@ -6,17 +6,15 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bucketsum.long_objects.progress import ChainStatus
+from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.long_objects.rows import record_row
 from bucketsum.object_rows import unreadable_row
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.long_objects import all_as_json, in_progress, progress_text
-from bucketsum_cli.options import bucket_options, json_option
+from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.output import note, print_json, say, size_text
 
 if TYPE_CHECKING:
-    from bucketsum.long_objects.progress import Progress
-    from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
 

@@ -18,7 +18,7 @@ from bucketsum_cli.local import launcher
 from bucketsum_cli.local.interpreter import newest_interpreter
 from bucketsum_cli.local.sam import Sam, template_parameters
 from bucketsum_cli.selftest.scratch import Scratch
-from bucketsum_cli.stack import find_local_stack
+from bucketsum_cli.stack import Stack, find_local_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
 
     from bucketsum_cli.emulator import LocalProject
-    from bucketsum_cli.stack import Stack
 
 PROOF_SECONDS: Final = 60
 

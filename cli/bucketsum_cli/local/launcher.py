@@ -22,13 +22,12 @@ from bucketsum_cli import emulator, process
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import gateway, worker
 from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
-from bucketsum_cli.local.interpreter import make_runtime
+from bucketsum_cli.local.interpreter import Interpreter, make_runtime
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum_cli.emulator import LocalProject
-    from bucketsum_cli.local.interpreter import Interpreter
 
 REGION: Final = "us-east-1"
 

@@ -9,18 +9,15 @@ from typing import TYPE_CHECKING, Final
 
 from rich.progress import DownloadColumn, TransferSpeedColumn
 
-from bucketsum.digest_rows import Status
+from bucketsum.digest_rows import Row, Status
 from bucketsum_cli.dead_letters.queue import failed_versions
-from bucketsum_cli.objects.files import Skipped, sha1_of_file
-from bucketsum_cli.objects.versions import newest_version
+from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
+from bucketsum_cli.objects.versions import ObjectVersion, newest_version
 from bucketsum_cli.output import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from bucketsum.digest_rows import Row
-    from bucketsum_cli.objects.files import LocalFile
-    from bucketsum_cli.objects.versions import ObjectVersion
     from bucketsum_cli.stack import Stack
 
 _FILES_AT_A_TIME: Final = 8

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.long_objects.progress import ChainStatus
+from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum_cli.output import iso_text, size_text
 from bucketsum_cli.tune.formatting import duration_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bucketsum.long_objects.progress import Progress
     from bucketsum_cli.stack import Stack
 
 

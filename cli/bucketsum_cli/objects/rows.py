@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
-from bucketsum.digest_rows import NULL_VERSION
+from bucketsum.digest_rows import NULL_VERSION, Row
 from bucketsum.dynamodb_items import attributes_of
 from bucketsum_cli.output import iso_text
 from bucketsum_cli.tables import Cell
-
-if TYPE_CHECKING:
-    from bucketsum.digest_rows import Row
-
 
 WAITING: Final = "waiting"
 """Status of an object that is in the bucket, and nothing is recorded for it yet."""

@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.archives.values import ArchiveStatus
-from bucketsum.digest_rows import NULL_VERSION, Status
+from bucketsum.digest_rows import NULL_VERSION, Row, Status
 from bucketsum_cli.output import size_text, speed_text
 from bucketsum_cli.selftest.check import (
     Check,
+    Finding,
     Outcome,
     failed,
     known_difference,
@@ -23,8 +24,6 @@ from bucketsum_cli.selftest.check import (
 )
 
 if TYPE_CHECKING:
-    from bucketsum.digest_rows import Row
-    from bucketsum_cli.selftest.check import Finding
     from bucketsum_cli.selftest.scratch import Scratch
 
 _LARGE: Final = b"bucketsum" * 600_000  # in two parts

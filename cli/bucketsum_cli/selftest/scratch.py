@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from boto3.s3.transfer import TransferConfig
 
 from bucketsum.digest_items import key_of
-from bucketsum.digest_rows import NULL_VERSION, RowKey
+from bucketsum.digest_rows import NULL_VERSION, Row, RowKey
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.objects.rows import event_of
@@ -21,7 +21,6 @@ from bucketsum_cli.stacks.bucket_contents import emptied
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bucketsum.digest_rows import Row
     from bucketsum_cli.stack import Stack
 
 T = TypeVar("T")

@@ -11,7 +11,15 @@ from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.attachments.checks import admits, admitted_services, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
 from bucketsum_cli.executions import new_execution_name
-from bucketsum_cli.selftest.check import Check, failed, known_difference, passed, skipped, warning
+from bucketsum_cli.selftest.check import (
+    Check,
+    Finding,
+    failed,
+    known_difference,
+    passed,
+    skipped,
+    warning,
+)
 from bucketsum_cli.served_buckets import bucket_arn
 from bucketsum_cli.stacks.metrics import metric_values, own_metric
 from bucketsum_cli.stacks.status import event_source_of
@@ -22,7 +30,6 @@ from bucketsum_cli.tune.sweeper import Sweeper
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum_cli.selftest.check import Finding
     from bucketsum_cli.selftest.scratch import Scratch
     from bucketsum_cli.stack import Stack
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.stack import queue_name
+from bucketsum_cli.stack import Stack, queue_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from datetime import datetime
 
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
 
-    from bucketsum_cli.stack import Stack
 
 OWN_NAMESPACE: Final = "bucketsum"
 

@@ -11,15 +11,19 @@ from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
 from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.output import iso_text
-from bucketsum_cli.stack import queue_name
-from bucketsum_cli.stacks.metrics import arrivals_metric, lambda_metric, metric_values, own_metric
+from bucketsum_cli.stack import Stack, queue_name
+from bucketsum_cli.stacks.metrics import (
+    Values,
+    arrivals_metric,
+    lambda_metric,
+    metric_values,
+    own_metric,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from bucketsum.long_objects.progress import Progress
-    from bucketsum_cli.stack import Stack
-    from bucketsum_cli.stacks.metrics import Values
 
 MAPPING_IS_MISSING: Final = "missing"
 

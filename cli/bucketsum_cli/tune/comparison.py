@@ -8,14 +8,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from bucketsum.sweep.analysis import SIGNIFICANCE, p_value
 from bucketsum.sweep.record_values import cell_values
 from bucketsum_cli.tune.formatting import MISSING, memory_text, size_texts
-from bucketsum_cli.tune.results import statistic_of, warm_seconds
+from bucketsum_cli.tune.results import Results, statistic_of, warm_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from bucketsum.sweep.parameters import Setting
     from bucketsum.sweep.records import CellRow
-    from bucketsum_cli.tune.results import Results
 
 _WHOLE_MACHINE: Final = 0
 """Stands for the memory of a setting whose memory no machine enforced."""

@@ -6,26 +6,22 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, Self
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
 from bucketsum.sweep.records import Run, RunStatus
-from bucketsum.sweep.samples import SampleStatus
+from bucketsum.sweep.samples import Sample, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.executions import Execution
 from bucketsum_cli.output import note, notes, printable, size_text
 from bucketsum_cli.tune.formatting import SettingLabels, speed_text
-from bucketsum_cli.tune.results import results_of
+from bucketsum_cli.tune.results import Results, results_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from rich.progress import TaskID
-
     from bucketsum.sweep.cells import Cell
     from bucketsum.sweep.plan import Plan
-    from bucketsum.sweep.samples import Sample
-    from bucketsum_cli.tune.results import Results
     from bucketsum_cli.tune.sweeper import Sweeper
 
 SETTLING_SECONDS: Final = 90.0

@@ -12,28 +12,24 @@ from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.dynamodb_items import from_values
-from bucketsum.sweep.measurements_table import sample_item
+from bucketsum.sweep.measurements_table import MeasurementsTable, sample_item
 from bucketsum.sweep.record_values import cell_of, item_values, sample_of
-from bucketsum.sweep.records import Run
+from bucketsum.sweep.records import CellRow, Run
 from bucketsum_cli import emulator
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import note
-from bucketsum_cli.tune.results import results_of
+from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from typing import TypeAlias
 
-    from bucketsum.sweep.measurements_table import MeasurementsTable
-    from bucketsum.sweep.records import CellRow
     from bucketsum.sweep.samples import Sample
     from bucketsum_cli.options import Target
-    from bucketsum_cli.tune.results import Results
 
     RunStore: TypeAlias = "MeasurementsTable | RunFiles"
 

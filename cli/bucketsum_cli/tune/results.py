@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.failure_causes import plain_cause
 from bucketsum.sweep.recommend import Recommendation
-from bucketsum.sweep.records import RunLabel
-from bucketsum.sweep.samples import SampleFailure, SampleStatus
+from bucketsum.sweep.records import CellRow, CellStatistics, Run, RunLabel
+from bucketsum.sweep.samples import Sample, SampleFailure, SampleStatus
 from bucketsum.sweep.workloads import WorkloadName, workload_of
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.formatting import (
@@ -19,16 +19,13 @@ from bucketsum_cli.tune.formatting import (
     size_texts,
     streams_text,
 )
-from bucketsum_cli.tune.machine import machine_of
+from bucketsum_cli.tune.machine import Machine, machine_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bucketsum.sweep.parameters import Setting
-    from bucketsum.sweep.records import CellRow, CellStatistics, Run
-    from bucketsum.sweep.samples import Sample
     from bucketsum.sweep.workloads.protocol import Workload
-    from bucketsum_cli.tune.machine import Machine
     from bucketsum_cli.tune.recorded_runs import RunStore
 
 

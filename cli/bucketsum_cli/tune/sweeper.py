@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 
 from bucketsum.sweep.generated_objects import planned_bytes
 from bucketsum.sweep.measurements_table import MeasurementsTable
-from bucketsum.sweep.prices import FREE_STORAGE_MB
+from bucketsum.sweep.prices import FREE_STORAGE_MB, Prices
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.executions import StateMachine
 
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
 
-    from bucketsum.sweep.prices import Prices
     from bucketsum.sweep.workloads.protocol import Workload
     from bucketsum_cli.stack import Stack
 

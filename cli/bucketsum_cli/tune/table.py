@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import mb_per_s
-from bucketsum.sweep.samples import SampleStatus
+from bucketsum.sweep.samples import Sample, SampleStatus
 from bucketsum_cli.tune.formatting import (
     MISSING,
     count_text,
@@ -16,7 +16,7 @@ from bucketsum_cli.tune.formatting import (
     usd_text,
     used_text,
 )
-from bucketsum_cli.tune.results import statistic_of
+from bucketsum_cli.tune.results import Results, statistic_of
 from bucketsum_cli.tune.workloads import view_of
 from bucketsum_cli.tune.workloads.view import TableColumn
 
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bucketsum.sweep.records import CellRow
-    from bucketsum.sweep.samples import Sample
-    from bucketsum_cli.tune.results import Results
 
 COLD: Final = "*"
 """Follows the seconds of a cold sample, which no statistic counts."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.records import CellRow, Run, RunStatus
 from bucketsum_cli import output, tables
 from bucketsum_cli.output import moment_text
 from bucketsum_cli.tables import Cell, Column
@@ -18,14 +18,12 @@ from bucketsum_cli.tune.formatting import (
     speed_text,
     usd_text,
 )
-from bucketsum_cli.tune.results import also_text, chunk_remark, measured, recommendation_of
+from bucketsum_cli.tune.results import Results, also_text, chunk_remark, measured, recommendation_of
 from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bucketsum.sweep.records import CellRow, Run
-    from bucketsum_cli.tune.results import Results
     from bucketsum_cli.tune.workloads.view import TableColumn
 
 LOCAL_NOTE: Final = "local: measured in the local emulator; none of these numbers is AWS's"

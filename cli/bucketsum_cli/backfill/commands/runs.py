@@ -10,12 +10,11 @@ import click
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.views import print_list, print_progress, progress_as_json
 from bucketsum_cli.errors import ANSWER_IS_NO
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.output import note, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum.backfill.records import Backfill
-    from bucketsum_cli.options import Target
 
 _backfill_argument = click.argument("backfill_id", metavar="BACKFILL")
 

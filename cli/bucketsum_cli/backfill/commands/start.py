@@ -16,12 +16,11 @@ from bucketsum_cli.backfill.counting import Count, count_of
 from bucketsum_cli.backfill.views import bill_as_json, print_bill
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.executions import new_execution_name
-from bucketsum_cli.options import json_option, prefix_option, stack_options, yes_option
+from bucketsum_cli.options import Target, json_option, prefix_option, stack_options, yes_option
 from bucketsum_cli.output import confirm, print_json, say
 from bucketsum_cli.served_buckets import serves
 
 if TYPE_CHECKING:
-    from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
 

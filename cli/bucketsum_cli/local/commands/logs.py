@@ -11,12 +11,11 @@ import click
 from bucketsum_cli import emulator
 from bucketsum_cli.local import launcher
 from bucketsum_cli.output import printable
-from bucketsum_cli.stack import find_local_stack
+from bucketsum_cli.stack import Stack, find_local_stack
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum_cli.stack import Stack
 
 _FOLLOW_PAUSE_SECONDS: Final = 1.0
 _EMULATOR_LINES: Final = 200

@@ -10,11 +10,10 @@ from bucketsum_cli import emulator
 from bucketsum_cli.local import launcher
 from bucketsum_cli.options import json_option
 from bucketsum_cli.output import note, print_json
-from bucketsum_cli.stack import find_local_stack
+from bucketsum_cli.stack import Stack, find_local_stack
 
 if TYPE_CHECKING:
     from bucketsum_cli.emulator import LocalProject
-    from bucketsum_cli.stack import Stack
 
 
 @click.command("status")

@@ -11,7 +11,7 @@ import click
 
 from bucketsum_cli.emulator import project_folder
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.output import confirm, note, notes, print_json, printable, write_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.samconfig import with_parameters
@@ -20,7 +20,6 @@ from bucketsum_cli.tune.table_view import LOCAL_NOTE
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum_cli.options import Target
     from bucketsum_cli.tune.results import Results
 
 _OWN_FILE: Final = "deploy.toml"

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
 import click
 
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.output import print_json, say
 from bucketsum_cli.tables import Cell, Column, print_table
-from bucketsum_cli.tune.comparison import differences, pair_as_json, pairs_of
+from bucketsum_cli.tune.comparison import Pair, differences, pair_as_json, pairs_of
 from bucketsum_cli.tune.export import run_as_json
 from bucketsum_cli.tune.formatting import (
     MISSING,
@@ -21,14 +21,8 @@ from bucketsum_cli.tune.formatting import (
     usd_text,
 )
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
-from bucketsum_cli.tune.results import statistic_of
+from bucketsum_cli.tune.results import Results, statistic_of
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
-
-if TYPE_CHECKING:
-    from bucketsum_cli.options import Target
-    from bucketsum_cli.tune.comparison import Pair
-    from bucketsum_cli.tune.results import Results
-
 
 _SETTING: Final = (Column("memory", 8, right=True), Column("chunk size", 10, right=True))
 _STREAMS: Final = Column("streams", 7, right=True)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.output import json_text, note, print_json, printable, write_text
 from bucketsum_cli.tune.export import results_as_csv, results_as_json, rows_as_csv
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
@@ -16,7 +16,6 @@ from bucketsum_cli.tune.recorded_runs import RecordedRuns
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from bucketsum_cli.options import Target
     from bucketsum_cli.tune.results import Results
 
 

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 from itertools import islice
-from typing import TYPE_CHECKING
 
 import click
 
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.output import note, print_json
 from bucketsum_cli.tune.export import run_as_json
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.table_view import print_runs
-
-if TYPE_CHECKING:
-    from bucketsum_cli.options import Target
 
 
 @click.command("list")

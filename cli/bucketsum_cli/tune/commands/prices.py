@@ -10,7 +10,7 @@ import click
 from bucketsum.clock import now
 from bucketsum.sweep.prices import ARCHITECTURES, Prices, prices_in
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.output import note, print_json
 from bucketsum_cli.tables import Column, print_table
 from bucketsum_cli.tune.formatting import usd_text
@@ -19,7 +19,6 @@ from bucketsum_cli.tune.sweeper import Sweeper
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack
 
 _API_REGION: Final = "us-east-1"

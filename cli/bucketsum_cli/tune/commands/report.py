@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 import click
 
 from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.options import json_option, stack_options
+from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.output import notes, print_json, say, write_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
 
 if TYPE_CHECKING:
-    from bucketsum_cli.options import Target
     from bucketsum_cli.tune.results import Results
 
 

@@ -10,7 +10,7 @@ import click
 from bucketsum.sweep.records import RunStatus
 from bucketsum_cli.errors import CANNOT_DO, CannotDoError
 from bucketsum_cli.executions import new_execution_name
-from bucketsum_cli.options import json_option, stack_options, yes_option
+from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.output import confirm, note, print_json, say
 from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.here.command import HereOptions, run_here
@@ -26,7 +26,6 @@ from bucketsum_cli.tune.table_view import print_results
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum_cli.options import Target
 
 _EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStatus.PARTIAL: 1}
 

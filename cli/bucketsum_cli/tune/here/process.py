@@ -15,14 +15,13 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bucketsum.sweep.probe import failed
+from bucketsum.sweep.probe import ProbeAnswer, failed
 from bucketsum_cli.local.cgroups import kills_of, remove_roots
 from bucketsum_cli.process import end_group, signals_held
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.sweep.probe import ProbeAnswer
 
 PROBE_SECONDS_MAX: Final = 900
 """The prober's time-out on Lambda."""

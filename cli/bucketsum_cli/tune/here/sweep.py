@@ -16,7 +16,7 @@ from bucketsum.sweep.summary import ExecutionEnd, summarize
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
 from bucketsum_cli.errors import sentence_of
 from bucketsum_cli.tune.here.process import Configuration, Processes
-from bucketsum_cli.tune.machine import Confinement
+from bucketsum_cli.tune.machine import Confinement, Machine
 from bucketsum_cli.tune.plan_view import plan_as_json
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from bucketsum.sweep.probe import ProbeAnswer
     from bucketsum.sweep.samples import Sample
     from bucketsum_cli.tune.here.place import Place
-    from bucketsum_cli.tune.machine import Machine
 
 _PREFIX = "bucketsum-here-"
 

@@ -13,13 +13,12 @@ from bucketsum_cli.tune.formatting import MISSING, memory_text, speed_text
 from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_axes
 from bucketsum_cli.tune.report.theme import EMPTY, FAINT, HATCH, HIGHLIGHT, ON_DARK, ON_LIGHT, PAPER
 from bucketsum_cli.tune.report.variants import COLUMNS_MAX, Variants
-from bucketsum_cli.tune.results import measured
+from bucketsum_cli.tune.results import Panel, Results, measured
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bucketsum.sweep.records import CellRow
-    from bucketsum_cli.tune.results import Panel, Results
 
 _CAPTION: Final = (
     "Each square's number is MB/s at the median of the warm runs; where several settings share a "

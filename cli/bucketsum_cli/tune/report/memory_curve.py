@@ -11,7 +11,7 @@ from bucketsum.measure import mb_per_s
 from bucketsum_cli.tune.formatting import memory_text, speed_text
 from bucketsum_cli.tune.report.plot import Plot, hint_of, line_styles, new_axes
 from bucketsum_cli.tune.report.variants import LINES_MAX, Variants
-from bucketsum_cli.tune.results import measured
+from bucketsum_cli.tune.results import Panel, Results, measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bucketsum.sweep.records import CellRow, CellStatistics
-    from bucketsum_cli.tune.results import Panel, Results
 
 _CAPTION: Final = "Marks are medians. Bars extend from the slowest to the fastest warm run."
 _LEGEND_LETTERS: Final = 56

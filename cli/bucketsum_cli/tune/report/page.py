@@ -10,20 +10,18 @@ from bucketsum_cli.tune.report.cost_frontier import cost_frontier
 from bucketsum_cli.tune.report.heat_map import heat_map
 from bucketsum_cli.tune.report.markup import document, element
 from bucketsum_cli.tune.report.memory_curve import memory_curve
-from bucketsum_cli.tune.report.plot import style
+from bucketsum_cli.tune.report.plot import Plot, style
 from bucketsum_cli.tune.report.reads_curve import seconds_against_reads, usd_against_reads
 from bucketsum_cli.tune.report.stage_times import stage_times
 from bucketsum_cli.tune.report.table import failures_table, results_table
 from bucketsum_cli.tune.report.transfer_plots import file_spread, time_by_size, total_times
-from bucketsum_cli.tune.results import also_text, chunk_remark, measured
+from bucketsum_cli.tune.results import Panel, Results, also_text, chunk_remark, measured
 from bucketsum_cli.tune.workloads import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from xml.etree import ElementTree as ET
 
-    from bucketsum_cli.tune.report.plot import Plot
-    from bucketsum_cli.tune.results import Panel, Results
 
 PLOTS: Final[Mapping[str, Callable[[Panel, Results], Plot]]] = {
     "heat": heat_map,

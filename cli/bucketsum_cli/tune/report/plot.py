@@ -12,7 +12,7 @@ import matplotlib as mpl
 from matplotlib.figure import Figure
 
 from bucketsum_cli.output import printable
-from bucketsum_cli.tune.formatting import speed_text, usd_text
+from bucketsum_cli.tune.formatting import SettingLabels, speed_text, usd_text
 from bucketsum_cli.tune.report.theme import GRID, INK, PAPER, SCALE, themed
 
 if TYPE_CHECKING:
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bucketsum.sweep.records import CellRow
-    from bucketsum_cli.tune.formatting import SettingLabels
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""

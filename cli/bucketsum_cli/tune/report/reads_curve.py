@@ -12,6 +12,8 @@ from bucketsum_cli.tune.formatting import count_text, memory_text, seconds_text,
 from bucketsum_cli.tune.report.plot import LABEL_BOX, Plot, line_styles, new_axes
 from bucketsum_cli.tune.report.theme import HIGHLIGHT, PAPER
 from bucketsum_cli.tune.workloads.read_costs import (
+    Crossover,
+    Line,
     equal_prices,
     equal_times,
     measured_crossovers,
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.records import CellRow
     from bucketsum_cli.tune.results import Panel, Results
-    from bucketsum_cli.tune.workloads.read_costs import Crossover, Line
 
 _CAPTION: Final = (
     "Small marks are medians of the warm runs: the time to build the layout, if that is the "

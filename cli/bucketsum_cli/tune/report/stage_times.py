@@ -10,7 +10,7 @@ from bucketsum_cli.tune.formatting import memory_text
 from bucketsum_cli.tune.report.plot import Plot, hint_of, new_axes
 from bucketsum_cli.tune.report.theme import FRONTIER, HIGHLIGHT, INK, SCALE
 from bucketsum_cli.tune.report.variants import Variants
-from bucketsum_cli.tune.results import measured
+from bucketsum_cli.tune.results import Panel, Results, measured
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
     from bucketsum.sweep.records import CellRow, CellStatistics
-    from bucketsum_cli.tune.results import Panel, Results
 
 _CAPTION: Final = (
     "Bars are medians. If everything is fetched first, the wall time is the sum of both bars; if "

@@ -5,16 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from bucketsum_cli.tune.report.markup import element
-from bucketsum_cli.tune.results import failures_of
-from bucketsum_cli.tune.table import RUNS, columns_of, groups_of, has_failed
+from bucketsum_cli.tune.results import Results, failures_of
+from bucketsum_cli.tune.table import RUNS, TableGroup, columns_of, groups_of, has_failed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from xml.etree import ElementTree as ET
 
     from bucketsum.sweep.records import CellRow
-    from bucketsum_cli.tune.results import Results
-    from bucketsum_cli.tune.table import TableGroup
     from bucketsum_cli.tune.workloads.view import TableColumn
 
 

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from bucketsum.measure import BYTES_PER_MB
-from bucketsum.sweep.transfers.file_times import read
+from bucketsum.sweep.transfers.file_times import FileTime, read
 from bucketsum_cli.tune.formatting import memory_text, seconds_text
 from bucketsum_cli.tune.report.plot import Plot, new_axes, new_figure
 from bucketsum_cli.tune.report.theme import DOT, FRONTIER, HIGHLIGHT, SCALE
 from bucketsum_cli.tune.report.variants import Variants
-from bucketsum_cli.tune.results import measured
+from bucketsum_cli.tune.results import Panel, Results, measured
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.records import CellRow, CellStatistics
     from bucketsum.sweep.samples import Sample
-    from bucketsum.sweep.transfers.file_times import FileTime
-    from bucketsum_cli.tune.results import Panel, Results
 
 _ROW_INCHES: Final = 0.24
 _SCATTERS_MAX: Final = 6
