@@ -24,11 +24,6 @@ def memory_mb() -> int:
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // _MIB
 
 
-def system() -> str:
-    """The kernel with its version."""
-    return f"{platform.system()} {platform.release()}"
-
-
 def free_mb() -> int:
     """Free space for temporary files in MiB."""
     return shutil.disk_usage(tempfile.gettempdir()).free // _MIB

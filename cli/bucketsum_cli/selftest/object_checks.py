@@ -24,6 +24,8 @@ from bucketsum_cli.selftest.check import (
 )
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from bucketsum_cli.selftest.scratch import Scratch
 
 _LARGE: Final = b"bucketsum" * 600_000  # in two parts
@@ -46,13 +48,9 @@ def _compared(row: Row, content: bytes) -> Finding:
     return passed(f"{size_text(row.size_bytes)} at {speed_text(row.mb_per_s)} MB/s")
 
 
-def _empty(scratch: Scratch) -> Finding:
-    return _compared(scratch.row(scratch.put("empty", b"")), b"")
-
-
-def _odd_key(scratch: Scratch) -> Finding:
-    content = b"an odd key"
-    return _compared(scratch.row(scratch.put(_ODD_NAME, content)), content)
+def _hashes(name: str, content: bytes) -> Callable[[Scratch], Finding]:
+    """A check that puts an object with *content*."""
+    return lambda scratch: _compared(scratch.row(scratch.put(name, content)), content)
 
 
 def _multipart(scratch: Scratch) -> Finding:
@@ -179,8 +177,13 @@ def _log_line(scratch: Scratch) -> Finding:
 
 
 OBJECT_CHECKS: Final = (
-    Check("empty", "an empty object has its row", _empty, 1),
-    Check("odd-key", "a key with spaces, +, % and unicode is decoded", _odd_key, 1),
+    Check("empty", "an empty object has its row", _hashes("empty", b""), 1),
+    Check(
+        "odd-key",
+        "a key with spaces, +, % and unicode is decoded",
+        _hashes(_ODD_NAME, b"an odd key"),
+        1,
+    ),
     Check("multipart", "an object in parts is read whole", _multipart, 2),
     Check("overwritten", "each version of a key has its row", _overwritten, 2),
     Check("sequencer", "sequencers of one key grow, a deletion's too", _sequencer, 3),

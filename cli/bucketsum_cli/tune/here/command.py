@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import platform
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
@@ -131,7 +132,7 @@ def _machine(place: Place, options: HereOptions, confinement: Confinement) -> Ma
         cpu=hardware.cpu_model(),
         cores=os.cpu_count() or 1,
         ram_mb=hardware.memory_mb(),
-        kernel=hardware.system(),
+        kernel=f"{platform.system()} {platform.release()}",
         disk=hardware.temporary_disk(),
         reader="libcurl" if importlib.util.find_spec("pycurl") else "botocore",
         confinement=confinement,
