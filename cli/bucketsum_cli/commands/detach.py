@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -78,7 +77,12 @@ def detach(
     served = ServedBuckets.of(stack.parameters)
     values = changed_parameters(stack, served.without_bucket(bucket))
     before = _configuration(stack, s3, bucket)
-    change = partial(_detached, queue_arn=queue_arn_of(stack), eventbridge_off=eventbridge_off)
+    queue_arn = queue_arn_of(stack)
+
+    def change(configuration: Mapping[str, Any]) -> dict[str, Any]:
+        rest = without_queue(configuration, queue_arn)
+        return without_eventbridge(rest) if eventbridge_off else rest
+
     plan = difference(before, change(before))
     if not (plan.removed or values):
         note(f"{bucket} is not attached to the stack {stack.name}")
@@ -104,13 +108,6 @@ def _configuration(stack: Stack, s3: S3Client, bucket: str) -> dict[str, Any]:
         return {}  # deleted: the parameters may still name it
     check_bucket(stack, bucket)
     return configuration_of(s3, bucket)
-
-
-def _detached(
-    configuration: Mapping[str, Any], *, queue_arn: str, eventbridge_off: bool
-) -> dict[str, Any]:
-    rest = without_queue(configuration, queue_arn)
-    return without_eventbridge(rest) if eventbridge_off else rest
 
 
 def _require_end(stack: Stack, bucket: str, *, ends: bool) -> None:

@@ -77,9 +77,5 @@ def _sha1_of(content: str) -> str:
 def _as_cells(row: Row, stack: Stack) -> list[str | Cell]:
     moment = moment_text(row.arrived_at)
     deleted = Cell(moment_text(row.deletion.at), "red") if row.deletion else ""
-    return [_name(row, stack), version_of(row), size_text(row.size_bytes), moment, deleted]
-
-
-def _name(row: Row, stack: Stack) -> str:
-    name = full_name(row)
-    return name if row.bucket == stack.bucket else f"s3://{row.bucket}/{name}"
+    name = full_name(row) if row.bucket == stack.bucket else f"s3://{row.bucket}/{full_name(row)}"
+    return [name, version_of(row), size_text(row.size_bytes), moment, deleted]
