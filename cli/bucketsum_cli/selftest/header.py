@@ -39,14 +39,10 @@ def header_of(stack: Stack) -> dict[str, Any]:
         "architecture": function["Architectures"][0],
         "runtime": function["Runtime"],
         "memory_mb": function["MemorySize"],
-        "parameters": _public(stack.parameters),
-    }
-
-
-def _public(parameters: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: _SET if _PRIVATE.fullmatch(name) and value else value
-        for name, value in parameters.items()
+        "parameters": {
+            name: _SET if _PRIVATE.fullmatch(name) and value else value
+            for name, value in stack.parameters.items()
+        },
     }
 
 

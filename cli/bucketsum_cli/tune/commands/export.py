@@ -56,14 +56,10 @@ def export(target: Target, run_id: str, kind: str, file: Path | None, as_json: b
             note(f"wrote {file}")
 
 
-def _json(results: Results) -> str:
-    return json_text(results_as_json(results)) + "\n"
-
-
 _TEXTS: Final[Mapping[str, Callable[[Results], str]]] = {
     "csv": results_as_csv,
     "rows": rows_as_csv,
-    "json": _json,
+    "json": lambda results: json_text(results_as_json(results)) + "\n",
 }
 
 

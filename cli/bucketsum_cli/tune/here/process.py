@@ -129,13 +129,9 @@ class _Process:
         """End it with everything that it started, and remove its control group."""
         end_group(self._child.pid)
         self._child.communicate()
-        roots = self._configuration.roots
+        roots, name = self._configuration.roots, self._configuration.name
         if roots:
-            remove_roots({kind: str(Path(root, self.name)) for kind, root in roots.items()})
-
-    @property
-    def name(self) -> str:
-        return self._configuration.name
+            remove_roots({kind: str(Path(root, name)) for kind, root in roots.items()})
 
 
 class Processes:
