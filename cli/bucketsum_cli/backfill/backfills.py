@@ -28,6 +28,7 @@ class Progress:
     """The state of a backfill.
 
     Attributes:
+        queued: Its objects that were queued so far.
         tally: Its objects that are done, by outcome.
         failed: Its execution, if that ended early.
         usd: US dollars so far, by arithmetic.
@@ -36,16 +37,11 @@ class Progress:
 
     backfill: Backfill
     parts: tuple[Part, ...]
+    queued: Work
     tally: Tally
     failed: Execution | None
     usd: float
     seconds: float
-
-    @property
-    def queued(self) -> Work:
-        """Objects that were queued so far."""
-        objects = sum(part.objects for part in self.parts)
-        return Work(objects, sum(part.size_bytes for part in self.parts))
 
     @property
     def left(self) -> int | None:
@@ -173,7 +169,7 @@ class Backfills:
         usd += bill_of(hashed, self.setup, self.prices).usd_of(Group.HASHING)
         until = datetime.fromisoformat((is_over and counted_at) or now())
         seconds = (until - datetime.fromisoformat(backfill.started_at)).total_seconds()
-        return Progress(backfill, parts, tally, failed, usd, seconds)
+        return Progress(backfill, parts, queued, tally, failed, usd, seconds)
 
     def _found(self, backfill_id: str) -> Backfill:
         backfill = self.table.backfill(backfill_id)
