@@ -63,7 +63,7 @@ Row = tuple[str, Spread | None, Spread | None, float | None]
 @options.runs(5)
 @options.as_json
 def members(runs: int, *, as_json: bool) -> None:
-    """Measure memory use for a zip, and time to write member rows.
+    """Measure the memory to hash a zip, and the time to write rows.
 
     Hashes an archive with 2 GB of files in 128 MB of memory, and writes the rows of 10,000 archive
     members to a fake DynamoDB.

@@ -169,9 +169,9 @@ def report(name: str, watch: Watch, row: Row, seconds: float) -> None:
 def main() -> None:
     """Prove both ways."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("--mb", type=int, default=2000, help="size of the object in MB")
+    parser.add_argument("--mb", type=int, default=2000, help="object size in MB; by default 2000")
     parser.add_argument("--slices", type=int, default=40,
-                        help="split the object into at least this many slices")  # fmt: skip
+                        help="minimum number of slices; by default 40")  # fmt: skip
     options = parser.parse_args()
     size_bytes = options.mb * 1_000_000
     stack = find_local_stack()

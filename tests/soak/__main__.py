@@ -59,9 +59,9 @@ def main(objects: int, seed: int, *, as_json: bool, write_docs: bool) -> None:
     """Hash objects on a new local emulator while its parts fail at random.
 
     Workers (processes that run the functions) are killed, connections are cut, and S3 answers with
-    errors, resets and stalls. Exits with 1 if a version is lost, a row is wrong, a malformed
-    message is not in the dead-letter queue with a reason, the memory of a worker varies by more
-    than 5 %, or the functions log more than 4,000 bytes per event.
+    errors, resets and stalls. Exits with 1 if an object version is not recorded, a row is wrong, a
+    malformed message is not in the dead-letter queue with a reason, the memory of a worker varies
+    by more than 5 %, or the functions log more than 4,000 bytes per event.
     """
     unwind_on_signals()
     project = LocalProject.at(_ROOT).separate("soak")

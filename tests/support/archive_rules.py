@@ -34,7 +34,7 @@ def read_stream(
 def check(data: bytes) -> None:
     """Read zip archives; results must agree with zipfile.
 
-    No exception may be raised, and all limits must hold.
+    No exception may be raised, and the limits on members and bytes must hold.
 
     Raises:
         AssertionError: A rule is broken.

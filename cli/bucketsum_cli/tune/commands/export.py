@@ -23,8 +23,9 @@ if TYPE_CHECKING:
 @click.argument("run_id", metavar="RUN")
 @click.option("--format", "kind", type=click.Choice(["csv", "rows", "json"]), default="json",
               show_default=True,
-              help="csv: one line per sample; rows: CSV, one line per part of a sample (such as a "
-                   "file), for workloads that record parts; json: everything.")  # fmt: skip
+              help="csv: one line per sample (one invocation); rows: CSV, one line per part of a "
+                   "sample (such as a file), for workloads that record parts; json: "
+                   "everything.")  # fmt: skip
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE",
               help="Output file; the default is stdout.")  # fmt: skip
 @json_option

@@ -55,8 +55,8 @@ def prices(target: Target, refresh: bool, as_json: bool) -> None:
     """Show Lambda's prices in the stack's Region.
 
     Sweeps use these prices for estimates and results. They come from bucketsum's code until
-    --refresh reads them from AWS's price list, which needs the permission pricing:GetProducts. For
-    a Region that is not in the code, the prices of us-east-1 are used.
+    --refresh reads them from AWS's price list, which needs the permission pricing:GetProducts.
+    Until then, a Region that is not in the code is given the prices of us-east-1.
 
     Example: bucketsum tune prices --refresh
     """

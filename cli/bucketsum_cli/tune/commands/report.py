@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 @click.command("report")
 @click.argument("run_id", metavar="RUN")
 @click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Output file; the default is RUN.html.")  # fmt: skip
+              help="Output file; the default is the run's name with .html.")  # fmt: skip
 @json_option
 @stack_options
 def report(target: Target, run_id: str, file: Path | None, as_json: bool) -> None:

@@ -64,9 +64,9 @@ def run(
     cell. After Ctrl-C, the sweep stops and cleans up. With --here, the sweep runs on this machine,
     not on Lambda.
 
-    Exits with 0 if everything was measured and cleaned up, with 1 if a measurement is missing, the
-    clean-up is incomplete, or you decline, with 2 if the sweep failed, and with 130 if Ctrl-C
-    stopped it.
+    Exits with 0 if everything was measured and cleaned up; with 1 if a measurement is missing, the
+    clean-up is incomplete, or you decline; with 2 if the sweep failed; with 130 if Ctrl-C stopped
+    it.
 
     Example: bucketsum tune run events/sweep-quick.json --local
     """
