@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.attachments.notifications import Difference
     from bucketsum_cli.stack import Stack
 
-
 _MISSING: Final = ("404", "NoSuchBucket")
 _POLL_SECONDS: Final = 2.0
 _DONE: Final = ("UPDATE_COMPLETE", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")

@@ -26,7 +26,6 @@ from bucketsum_cli.tables import KEY, SHA1_WIDTH, Cell, Column, print_table
 if TYPE_CHECKING:
     from pathlib import Path
 
-
 _STYLES: Final = {
     Result.EQUAL: "green",
     Result.DIFFERS: "bold red",

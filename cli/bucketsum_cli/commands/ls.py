@@ -24,7 +24,6 @@ from bucketsum_cli.tables import KEY, MOMENT, SHA1, SIZE, SPEED, VERSION, Cell, 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""
 

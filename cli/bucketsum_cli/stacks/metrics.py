@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     from mypy_boto3_cloudwatch.type_defs import MetricDataQueryTypeDef
 
-
 OWN_NAMESPACE: Final = "bucketsum"
 
 _STEP: Final = timedelta(minutes=5)

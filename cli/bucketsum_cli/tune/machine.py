@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.records import Run
 
-
 _METADATA_SECONDS: Final = 0.5
 _ADDRESS: Final = "http://169.254.169.254"
 _LIFETIME: Final = {"X-aws-ec2-metadata-token-ttl-seconds": "60"}

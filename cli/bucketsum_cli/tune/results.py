@@ -28,7 +28,6 @@ if TYPE_CHECKING:
     from bucketsum.sweep.workloads.protocol import Workload
     from bucketsum_cli.tune.recorded_runs import RunStore
 
-
 _NO_CAUSE: Final = "no cause was reported"
 
 

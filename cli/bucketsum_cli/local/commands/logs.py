@@ -16,7 +16,6 @@ from bucketsum_cli.stack import Stack, find_local_stack
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-
 _FOLLOW_PAUSE_SECONDS: Final = 1.0
 _EMULATOR_LINES: Final = 200
 

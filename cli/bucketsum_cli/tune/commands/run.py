@@ -26,7 +26,6 @@ from bucketsum_cli.tune.table_view import print_results
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 _EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunStatus.PARTIAL: 1}
 
 

@@ -22,7 +22,6 @@ from bucketsum_cli.process import end_group, signals_held
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-
 PROBE_SECONDS_MAX: Final = 900
 """The prober's time-out on Lambda."""
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from xml.etree import ElementTree as ET
 
-
 PLOTS: Final[Mapping[str, Callable[[Panel, Results], Plot]]] = {
     "heat": heat_map,
     "memory": memory_curve,
