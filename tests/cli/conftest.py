@@ -48,6 +48,11 @@ class Ended:
         """The JSON document on stdout, which must be all of it."""
         return json.loads(self.out)
 
+    def assert_refused(self, *reasons: str) -> None:
+        """The exit status says that it could not be done, and stderr has each of *reasons*."""
+        assert self.status == 2
+        assert [reason for reason in reasons if reason not in self.err] == [], self.err
+
 
 @pytest.fixture(autouse=True)
 def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -248,10 +248,7 @@ def test_overlapping_keys_are_refused(
     """S3 would refuse it: the error names the other notification and offers EventBridge."""
     notify_others(s3)
     before = configuration(s3)
-    ended = run("attach", PHOTOS, *keys, "--deploy", "--yes")
-    assert ended.status == 2
-    assert other in ended.err
-    assert "--via eventbridge" in ended.err
+    run("attach", PHOTOS, *keys, "--deploy", "--yes").assert_refused(other, "--via eventbridge")
     assert configuration(s3) == before
 
 
@@ -277,9 +274,7 @@ def test_filters_overlap_as_s3_defines_it(
 def test_another_range_of_an_attached_bucket_is_refused(run: Run) -> None:
     """An overlap with the stack's own notification says to detach first."""
     assert run("attach", PHOTOS, "--deploy").status == 0
-    ended = run("attach", PHOTOS, "--prefix", "scans/")
-    assert ended.status == 2
-    assert "bucketsum detach" in ended.err
+    run("attach", PHOTOS, "--prefix", "scans/").assert_refused("bucketsum detach")
 
 
 class Interference:
@@ -314,9 +309,7 @@ def test_endless_concurrent_changes_are_an_error(
 ) -> None:
     """It gives up after some attempts, and the other's configuration stays."""
     monkeypatch.setattr(bucket_notifications, "put_configuration", Interference(s3, 99))
-    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy")
-    assert ended.status == 2
-    assert "somebody else" in ended.err
+    run("attach", PHOTOS, "--prefix", "scans/", "--deploy").assert_refused("somebody else")
 
 
 UNREACHED: Final = "Unable to validate the following destination configurations"
@@ -380,9 +373,9 @@ def test_declining_changes_nothing(run: Run, s3: S3Client) -> None:
 
 def test_without_deploy_the_command_is_shown(run: Run, s3: S3Client) -> None:
     """A bucket that the stack does not admit is refused with the command that changes that."""
-    ended = run("attach", PHOTOS)
-    assert ended.status == 2
-    assert f"--parameter-overrides AttachedBucketArns=arn:aws:s3:::{PHOTOS}`" in ended.err
+    run("attach", PHOTOS).assert_refused(
+        f"--parameter-overrides AttachedBucketArns=arn:aws:s3:::{PHOTOS}`"
+    )
     assert configuration(s3) == "{}"
 
 
@@ -424,9 +417,9 @@ def test_eventbridge_leaves_overlapping_notifications_alone(run: Run, s3: S3Clie
 
 def test_eventbridge_takes_no_filter(run: Run) -> None:
     """The rule takes all keys of the bucket, so a filter is refused."""
-    ended = run("attach", PHOTOS, "--via", "eventbridge", "--prefix", "a/")
-    assert ended.status == 2
-    assert "--via eventbridge" in ended.err
+    run("attach", PHOTOS, "--via", "eventbridge", "--prefix", "a/").assert_refused(
+        "--via eventbridge"
+    )
 
 
 @pytest.mark.usefixtures("eventbridge_returned")
@@ -461,9 +454,7 @@ def test_buckets_that_cannot_be_attached(run: Run, s3: S3Client, bucket: str) ->
     """A missing bucket, the stack's own, and one in another Region are refused with a reason."""
     s3.create_bucket(Bucket="abroad", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
     reasons = {"no-such-bucket": "there is no bucket", INBOX: "created", "abroad": "eu-west-1"}
-    ended = run("attach", bucket, "--deploy", "--yes")
-    assert ended.status == 2
-    assert reasons[bucket] in ended.err
+    run("attach", bucket, "--deploy", "--yes").assert_refused(reasons[bucket])
     assert parameters()["AttachedBucketArns"] == ""
 
 

@@ -221,9 +221,9 @@ def test_another_stack_is_refused(run: Run) -> None:
         StackName=NAME,
         TemplateBody=json.dumps({"Resources": {"Precious": {"Type": "AWS::S3::Bucket"}}}),
     )
-    ended = run("delete", "--stack", NAME, "--yes")
-    assert ended.status == 2
-    assert "was not created by bucketsum's template.yaml" in ended.err
+    run("delete", "--stack", NAME, "--yes").assert_refused(
+        "was not created by bucketsum's template.yaml"
+    )
     assert len(buckets()) == 1
 
 
@@ -231,9 +231,9 @@ def test_termination_protection_comes_before_emptying(run: Run) -> None:
     """CloudFormation would refuse to delete the stack; its objects must still be there then."""
     deploy(protected=True)
     fill(INBOX)
-    ended = run("delete", "--stack", NAME, "--yes")
-    assert ended.status == 2
-    assert "has termination protection: nothing is deleted" in ended.err
+    run("delete", "--stack", NAME, "--yes").assert_refused(
+        "has termination protection: nothing is deleted"
+    )
     assert len(boto3.client("s3").list_object_versions(Bucket=INBOX)["Versions"]) == 3
 
 
@@ -246,9 +246,9 @@ def test_a_stack_that_is_being_deployed_is_refused(
     description = boto3.client("cloudformation").describe_stacks(StackName=NAME)["Stacks"][0]
     description["StackStatus"] = "UPDATE_IN_PROGRESS"
     change_calls(monkeypatch, answered({"DescribeStacks": {"Stacks": [description]}}))
-    ended = run("delete", "--stack", NAME, "--yes")
-    assert ended.status == 2
-    assert "is being deployed (UPDATE_IN_PROGRESS): nothing is deleted" in ended.err
+    run("delete", "--stack", NAME, "--yes").assert_refused(
+        "is being deployed (UPDATE_IN_PROGRESS): nothing is deleted"
+    )
     assert len(boto3.client("s3").list_object_versions(Bucket=INBOX)["Versions"]) == 3
 
 
@@ -257,9 +257,7 @@ def test_a_bucket_of_the_same_name_is_not_left_of_a_stack(run: Run) -> None:
     s3 = boto3.client("s3")
     s3.create_bucket(Bucket=INBOX)
     s3.put_object(Bucket=INBOX, Key="theirs", Body=b"x")
-    ended = run("delete", "--stack", NAME, "--yes")
-    assert ended.status == 2
-    assert "nothing is left of a deleted one" in ended.err
+    run("delete", "--stack", NAME, "--yes").assert_refused("nothing is left of a deleted one")
     assert s3.head_object(Bucket=INBOX, Key="theirs")
 
 

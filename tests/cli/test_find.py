@@ -104,8 +104,7 @@ def test_content_that_is_nowhere_is_a_no(run: Run) -> None:
 def test_what_is_neither_digest_nor_file_is_refused(run: Run, content: str) -> None:
     """A digest cut short, a folder, a typing error: told before AWS is asked."""
     ended = run("find", content)
-    assert ended.status == 2
-    assert "neither 40 hexadecimal digits nor a file that can be read" in ended.err
+    ended.assert_refused("neither 40 hexadecimal digits nor a file that can be read")
     assert "\x1b" not in ended.err
 
 

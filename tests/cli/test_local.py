@@ -41,15 +41,14 @@ def test_what_needs_a_running_one_says_how_to_start_it(run: Run, command: tuple[
     """Where nothing runs the way to start it is in the error, and the status is 2."""
     ended = run("local", *command)
 
-    assert ended.status == 2
-    assert "bucketsum local up" in ended.err
+    ended.assert_refused("bucketsum local up")
 
 
 def test_the_emulators_log_cannot_be_followed(run: Run) -> None:
     """Options that contradict each other are refused, whether the emulator runs or not."""
-    ended = run("local", "logs", "--follow", "--emulator")
-    assert ended.status == 2
-    assert "--follow cannot be used with --emulator" in ended.err
+    run("local", "logs", "--follow", "--emulator").assert_refused(
+        "--follow cannot be used with --emulator"
+    )
 
 
 @pytest.mark.usefixtures("project")
@@ -67,8 +66,7 @@ def test_outside_a_project_the_error_says_so(
 
     ended = run("local", "up")
 
-    assert ended.status == 2
-    assert "not inside a bucketsum project" in ended.err
+    ended.assert_refused("not inside a bucketsum project")
 
 
 @pytest.mark.usefixtures("project")
@@ -76,8 +74,7 @@ def test_a_parameter_needs_a_value(run: Run) -> None:
     """`--parameter` says what it was given and what it wants."""
     ended = run("local", "up", "--parameter", "MemorySize")
 
-    assert ended.status == 2
-    assert "'MemorySize' is not NAME=VALUE" in ended.err
+    ended.assert_refused("'MemorySize' is not NAME=VALUE")
 
 
 PARAMETERS = """
@@ -128,9 +125,7 @@ def test_missing_parts_are_named(run: Run, monkeypatch: pytest.MonkeyPatch) -> N
 
     ended = run("local", "up")
 
-    assert ended.status == 2
-    assert "needs ministack, samcli, trustme" in ended.err
-    assert "bucketsum[local]" in ended.err
+    ended.assert_refused("needs ministack, samcli, trustme", "bucketsum[local]")
 
 
 def test_one_of_another_version_must_be_stopped_first(
@@ -254,10 +249,9 @@ def test_a_demonstration_that_was_kept_is_not_thrown_away(
     """The next one says how to use and how to end the stack that is still up."""
     home = project.separate("demo").home
     monkeypatch.setattr(emulator, "living_pid", lambda at: 1 if at.home == home else None)
-    ended = run("local", "demo")
-    assert ended.status == 2
-    assert f"export {emulator.HOME_VARIABLE}={home}" in ended.err
-    assert "bucketsum local down" in ended.err
+    run("local", "demo").assert_refused(
+        f"export {emulator.HOME_VARIABLE}={home}", "bucketsum local down"
+    )
 
 
 def test_tabs_of_a_log_are_blanks(tmp_path: Path) -> None:

@@ -108,9 +108,7 @@ def test_what_is_no_archive_is_refused(
     monkeypatch.chdir(tmp_path)
     put_and_record(stack, "plain", b"1")
     for key, reason in (("plain", "ArchiveSuffixes"), ("none", "`bucketsum ls` lists")):
-        ended = run(*command, key)
-        assert ended.status == 2
-        assert reason in ended.err
+        run(*command, key).assert_refused(reason)
 
 
 def test_members_that_are_not_known_are_reported(run: Run, stack: Stack) -> None:

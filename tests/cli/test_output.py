@@ -64,6 +64,4 @@ def test_help_lists_the_commands_in_the_order_of_their_use(run: Run) -> None:
 
 def test_unknown_command_is_an_error_whose_text_cannot_act(run: Run) -> None:
     """The unknown command is shown escaped."""
-    ended = run("l\x1b[2Js")
-    assert ended.status == 2
-    assert r"l\x1b[2Js" in ended.err
+    run("l\x1b[2Js").assert_refused(r"l\x1b[2Js")

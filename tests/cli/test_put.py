@@ -214,9 +214,7 @@ def test_ledger_that_refuses_is_told(
         raise ClientError({"Error": {"Code": "AccessDeniedException"}}, "BatchGetItem")
 
     monkeypatch.setattr(DigestsTable, "rows_at", refuse)
-    ended = run("put", folder)
-    assert ended.status == 2
-    assert "do not allow BatchGetItem" in ended.err
+    run("put", folder).assert_refused("do not allow BatchGetItem")
 
 
 @pytest.mark.usefixtures("prompt_hasher")

@@ -108,10 +108,7 @@ def test_invalid_endpoint_names_what_sets_it(
 @pytest.mark.parametrize("name", ["", " "])
 def test_empty_name_is_refused(run: Run, option: str, name: str) -> None:
     """CloudFormation takes an empty stack name for all stacks."""
-    ended = run("ls", option, name)
-    assert ended.status == 2
-    assert option in ended.err
-    assert "must not be empty" in ended.err
+    run("ls", option, name).assert_refused(option, "must not be empty")
 
 
 @pytest.mark.parametrize("arguments", [("show", ""), ("ls", "--members", "")])
@@ -127,10 +124,7 @@ def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatc
         raise RecursionError("too \x1b deep")
 
     monkeypatch.setattr(root_command.cli, "main", fail)
-    ended = run("ls")
-    assert ended.status == 2
-    assert r"unexpected RecursionError: too \x1b deep" in ended.err
-    assert "BUCKETSUM_TRACEBACK=1" in ended.err
+    run("ls").assert_refused(r"unexpected RecursionError: too \x1b deep", "BUCKETSUM_TRACEBACK=1")
     monkeypatch.setenv("BUCKETSUM_TRACEBACK", "1")
     with pytest.raises(RecursionError):
         root_command.run()
@@ -161,9 +155,7 @@ def test_ctrl_c_during_the_imports_is_130() -> None:
 def test_fifo_is_no_file_to_look_for(run: Run, tmp_path: Path) -> None:
     """Opening it would wait for ever."""
     os.mkfifo(tmp_path / "fifo")
-    ended = run("find", tmp_path / "fifo")
-    assert ended.status == 2
-    assert "not a regular file" in ended.err
+    run("find", tmp_path / "fifo").assert_refused("not a regular file")
 
 
 def test_escape_and_what_looks_like_one_differ(run: Run, stack: Stack) -> None:

@@ -81,8 +81,7 @@ def test_foreign_stack_is_told_from_ours(run: Run) -> None:
     """A stack without our outputs is refused by naming what it lacks."""
     publish({"BucketName": BUCKET})
     ended = run("show", "key")
-    assert ended.status == 2
-    assert "DigestsTableName" in ended.err
+    ended.assert_refused("DigestsTableName")
     assert "BucketName" not in ended.err
 
 
@@ -107,8 +106,7 @@ def test_refusal_to_tell_of_stacks_is_not_taken_for_a_missing_stack(
 
     monkeypatch.setattr("botocore.client.BaseClient._make_api_call", refuse)
     ended = run("ls")
-    assert ended.status == 2
-    assert "do not allow DescribeStacks" in ended.err
+    ended.assert_refused("do not allow DescribeStacks")
     assert "no stack" not in ended.err
 
 
@@ -117,8 +115,7 @@ def test_without_region_the_options_are_named(run: Run, monkeypatch: pytest.Monk
     monkeypatch.delenv("AWS_REGION")
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     ended = run("ls")
-    assert ended.status == 2
-    assert "--region" in ended.err
+    ended.assert_refused("--region")
     assert "Traceback" not in ended.err
 
 
@@ -128,19 +125,12 @@ def test_without_credentials_the_ways_to_some_are_named(
     """No credentials anywhere is a sentence, not a traceback."""
     monkeypatch.delenv("AWS_ACCESS_KEY_ID")
     monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
-    ended = run("ls")
-    assert ended.status == 2
-    assert "no AWS credentials" in ended.err
-    assert "--profile" in ended.err
-    assert "--local" in ended.err
+    run("ls").assert_refused("no AWS credentials", "--profile", "--local")
 
 
 def test_unknown_profile_is_named(run: Run) -> None:
     """A profile that is not configured is a sentence, not a traceback."""
-    ended = run("ls", "--profile", "nobody")
-    assert ended.status == 2
-    assert "nobody" in ended.err
-    assert "list-profiles" in ended.err
+    run("ls", "--profile", "nobody").assert_refused("nobody", "list-profiles")
 
 
 def refused(code: str) -> ClientError:
@@ -207,17 +197,13 @@ def test_local_reads_from_the_local_emulator_that_runs(
 @pytest.mark.usefixtures("project")
 def test_local_that_does_not_run_says_how_to_start_it(run: Run) -> None:
     """Nothing running is answered with the command that starts it."""
-    ended = run("ls", "--local")
-    assert ended.status == 2
-    assert "bucketsum local up" in ended.err
+    run("ls", "--local").assert_refused("bucketsum local up")
 
 
 @pytest.mark.parametrize("option", ["--region", "--profile", "--stack"])
 def test_local_goes_with_no_account(run: Run, option: str) -> None:
     """An option that names an account's stack is refused with --local, not ignored."""
-    ended = run("ls", "--local", option, "x")
-    assert ended.status == 2
-    assert f"{option} cannot be used with --local" in ended.err
+    run("ls", "--local", option, "x").assert_refused(f"{option} cannot be used with --local")
 
 
 def test_stacks_of_two_regions_do_not_meet(stack: Stack) -> None:
@@ -228,8 +214,7 @@ def test_stacks_of_two_regions_do_not_meet(stack: Stack) -> None:
 def test_untrusted_text_in_an_error_is_shown_escaped(run: Run) -> None:
     """A path with a terminal's escape cannot reach the terminal through an error either."""
     ended = run("put", "no\x1b[31mfile")
-    assert ended.status == 2
-    assert r"no\x1b[31mfile" in ended.err
+    ended.assert_refused(r"no\x1b[31mfile")
     assert "\x1b" not in ended.err
 
 

@@ -91,9 +91,9 @@ def test_a_run_that_recommends_nothing_changes_nothing(
     """The error has the reason."""
     cell = a_cell(512, MIB)
     record([cell], failed_samples(cell, "it timed out"), None)
-    ended = run("tune", "apply", "last", "--yes")
-    assert ended.status == 2
-    assert "has no recommendation: no setting was measured" in ended.err
+    run("tune", "apply", "last", "--yes").assert_refused(
+        "has no recommendation: no setting was measured"
+    )
     assert samconfig.read_text() == BEFORE
 
 
@@ -110,9 +110,7 @@ def test_without_the_file_the_error_names_the_command_that_creates_it(
 ) -> None:
     """The command does not create the file: its other contents are not known."""
     samconfig.unlink()
-    ended = run("tune", "apply", recommended, "--yes")
-    assert ended.status == 2
-    assert "sam deploy --guided" in ended.err
+    run("tune", "apply", recommended, "--yes").assert_refused("sam deploy --guided")
 
 
 def test_another_file_is_named_in_every_message(
@@ -126,6 +124,6 @@ def test_another_file_is_named_in_every_message(
     assert f"sam deploy --config-env default --config-file '{file}'" in ended.err
     assert samconfig.read_text() == BEFORE
     file.write_text("version = ")
-    ended = run("tune", "apply", recommended, "--yes", "--config-file", file)
-    assert ended.status == 2
-    assert "my config.toml is not TOML" in ended.err
+    run("tune", "apply", recommended, "--yes", "--config-file", file).assert_refused(
+        "my config.toml is not TOML"
+    )

@@ -151,9 +151,7 @@ def test_refusals_name_the_option_or_the_field(
     run: Run, arguments: tuple[object, ...], message: str, tmp_path: Path
 ) -> None:
     """Exit status 2, and nothing is recorded."""
-    ended = run(*arguments)
-    assert ended.status == 2
-    assert message in ended.err
+    run(*arguments).assert_refused(message)
     assert not (tmp_path / "runs").exists()
 
 
@@ -185,9 +183,9 @@ def test_a_bucket_that_the_stack_hashes_is_refused(
     """However its notifications look."""
     assert measurements
     bucket = ("--bucket", stack.outputs["BucketName"], "--stack", "bucketsum")
-    ended = run("tune", "run", "--here", "--yes", *SETTINGS, *bucket)
-    assert ended.status == 2
-    assert "the stack bucketsum hashes the objects of" in ended.err
+    run("tune", "run", "--here", "--yes", *SETTINGS, *bucket).assert_refused(
+        "the stack bucketsum hashes the objects of"
+    )
 
 
 def test_ctrl_c_leaves_a_run_that_was_stopped(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,9 +207,7 @@ def test_ctrl_c_leaves_a_run_that_was_stopped(run: Run, monkeypatch: pytest.Monk
 def test_nothing_of_a_machine_can_be_applied(run: Run) -> None:
     """A setting of Lambda was not measured."""
     run(*WHOLE)
-    ended = run("tune", "apply", "last")
-    assert ended.status == 2
-    assert "was measured on a machine" in ended.err
+    run("tune", "apply", "last").assert_refused("was measured on a machine")
 
 
 def test_a_machine_is_compared_with_every_memory_of_lambda(run: Run, record: Record) -> None:
@@ -242,9 +238,7 @@ def test_a_file_that_is_no_run_is_named(run: Run, tmp_path: Path) -> None:
     """Not a traceback."""
     run(*WHOLE)
     (tmp_path / "runs" / "other.json").write_text(json.dumps({"run": {}}))
-    ended = run("tune", "list")
-    assert ended.status == 2
-    assert "other.json is not a run" in ended.err
+    run("tune", "list").assert_refused("other.json is not a run")
 
 
 def test_a_memory_above_the_machines_is_refused_if_it_is_a_limit(
@@ -254,6 +248,4 @@ def test_a_memory_above_the_machines_is_refused_if_it_is_a_limit(
     monkeypatch.setattr(machine_module, "cgroup_roots", lambda _name: {"cpu": "c", "memory": "m"})
     monkeypatch.setattr(machine_module, "remove_roots", lambda _roots: None)
     monkeypatch.setattr("bucketsum_cli.hardware.memory_mb", lambda: 500)
-    ended = run(*HERE)
-    assert ended.status == 2
-    assert "memory_mb is 512, more than the 500 MB of this machine" in ended.err
+    run(*HERE).assert_refused("memory_mb is 512, more than the 500 MB of this machine")

@@ -155,9 +155,7 @@ def test_an_execution_that_fails_before_it_records_tells_why(
 ) -> None:
     """The cause that Step Functions knows reaches the person."""
     state_machine.refuses = "runs is 0"
-    ended = run("tune", "run", *AXES, "--yes")
-    assert ended.status == 2
-    assert "FAILED BadSweep: runs is 0" in ended.err
+    run("tune", "run", *AXES, "--yes").assert_refused("FAILED BadSweep: runs is 0")
 
 
 def test_json_is_the_whole_run(run: Run, state_machine: StateMachine) -> None:
@@ -222,9 +220,7 @@ def test_what_cannot_run_is_refused_with_what_to_change(
     run: Run, arguments: tuple[Any, ...], message: str
 ) -> None:
     """Nothing is started that the planner would refuse, and the text names the field."""
-    ended = run("tune", "run", *arguments, "--yes")
-    assert ended.status == 2
-    assert message in ended.err
+    run("tune", "run", *arguments, "--yes").assert_refused(message)
 
 
 @pytest.mark.usefixtures("stack")
@@ -234,10 +230,7 @@ def test_a_stack_without_sweeps_says_so(
     """A stack of an older template must be deployed again; the error says so."""
     outputs = {name: value for name, value in stack.outputs.items() if name != TABLE}
     monkeypatch.setattr("bucketsum_cli.options.stack_at", lambda *_: _without(stack, outputs))
-    ended = run("tune", "list")
-    assert ended.status == 2
-    assert f"no output {TABLE}" in ended.err
-    assert "deploy it again" in ended.err
+    run("tune", "list").assert_refused(f"no output {TABLE}", "deploy it again")
 
 
 def _without(stack: Stack, outputs: dict[str, str]) -> Stack:
@@ -265,24 +258,20 @@ def test_a_file_that_is_no_input_is_refused_in_a_sentence(
     """Deep, huge or broken files end with status 2 and the reason, never with a traceback."""
     file = tmp_path / "sweep.json"
     file.write_bytes(content)
-    ended = run("tune", "run", file, "--dry-run")
-    assert ended.status == 2
-    assert reason in ended.err
+    run("tune", "run", file, "--dry-run").assert_refused(reason)
 
 
 def test_a_device_is_not_read(run: Run) -> None:
     """A device may never end, so only regular files are read."""
-    ended = run("tune", "run", "/dev/zero", "--dry-run")
-    assert ended.status == 2
-    assert "/dev/zero is not a regular file" in ended.err
+    run("tune", "run", "/dev/zero", "--dry-run").assert_refused("/dev/zero is not a regular file")
 
 
 @pytest.mark.usefixtures("state_machine", "sweep_bucket")
 def test_an_argument_that_is_not_utf8_is_refused_in_a_sentence(run: Run) -> None:
     """Python decodes such a byte as a lone surrogate, which no S3 key can hold."""
-    ended = run("tune", "run", "--memory", 512, "--chunk", "1MB", "--key", "bad\udcff")
-    assert ended.status == 2
-    assert "keys has a character that is not Unicode text" in ended.err
+    run("tune", "run", "--memory", 512, "--chunk", "1MB", "--key", "bad\udcff").assert_refused(
+        "keys has a character that is not Unicode text"
+    )
 
 
 def test_a_plan_in_which_no_cell_can_run_is_not_started(

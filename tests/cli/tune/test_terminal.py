@@ -118,6 +118,6 @@ def test_report_and_export_name_the_file_as_json(run: Run, record: Record, tmp_p
     ended = run("tune", "export", "last", "--format", "csv", "-o", table, "--json")
     assert ended.document == {"run_id": run_id, "format": "csv", "file": str(table)}
     assert run("tune", "export", "last", "--json").document["run"]["run_id"] == run_id
-    ended = run("tune", "export", "last", "--format", "csv", "--json")
-    assert ended.status == 2
-    assert "--json cannot be used with --format csv" in ended.err
+    run("tune", "export", "last", "--format", "csv", "--json").assert_refused(
+        "--json cannot be used with --format csv"
+    )

@@ -102,9 +102,9 @@ def test_other_workloads_have_no_rows(run: Run, record: Record) -> None:
     """The command says so."""
     cell = a_cell(512, MIB)
     record([cell], good_samples(cell), None)
-    ended = run("tune", "export", "last", "--format", "rows")
-    assert ended.status == 2
-    assert "samples of the workload hash have no rows" in ended.err
+    run("tune", "export", "last", "--format", "rows").assert_refused(
+        "samples of the workload hash have no rows"
+    )
 
 
 @pytest.mark.usefixtures("state_machine")

@@ -87,17 +87,15 @@ def test_architectures_are_compared_with_their_price(run: Run, record: Record) -
 def test_a_run_of_another_stack_is_looked_for_there(run: Run, record: Record) -> None:
     """Two stacks, one of each architecture, can be compared as well."""
     record(*a_grid(memories=(512,), chunks=(MIB,)), None)
-    ended = run("tune", "compare", "last", "last", "--after-stack", "other")
-    assert ended.status == 2
-    assert "other" in ended.err
+    run("tune", "compare", "last", "last", "--after-stack", "other").assert_refused("other")
     assert run("tune", "compare", "last", "last", "--after-stack", "bucketsum").status == 0
 
 
 def test_after_stack_does_not_go_with_local(run: Run) -> None:
     """The local emulator has one stack."""
-    ended = run("tune", "compare", "a", "b", "--after-stack", "x", "--local")
-    assert ended.status == 2
-    assert "--after-stack cannot be used with --local" in ended.err
+    run("tune", "compare", "a", "b", "--after-stack", "x", "--local").assert_refused(
+        "--after-stack cannot be used with --local"
+    )
 
 
 def test_export_has_the_way_of_every_sample(run: Run, record: Record) -> None:
