@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import io
 import json
-import zipfile
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from random import Random
@@ -13,6 +11,7 @@ from urllib.parse import quote_plus
 
 from tests.soak.faults import UNREACHABLE
 from tests.support.sha1 import sha1_of
+from tests.support.zip_maker import zip_of
 
 from bucketsum.digest_rows import RowKey
 
@@ -133,7 +132,7 @@ class Workload:
         if is_archive:
             paths = (f"{path}-{_ODD_NAMES[path]}" for path in range(random.randint(1, 7)))
             members = {path: random.randbytes(random.randint(0, 3000)) for path in paths}
-            content = _zipped(members)
+            content = zip_of(members)
         else:
             content = random.randbytes(_size(random, number))
         answer = self._s3.put_object(Bucket=self._stack.bucket, Key=key, Body=content)
@@ -158,14 +157,6 @@ def _size(random: Random, number: int) -> int:
         return random.randint(*_LARGE_BYTES)
     _, smallest, largest = random.choices(_SIZES, [share for share, _, _ in _SIZES])[0]
     return random.randint(smallest, largest)
-
-
-def _zipped(members: Mapping[str, bytes]) -> bytes:
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, content in members.items():
-            archive.writestr(path, content)
-    return buffer.getvalue()
 
 
 def _event(version: Version) -> dict[str, Any]:

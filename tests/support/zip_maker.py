@@ -1,11 +1,22 @@
-"""Zip archives byte by byte, so that any byte of them can be wrong."""
+"""Zip archives as Python writes them, and byte by byte, so that any byte can be wrong."""
 
 from __future__ import annotations
 
+import io
 import struct
+import zipfile
 import zlib
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
+
+
+def zip_of(members: dict[str, bytes]) -> bytes:
+    """An archive as Python writes it."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in members.items():
+            archive.writestr(name, content)
+    return target.getvalue()
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import io
-import zipfile
 import zlib
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,7 @@ from tests.integration.hasher.log_lines import objects_in
 from tests.support.events import BUCKET, message_of
 from tests.support.lambda_invocation import Context
 from tests.support.sha1 import sha1_of
-from tests.support.zip_maker import Part, archive_of, named
+from tests.support.zip_maker import Part, archive_of, named, zip_of
 
 from bucketsum.archives.member_rows import MemberRows, MemberWriter, member_entry
 from bucketsum.digests_table import DigestsTable, WriteResult
@@ -34,15 +32,6 @@ ARCHIVES = {
     "ARCHIVE_DEPTH": "1",
 }
 MODES = pytest.mark.parametrize("mode", ["stream", "tmp"])
-
-
-def zip_of(members: dict[str, bytes]) -> bytes:
-    """An archive as Python writes it."""
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in members.items():
-            archive.writestr(name, content)
-    return target.getvalue()
 
 
 def members_in(stack: HasherStack) -> dict[str, str]:

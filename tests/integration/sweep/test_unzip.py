@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shutil
-import zipfile
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
 from tests.support.sha1 import sha1_of
+from tests.support.zip_maker import zip_of
 
 from bucketsum.archives import decoders
 from bucketsum.errors import BadSweep
@@ -31,15 +30,6 @@ SWEEP = {
     "workload": "unzip", "memory_mb": [512], "chunk_bytes": [65_536],
     "mode": ["stream", "tmp"], "runs": 1, "warm_up": False,
 }  # fmt: skip
-
-
-def zipped(**members: bytes) -> bytes:
-    """An archive of somebody's own."""
-    written = io.BytesIO()
-    with zipfile.ZipFile(written, "w", zipfile.ZIP_DEFLATED) as zf:
-        for name, content in members.items():
-            zf.writestr(f"folder/{name}", content)
-    return written.getvalue()
 
 
 def probe(known: dict[str, Any], mode: str = "stream", inflate: str = "isal") -> dict[str, Any]:
@@ -137,7 +127,7 @@ def test_an_unknown_variant_is_a_failed_sample(invoke: Invoke, mode: str, inflat
 
 @pytest.mark.parametrize(
     ("body", "cause"),
-    [(b"no archive", "not-an-archive"), (zipped(x=b"y" * 99)[:-30], "truncated")],
+    [(b"no archive", "not-an-archive"), (zip_of({"x": b"y" * 99})[:-30], "truncated")],
     ids=["no archive", "cut off"],
 )
 def test_what_is_no_archive_is_a_failed_sample(
@@ -155,7 +145,7 @@ def test_an_archive_of_ones_own_is_checked_by_what_its_metadata_say(
     aws: Aws, invoke: Invoke
 ) -> None:
     """The SHA-1 is required; members are checked if the metadata describe them."""
-    body = zipped(one=b"1", two=b"22")
+    body = zip_of({"folder/one": b"1", "folder/two": b"22"})
     metadata = {
         "sha1": sha1_of(body), "members": "2", "directories": "1", "member-bytes": "3",
         "members-sha1": members_sha1([sha1_of(b"1"), sha1_of(b"22")]),
