@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
 
-@pytest.fixture(scope="session", autouse=True)
+@pytest.fixture(scope="module", autouse=True)
 def botocore_does_not_pause() -> Iterator[None]:
     """Try again at once."""
     with pytest.MonkeyPatch.context() as patch:
