@@ -43,8 +43,8 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "reads": "records to read ({})",
     "connections": "concurrent requests ({})",
     "block_bytes": "size of a block ({})",
-    "gap_bytes": "largest gap between two ranges that are merged ({}); the value `measured` is "
-    "computed from latency and bandwidth",
+    "gap_bytes": "largest gap between two ranges that are merged ({}); `measured`: computed "
+    "from the measured latency and bandwidth",
 }
 """Parameter → its meaning; ``{}`` stands for the allowed values."""
 

@@ -25,9 +25,11 @@ def up(parameters: tuple[str, ...], as_json: bool) -> None:
     Waits until a test object is recorded.
 
     If the emulator is already running, the template is built and deployed again; objects and rows
-    stay. Parameters that are not given get the template's defaults, even if an earlier `up` set
-    them. Exceptions: MaximumConcurrency is 4 and BackfillConcurrency is 2; PythonRuntime and
-    Architecture are those of this machine.
+    stay.
+
+    Parameters that are not given get the template's defaults, even if an earlier `up` set them.
+    Exceptions: MaximumConcurrency is 4 and BackfillConcurrency is 2; PythonRuntime and Architecture
+    are those of this machine.
 
     Example: bucketsum local up --parameter MemorySize=1024
     """

@@ -17,7 +17,7 @@ from bucketsum_cli.tune.table_view import print_results
 @json_option
 @stack_options
 def show(target: Target, run_id: str, as_json: bool) -> None:
-    """Show times, MB/s, spread and cost of each cell of RUN.
+    """Show times and their spread, MB/s and cost of each cell of RUN.
 
     RUN is a name from `bucketsum tune list`, or `last`.
 
