@@ -60,7 +60,7 @@ class Profile:
         peak_mbit_per_s = round(BURST_PEAK_BYTES_PER_S * 8 / 1e6)
         link = f"{self.link_mbit_per_s:,} Mbit/s"
         if self.burst_bytes:
-            link = f"{peak_mbit_per_s:,} Mbit/s ({link} after {self.burst_bytes // _MB} MB)"
+            link = f"{peak_mbit_per_s:,} Mbit/s ({link} after {self.burst_bytes // _MB} MB of data)"
         size = (
             f"{self.object_bytes // (1000 * _MB)} GB"
             if self.object_bytes % (1000 * _MB) == 0

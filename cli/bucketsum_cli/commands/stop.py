@@ -26,8 +26,8 @@ def stop(target: Target, key: str, as_json: bool) -> None:
     """Stop hashing the long object KEY.
 
     A long object is hashed in slices, one in each invocation. The current slice is hashed to its
-    end, and the progress is saved; no further slice begins. The object is recorded as unreadable,
-    with the reason. `bucketsum redrive --key KEY` resumes hashing it.
+    end, and the progress is saved; no further slice begins. The object is recorded as unreadable;
+    the reason says that it was stopped. `bucketsum redrive --key KEY` resumes hashing it.
 
     Exits with 1 if KEY is not being hashed in slices.
 
