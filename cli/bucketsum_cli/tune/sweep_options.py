@@ -15,6 +15,7 @@ from bucketsum_cli.tune.machine import Confinement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
+    from enum import StrEnum
 
 _UNITS_BYTES: Final = {
     "": 1,
@@ -93,6 +94,11 @@ def _workload_options() -> Iterator[Any]:
             )
 
 
+def _choice(names: type[StrEnum]) -> click.Choice:
+    """The type of an option with one of *names*; click's errors show names of a StrEnum as code."""
+    return click.Choice([name.value for name in names])
+
+
 def _choices(names: Iterable[str], default: str) -> str:
     return ", ".join(f"{name} (default)" if name == default else name for name in names)
 
@@ -115,7 +121,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
                               "repeated."),
             click.option("--streams", type=_separated(_connections), metavar="N,...",
                          help=f"Connections per object: 1 to {STREAMS_MAX}, or auto (default)."),
-            click.option("--workload", type=click.Choice([*WorkloadName]), metavar="NAME",
+            click.option("--workload", type=_choice(WorkloadName), metavar="NAME",
                          help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}."),
             *_workload_options(),
             click.option("--concurrency", type=_INTEGERS, metavar="N,...",
@@ -123,7 +129,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--runs", type=int, metavar="N",
                          help="Number of times that each cell is measured; "
                               f"{DEFAULT_REPETITIONS} by default."),
-            click.option("--strategy", type=click.Choice([*StrategyName]), metavar="NAME",
+            click.option("--strategy", type=_choice(StrategyName), metavar="NAME",
                          help="Setting to recommend: "
                               f"{_choices(StrategyName, StrategyName.CHEAPEST)}."),
             click.option("--weight", type=float, metavar="0..1",
@@ -144,7 +150,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--usd-per-hour", type=click.FloatRange(min=0, min_open=True), metavar="X",
                          help="With --here: price of this machine per hour; without it, costs are "
                               "unknown."),
-            click.option("--confine", type=click.Choice([*Confinement]), metavar="LIMIT",
+            click.option("--confine", type=_choice(Confinement), metavar="LIMIT",
                          help="With --here: limit on each process: memory (the memory size of the "
                               "cell), lambda (also Lambda's CPU share), none. Default: memory if "
                               "control groups are writable, otherwise none."),

@@ -210,6 +210,8 @@ def test_cells_that_cannot_run_are_named_before_the_start(
         (("none.json",), "none.json cannot be read: No such file"),
         (("--memory", "64", "--chunk", "1MB", "--object-size", "1MB"), "memory_mb"),
         (("--memory", "512", "--chunk", "1 parsec", "--object-size", "1MB"), "is not a valid size"),
+        (("--confine", "foo"), "'foo' is not one of 'none', 'memory', 'lambda'."),
+        (("--workload", "foo"), "is not one of 'hash', 'unzip', 'fetch', 'transfer', 'records'."),
         ((*AXES, "--weight", "0.5"), "need a --strategy"),
         ((*AXES, "--max-usd", "0.0000001"), "limits.max_usd"),
         (("--memory", "512", "--chunk", "1MB", "--key", "no/such.bin"), "no object no/such.bin"),
