@@ -194,21 +194,31 @@ def parameters_of(description: StackTypeDef) -> dict[str, str]:
     }
 
 
-def physical_ids(connection: Connection, name: str, of_type: str = "") -> dict[str, str]:
-    """Return the names of the resources of the stack *name* by their logical ids.
+def resources_of(connection: Connection, name: str) -> dict[str, Any]:
+    """Return CloudFormation's summaries of the resources of the stack *name* by their logical ids.
 
-    With *of_type*, for example ``AWS::S3::Bucket``, only resources of this type.
+    Those that have no physical id, because they were not created, are left out.
 
     Raises:
         ClientError: AWS refused.
     """
     pages = connection.client("cloudformation").get_paginator("list_stack_resources")
     return {
-        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
+        resource["LogicalResourceId"]: resource
         for page in pages.paginate(StackName=name)
         for resource in page["StackResourceSummaries"]
-        if resource.get("PhysicalResourceId") and of_type in ("", resource["ResourceType"])
+        if resource.get("PhysicalResourceId")
     }
+
+
+def physical_ids(connection: Connection, name: str) -> dict[str, str]:
+    """Return the names of the resources of the stack *name* by their logical ids.
+
+    Raises:
+        ClientError: AWS refused.
+    """
+    resources = resources_of(connection, name)
+    return {name: resource["PhysicalResourceId"] for name, resource in resources.items()}
 
 
 def _missing(connection: Connection, name: str) -> str:

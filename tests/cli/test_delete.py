@@ -152,8 +152,15 @@ def test_all_versions_and_markers_go(run: Run, monkeypatch: pytest.MonkeyPatch) 
     s3 = boto3.client("s3")
     s3.create_multipart_upload(Bucket=INBOX, Key="unfinished")
     s3.put_object(Bucket=sweep_bucket(), Key="objects/made", Body=b"x")
+    operations = []
+
+    def count(operation: str, _: object) -> None:
+        operations.append(operation)
+
+    change_calls(monkeypatch, count)
     ended = run("delete", "--stack", NAME, "--yes", "--json")
     assert ended.status == 0, ended.err
+    assert operations.count("ListStackResources") == 1
     assert buckets() == set()
     assert {b["bucket"]: b["deleted"] for b in ended.document["buckets"]}[INBOX] == 2 * KEYS
     assert f"{INBOX}: {KEYS} object versions" in ended.err

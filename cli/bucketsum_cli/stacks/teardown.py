@@ -15,7 +15,7 @@ from botocore.exceptions import ClientError, WaiterError
 
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.served_buckets import ServedBuckets
-from bucketsum_cli.stack import description_of, outputs_of, parameters_of, physical_ids
+from bucketsum_cli.stack import description_of, outputs_of, parameters_of, resources_of
 from bucketsum_cli.stacks.bucket_contents import exists
 
 if TYPE_CHECKING:
@@ -64,19 +64,25 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
     if description is None:
         return _leftovers(connection, name)
     _require_deletable(description)
-    outputs, resources = outputs_of(description), physical_ids(connection, name)
+    outputs, resources = outputs_of(description), resources_of(connection, name)
     if "HasherFunction" not in resources and "DigestsTable" not in resources:
         raise CannotDoError(
             f"the stack {name} was not created by bucketsum's template.yaml: nothing is deleted"
         )
-    buckets = physical_ids(connection, name, "AWS::S3::Bucket").values()
+    buckets = [
+        resource["PhysicalResourceId"]
+        for resource in resources.values()
+        if resource["ResourceType"] == "AWS::S3::Bucket"
+    ]
     s3 = connection.client("s3")
     served = (outputs.get("BucketName"), *ServedBuckets.of(parameters_of(description)).attached)
     return StackParts(
         name=name,
         stack_id=description["StackId"],
         buckets=tuple(bucket for bucket in buckets if exists(s3, bucket)),
-        tables=tuple(resources[table] for table in _TABLES if table in resources),
+        tables=tuple(
+            resources[table]["PhysicalResourceId"] for table in _TABLES if table in resources
+        ),
         foreign_buckets=tuple(
             bucket for bucket in dict.fromkeys(served) if bucket and bucket not in buckets
         ),
