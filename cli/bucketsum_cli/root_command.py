@@ -80,15 +80,15 @@ def run() -> int:
     Whatever goes wrong becomes a sentence on stderr; with BUCKETSUM_TRACEBACK set, unexpected
     errors are raised.
     """
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # characters that its encoding does not have
-            stream.reconfigure(errors="backslashreplace")
+    _escape_unknown_characters()
     try:
         return cli.main(prog_name="bucketsum", standalone_mode=False) or 0
     except click.ClickException as error:
         with contextlib.suppress(OSError):
             error.show()
         return error.exit_code
+    except click.Abort:  # Ctrl-C while `--help` imports all commands
+        raise KeyboardInterrupt from None
     except SystemExit as end:
         if isinstance(
             end.__context__, BrokenPipeError
@@ -99,6 +99,13 @@ def run() -> int:
         if os.environ.get("BUCKETSUM_TRACEBACK"):
             raise
         return _failed(error)
+
+
+def _escape_unknown_characters() -> None:
+    """Show characters that the encoding of an output does not have as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _failed(error: Exception) -> int:
