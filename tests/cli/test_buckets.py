@@ -57,14 +57,18 @@ def notify(stack: Stack, bucket: str) -> None:
 
 
 def admit(stack: Stack, *arns: str) -> None:
-    """Give the queue the policy of the template: moto's CloudFormation knows no queue policies."""
+    """Give the queue the policy of the template: moto's CloudFormation knows no queue policies.
+
+    An organization has added a denial, whose NotPrincipal replaces the principal.
+    """
+    denial = {"Effect": "Deny", "NotPrincipal": {"AWS": "*"}, "Action": "sqs:DeleteQueue"}
     policy = load_template()["Resources"]["ArrivalsQueuePolicy"]["Properties"]["PolicyDocument"]
     statement = policy["Statement"][0]
     statement["Condition"]["ArnEquals"]["aws:SourceArn"] = list(arns)
     statement["Resource"] = stack.outputs["ArrivalsQueueArn"]
     stack.client("sqs").set_queue_attributes(
         QueueUrl=stack.arrivals_queue_url,
-        Attributes={"Policy": json.dumps(policy | {"Statement": [statement]})},
+        Attributes={"Policy": json.dumps(policy | {"Statement": [denial, statement]})},
     )
 
 

@@ -343,6 +343,9 @@ SILENT_ALARMS: Final = {
 THROUGH_EVENTBRIDGE: Final = json.dumps(
     {"Statement": [{"Effect": "Allow", "Principal": {"Service": ["events.amazonaws.com"]}}]}
 )
+DENIAL: Final = json.dumps(
+    {"Statement": {"Effect": "Deny", "NotPrincipal": {"AWS": "123456789012"}, "Action": "*"}}
+)
 WITHOUT_TRACING: Final = {**HEALTHY["GetFunctionConfiguration"], "TracingConfig": {}}
 BROKEN: Final = replace(READ, status=ArchiveStatus.BROKEN)
 FEW: Final = {"AccountLimit": {"UnreservedConcurrentExecutions": 10}}
@@ -356,6 +359,7 @@ BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
     ("concurrency", change_answer("ListEventSourceMappings", NO_MAXIMUM), "warning", "no max"),
     ("notification", change_queue("QueueArn", "arn:r"), "failed", "does not notify the"),
     ("notification", change_queue("Policy", "{}"), "failed", "does not allow the bucket"),
+    ("notification", change_queue("Policy", DENIAL), "failed", "does not allow the bucket"),
     ("alarms", change_answer("DescribeAlarms", {"MetricAlarms": []}), "failed", "BacklogAlarm"),
     ("alarms", change_answer("DescribeAlarms", SILENT_ALARMS), "warning", "AlarmTopicArn"),
     ("empty", change(hashes=False), "failed", "no row"),

@@ -73,7 +73,7 @@ class Permissions:
         pattern = json.loads(rule["EventPattern"]) if rule else {}
         return cls(
             queue=statements_of(json.loads(policy)) if policy else (),
-            role=tuple(_rolestatements_of(stack, resources.get("HasherRole"))),
+            role=tuple(_role_statements(stack, resources.get("HasherRole"))),
             rule_arn=rule["Arn"] if rule else None,
             rule_buckets=pattern.get("resources", ()),
             rule_events=pattern.get("detail-type", ()),
@@ -155,7 +155,7 @@ def _rule(stack: Stack, name: str | None) -> dict[str, Any] | None:
     return rule if rule["State"] == "ENABLED" else None
 
 
-def _rolestatements_of(stack: Stack, role: str | None) -> Iterator[Mapping[str, Any]]:
+def _role_statements(stack: Stack, role: str | None) -> Iterator[Mapping[str, Any]]:
     if role is None:
         return
     iam = stack.connection.client("iam")
@@ -174,7 +174,7 @@ def admits(queue: Sequence[Mapping[str, Any]], service: str, source_arn: str) ->
 
 def admitted_services(statement: Mapping[str, Any]) -> Sequence[str]:
     """Return the services that *statement* of a policy allows something."""
-    principal = statement["Principal"]
+    principal = statement.get("Principal")  # a denial may have NotPrincipal instead
     if statement["Effect"] != "Allow" or not isinstance(principal, dict):
         return ()
     return _listed(principal.get("Service", ()))

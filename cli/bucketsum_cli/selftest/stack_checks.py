@@ -98,7 +98,7 @@ def _concurrency(scratch: Scratch) -> Finding:
 def _notification(scratch: Scratch) -> Finding:
     stack = scratch.stack
     attributes = _queue(stack)
-    statements = statements_of(json.loads(attributes.get("Policy", '{"Statement": []}')))
+    statements = statements_of(json.loads(attributes.get("Policy", "{}")))
     senders = {name for statement in statements for name in admitted_services(statement)}
     others = senders & {"events.amazonaws.com", "sns.amazonaws.com"}
     configuration = configuration_of(stack.client("s3"), stack.bucket)
