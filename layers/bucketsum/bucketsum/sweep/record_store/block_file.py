@@ -72,7 +72,8 @@ class BlockLayout:
     @property
     def size_bytes(self) -> int:
         """The size of the file."""
-        return self.data_offset - (-self.records // self.slots_per_block) * self.block_bytes
+        data_blocks = -(-self.records // self.slots_per_block)
+        return self.data_offset + data_blocks * self.block_bytes
 
     def header(self) -> bytes:
         """The first block."""
