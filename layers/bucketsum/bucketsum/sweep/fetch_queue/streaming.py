@@ -39,7 +39,7 @@ class Streaming:
 
     def _work(self, left: Iterator[Item]) -> float:
         """Seconds in which archives were processed, without the waits for bytes."""
-        return sum(map(self._process, left))
+        return sum(self._process(item) for item in left)
 
     def _process(self, item: Item) -> float:
         opened = self.source.open(item)
