@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from bucketsum import request_prices
+from bucketsum import request_prices as requests
 from bucketsum.sweep.prices import PRICE_DATE, prices_in
 
 REGION: Final = "us-east-1"
@@ -45,26 +45,36 @@ _DYNAMODB: Final = "dynamodb/pricing/on-demand"
 _MILLION: Final = 1_000_000
 _GB: Final = 1_000_000_000
 
-SQS_REQUEST: Final = Price(
-    "SQS request, standard queue, 64 KB", 0.40, _MILLION, "sqs/pricing", _QUOTED
+
+def _of_requests(what: str, each: float, per: int, page: str, read: str) -> Price:
+    """The price *each* of `bucketsum.request_prices`, for *per* units."""
+    return Price(what, round(each * per, 6), per, page, read)
+
+
+SQS_REQUEST: Final = _of_requests(
+    "SQS request, standard queue, 64 KB", requests.SQS_REQUEST, _MILLION, "sqs/pricing", _QUOTED
 )
-S3_LIST: Final = Price(
-    "S3 LIST, Standard", round(request_prices.S3_LIST * 1000, 6), 1000, _S3, _COPY
-)
-STATE_TRANSITION: Final = Price(
+S3_LIST: Final = _of_requests("S3 LIST, Standard", requests.S3_LIST, 1000, _S3, _COPY)
+STATE_TRANSITION: Final = _of_requests(
     "Step Functions state transition, Standard",
-    round(request_prices.STATE_TRANSITION * 1000, 6),
+    requests.STATE_TRANSITION,
     1000,
     "step-functions/pricing",
     _QUOTED,
 )
-S3_GET: Final = Price("S3 GET, Standard", 0.0004, 1000, _S3, _COPY)
-WRITE_UNIT: Final = Price(
-    "DynamoDB on-demand write, 1 KB", 0.625, _MILLION, _DYNAMODB, _QUOTED_2026
+S3_GET: Final = _of_requests("S3 GET, Standard", requests.S3_GET, 1000, _S3, _COPY)
+WRITE_UNIT: Final = _of_requests(
+    "DynamoDB on-demand write, 1 KB", requests.WRITE_UNIT, _MILLION, _DYNAMODB, _QUOTED_2026
 )
-READ_UNIT: Final = Price("DynamoDB on-demand read, 4 KB", 0.125, _MILLION, _DYNAMODB, _QUOTED_2026)
-LOG_BYTE: Final = Price(
-    "CloudWatch Logs, ingested byte (per GB)", 0.50, _GB, "cloudwatch/pricing", _QUOTED_2026
+READ_UNIT: Final = _of_requests(
+    "DynamoDB on-demand read, 4 KB", requests.READ_UNIT, _MILLION, _DYNAMODB, _QUOTED_2026
+)
+LOG_BYTE: Final = _of_requests(
+    "CloudWatch Logs, ingested byte (per GB)",
+    requests.LOG_BYTE,
+    _GB,
+    "cloudwatch/pricing",
+    _QUOTED_2026,
 )
 TRACE: Final = Price("X-Ray trace recorded", 5.00, _MILLION, "xray/pricing", _QUOTED)
 EGRESS_BYTE: Final = Price(

@@ -1,4 +1,7 @@
-"""Control groups for local workers: Lambda's CPU share and memory limit."""
+"""Control groups for local workers: Lambda's CPU share and memory limit.
+
+`worker.Cgroup` sets both, since a worker imports only the standard library.
+"""
 
 from __future__ import annotations
 
