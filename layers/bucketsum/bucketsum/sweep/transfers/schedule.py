@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import random
 import time
-from concurrent.futures import ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from bucketsum.settings import MEMORY_MB_PER_CPU
@@ -79,14 +80,12 @@ def _starts(pattern: Pattern, jobs: int) -> list[float]:
 def _in_own_threads(starts: Iterable[float], run: Callable[[int, float | None], T]) -> list[T]:
     began = time.perf_counter()
     results: list[Future[T]] = []
-    try:
+    with ExitStack() as threads:
         for job, start in enumerate(starts):
             time.sleep(max(0.0, began + start - time.perf_counter()))
             if any(result.done() and result.exception() for result in results):
                 break
-            thread = ThreadPoolExecutor(1)
+            thread = threads.enter_context(ThreadPoolExecutor(1))
             results.append(thread.submit(run, job, began + start if start else None))
             thread.shutdown(wait=False)  # it ends with its job
-    finally:
-        wait(results)
     return [result.result() for result in results]
