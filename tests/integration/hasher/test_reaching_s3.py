@@ -36,6 +36,7 @@ from bucketsum.s3.curl_connections import Connections
 from bucketsum.s3.curl_setup import SignedUrls, transport_config
 from bucketsum.s3.read_plan import ReadPlan
 from bucketsum.s3.reader import reader as best_reader
+from bucketsum.s3.response_head import ResponseHead
 from bucketsum.s3.source import CLIENT_CONFIG
 
 if TYPE_CHECKING:
@@ -120,6 +121,24 @@ def test_only_silence_counts_as_waiting(hostile: HostileS3, client: S3Client) ->
     connections.wait_for(transfer)
     connections.drop_all()
     assert not transfer.failure
+
+
+def test_a_response_that_is_too_long_brings_nothing(hostile: HostileS3, client: S3Client) -> None:
+    """It ends after its headers, with all of them; the next request has no limit."""
+    stored = hostile.put(PATH, BODY)
+    url = SignedUrls(client).url_of(arrival_of(stored))
+    config = transport_config(client, {})
+    assert config
+    connections = Connections(config)
+    received = []
+    for bytes_max in (len(BODY) - 1, len(BODY), 0):
+        transfer = connections.start(url, [], bytes_max=bytes_max)
+        while not transfer.ended:
+            connections.wait_for(transfer)
+            connections.advance()
+        assert ResponseHead.of(transfer.lines).length == len(BODY)
+        received.append(b"".join(transfer.pieces))
+    assert received == [b"", BODY, BODY]
 
 
 @pytest.mark.parametrize(

@@ -116,17 +116,23 @@ class Connections:
         self._running: dict[pycurl.Curl, Transfer] = {}
 
     def start(
-        self, url: str, headers: Iterable[str], receive: Callable[[bytes], object] | None = None
+        self,
+        url: str,
+        headers: Iterable[str],
+        receive: Callable[[bytes], object] | None = None,
+        bytes_max: int = 0,
     ) -> Transfer:
         """Start a GET of *url*.
 
         The body goes to *receive* as it comes, and a silence of the read time-out ends the
-        transfer; without *receive*, the body waits in the transfer's `pieces`.
+        transfer; without *receive*, the body waits in the transfer's `pieces`. A response that
+        announces more than *bytes_max* bytes ends after its headers; 0 is no limit.
         """
         handle = self._idle.pop() if self._idle else self._new_handle()
         handle.setopt(pycurl.HTTPGET, 1)
         handle.setopt(pycurl.TIMEOUT_MS, 0)
         handle.setopt(pycurl.LOW_SPEED_LIMIT, 1 if receive else 0)
+        handle.setopt(pycurl.MAXFILESIZE_LARGE, bytes_max)
         return self._start(handle, url, headers, receive)
 
     def post(
@@ -137,6 +143,7 @@ class Connections:
         handle.setopt(pycurl.POSTFIELDS, body)
         handle.setopt(pycurl.TIMEOUT_MS, round(timeout_seconds * 1000))
         handle.setopt(pycurl.LOW_SPEED_LIMIT, 0)
+        handle.setopt(pycurl.MAXFILESIZE_LARGE, 0)
         return self._start(handle, url, headers, None)
 
     def _start(

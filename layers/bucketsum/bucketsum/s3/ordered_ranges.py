@@ -288,8 +288,11 @@ class OrderedRanges:
 
     def _start(self, first: int, end: int) -> Transfer:
         last = "" if end == self._size else end - 1
+        # The first response may be all of the object; of the others, nobody would look at the head
+        # before much of that had come.
+        bytes_max = end - first if self._parts else 0
         return self._connections.start(
-            self._url, [*self._condition(), f"Range: bytes={first}-{last}"]
+            self._url, [*self._condition(), f"Range: bytes={first}-{last}"], bytes_max=bytes_max
         )
 
     def _condition(self) -> list[str]:
