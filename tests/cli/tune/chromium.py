@@ -45,7 +45,7 @@ class Page:
     _answers: BinaryIO
     _session: str = ""
     _sent: int = 0
-    _loaded: bool = False
+    _loaded: set[str] = field(default_factory=set)
     errors: list[str] = field(default_factory=list)
 
     def call(self, method: str, **params: Any) -> dict[str, Any]:  # noqa: ANN401 - as DevTools has it
@@ -72,7 +72,8 @@ class Page:
             text += byte
         answer: dict[str, Any] = json.loads(text)
         method, params = answer.get("method"), answer.get("params", {})
-        self._loaded |= method == "Page.loadEventFired"
+        if method == "Page.lifecycleEvent" and params["name"] == "load":
+            self._loaded.add(params["loaderId"])
         if method == "Runtime.exceptionThrown":
             self.errors.append(params["exceptionDetails"]["text"])
         if method == "Log.entryAdded" and params["entry"]["level"] == "error":
@@ -87,6 +88,7 @@ class Page:
         ]
         for domain in ("Page", "Runtime", "Log"):
             self.call(f"{domain}.enable")
+        self.call("Page.setLifecycleEventsEnabled", enabled=True)
         self.call(
             "Emulation.setDeviceMetricsOverride",
             width=width,
@@ -94,9 +96,8 @@ class Page:
             deviceScaleFactor=1,
             mobile=width < 600,
         )
-        self._loaded = False
-        self.call("Page.navigate", url=url)
-        while not self._loaded:
+        loader = self.call("Page.navigate", url=url)["loaderId"]
+        while loader not in self._loaded:  # the blank page's load may come late, too
             self._next()
 
     def evaluate(self, expression: str) -> Any:  # noqa: ANN401 - whatever JSON can hold
@@ -132,4 +133,4 @@ def opened(chromium: str, url: str, folder: Path, width: int, height: int) -> It
             yield page
         finally:
             process.terminate()
-            process.wait(30)
+            process.wait()
