@@ -20,8 +20,9 @@ WORKER_PROGRAM: Final = "lambda-worker"
 """File in the emulator's folder: the program that it starts functions with."""
 
 _PROC: Final = Path("/proc")
-_ENDED_STATES: Final = (b"Z", b"X")
-_READINGS: Final = 50
+_EXEC_SECONDS: Final = 10.0
+"""Longest exec on a busy machine: a process without a command line is then something else."""
+
 _POLITE_SECONDS: Final = 1.0
 _KILLED_SECONDS: Final = 10.0
 
@@ -44,19 +45,19 @@ def lives(pid: int, home: Path) -> bool:
 def _arguments_by_proc(pid: int) -> list[str]:
     """Return the command line of *pid*; empty if it has ended.
 
-    It is also empty for a moment during exec, so it is read several times.
+    It is also empty during exec, so it is read until the process has one.
     """
     folder = _PROC / str(pid)
-    for _ in range(_READINGS):
-        try:
-            arguments = (folder / "cmdline").read_bytes()
-            state = (folder / "stat").read_bytes().rpartition(b")")[2].split()[0]
-        except OSError:
-            return []
-        if arguments or state in _ENDED_STATES:
-            return os.fsdecode(arguments).split("\0")
-        time.sleep(0.002)
-    return []
+    deadline = time.monotonic() + _EXEC_SECONDS
+    try:
+        while not (arguments := (folder / "cmdline").read_bytes()):
+            (folder / "exe").readlink()  # neither an ended process nor a kernel thread has one
+            if time.monotonic() >= deadline:
+                return []
+            time.sleep(0.002)
+    except OSError:
+        return []
+    return os.fsdecode(arguments).split("\0")
 
 
 def _command_by_ps(pid: int) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from contextlib import contextmanager
+from contextvars import ContextVar
 from functools import cache
-from threading import Event
 from typing import TYPE_CHECKING, Any, Final
 
 from botocore.client import BaseClient
@@ -23,20 +23,18 @@ _ALWAYS: Final = frozenset({"cloudformation:DescribeStacks", "sts:GetCallerIdent
 _ACTION: Final = re.compile(r"`(\w+:[A-Z]\w+)`")
 _NAME: Final = re.compile(r"`([a-z][a-z -]*)`")
 
-
-_FAKE_ACTS: Final = Event()
+_FAKE_ACTS: Final = ContextVar("_FAKE_ACTS", default=False)
+"""Of each thread by itself: others go on as the command's."""
 
 
 @contextmanager
 def as_fake() -> Iterator[None]:
     """Calls in the block are a fake's, not the command's."""
-    nested = _FAKE_ACTS.is_set()
-    _FAKE_ACTS.set()
+    token = _FAKE_ACTS.set(True)
     try:
         yield
     finally:
-        if not nested:
-            _FAKE_ACTS.clear()
+        _FAKE_ACTS.reset(token)
 
 
 def recorded_actions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
@@ -45,7 +43,7 @@ def recorded_actions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     call: Any = vars(BaseClient)["_make_api_call"]
 
     def recorded(client: BaseClient, operation: str, params: dict[str, Any]) -> object:
-        if not _FAKE_ACTS.is_set():
+        if not _FAKE_ACTS.get():
             actions.add(action_of(client.meta.service_model.service_name, operation, params))
         return call(client, operation, params)
 

@@ -302,6 +302,20 @@ def test_a_process_is_known_by_its_command_line(
     assert not process.lives(ours.pid, tmp_path)
 
 
+def test_a_process_that_is_being_started_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """During exec its command line is empty, on a busy machine for long."""
+    for pid in ("self", "7"):
+        (tmp_path / pid).mkdir()
+        (tmp_path / pid / "cmdline").touch()
+    (tmp_path / "7" / "exe").symlink_to(sys.executable)
+    begun = f"python\0{tmp_path / process.WORKER_PROGRAM}\0"
+    monkeypatch.setattr(process, "_PROC", tmp_path)
+    monkeypatch.setattr("time.sleep", lambda _: (tmp_path / "7" / "cmdline").write_text(begun))
+    assert process.lives(7, tmp_path)
+
+
 @pytest.mark.skipif(shutil.which("ps") is None, reason="there is no ps")
 def test_without_proc_ps_tells(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A Mac has no /proc."""
