@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import json
 import sys
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -82,8 +83,11 @@ def run(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> 
         monkeypatch.setattr(sys, "argv", ["bucketsum", *map(str, arguments)])
         monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
         capsys.readouterr()
+        before = set(threading.enumerate())
         with pytest.raises(SystemExit) as ending:
             main()
+        for thread in set(threading.enumerate()) - before:
+            thread.join()  # as Python does at the exit, and before moto ends
         printed = capsys.readouterr()
         status = ending.value.code
         assert isinstance(status, int)

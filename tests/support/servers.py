@@ -40,6 +40,7 @@ class Server(ThreadingHTTPServer):
     """A thread for each connection; connections that end badly are what tests are about."""
 
     daemon_threads = True
+    request_queue_size = 128  # beyond it, a connection begins a second later; the default is 5
 
     def __init__(self, handler: type[Handler]) -> None:
         super().__init__(("127.0.0.1", 0), handler)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bucketsum.settings import Settings
 
 PLENTY: Final = 900.0
-WAIT_SECONDS: Final = 10.0
+WAIT_SECONDS: Final = 60.0
 
 
 def arrival(key: str, size_bytes: int = 1) -> ObjectCreated:

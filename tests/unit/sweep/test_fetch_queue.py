@@ -252,7 +252,7 @@ def test_a_stopped_queue_ends_every_wait(waits: str) -> None:
     thread = threading.Thread(target=wait, daemon=True)
     thread.start()
     queue.stop()
-    thread.join(10)
+    thread.join(60)
     assert seen == [Stopped]
     with pytest.raises(Stopped):
         list(queue.passing([b"more"]))
