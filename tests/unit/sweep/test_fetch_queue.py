@@ -14,7 +14,7 @@ import pytest
 
 from bucketsum.errors import SourceInterrupted
 from bucketsum.s3.source import OpenObject
-from bucketsum.sweep.fetch_queue import shell
+from bucketsum.sweep.fetch_queue import shell, stages
 from bucketsum.sweep.fetch_queue.data_set import item_of
 from bucketsum.sweep.fetch_queue.disk_queue import DiskQueue, Stopped
 from bucketsum.sweep.fetch_queue.model import Bytes, Item, ItemFailed, Schedule, Work
@@ -171,6 +171,28 @@ def test_an_object_that_is_no_archive_is_a_failed_sample(work: Work, tmp_path: P
     with pytest.raises(ItemFailed, match=r"noise.zip: ") as error:
         Run(Schedule.ALL_FIRST, work, 1, tmp_path).measured(Noise(), [item])
     assert error.value.error == "NotUnzipped"
+
+
+def test_a_worker_that_is_stopped_closes_its_archive(
+    items: tuple[Item, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once, although the error still refers to it."""
+    path = tmp_path / items[0].name
+    path.write_bytes(content_of(items[0].size_bytes))
+    closed: list[Path] = []
+
+    def chunks_of(path: Path) -> Generator[bytes]:
+        try:
+            yield path.read_bytes()
+        finally:
+            closed.append(path)
+
+    monkeypatch.setattr(stages, "chunks_of", chunks_of)
+    queue = DiskQueue(1, 10**9, opens_at_end=False)
+    queue.stop()
+    with pytest.raises(Stopped) as error:
+        stages.DiskWorker(queue, Work.UNZIP_SHA1).process(items[0], path)
+    assert (error.type, closed) == (Stopped, [path])
 
 
 def threads_of_runs() -> list[threading.Thread]:

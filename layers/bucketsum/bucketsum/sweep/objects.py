@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
     from pathlib import Path
 
 PART_BYTES: Final = 16 * 1024 * 1024
@@ -63,7 +63,7 @@ def content(size_bytes: int) -> Iterator[bytes]:
         yield random.Random(number).randbytes(length)  # noqa: S311 - not a secret
 
 
-def chunks_of(path: Path) -> Iterator[bytes]:
+def chunks_of(path: Path) -> Generator[bytes]:
     """The bytes of a file."""
     with path.open("rb", buffering=0) as file:
         while chunk := file.read(_READ_BYTES):

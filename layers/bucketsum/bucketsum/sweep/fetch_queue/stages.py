@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, field
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -90,8 +91,8 @@ class DiskWorker:
                 file.seek(offset)
                 return file.read(length)
 
-        chunks = self.queue.passing(chunks_of(path))
-        process(item, Bytes(chunks, read), self.work)
+        with closing(chunks_of(path)) as chunks:
+            process(item, Bytes(self.queue.passing(chunks), read), self.work)
 
     def _count(self, count: int | None) -> None:
         with self._lock:
