@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.build.artifacts import ARCHITECTURE
+from tests.support.servers import reserved_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -95,7 +96,11 @@ def running(function: Function, log: Path) -> Iterator[Running]:
 
     ``-S`` hides this environment's packages: what the function can import is what it was given.
     """
-    port, api_port = _free_ports(2)
+    with reserved_port() as port, reserved_port() as api_port:
+        yield from _running_at(port, api_port, function, log)
+
+
+def _running_at(port: int, api_port: int, function: Function, log: Path) -> Iterator[Running]:
     command: list[str | Path] = [
         emulator(),
         *("--runtime-interface-emulator-address", f"127.0.0.1:{port}"),
@@ -116,15 +121,6 @@ def running(function: Function, log: Path) -> Iterator[Running]:
         yield Running(port, log)
     finally:
         _stop(process)
-
-
-def _free_ports(count: int) -> list[int]:
-    """Ports that were free a moment ago: the emulator cannot choose its own."""
-    with contextlib.ExitStack() as stack:
-        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
-        for free in sockets:
-            free.bind(("127.0.0.1", 0))
-        return [free.getsockname()[1] for free in sockets]
 
 
 def _wait_for(port: int, process: subprocess.Popen[bytes], log: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import socket
 import struct
+import sys
 import threading
 from contextlib import contextmanager, suppress
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -47,6 +48,21 @@ class Server(ThreadingHTTPServer):
 
     def handle_error(self, request: object, client_address: object) -> None:
         """Print nothing."""
+
+
+@contextmanager
+def reserved_port() -> Iterator[int]:
+    """A port of this machine for a program that cannot choose its own; nobody else is given it.
+
+    A bound socket holds it. On Linux, it does not keep the program from binding the port too.
+    """
+    with socket.socket() as holder:
+        holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        holder.bind(("127.0.0.1", 0))
+        port: int = holder.getsockname()[1]
+        if sys.platform != "linux":
+            holder.close()
+        yield port
 
 
 AnyServer = TypeVar("AnyServer", bound=Server)

@@ -9,10 +9,12 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
 import pytest
+from tests.support.servers import reserved_port
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,13 +22,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.skipif(not hasattr(os, "splice"), reason="splice is Linux's")
 
 _UNLIMITED: Final = "10000000000"
-
-
-def free_port() -> int:
-    """A port that no program uses at the moment."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
 
 
 class Digesting:
@@ -55,20 +50,21 @@ class Digesting:
 @pytest.fixture
 def proxy() -> Iterator[tuple[str, int]]:
     """A proxy before such a server."""
-    server, port = Digesting(), free_port()
+    server = Digesting()
     to = f"127.0.0.1:{server.listener.getsockname()[1]}"
-    with subprocess.Popen(
-        [sys.executable, "-m", "bench.sandbox.proxy", f"127.0.0.1:{port}", to, _UNLIMITED, "0.001"]
-    ) as process:
-        while True:
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                break
-            except ConnectionRefusedError:
-                assert process.poll() is None
-        yield "127.0.0.1", port
-        assert process.poll() is None, "it ended by itself"
-        process.send_signal(signal.SIGKILL)
+    with reserved_port() as port:
+        command = ["-m", "bench.sandbox.proxy", f"127.0.0.1:{port}", to, _UNLIMITED, "0.001"]
+        with subprocess.Popen([sys.executable, *command]) as process:
+            while True:
+                try:
+                    socket.create_connection(("127.0.0.1", port)).close()
+                    break
+                except ConnectionRefusedError:
+                    assert process.poll() is None
+                    time.sleep(0.02)
+            yield "127.0.0.1", port
+            assert process.poll() is None, "it ended by itself"
+            process.send_signal(signal.SIGKILL)
     server.listener.close()
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import shutil
-import socket
 import subprocess
 import tempfile
 import time
@@ -15,16 +14,17 @@ from typing import TYPE_CHECKING, Final
 import boto3
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError
+from tests.support.servers import reserved_port
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
 VERSION: Final = "2.6.1"
 CACHE: Final = Path(__file__).parents[3] / ".bucketsum" / "dynamodb-local"
 LOOPBACK_SERVER: Final = Path(__file__).with_name("LoopbackServer.java")
 COPY_GOAL: Final = "org.apache.maven.plugins:maven-dependency-plugin:3.8.1:copy-dependencies"
 FETCH_SECONDS: Final = 300
-START_SECONDS: Final = 60
+START_SECONDS: Final = 200
 
 _SHORT_LIVED: Final = ("-Xmx256m", "-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC")
 """Options of a JVM that lives for seconds: compiling its code further would take longer."""
@@ -98,13 +98,17 @@ def started(libraries: Path, log: Path) -> Iterator[str]:
     Raises:
         OracleUnavailableError: It did not start; the text ends with what it wrote.
     """
-    port = _free_port()
     command = ["java", *_SHORT_LIVED, f"-Dsqlite4java.library.path={libraries}"]
     command += ["-cp", f"{libraries}/*", str(LOOPBACK_SERVER)]
-    command += ["-inMemory", "-disableTelemetry", "-port", str(port)]
+    command += ["-inMemory", "-disableTelemetry", "-port"]
+    with reserved_port() as port:
+        yield from _serving(command, port, log)
+
+
+def _serving(command: Sequence[str], port: int, log: Path) -> Iterator[str]:
     with log.open("wb") as output:
         server = subprocess.Popen(
-            command,
+            [*command, str(port)],
             cwd=log.parent,
             env=os.environ | {"DDB_LOCAL_TELEMETRY": "0"},
             stdout=output,
@@ -117,12 +121,6 @@ def started(libraries: Path, log: Path) -> Iterator[str]:
     finally:
         server.kill()
         server.wait()
-
-
-def _free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-    return port
 
 
 def _wait_for(endpoint: str, server: subprocess.Popen[bytes], log: Path) -> None:
