@@ -263,13 +263,20 @@ def test_a_wrong_list_of_ones_own_is_refused(
 
 
 _STOPPED: Final = """
-import json, sys, tempfile, boto3
+import json, sys, tempfile, time, types, boto3
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.sweep.prober import Prober
+from bucketsum.sweep.transfers import schedule
+starts_at_once = iter([True])
+def sleep(_seconds):
+    if not next(starts_at_once, False):
+        print("between two files", flush=True)
+        time.sleep(100)
+schedule.time = types.SimpleNamespace(perf_counter=time.perf_counter, sleep=sleep)
 tempfile.tempdir = sys.argv[2]
-print("ready", flush=True)
 Prober(boto3.client("s3", config=CLIENT_CONFIG)).probe(json.loads(sys.argv[1]), 512)
 """
+"""A transfer that waits after its first file, until it is stopped."""
 
 
 def test_a_transfer_that_is_stopped_leaves_nothing(
@@ -282,11 +289,11 @@ def test_a_transfer_that_is_stopped_leaves_nothing(
          str(tmp_path)],
         stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
     ) as process:  # fmt: skip
-        deadline = time.monotonic() + 20
-        while not list(tmp_path.glob("*/0")) and time.monotonic() < deadline:
+        assert process.stdout
+        assert process.stdout.readline() == b"between two files\n"
+        while not list(tmp_path.glob("*/0")):  # a thread of its own fetches the first file
+            assert process.poll() is None
             time.sleep(0.05)
-        assert list(tmp_path.glob("*/0"))
         process.send_signal(signal.SIGINT)
-        process.wait(timeout=20)
-    assert process.returncode == -signal.SIGINT
+        assert process.wait() == -signal.SIGINT
     assert not list(tmp_path.iterdir())
