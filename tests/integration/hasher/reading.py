@@ -30,7 +30,7 @@ PATH: Final = "inbox/dir/a file+1%.bin"
 BODY: Final = bytes(range(256)) * 40
 
 _IMPATIENT: Final = Config(
-    retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=5, read_timeout=5
+    retries={"mode": "standard", "total_max_attempts": 1}, connect_timeout=60, read_timeout=60
 )
 
 

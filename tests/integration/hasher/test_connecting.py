@@ -48,7 +48,7 @@ def test_authorities_are_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         super(ssl.SSLContext, self).load_verify_locations(*args, **kwargs)
 
     monkeypatch.setattr(ssl.SSLContext, "load_verify_locations", counted, raising=False)
-    together = Barrier(CONNECTIONS, timeout=10)
+    together = Barrier(CONNECTIONS, timeout=60)
     with hostile_s3(context) as server, ThreadPoolExecutor(CONNECTIONS) as pool:
         server.put("inbox/a", b"content")
         server.always = Fault(pause=lambda _: together.wait())

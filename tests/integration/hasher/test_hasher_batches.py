@@ -50,7 +50,7 @@ def test_a_new_small_object_is_one_get_and_one_write(
 
 def test_connections_are_used_again(hostile_stack: HasherStack, hostile: HostileS3) -> None:
     """A second batch finds open what the first has opened, and opens none."""
-    together = Barrier(READS_MAX, timeout=10)
+    together = Barrier(READS_MAX, timeout=60)
     hostile.script(*[Fault(pause=lambda _: together.wait())] * READS_MAX)
     for _ in range(2):
         messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS]
@@ -62,7 +62,7 @@ def test_small_objects_of_a_batch_wait_for_s3_together(
     hostile_stack: HasherStack, hostile: HostileS3
 ) -> None:
     """No answer is sent before four were asked for: one after the other would never end."""
-    together = Barrier(4, timeout=10)
+    together = Barrier(4, timeout=60)
     hostile.always = Fault(pause=lambda _: together.wait())
     messages = [message_of(put_at(hostile, key, body_of(key))) for key in KEYS[:4]]
     assert hostile_stack.deliver(*messages) == []
@@ -73,7 +73,7 @@ def test_listed_objects_are_read_together_too(
     hostile_stack: HasherStack, hostile: HostileS3
 ) -> None:
     """A backfill's small objects take the same path, but none whose row exists is read again."""
-    together = Barrier(READS_MAX, timeout=10)
+    together = Barrier(READS_MAX, timeout=60)
     hostile.script(*[Fault(pause=lambda _: together.wait())] * READS_MAX)
     listed = [replace(put_at(hostile, key, body_of(key)), sequencer=NO_SEQUENCER) for key in KEYS]
     for _ in range(2):
