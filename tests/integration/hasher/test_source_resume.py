@@ -208,7 +208,7 @@ def test_a_silent_connection_is_a_broken_one(hostile: HostileS3, reader: Reader)
     """When no byte comes for the read time-out, the object is continued on another connection."""
     stored = hostile.put(PATH, BODY)
     hostile.script(Fault(piece_bytes=100, pause=lambda sent: hostile.stall(sent) if sent else None))
-    impatient = Config(read_timeout=0.3, retries={"total_max_attempts": 1, "mode": "standard"})
+    impatient = Config(read_timeout=2, retries={"total_max_attempts": 1, "mode": "standard"})
     with s3_client(hostile.endpoint_url, impatient) as client:
         assert reader.content_of(client, stored) == BODY
     assert len(hostile.requests) == 2
