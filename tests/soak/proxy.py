@@ -10,7 +10,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from tests.soak.faults import FaultKind
 from tests.support.servers import Handler, Server, serving
 
 if TYPE_CHECKING:
@@ -71,15 +70,16 @@ class FaultyProxy(Server):
             host, port, context=self._client_tls, timeout=_IDLE_SECONDS
         )
 
-    def cut(self, random: Random) -> None:
-        """Cut one open connection, whatever it is doing."""
+    def cut(self, random: Random) -> bool:
+        """Cut one open connection, whatever it is doing; returns whether there was one."""
         with self._lock:
             if not self.open:
-                return
+                return False
             connection = random.choice(sorted(self.open, key=id))
         with suppress(OSError):
             socket.socket.shutdown(connection, socket.SHUT_RDWR)  # below TLS
-            self.faults.count(FaultKind.CONNECTION_CUT)
+            return True
+        return False
 
 
 class _Connection(Handler):

@@ -121,7 +121,8 @@ class Soak:
             self._drain("emptying the queue")
 
     def _progress(self) -> float:
-        return len(self._uploads) / self._objects
+        """The share of the objects that workers have handled, if each message is of another one."""
+        return max(0, len(self._uploads) - self._backlog.length) / self._objects
 
     def _drain(self, step: str) -> None:
         for _ in self._backlog.drain():

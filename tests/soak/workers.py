@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 _TICK_SECONDS: Final = 0.25
 _KILL_SECONDS: Final = 8.0
 _CUT_SECONDS: Final = 2.0
-"""Mean time between two kills, and between two cut connections."""
+"""Mean time from a kill, and from a cut connection, until the next is due."""
+
+_ALONE_SECONDS: Final = 4.0
+"""The oldest worker, whose memory is watched, is killed if it is alone for so long at the start."""
 
 _STARTED_BEFORE: Final = 0.1
 _WARM_FROM: Final = 0.2
@@ -62,10 +65,7 @@ class _Sample:
 
 
 class Workers:
-    """The workers of one function, which are this emulator's child processes.
-
-    The oldest one is never killed, so that its memory can be watched.
-    """
+    """The workers of one function, which are this emulator's child processes."""
 
     def __init__(self, server_pid: int, function: str) -> None:
         self._server = Path("/proc", str(server_pid))
@@ -83,12 +83,13 @@ class Workers:
                             ages.append((_started(pid), pid))
         return [pid for _, pid in sorted(ages)]
 
-    def kill(self, random: Random) -> bool:
-        """Kill one of them, but not the oldest; returns whether there was one.
+    def kill(self, random: Random, *, spare_oldest: bool) -> bool:
+        """Kill one of them, perhaps the oldest; returns whether there was one.
 
         If a worker dies while it starts, the emulator ends all workers, so those are left alone.
         """
-        if not (victims := [pid for pid in self.pids()[1:] if _has_connections(pid)]):
+        pids = self.pids()[1 if spare_oldest else 0 :]
+        if not (victims := [pid for pid in pids if _has_connections(pid)]):
             return False
         with suppress(ProcessLookupError):
             os.kill(random.choice(victims), signal.SIGKILL)
@@ -151,17 +152,18 @@ def disturbed(
     random = Random(seed)  # noqa: S311 - a plan, not a secret
 
     def disturb() -> None:
-        kill_at = cut_at = time.monotonic()
+        kill_at = cut_at = started = time.monotonic()
         while not end.wait(_TICK_SECONDS):
             workers.sample(progress())
             now = time.monotonic()
-            if now >= kill_at:
+            killed = faults.counts[FaultKind.WORKER_KILLED]
+            spare_oldest = bool(killed) or now < started + _ALONE_SECONDS
+            if now >= kill_at and workers.kill(random, spare_oldest=spare_oldest):
+                faults.count(FaultKind.WORKER_KILLED)
                 kill_at = now + random.expovariate(1 / _KILL_SECONDS)
-                if workers.kill(random):
-                    faults.count(FaultKind.WORKER_KILLED)
-            if now >= cut_at:
+            if now >= cut_at and proxy.cut(random):
+                faults.count(FaultKind.CONNECTION_CUT)
                 cut_at = now + random.expovariate(1 / _CUT_SECONDS)
-                proxy.cut(random)
 
     thread = threading.Thread(target=disturb)
     thread.start()
