@@ -28,9 +28,9 @@ def peak_bytes(way: str, archive: Path, scratch: Path) -> int:
 
 @pytest.fixture(scope="module")
 def archives(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
-    """Archives of members of 4 MB and of 40 MB, stored and deflated."""
+    """Archives of members of 8 MB and of 80 MB, stored and deflated."""
     folder = tmp_path_factory.mktemp("archives")
-    paths = [folder / f"{member_bytes}.zip" for member_bytes in (4_000_000, 40_000_000)]
+    paths = [folder / f"{member_bytes}.zip" for member_bytes in (8_000_000, 80_000_000)]
     for path in paths:
         make_large_archive(path, int(path.stem))
     return paths

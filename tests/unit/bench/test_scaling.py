@@ -18,7 +18,7 @@ from tests.support.sam_template import load_template
 
 BURSTS = st.builds(
     Burst,
-    objects=st.integers(1, 1000),
+    objects=st.integers(1, 5000),
     seconds_per_object=st.floats(0.01, 50),
     batch_size=st.integers(1, 10),
 )
