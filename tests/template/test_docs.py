@@ -45,7 +45,7 @@ def each_of(paths: list[Path]) -> pytest.MarkDecorator:
     return pytest.mark.parametrize("document", list(read))
 
 
-documents = each_of(DOCUMENTS)
+documents = each_of([*DOCUMENTS, *MEASUREMENTS])
 
 TEMPLATE_BODY_MAX_BYTES: Final = 51_200
 """[A] CloudFormation's limit for a template in a request; one in a bucket may have 1 MB."""
@@ -72,7 +72,7 @@ def source_text() -> str:
     )
 
 
-@each_of([*DOCUMENTS, *MEASUREMENTS])
+@documents
 def test_links_lead_somewhere(document: Document) -> None:
     """Every link within the repository leads to a file, and to a heading where it names one."""
     for link in document.links():
@@ -186,7 +186,7 @@ def test_no_path_of_a_machine(document: Document) -> None:
     assert not MACHINE_PATH.search(document.path.read_text(encoding="utf-8"))
 
 
-@documents
+@each_of(DOCUMENTS)
 def test_lines_have_at_most_100_columns(document: Document) -> None:
     """Tables, code, pictures and addresses cannot be wrapped; all other lines are."""
     text = re.sub(r"(?ms)^```.*?^```", "", document.path.read_text(encoding="utf-8"))

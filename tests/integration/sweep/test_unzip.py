@@ -62,6 +62,7 @@ def test_every_way_is_measured_and_checked(invoke: Invoke, mode: str, inflate: s
     assert (answer["status"], answer["digest_ok"]) == ("ok", True)
     own = set(UnzipWorkload.sample_names)
     assert own <= set(answer) <= {*SAMPLE_VALUES, *own}
+    assert own >= set(UnzipWorkload.statistic_names)
     assert (answer["mode"], answer["inflate"]) == (mode, inflate)
     assert (answer["members"], answer["directories"]) == (FILES, FOLDERS)
     assert answer["member_bytes"] == known["contents"]["member_bytes"]
