@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import uuid
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Final, cast
 
 import boto3
@@ -36,9 +36,9 @@ def dynamodb_local_endpoint(tmp_path_factory: pytest.TempPathFactory) -> Iterato
         yield endpoint
 
 
-@pytest.fixture(scope="module", params=["moto", *_ORACLE])
-def dynamodb(request: pytest.FixtureRequest) -> Iterator[DynamoDBClient]:
-    """A client of a DynamoDB that keeps what it is sent."""
+@contextmanager
+def _client_of(request: pytest.FixtureRequest) -> Iterator[DynamoDBClient]:
+    """A client of the server that the fixture's parameter names."""
     if request.param == "dynamodb-local":
         endpoint = request.getfixturevalue("dynamodb_local_endpoint")
         yield boto3.client("dynamodb", endpoint_url=endpoint)
@@ -47,14 +47,24 @@ def dynamodb(request: pytest.FixtureRequest) -> Iterator[DynamoDBClient]:
         yield boto3.client("dynamodb")
 
 
-@pytest.fixture(scope="module", params=["memory", *_ORACLE])
-def prompt_dynamodb(request: pytest.FixtureRequest) -> tuple[DynamoDBClient, str]:
-    """A client and its table, for thousands of requests, each of which takes moto 5 ms."""
+@pytest.fixture(scope="module", params=["moto", *_ORACLE])
+def dynamodb(request: pytest.FixtureRequest) -> Iterator[DynamoDBClient]:
+    """A client of a DynamoDB that keeps what it is sent."""
+    with _client_of(request) as client:
+        yield client
+
+
+@pytest.fixture(scope="module", params=["memory", *(_ORACLE or ["moto"])])
+def prompt_dynamodb(request: pytest.FixtureRequest) -> Iterator[tuple[DynamoDBClient, str]]:
+    """A client and its table, for thousands of requests, each of which takes moto 5 ms.
+
+    The fake in memory is never alone: moto takes the place of a DynamoDB Local that cannot run.
+    """
     if request.param == "memory":
-        return cast("DynamoDBClient", FakeDynamoDb()), "digests"
-    endpoint = request.getfixturevalue("dynamodb_local_endpoint")
-    client = boto3.client("dynamodb", endpoint_url=endpoint)
-    return client, _new_table(client)
+        yield cast("DynamoDBClient", FakeDynamoDb()), "digests"
+        return
+    with _client_of(request) as client:
+        yield client, _new_table(client)
 
 
 @pytest.fixture(scope="module")
