@@ -28,7 +28,7 @@ from tests.cli.permissions import as_fake
 from tests.cli.tune.state_machine import StateMachine
 from tests.support.sam_template import load_template
 
-from bucketsum.archives.member_rows import MemberRows, member_entry
+from bucketsum.archives.member_rows import member_entry
 from bucketsum.archives.values import ArchiveStatus
 from bucketsum.digest_rows import NULL_VERSION, Row, RowKey
 from bucketsum.digests_table import DigestsTable
@@ -113,13 +113,12 @@ class Hasher(DigestsTable):
         return hashed(row_key, content + self._world.added, sequencer, **facts)
 
     def _record_members(self, row_key: RowKey, content: bytes, sequencer: str) -> None:
-        rows = MemberRows(self._world.stack.client("dynamodb"), self._world.stack.table)
-        with zipfile.ZipFile(io.BytesIO(content)) as archive, rows.writer() as writer:
+        with zipfile.ZipFile(io.BytesIO(content)) as archive:
             for path in archive.namelist():
                 entry = member_entry(row_key.entry, sequencer, path)
                 data = archive.read(path) + self._world.added_to_members
                 place = RowKey(row_key.bucket, row_key.key, entry)
-                writer.put(hashed(place, data, sequencer, member=member(path)))
+                self.record(hashed(place, data, sequencer, member=member(path)))
 
 
 def _place(row_key: RowKey) -> dict[str, Any]:
