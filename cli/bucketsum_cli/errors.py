@@ -12,6 +12,8 @@ from typing import Final
 
 import click
 
+from bucketsum.errors import DamagedProgress, DamagedRow
+
 ANSWER_IS_NO: Final = 1
 CANNOT_DO: Final = 2
 INTERRUPTED: Final = 130
@@ -29,6 +31,8 @@ class CannotDoError(click.ClickException):
 
 def sentence_of(error: Exception) -> str:
     """Describe an *error* that no command expected."""
+    if isinstance(error, DamagedProgress | DamagedRow):
+        return str(error)
     if isinstance(error, UnicodeEncodeError):
         return f"{error.object[:_SHOWN_CHARACTERS]} is not valid UTF-8, as keys and names must be"
     if isinstance(error, OSError):

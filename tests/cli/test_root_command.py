@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from tests.cli.deployed import put_and_record
 
+from bucketsum.digest_items import key_of
+from bucketsum.digest_rows import RowKey
 from bucketsum_cli import output, root_command
 
 if TYPE_CHECKING:
@@ -129,6 +131,20 @@ def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("BUCKETSUM_TRACEBACK", "1")
     with pytest.raises(RecursionError):
         root_command.run()
+
+
+def test_a_damaged_row_is_a_sentence(run: Run, stack: Stack) -> None:
+    """Somebody changed the table: this is no defect of bucketsum, nor is it "not deleted"."""
+    row = put_and_record(stack, "a.txt", b"a")
+    stack.client("dynamodb").update_item(
+        TableName=stack.table,
+        Key=key_of(RowKey(row.bucket, row.key, row.entry)),
+        UpdateExpression="SET deleted_at = :at",
+        ExpressionAttributeValues={":at": {"S": "2026-11-20T10:00:00.000Z"}},
+    )
+    ended = run("find", row.sha1)
+    ended.assert_refused(f"Error: the row of '{stack.bucket}/a.txt', entry ")
+    assert "is damaged: deleted_by is missing; correct its item" in ended.err
 
 
 @pytest.mark.parametrize(

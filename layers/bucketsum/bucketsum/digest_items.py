@@ -6,7 +6,9 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.digest_rows import Deletion, Row, RowKey
-from bucketsum.dynamodb_items import decoded, encoded
+from bucketsum.dynamodb_items import decoded, decoded_part, encoded
+from bucketsum.errors import DamagedRow
+from bucketsum.message_fields import shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -53,23 +55,44 @@ def item_of(row: Row) -> dict[str, Any]:
 
 
 def row_of(item: Mapping[str, Any]) -> Row:
-    """The row in *item*, the inverse of `item_of`; its sequencer is padded."""
+    """The row in *item*, the inverse of `item_of`; its sequencer is padded.
+
+    Raises:
+        DamagedRow: It did not make this item.
+    """
     row_key = row_key_in(item)
-    digests = {
-        name.removeprefix(_DIGEST_PREFIX): value["S"]
-        for name, value in item.items()
-        if name.startswith(_DIGEST_PREFIX)
-    }
-    return decoded(
-        Row, item, bucket=row_key.bucket, key=row_key.key, entry=row_key.entry, digests=digests
-    )
+    try:
+        digests = {
+            name.removeprefix(_DIGEST_PREFIX): value["S"]
+            for name, value in item.items()
+            if name.startswith(_DIGEST_PREFIX)
+        }
+        return decoded(
+            Row, item, bucket=row_key.bucket, key=row_key.key, entry=row_key.entry, digests=digests
+        )
+    except (KeyError, ValueError) as error:
+        raise _damaged(row_key, error) from error
 
 
 def rows_of(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
-    """The rows among *items*; tombstones are left out."""
-    return (row_of(item) for item in items if item["status"]["S"] != NOT_HASHED)
+    """The rows among *items*; tombstones are left out. Raises as `row_of`."""
+    return (row_of(item) for item in items if item.get("status") != {"S": NOT_HASHED})
 
 
 def deletion_of(item: Mapping[str, Any]) -> Deletion | None:
-    """The deletion in *item*, a row's or a tombstone; its sequencer is padded."""
-    return decoded(Deletion, item) if "deleted_at" in item else None
+    """The deletion in *item*, a row's or a tombstone; its sequencer is padded.
+
+    Raises:
+        DamagedRow: Only parts of a deletion are in it.
+    """
+    try:
+        return decoded_part(Deletion, item)
+    except ValueError as error:
+        raise _damaged(row_key_in(item), error) from error
+
+
+def _damaged(row_key: RowKey, error: Exception) -> DamagedRow:
+    return DamagedRow(
+        f"the row of {shown(f'{row_key.bucket}/{row_key.key}')}, entry {shown(row_key.entry)}, is "
+        f"damaged: {error}; correct its item in the table, or delete it and hash the object again"
+    )

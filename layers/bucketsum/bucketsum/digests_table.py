@@ -231,6 +231,6 @@ def _refusal(item: Mapping[str, Any], row: Row) -> WriteResult | None:
     sequencer = comparable_sequencer(row.sequencer)
     if recorded > sequencer:
         return WriteResult.STALE
-    if recorded == sequencer and item["status"]["S"] == Status.HASHED:
+    if recorded == sequencer and item.get("status") == {"S": Status.HASHED}:
         return WriteResult.DUPLICATE
     return None

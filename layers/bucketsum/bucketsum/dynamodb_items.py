@@ -1,13 +1,16 @@
 """Codec: dataclasses ↔ DynamoDB items, one attribute for each field.
 
 A field that is None has no attribute. A field's ``metadata`` may come from `stored`, `nested` or
-`spread`, or be `NOT_STORED`.
+`spread`, or be `NOT_STORED`. Reading is strict: a damaged item is no other value, but an error.
 """
 
 from __future__ import annotations
 
 from dataclasses import MISSING, Field, fields
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
+
+from bucketsum.message_fields import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -15,6 +18,18 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 _COLUMN: Final = "bucketsum.column"
+
+
+class _Type(NamedTuple):
+    """How a field's value is stored.
+
+    Attributes:
+        parse: Attribute of DynamoDB → plain value; raises KeyError or ValueError.
+        kinds: Types of the plain value.
+    """
+
+    parse: Callable[[Any], Any]
+    kinds: tuple[type[Any], ...]
 
 
 class _Column(NamedTuple):
@@ -28,7 +43,8 @@ class _Column(NamedTuple):
         write: Field's value → attribute's value, or None for no attribute.
         kind: The dataclass whose fields are stored in the field's place.
         spreads: Whether *write* returns several values by name.
-        needed: Whether the field has no default.
+        type: The field's type; that of texts if it has *read*.
+        needed: Attributes that it cannot be read without: its own, or those of *kind*.
     """
 
     name: str = ""
@@ -36,7 +52,8 @@ class _Column(NamedTuple):
     write: Callable[[Any], Any] | None = None
     kind: type[Any] | None = None
     spreads: bool = False
-    needed: bool = False
+    type: _Type | None = None
+    needed: tuple[str, ...] = ()
 
 
 def stored(
@@ -45,15 +62,14 @@ def stored(
     read: Callable[[Any], Any] | None = None,
     write: Callable[[Any], Any] | None = None,
 ) -> Mapping[str, object]:
-    """Store a field under another *name*, or as another value."""
+    """Store a field under another *name*, or as another value: *read* gets a text."""
     return {_COLUMN: _Column(name, read, write)}
 
 
 def nested(kind: type[Any]) -> Mapping[str, object]:
     """Store the fields of *kind*, a dataclass, in place of the field.
 
-    Reading an item without all attributes of its fields that have no default, as the first must
-    have none, gives None.
+    Reading an item gives None if it has none of the attributes of fields without a default.
     """
     return {_COLUMN: _Column(kind=kind)}
 
@@ -71,21 +87,29 @@ _COLUMNS: Final[dict[type[Any], tuple[tuple[str, _Column], ...]]] = {}
 
 
 def _columns(kind: type[Any]) -> tuple[tuple[str, _Column], ...]:
-    """Names of the fields that the codec stores, and their columns, all with names."""
+    """Names of the fields that the codec stores, and their columns, complete."""
     if kind not in _COLUMNS:
         columns: list[tuple[Field[Any], _Column | None]] = [
             (field, field.metadata.get(_COLUMN, _Column())) for field in fields(kind)
         ]
         _COLUMNS[kind] = tuple(
-            (field.name, column._replace(name=column.name or field.name, needed=_is_needed(field)))
-            for field, column in columns
-            if column
+            (field.name, _complete(column, field)) for field, column in columns if column
         )
     return _COLUMNS[kind]
 
 
-def _is_needed(field: Field[Any]) -> bool:
-    return field.default is MISSING and field.default_factory is MISSING
+def _complete(column: _Column, field: Field[Any]) -> _Column:
+    name = column.name or field.name
+    if column.kind:
+        inner = (part for _, part in _columns(column.kind))
+        return column._replace(name=name, needed=tuple(n for part in inner for n in part.needed))
+    is_needed = field.default is MISSING and field.default_factory is MISSING
+    annotation = "str" if column.read else str(field.type).removesuffix(" | None")
+    return column._replace(
+        name=name,
+        type=None if column.spreads else _TYPES[annotation],
+        needed=(name,) if is_needed else (),
+    )
 
 
 def names_of(kind: type[Any]) -> Iterator[str]:
@@ -114,7 +138,7 @@ def attributes_of(value: object) -> Iterator[tuple[str, Any]]:
 def encoded(value: object, float_format: str) -> dict[str, Any]:
     """*value*, a dataclass, as an item; *float_format* is a format specification."""
     item: dict[str, Any] = {}
-    for name, (attribute, _, write, kind, _, _) in _columns(type(value)):
+    for name, (attribute, _, write, kind, *_) in _columns(type(value)):
         content = getattr(value, name)
         if content is not None and write:
             content = write(content)
@@ -133,27 +157,46 @@ def decoded(kind: type[T], item: Mapping[str, Any], **others: object) -> T:
     """The *kind* in an *item* that `encoded` made, with *others*: the fields that are not stored.
 
     Raises:
-        TypeError: Attributes of fields without a default are missing.
+        ValueError: An attribute is missing, or is none that `encoded` makes; the text names it.
     """
-    return from_values(kind, plain_values(item), **others)
+    return kind(**others, **_arguments(kind, item, is_item=True))
+
+
+def decoded_part(kind: type[T], item: Mapping[str, Any]) -> T | None:
+    """As `decoded`, of a kind that others nest: None if *item* has none of what it needs."""
+    needed = (attribute for _, column in _columns(kind) for attribute in column.needed)
+    return None if item.keys().isdisjoint(needed) else decoded(kind, item)
 
 
 def from_values(kind: type[T], values: Mapping[str, Any], **others: object) -> T:
     """As `decoded`, from plain *values* by name; unknown names are ignored, None is no value."""
-    return kind(**others, **_arguments(kind, values))
+    present = {name: value for name, value in values.items() if value is not None}
+    return kind(**others, **_arguments(kind, present, is_item=False))
 
 
-def _arguments(kind: type[Any], values: Mapping[str, Any]) -> dict[str, Any]:
+def _arguments(kind: type[Any], values: Mapping[str, Any], *, is_item: bool) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
-    for name, (attribute, read, _, inner, spreads, _) in _columns(kind):
+    for name, (attribute, read, _, inner, _, stored_type, needed) in _columns(kind):
         if inner:
-            if _columns(inner)[0][1].name in values:  # most parts are absent
-                parts = _arguments(inner, values)
-                if all(part in parts or not column.needed for part, column in _columns(inner)):
-                    arguments[name] = inner(**parts)
-        elif not spreads and (content := values.get(attribute)) is not None:
-            arguments[name] = read(content) if read else content
+            if not values.keys().isdisjoint(needed):  # most parts are absent
+                arguments[name] = inner(**_arguments(inner, values, is_item=is_item))
+        elif stored_type and attribute in values:
+            content = values[attribute]
+            try:
+                plain = stored_type.parse(content) if is_item else _checked(content, stored_type)
+                arguments[name] = read(plain) if read else plain
+            except (KeyError, TypeError, ValueError, RecursionError) as error:
+                raise ValueError(f"{attribute} is {shown(content)}") from error
+        elif needed and stored_type:
+            raise ValueError(f"{attribute} is missing")
     return arguments
+
+
+def _checked(value: object, stored_type: _Type) -> object:
+    kinds = stored_type.kinds
+    if not isinstance(value, kinds) or (isinstance(value, bool) and bool not in kinds):
+        raise TypeError("a value of another type")
+    return value
 
 
 def attribute_of(value: object, float_format: str) -> dict[str, Any]:
@@ -174,7 +217,18 @@ def plain_values(item: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401 - one of DynamoDB's types
     """The inverse of `attribute_of`."""
-    if "N" not in attribute:
-        return attribute.get("S", attribute.get("BOOL"))
-    text: str = attribute["N"]
+    return _number_in(attribute) if "N" in attribute else attribute.get("S", attribute.get("BOOL"))
+
+
+def _number_in(attribute: Mapping[str, str]) -> float:
+    text = attribute["N"]
     return int(text) if text.lstrip("-").isdigit() else float(text)
+
+
+_TYPES: Final = {
+    "str": _Type(itemgetter("S"), (str,)),
+    "int": _Type(lambda attribute: int(attribute["N"]), (int,)),
+    "float": _Type(_number_in, (int, float)),
+    "bool": _Type(itemgetter("BOOL"), (bool,)),
+}
+"""By the annotation of a field, without its ``None``."""

@@ -13,7 +13,8 @@
     ├── NotRetryable          a person: the message goes to the dead-letter queue
     │   ├── MalformedMessage      not a notification that names objects
     │   ├── TooManySlices         a long object's slices are smaller than they can be: a loop
-    │   └── DamagedProgress       a long object's saved state does not fit together
+    │   ├── DamagedProgress       a long object's saved state does not fit together
+    │   └── DamagedRow            a row of the digests table is none that bucketsum writes
     ├── NotHashed             nobody needs to: a fact about the object, and an outcome
     │   ├── ObjectGone            deleted before it was read
     │   ├── ObjectSuperseded      overwritten before it was read
@@ -78,6 +79,10 @@ class TooManySlices(NotRetryable):
 
 class DamagedProgress(NotRetryable):
     """The saved state of a long object was changed by somebody else; the text says how."""
+
+
+class DamagedRow(NotRetryable):
+    """A row of the digests table was changed by somebody else; the text names it and says how."""
 
 
 class NotHashed(BucketsumError):

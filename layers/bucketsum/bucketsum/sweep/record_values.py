@@ -50,4 +50,6 @@ def sample_of(values: Mapping[str, Any]) -> Sample:
 def cell_of(values: Mapping[str, Any]) -> CellRow:
     """The inverse of `item_values` for a cell."""
     own = {name: values[name] for name in STATISTIC_NAMES if name in values}
-    return from_values(CellRow, values, setting=setting_of(values), own=own)
+    without = {name for name in _COUNTS if not values.get(name)}  # the count of no statistics
+    known = {name: value for name, value in values.items() if name not in without}
+    return from_values(CellRow, known, setting=setting_of(values), own=own)

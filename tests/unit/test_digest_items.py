@@ -1,0 +1,124 @@
+"""Items of the digests table that somebody else changed are no rows."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import pytest
+
+from bucketsum.archives.values import ArchiveStatus, Mode
+from bucketsum.digest_items import NOT_HASHED, deletion_of, item_of, row_of, rows_of
+from bucketsum.digest_rows import (
+    ArchiveRecord,
+    Deletion,
+    MemberRecord,
+    ReadSetup,
+    Row,
+    Status,
+    Timing,
+    comparable_sequencer,
+)
+from bucketsum.errors import DamagedRow
+from bucketsum.object_events import DeletedBy
+
+ROW: Final = Row(
+    bucket="inbox",
+    key="a.zip",
+    entry="null",
+    status=Status.HASHED,
+    size_bytes=1024,
+    sequencer=comparable_sequencer("0A"),
+    arrived_at="2026-11-20T10:00:00.000Z",
+    recorded_at="2026-11-20T10:00:01.000+00:00",
+    etag="d41d8cd98f00b204e9800998ecf8427e",
+    sha1="da39a3ee5e6b4b0d3255bfef95601890afd80709",
+    digests={"crc32": "00000000"},
+    reason="text",
+    timing=Timing(1.5, 2.25),
+    setup=ReadSetup(8, 4, 1024),
+    member=MemberRecord("a", "deflate", "00000000", 7),
+    remarks=("duplicate",),
+    archive=ArchiveRecord(ArchiveStatus.READ, Mode.STREAM, 1, 0, 1, 9, 1.5, reason="text"),
+    deletion=Deletion("2026-11-20T11:00:00.000Z", DeletedBy.REQUEST, comparable_sequencer("0B"), 9),
+)
+"""With every attribute, as no object has."""
+
+ITEM: Final = item_of(ROW)
+KEY: Final = {"object", "entry"}
+OPTIONAL: Final = {
+    "etag", "sha1", "sha1_shard", "digest_crc32", "reason", "remarks", "archive_reason",
+    "expires_at",
+}  # fmt: skip
+NEEDED: Final = ITEM.keys() - KEY - OPTIONAL
+READ: Final = ITEM.keys() - KEY - {"sha1_shard"}
+WRONG_TYPES: Final[list[dict[str, Any]]] = [
+    {"NULL": True}, {"L": []}, {"M": {}}, {"B": b"x"}, {"BOOL": True},
+]  # fmt: skip
+
+
+def with_attribute(name: str, attribute: dict[str, Any] | None) -> dict[str, Any]:
+    """The item with another attribute, or without it."""
+    others = {other: value for other, value in ITEM.items() if other != name}
+    return others if attribute is None else {**others, name: attribute}
+
+
+def test_the_item_is_sound() -> None:
+    """What the other tests change is a row, and every attribute of it is one of this module's."""
+    assert row_of(ITEM) == ROW
+    assert deletion_of(ITEM) == ROW.deletion
+
+
+@pytest.mark.parametrize("name", sorted(NEEDED))
+def test_a_row_without_a_part_is_damaged(name: str) -> None:
+    """A deletion without its cause is not "not deleted"; nor is any other part just left out."""
+    with pytest.raises(DamagedRow, match=rf"the row of 'inbox/a\.zip', .*: {name} is missing; "):
+        row_of(with_attribute(name, None))
+
+
+@pytest.mark.parametrize("attribute", WRONG_TYPES, ids=str)
+@pytest.mark.parametrize("name", sorted(READ))
+def test_an_attribute_of_another_type_is_damage(name: str, attribute: dict[str, Any]) -> None:
+    """A digest that is no text is not "no digest"."""
+    with pytest.raises(DamagedRow):
+        row_of(with_attribute(name, attribute))
+
+
+@pytest.mark.parametrize(
+    "name", ["status", "deleted_by", "archive_status", "archive_mode", "size_bytes", "mb_per_s"]
+)
+@pytest.mark.parametrize("letter", ["S", "N"])
+def test_an_unknown_value_is_damage(name: str, letter: str) -> None:
+    """The error shows the attribute."""
+    damaged = with_attribute(name, {letter: "some"})
+    with pytest.raises(DamagedRow, match=rf"{name} is \{{'{letter}': 'some'\}}"):
+        row_of(damaged)
+
+
+def test_a_size_with_a_fraction_is_damage() -> None:
+    """Bytes are whole."""
+    with pytest.raises(DamagedRow, match="size_bytes is"):
+        row_of(with_attribute("size_bytes", {"N": "1.5"}))
+
+
+@pytest.mark.parametrize("name", ["deleted_at", "deleted_by", "deletion_sequencer"])
+def test_part_of_a_deletion_is_damage(name: str) -> None:
+    """A tombstone's, too: `DigestsTable.record` would try for ever if it were no deletion."""
+    tombstone = {**with_attribute(name, None), "status": {"S": NOT_HASHED}}
+    with pytest.raises(DamagedRow, match=f"{name} is missing"):
+        deletion_of(tombstone)
+
+
+def test_an_item_without_a_status_is_damaged() -> None:
+    """It is neither a row nor a tombstone."""
+    with pytest.raises(DamagedRow, match="status is missing"):
+        list(rows_of([with_attribute("status", None)]))
+
+
+def test_attributes_of_others_are_ignored() -> None:
+    """Of any type: a table may have more columns than these."""
+    more: dict[str, Any] = {"note": {"S": "x"}, "tags": {"SS": ["a"]}, "list": {"L": []}}
+    assert row_of({**more, **ITEM}) == ROW
+    bare = {name: ITEM[name] for name in (*KEY, "status", "size_bytes", "sequencer")}
+    bare |= {"arrived_at": {"S": "x"}, "recorded_at": {"S": "x"}, "expires_at": {"N": "5"}}
+    assert row_of(bare).deletion is None
+    assert deletion_of(bare) is None
