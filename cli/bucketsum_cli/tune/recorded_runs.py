@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.dynamodb_items import from_values
+from bucketsum.message_fields import shown
 from bucketsum.sweep.measurements_table import MeasurementsTable, sample_item
 from bucketsum.sweep.record_values import cell_of, item_values, sample_of
 from bucketsum.sweep.records import CellRow, Run
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
 _FOLDER: Final = "runs"
 _RUN_ID: Final = re.compile(r"[\w-]{1,100}", re.ASCII)
+_CONTENT: Final = ("run", "cells", "samples")
 _WRITE_SECONDS: Final = 2.0
 """Samples are written together: each write is of the whole file."""
 
@@ -107,7 +109,7 @@ class RunFiles:
 
     def _new_content(self, run_id: str) -> dict[str, Any]:
         """The content of the file of a run that is being measured."""
-        return self._open.setdefault(run_id, {"run": {}, "cells": {}, "samples": {}})
+        return self._open.setdefault(run_id, {name: {} for name in _CONTENT})
 
     def _content(self, run_id: str) -> dict[str, Any] | None:
         if run_id in self._open:
@@ -146,8 +148,10 @@ def _understood(file: Path) -> Iterator[None]:
     """Name *file* in the error if its content is not that of a run."""
     try:
         yield
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        raise CannotDoError(f"{file} cannot be read as a run: {error!r}") from error
+    except (ValueError, RecursionError) as error:
+        raise _not_a_run(file, str(error)) from error
+    except KeyError as error:
+        raise _not_a_run(file, f"{error} is missing") from error
 
 
 def _read(file: Path) -> dict[str, Any]:
@@ -155,9 +159,19 @@ def _read(file: Path) -> dict[str, Any]:
         content: Any = json.loads(file.read_text("utf-8"))
     except OSError as error:
         raise CannotDoError(f"{file} cannot be read as a run: {error}") from error
-    if not isinstance(content, dict) or content.keys() != {"run", "cells", "samples"}:
-        raise CannotDoError(f"{file} is not a run; move it to another folder")
+    if not isinstance(content, dict) or content.keys() != set(_CONTENT):
+        raise _not_a_run(file, f"it is not a JSON object of {', '.join(_CONTENT)}")
+    for name, part in content.items():
+        values = [part] if name == "run" or not isinstance(part, dict) else [part, *part.values()]
+        if not all(isinstance(value, dict) for value in values):
+            raise _not_a_run(file, f"{name} is {shown(part)}, not a JSON object as of a run")
     return dict(content)
+
+
+def _not_a_run(file: Path, reason: str) -> CannotDoError:
+    return CannotDoError(
+        f"{file} is not a run as `bucketsum tune run` saves it: {reason}; move it to another folder"
+    )
 
 
 class RecordedRuns:

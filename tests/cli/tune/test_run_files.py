@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -13,23 +14,79 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+RUN = {"run_id": "a", "status": "SUCCEEDED", "started_at": "2026-11-21T04:15:00Z"}
+CELL = {
+    "cell_id": "c", "memory_mb": 512, "chunk_bytes": 1, "streams": 1, "concurrency": 1,
+    "object_bytes": 1, "key": "k",
+}  # fmt: skip
+SAMPLE = {"cell_id": "c", "run": 1, "invocation": 1, "status": "ok", "at": RUN["started_at"]}
+WHOLE: dict[str, Any] = {"run": RUN, "cells": {"c": CELL}, "samples": {"s": SAMPLE}}
+
+
 @pytest.mark.parametrize(
-    "text",
+    ("text", "reason"),
     [
-        '{"run": ',
-        "[]",
-        "[" * 100_000,
-        '{"run": {}, "cells": {}, "samples": {}}',
-        '{"run": 3, "cells": [], "samples": {"a": 1}}',
+        ('{"run": ', "Expecting value: line 1 column 9"),
+        ("[]", "it is not a JSON object of run, cells, samples"),
+        ("[" * 100_000, "recursion"),
+        (json.dumps({**WHOLE, "run": {}}), "run_id is missing"),
+        (json.dumps({**WHOLE, "run": {"run_id": "a"}}), "status is missing"),
+        (json.dumps({**WHOLE, "run": {**RUN, "status": "done"}}), "status is 'done'"),
+        (json.dumps({**WHOLE, "run": {**RUN, "samples": "9"}}), "samples is '9'"),
+        (json.dumps({**WHOLE, "run": {**RUN, "machine": 9}}), "machine is 9"),
+        (json.dumps({**WHOLE, "run": 3}), "run is 3, not a JSON object as of a run"),
+        (json.dumps({**WHOLE, "cells": []}), r"cells is \[\], not a JSON object"),
+        (json.dumps({**WHOLE, "samples": {"a": 1}}), "samples is {'a': 1}, not a JSON object"),
     ],
 )
-def test_a_damaged_file_is_named(tmp_path: Path, text: str) -> None:
-    """By its path, however it is read."""
+def test_a_damaged_file_is_named(tmp_path: Path, text: str, reason: str) -> None:
+    """By its path, with the reason and what to do, however it is read."""
     (tmp_path / "damaged.json").write_text(text)
     files = RunFiles(tmp_path)
     for read in (lambda: files.run("damaged"), lambda: list(files.runs())):
-        with pytest.raises(CannotDoError, match=r"damaged\.json"):
+        with pytest.raises(CannotDoError, match=rf"damaged\.json .*{reason}.*; move it to another"):
             read()
+
+
+@pytest.mark.parametrize(
+    ("cell", "reason"),
+    [
+        ({}, "memory_mb' is missing"),
+        ({**CELL, "key": None}, "key is missing"),
+        ({**CELL, "n": 2}, "min_seconds is missing"),
+        ({**CELL, "concurrency": True}, "concurrency is True"),
+    ],
+)
+def test_a_damaged_cell_is_named(tmp_path: Path, cell: dict[str, Any], reason: str) -> None:
+    """Statistics of which a part is missing are not "no statistics"."""
+    (tmp_path / "damaged.json").write_text(json.dumps({**WHOLE, "cells": {"c": cell}}))
+    with pytest.raises(CannotDoError, match=rf"damaged\.json .*{reason}"):
+        RunFiles(tmp_path).cells("damaged")
+
+
+@pytest.mark.parametrize(
+    ("sample", "reason"),
+    [
+        ({}, "cell_id is missing"),
+        ({**SAMPLE, "seconds": 1.5}, "size_bytes is missing"),
+        ({**SAMPLE, "cold": 1, "billed_ms": 1}, "cold is 1"),
+    ],
+)
+def test_a_damaged_sample_is_named(tmp_path: Path, sample: dict[str, Any], reason: str) -> None:
+    """A reading of which a part is missing is not "no reading"."""
+    (tmp_path / "damaged.json").write_text(json.dumps({**WHOLE, "samples": {"s": sample}}))
+    with pytest.raises(CannotDoError, match=rf"damaged\.json .*{reason}"):
+        RunFiles(tmp_path).samples("damaged")
+
+
+def test_a_whole_file_is_read(tmp_path: Path) -> None:
+    """What the tests above change is a run; counts of 0 are no statistics."""
+    cell = {**CELL, "n": 0, "n_cold": 0}
+    (tmp_path / "whole.json").write_text(json.dumps({**WHOLE, "cells": {"c": cell}}))
+    files = RunFiles(tmp_path)
+    assert [run.run_id for run in files.runs()] == ["a"]
+    assert [(cell.stats, cell.cold) for cell in files.cells("whole")] == [(None, None)]
+    assert [sample.reading for sample in files.samples("whole")] == [None]
 
 
 @pytest.mark.parametrize("run_id", ["../outside", "", "x" * 300, "a\0b", "\ud800", "ü" * 100])
