@@ -18,7 +18,7 @@ from bench.workloads.command import workloads
 @click.group(invoke_without_command=True)
 @click.pass_context
 def bench(context: click.Context) -> None:
-    """Measure speed and memory on this machine.
+    """Measure or compute speed, memory and cost.
 
     Without a subcommand, runs `targets`. docs/benchmarking.md explains the benchmarks.
     """

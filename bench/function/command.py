@@ -86,7 +86,7 @@ def _per_object_ms(seconds: Iterable[float]) -> float:
 @click.option(
     "--compare",
     type=click.Choice(list(COMPARED)),
-    help="Instead of the usual variants, compare numbers of threads, or batch sizes.",
+    help="Compare numbers of threads, or batch sizes, of the hasher with the baseline function.",
 )
 @click.option(
     "--object-bytes",

@@ -37,8 +37,8 @@ MEASURED: Final = PROJECT / "bench" / "measured"
     multiple=True,
     type=click.Choice([profile.name for profile in PROFILES]),
     metavar="NAME",
-    help=f"Only this configuration: {', '.join(profile.name for profile in PROFILES)} (memory in "
-    "MB; burst: with a network burst); may be repeated.",
+    help=f"Sandbox to measure in: {', '.join(profile.name for profile in PROFILES)} (memory in MB; "
+    "burst: with a network burst); may be repeated. By default, all.",
 )
 @click.option(
     "--only",

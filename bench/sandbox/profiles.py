@@ -60,13 +60,13 @@ class Profile:
         peak_mbit_per_s = round(BURST_PEAK_BYTES_PER_S * 8 / 1e6)
         link = f"{self.link_mbit_per_s:,} Mbit/s"
         if self.burst_bytes:
-            link = f"{peak_mbit_per_s:,} Mbit/s ({link} after {self.burst_bytes // _MB} MB of data)"
+            link = f"{peak_mbit_per_s:,} Mbit/s (network burst)"
         size = (
             f"{self.object_bytes // (1000 * _MB)} GB"
             if self.object_bytes % (1000 * _MB) == 0
             else f"{self.object_bytes // _MB} MB"
         )
-        warm = " (warm connections)" if self.warm else ""
+        warm = ", read a second time" if self.warm else ""
         return f"{self.memory_mb} MB of memory, {link}, object of {size}{warm}"
 
     def with_object(self, object_bytes: int) -> Profile:

@@ -29,8 +29,8 @@ def count(name: str, default: int, text: str, least: int = 1) -> Callable[[FC], 
 
 
 def runs(default: int) -> Callable[[FC], FC]:
-    """The number of runs of each variant."""
-    return count("--runs", default, "Number of runs of each variant.")
+    """The number of runs of each measurement."""
+    return count("--runs", default, "Number of runs of each measurement.")
 
 
 def matching(parts: Sequence[str], names: Sequence[str]) -> list[str]:

@@ -64,7 +64,7 @@ def row_latency(stack: Stack) -> Result:
         times_ms.append((time.perf_counter() - started) * 1000)
     warm = sorted(times_ms[_WARM_UP_PUTS:])
     return Result(
-        name=f"time from a {_PUT_BYTES // 1000} kB PUT to its row, median of {PUTS}",
+        name=f"time from a {_PUT_BYTES // 1000} kB PUT to its DigestsTable row, median of {PUTS}",
         value=statistics.median(warm),
         unit="ms",
         target=150,

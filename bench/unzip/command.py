@@ -47,9 +47,9 @@ def tables(runs: int) -> Iterator[Table]:
 @options.as_json
 @options.write_docs(str(DOCUMENT))
 def unzip(runs: int, *, as_json: bool, write_docs: bool) -> None:
-    """Compare bucketsum with other programs that unzip.
+    """Compare bucketsum with other unzip programs and libraries.
 
-    The other programs are zipfile, unzip and stream-unzip. The archives (about 650 MB, in
+    These are zipfile, unzip and stream-unzip. The archives (about 650 MB, in
     .bucketsum) are created once, from files on this machine. The default of three runs takes about
     15 minutes; use an idle machine.
     """

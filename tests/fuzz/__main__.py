@@ -22,7 +22,7 @@ _MEMORY_BYTES: Final = 2 * 1024**3
 
 @click.group()
 def main() -> None:
-    """Feed mutated inputs to a parser, until one breaks a rule or the time is up."""
+    """Feed mutated inputs to a parser until it breaks a rule or the time is up."""
 
 
 def _command_of(target: FuzzTarget) -> click.Command:
@@ -40,8 +40,8 @@ def _command_of(target: FuzzTarget) -> click.Command:
         type=click.Path(path_type=Path, file_okay=False),
         default=CORPUS / target.name,
         metavar="FOLDER",
-        help=f"Folder of inputs, by default tests/fuzz/corpus/{target.name}; an input that breaks "
-        "a rule is saved there.",
+        help=f"Folder of inputs, by default tests/fuzz/corpus/{target.name}; an input with which "
+        "the parser breaks a rule is saved there.",
     )
     def command(seconds: int, seed: int, corpus: Path) -> None:
         _run(target, seconds, seed, corpus)

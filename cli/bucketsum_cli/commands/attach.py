@@ -78,8 +78,8 @@ def attach(
 
     The bucket must be listed in the stack's parameters; --deploy adds it. Without --deploy, the
     command fails if the bucket is not listed, and its message shows how to add it. `attach` can be
-    repeated with the same options; with a --prefix or --suffix that matches only other keys, it
-    adds these.
+    repeated with the same options. To hash further keys, repeat it with a --prefix or --suffix that
+    matches none of the keys already covered.
 
     Exits with 1 if you decline.
 

@@ -58,7 +58,7 @@ def check(
     object); deleted (recorded, but no longer in the bucket); not recorded (neither in the bucket
     nor recorded).
 
-    Exits with 0 only if every file is equal to its object, else with 1.
+    Exits with 1 if a file is not equal to its object.
 
     With --archive, files are compared with the members of an archive in the bucket. For a folder
     `photos`, the file `photos/a/b.txt` is compared with the member `a/b.txt`, or with `old/a/b.txt`

@@ -49,9 +49,9 @@ def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_jso
     The messages of the dead-letter queue go back to the queues that they came from. A message is
     deleted from the dead-letter queue only after it has been sent to its queue.
 
-    With --key, the dead-letter queue is not touched: the versions of KEY that are recorded as
-    unreadable are queued again, for example after you granted a missing permission. No confirmation
-    is needed.
+    With --key, the command does not touch the dead-letter queue and does not ask for confirmation:
+    it queues the versions of KEY that are recorded as unreadable again, for example after you
+    granted a missing permission.
 
     Exits with 1 if a message was not sent, if KEY has no unreadable version, or if you decline.
 

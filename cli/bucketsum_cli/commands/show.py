@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 def show(target: Target, key: str, as_json: bool) -> None:
     """Show everything recorded for KEY.
 
-    Shows all versions of KEY, newest first. For a member of an archive, write KEY!/PATH. Until the
-    hashing of a long object is finished, its progress is shown first.
+    Shows all versions of KEY, newest first. For a member of an archive, write KEY!/PATH. If a
+    long object is still being hashed, its progress is shown above the versions.
 
     Exits with 1 if there is nothing to show.
 

@@ -32,7 +32,7 @@ _SIZE: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([a-z]*)", re.IGNORECASE
 _MEANINGS: Final[Mapping[str, str]] = {
     "mode": "stream (no disk), tmp (archive and members on disk), discard (only archive on disk)",
     "inflate": "decompression library ({})",
-    "schedule": "order of downloads and work ({}); shell not on Lambda",
+    "schedule": "how downloads and work are combined ({}); shell not on Lambda",
     "work": "{}",
     "workers": "number of threads ({})",
     "pattern": "pattern in which transfers start ({})",
@@ -44,8 +44,8 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "reads": "records to read ({})",
     "connections": "concurrent requests ({})",
     "block_bytes": "size of a block ({})",
-    "gap_bytes": "largest gap between two ranges that are merged ({}); `measured`: computed "
-    "from the measured latency and bandwidth",
+    "gap_bytes": "merge two ranges if the gap between them is at most this ({}); `measured`: "
+    "computed from the measured latency and bandwidth",
 }
 """Parameter → its meaning; ``{}`` stands for the allowed values."""
 

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @click.option(
     "--inventory",
     metavar="URL",
-    help="Read the S3 inventory (CSV) with this manifest instead of listing BUCKET: "
+    help="Instead of listing BUCKET, read the S3 inventory (CSV) with this manifest: "
     "s3://INVENTORY-BUCKET/.../manifest.json.",
 )
 @click.option(

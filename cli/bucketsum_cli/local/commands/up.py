@@ -27,9 +27,9 @@ def up(parameters: tuple[str, ...], as_json: bool) -> None:
     If the emulator is already running, the template is built and deployed again; objects and rows
     stay.
 
-    Parameters that are not given get the template's defaults, even if an earlier `up` set them.
-    Exceptions: MaximumConcurrency is 4 and BackfillConcurrency is 2; PythonRuntime and Architecture
-    are those of this machine.
+    A parameter that is not given gets its default, even if an earlier `up` set it. The defaults are
+    the template's, except that MaximumConcurrency is 4, BackfillConcurrency is 2, and PythonRuntime
+    and Architecture are those of this machine.
 
     Example: bucketsum local up --parameter MemorySize=1024
     """

@@ -35,8 +35,8 @@ def export(target: Target, run_id: str, kind: str, file: Path | None, as_json: b
 
     RUN is a name from `bucketsum tune list`, or `last`.
 
-    With --output, --format is the format of the file, and --json prints its path as JSON. Without
-    --output, --json cannot be used with --format csv or rows.
+    --format is the format of the exported data. With --output, --json prints the path of the file
+    as JSON; without --output, --json cannot be used with --format csv or rows.
 
     Example: bucketsum tune export last --format csv -o samples.csv
     """
