@@ -44,6 +44,7 @@ class HostileS3:
         self.always = HEALTHY
         self._faults: deque[Fault] = deque()
         self._faults_of: defaultdict[str, deque[Fault]] = defaultdict(deque)
+        self._faults_from: defaultdict[int, deque[Fault]] = defaultdict(deque)
         self._versions: dict[str, list[StoredObject]] = {}
         self._go_on = threading.Event()
 
@@ -75,6 +76,10 @@ class HostileS3:
         """The same for requests of ``bucket/key``, where several objects are read at a time."""
         self._faults_of[path].extend(faults)
 
+    def script_from(self, first_byte: int, *faults: Fault) -> None:
+        """The same for requests from *first_byte* on, where several are sent at a time."""
+        self._faults_from[first_byte].extend(faults)
+
     def forget_script(self) -> None:
         """Drop the faults whose requests never came."""
         self._faults.clear()
@@ -87,10 +92,12 @@ class HostileS3:
         """Let every stalled response continue."""
         self._go_on.set()
 
-    def next_fault(self, path: str) -> Fault:
+    def next_fault(self, request: ReceivedRequest) -> Fault:
         """The fault of the request that is being answered."""
-        if self._faults_of[path]:
-            return self._faults_of[path].popleft()
+        wanted = _RANGE.fullmatch(request.headers.get("range", ""))
+        own = self._faults_from[int(wanted[1]) if wanted else 0] or self._faults_of[request.path]
+        if own:
+            return own.popleft()
         return self._faults.popleft() if self._faults else self.always
 
     def find(self, request: ReceivedRequest) -> StoredObject | None:
@@ -117,7 +124,7 @@ class _Handler(Handler):
         headers = {name.lower(): value for name, value in self.headers.items()}
         request = ReceivedRequest(unquote(url.path).removeprefix("/"), version, headers, url.query)
         self.server.s3.requests.append(request)
-        fault = self.server.s3.next_fault(request.path)
+        fault = self.server.s3.next_fault(request)
         if fault.hang_up:
             self.cut(gently=False)
             return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 import tracemalloc
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
@@ -29,6 +30,7 @@ if TYPE_CHECKING:
 
 MIB: Final = 1024 * 1024
 RANGES: Final = Reader(3)
+HELD_LIMIT_SECONDS: Final = 30
 FAULTS: Final = st.one_of(
     st.builds(
         Fault,
@@ -59,15 +61,24 @@ def ranges_asked(hostile: HostileS3) -> list[str]:
     return sorted(ranges, key=lambda text: int(text.removeprefix("bytes=").partition("-")[0] or 0))
 
 
-def stall_the_first(hostile: HostileS3, body: bytes) -> ObjectCreated:
-    """An object whose first part stops after 100,000 bytes, and goes on half a second later.
+def stall_the_first(hostile: HostileS3, body: bytes, held_bytes: int = 0) -> ObjectCreated:
+    """An object whose first part stops after 100,000 bytes.
 
+    It goes on half a second after *held_bytes* are held, if memory is traced: time to hold more.
     Its event names no entity tag, so that the first part is asked for alone, and first.
     """
+
+    def go_on() -> None:
+        give_up_at = time.monotonic() + HELD_LIMIT_SECONDS
+        while tracemalloc.get_traced_memory()[0] < held_bytes and time.monotonic() < give_up_at:
+            time.sleep(0.01)
+        time.sleep(0.5)
+        hostile.resume()
+
     hostile.script(
         Fault(piece_bytes=100_000, pause=lambda sent: hostile.stall(sent) if sent else None)
     )
-    threading.Timer(0.5, hostile.resume).start()
+    threading.Thread(target=go_on, daemon=True).start()
     return replace(arrival_of(hostile.put(PATH, body)), etag=None)
 
 
@@ -179,8 +190,9 @@ def test_with_one_stream_a_part_waits_for_the_one_before(
 
 def test_more_streams_are_used_at_once(hostile: HostileS3, client: S3Client) -> None:
     """After a number that was too small, the next requests run at the same time."""
-    together = threading.Barrier(3, timeout=10)
-    hostile.script(Fault(), Fault())
+    together = threading.Barrier(3, timeout=60)
+    for first_byte in (0, 1000):
+        hostile.script_from(first_byte, Fault())
     hostile.always = Fault(pause=lambda _: together.wait())
     plan = ScriptedPlan(3, 1000, script=(1, 3))
     stored = hostile.put(PATH, BODY[:8000])
@@ -189,7 +201,7 @@ def test_more_streams_are_used_at_once(hostile: HostileS3, client: S3Client) -> 
 
 def test_parts_wait_for_their_turn_within_bounds(hostile: HostileS3, client: S3Client) -> None:
     """While the first part stalls, no more than streams + 1 parts are asked for and held."""
-    arrival = stall_the_first(hostile, bytes(32 * MIB))
+    arrival = stall_the_first(hostile, bytes(32 * MIB), 3 * MIB)
     plan = ReadPlan(3, MIB)
     chunks = RANGES.source(client, plan=plan).open(arrival).chunks
     tracemalloc.start()
@@ -218,7 +230,7 @@ def test_without_an_etag_the_first_response_gives_it(hostile: HostileS3, client:
 def test_overwritten_between_parts(hostile: HostileS3, client: S3Client) -> None:
     """Parts of two objects never make one digest: superseded."""
     stored = hostile.put(PATH, BODY)
-    hostile.script(Fault(), Fault(afterwards=lambda: hostile.put(PATH, BODY[::-1])))
+    hostile.script(Fault(), Fault(pause=lambda _: hostile.put(PATH, BODY[::-1])))
     with pytest.raises(ObjectSuperseded):
         b"".join(opened(client, stored, ReadPlan(2, 1000)).chunks)
 
@@ -226,7 +238,7 @@ def test_overwritten_between_parts(hostile: HostileS3, client: S3Client) -> None
 def test_deleted_between_parts(hostile: HostileS3, client: S3Client) -> None:
     """An object that is deleted while it is read is gone."""
     stored = hostile.put(PATH, BODY)
-    hostile.script(Fault(), Fault(afterwards=lambda: hostile.delete(PATH)))
+    hostile.script(Fault(), Fault(pause=lambda _: hostile.delete(PATH)))
     with pytest.raises(ObjectGone):
         b"".join(opened(client, stored, ReadPlan(2, 1000)).chunks)
 
@@ -257,10 +269,10 @@ def test_a_refused_part_is_explained_by_botocore(hostile: HostileS3, client: S3C
     """After an unusual response, botocore continues at the first byte not yet passed on."""
     stored = hostile.put(PATH, BODY)
 
-    def close_up() -> None:
+    def close_up(_sent: int) -> None:
         hostile.always = Fault(refuse=(403, "AccessDenied", "Access Denied"))
 
-    hostile.script(Fault(afterwards=close_up), Fault())
+    hostile.script(Fault(pause=close_up), Fault())
     chunks = opened(client, stored, ReadPlan(2, 1000)).chunks
     got: list[bytes] = []
     with pytest.raises(ObjectUnreadable, match="Access Denied"):
@@ -315,7 +327,7 @@ def test_answers_that_are_too_long_are_given_up(hostile: HostileS3, client: S3Cl
 
 def test_stopping_early_lets_go_of_what_came(hostile: HostileS3, client: S3Client) -> None:
     """Who closes the chunks has the memory back, though the connections wait for another object."""
-    arrival = stall_the_first(hostile, bytes(32 * MIB))
+    arrival = stall_the_first(hostile, bytes(32 * MIB), 3 * MIB)
     source = RANGES.source(client, plan=ReadPlan(3, 4 * MIB))
     tracemalloc.start()
     try:

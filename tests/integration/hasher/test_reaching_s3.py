@@ -386,9 +386,9 @@ def test_a_connection_that_was_idle_for_long_is_not_used_again(
     hostile: HostileS3, client: S3Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """S3 closes such connections, or answers the next request on them with an error."""
-    monkeypatch.setattr("bucketsum.s3.curl_connections.IDLE_SECONDS_MAX", 1)
+    monkeypatch.setattr("bucketsum.s3.curl_connections.IDLE_SECONDS_MAX", 3)
     source, stored = STREAM.source(client), hostile.put(PATH, BODY)
-    for pause_seconds in (0, 0, 2.5):  # libcurl counts whole seconds
+    for pause_seconds in (0, 0, 4.5):  # libcurl counts whole seconds
         time.sleep(pause_seconds)
         assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
     assert hostile.connections == 2
