@@ -87,6 +87,15 @@ def run(sandbox: Sandbox, argv: list[str], log: Path) -> Ended:
     return Ended(inside.process.returncode, output, sandbox.finish(inside))
 
 
+def is_gone(pid: str) -> bool:
+    """Whether a process that was killed has ended; the kernel takes its time for that."""
+    program = Path("/proc", pid, "exe")
+    deadline = time.monotonic() + 30
+    while program.exists() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    return not program.exists()
+
+
 Answer = tuple[int, str, dict[str, str]]
 """Status, SHA-1 of the body, headers."""
 
@@ -180,11 +189,7 @@ def test_a_child_that_outlives_its_parent_is_ended_too(sandbox: Sandbox, tmp_pat
         "print(p.pid)"
     )
     ended = run(sandbox, [sys.executable, "-c", leaving], tmp_path / "log")
-    killed = Path("/proc", ended.output.strip(), "exe")
-    deadline = time.monotonic() + 30  # the kernel takes its time to end a process that is killed
-    while killed.exists() and time.monotonic() < deadline:
-        time.sleep(0.01)
-    assert not killed.exists()
+    assert is_gone(ended.output.strip())
 
 
 def test_a_program_that_cannot_start_is_a_failure_with_its_reason(
@@ -257,7 +262,7 @@ def test_the_next_sandbox_removes_what_a_killed_one_left(tmp_path: Path) -> None
             left = namespaces() | {path.name for path in groups()}
         assert not any(name.startswith(killed) for name in left)
         assert any(name.startswith(own) for name in left)
-        assert not Path("/proc", served, "exe").exists()
+        assert is_gone(served)
 
 
 def test_where_something_is_missing_nothing_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
