@@ -45,6 +45,8 @@ class LazyGroup(click.Group):
     def __init__(self, *args: Any, places: Mapping[str, str], **settings: Any) -> None:  # noqa: ANN401 - click's
         super().__init__(*args, **settings)
         self.places = places
+        names: Any = dict.fromkeys(places)
+        self.commands = names  # click suggests one of them; `get_command` imports
 
     def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
         """List the commands in that order; click sorts them by name."""

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 import os
 import subprocess
 import sys
 import textwrap
 from typing import TYPE_CHECKING, Final
 
+import click
 import pytest
 from tests.cli.deployed import put_and_record
 
 from bucketsum.digest_items import key_of
 from bucketsum.digest_rows import RowKey
 from bucketsum_cli import output, root_command
+from bucketsum_cli.backfill.commands import backfill
+from bucketsum_cli.local.commands import local
+from bucketsum_cli.tune.commands import tune
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -131,6 +136,14 @@ def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("BUCKETSUM_TRACEBACK", "1")
     with pytest.raises(RecursionError):
         root_command.run()
+
+
+@pytest.mark.parametrize(
+    "group", [root_command.cli, tune, backfill, local], ids=operator.attrgetter("name")
+)
+def test_a_group_has_the_names_that_click_suggests(group: click.Group) -> None:
+    """From 8.4 on, click answers `stauts` with "Did you mean 'status'?", from `commands`."""
+    assert list(group.commands) == group.list_commands(click.Context(group))
 
 
 def test_a_damaged_row_is_a_sentence(run: Run, stack: Stack) -> None:
