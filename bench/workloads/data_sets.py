@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from bucketsum.sweep.objects import PlannedObject
-    from bucketsum.sweep.probe import KnownObject
+    from bucketsum.sweep.probe_protocol import KnownObject
     from bucketsum.sweep.workloads.protocol import Workload
 
 

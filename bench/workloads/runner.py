@@ -16,7 +16,7 @@ from bench.workloads import harness
 from bench.workloads.data_sets import ensured
 from bucketsum.sweep.input import SweepInput
 from bucketsum.sweep.plan import plan_of
-from bucketsum.sweep.probe import failed
+from bucketsum.sweep.probe_protocol import failed
 from bucketsum.sweep.record_values import sample_of
 from bucketsum.sweep.workloads import WORKLOADS
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from bench.workloads.experiments import Experiment
     from bucketsum.sweep.cells import Cell
     from bucketsum.sweep.plan import Plan
-    from bucketsum.sweep.probe import KnownObject
+    from bucketsum.sweep.probe_protocol import KnownObject
     from bucketsum.sweep.samples import Sample
 
 STORAGE_MB: Final = 10_240

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from bucketsum.sweep.prices import Prices
-    from bucketsum.sweep.probe import KnownObject
+    from bucketsum.sweep.probe_protocol import KnownObject
     from bucketsum.sweep.records import CellRow
 
 _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(

@@ -15,7 +15,7 @@ from bucketsum.sweep.prober import Prober
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.sweep.probe import ProbeAnswer, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeEvent
 
 logger = Logger()
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
     from bucketsum.sweep.measurements_table import MeasurementsTable
-    from bucketsum.sweep.probe import ProbeAnswer
+    from bucketsum.sweep.probe_protocol import ProbeAnswer
     from bucketsum.sweep.records import CellRow
     from bucketsum.sweep.records import Run as SweepRun
     from bucketsum.sweep.samples import Sample

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.source import Source
-    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeContext, ProbeEvent
 
     Function = Callable[[str], ModuleType]
     Invoke = Callable[[str, dict[str, Any]], Any]

@@ -16,7 +16,7 @@ from bucketsum.sweep.generated_objects import FRESH_FOR, GeneratedObjects
 from bucketsum.sweep.objects import PART_BYTES, content
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.probe import KnownObject
+    from bucketsum.sweep.probe_protocol import KnownObject
 
 
 def body_of(aws: Aws, known: KnownObject) -> bytes:

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.sweep.probe import ProbeAnswer, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeEvent
 
 SIZE_BYTES: Final = 200_000
 DATA_SET: Final = DataSet(SIZE_BYTES)

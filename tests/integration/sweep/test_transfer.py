@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.sweep.probe import KnownObject
+    from bucketsum.sweep.probe_protocol import KnownObject
 
 BUCKET: Final = "sweeps"
 SET_BYTES: Final = 6_248_192

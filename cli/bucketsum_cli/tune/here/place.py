@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.sweep.probe import KnownObject
+    from bucketsum.sweep.probe_protocol import KnownObject
     from bucketsum_cli.connection import Connection
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack

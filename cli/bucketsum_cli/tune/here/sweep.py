@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.plan import Plan
     from bucketsum.sweep.prices import MachinePrice
-    from bucketsum.sweep.probe import ProbeAnswer
+    from bucketsum.sweep.probe_protocol import ProbeAnswer
     from bucketsum.sweep.samples import Sample
     from bucketsum_cli.tune.here.place import Place
 

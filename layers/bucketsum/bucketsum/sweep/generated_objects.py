@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.type_defs import CompletedPartTypeDef
 
     from bucketsum.sweep.objects import DataFile
-    from bucketsum.sweep.probe import KnownObject
+    from bucketsum.sweep.probe_protocol import KnownObject
     from bucketsum.sweep.workloads.protocol import Workload
 
 SHA1_METADATA: Final = "sha1"

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.input import Limits, SweepInput
     from bucketsum.sweep.prices import Prices
-    from bucketsum.sweep.probe import CellEvent
+    from bucketsum.sweep.probe_protocol import CellEvent
     from bucketsum.sweep.records import Run
 
 Rounds = tuple[tuple[int, int], ...]

@@ -15,7 +15,7 @@ import boto3
 from bucketsum import __version__
 from bucketsum.s3.reader import reader
 from bucketsum.sweep.parameters import read_policy
-from bucketsum.sweep.probe import ProbeContext, values_of
+from bucketsum.sweep.probe_protocol import ProbeContext, values_of
 from bucketsum.sweep.samples import Billing, ProberProcess
 from bucketsum.sweep.workloads import workload_of
 
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from bucketsum.s3.read_plan import ReadPolicy
     from bucketsum.s3.source import Source
-    from bucketsum.sweep.probe import ProbeAnswer, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeEvent
 
 _MS: Final = 1000
 

@@ -12,7 +12,7 @@ from bucketsum.sweep.fetch_queue.model import Bytes
 from bucketsum.sweep.fetch_queue.page_cache import cached_bytes
 from bucketsum.sweep.fetch_queue.processing import process
 from bucketsum.sweep.objects import chunks_of
-from bucketsum.sweep.probe import object_at
+from bucketsum.sweep.probe_protocol import object_at
 
 if TYPE_CHECKING:
     from pathlib import Path

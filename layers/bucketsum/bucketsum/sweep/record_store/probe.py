@@ -17,7 +17,7 @@ from bucketsum.measure import BYTES_PER_MB, Meter
 from bucketsum.s3.curl_setup import SignedUrls, transport_config
 from bucketsum.sweep.objects import file_key
 from bucketsum.sweep.parameters import read_policy
-from bucketsum.sweep.probe import created_object, failed, measured_answer
+from bucketsum.sweep.probe_protocol import created_object, failed, measured_answer
 from bucketsum.sweep.record_store.concurrent_gets import ConcurrentGets, Get
 from bucketsum.sweep.record_store.data_set import queries
 from bucketsum.sweep.record_store.index import Span
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.sweep.parameters import Statistic, Value
-    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.record_store.measurement import Reading
     from bucketsum.sweep.record_store.reader import RecordReader
 

@@ -14,7 +14,7 @@ from bucketsum.archives.workspace import workspace
 from bucketsum.digest import Digest, digest_of
 from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.measure import Meter
-from bucketsum.sweep.probe import checked_answer, failed
+from bucketsum.sweep.probe_protocol import checked_answer, failed
 from bucketsum.sweep.transfers import data_set, file_times
 from bucketsum.sweep.transfers.data_set import SetFile
 from bucketsum.sweep.transfers.file_times import FileTime
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bucketsum.measure import Measurement
-    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.transfers.clients import Client
 
 _MS: Final = 1000

@@ -14,7 +14,7 @@ from bucketsum.errors import BadSettings
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.sweep.probe import object_at
+from bucketsum.sweep.probe_protocol import object_at
 from bucketsum.sweep.transfers.model import PROGRAMS, ClientName
 from bucketsum.sweep.transfers.programs import ProgramClient
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.sweep.objects import file_key
 from bucketsum.sweep.parameters import read_policy
-from bucketsum.sweep.probe import object_at
+from bucketsum.sweep.probe_protocol import object_at
 from bucketsum.sweep.transfers.clients import Access, new_client
 from bucketsum.sweep.transfers.data_set import WARM_UP_CONTENT, WARM_UP_NAME
 from bucketsum.sweep.transfers.model import (
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from bucketsum.sweep.probe import ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeContext, ProbeEvent
     from bucketsum.sweep.transfers.clients import Client
     from bucketsum.sweep.transfers.data_set import SetFile
 

@@ -14,7 +14,7 @@ from bucketsum.sweep.estimate import read_seconds
 from bucketsum.sweep.fetch_queue.model import ItemFailed, Schedule, Work
 from bucketsum.sweep.objects import DataFile, Generated, file_key
 from bucketsum.sweep.parameters import Parameter
-from bucketsum.sweep.probe import answer_of, failed
+from bucketsum.sweep.probe_protocol import answer_of, failed
 from bucketsum.sweep.workloads.protocol import Workload
 
 # What only a probe or a generated data set needs is imported there, as in unzip.
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.objects import PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic
-    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
 
 SET_BYTES_MIN: Final = 16_000_000

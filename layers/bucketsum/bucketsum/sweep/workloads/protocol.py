@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.objects import DataFile, Generated, PlannedObject
     from bucketsum.sweep.parameters import Parameter, Setting, Statistic, Value, Variant
-    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.objects import DataFile, PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic
-    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
 
 FRACTOS_BYTES: Final = 156_204_800

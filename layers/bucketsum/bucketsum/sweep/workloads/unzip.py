@@ -14,7 +14,7 @@ from bucketsum.settings import MEMORY_MB_PER_CPU, archive_threads, has_second_co
 from bucketsum.sweep.estimate import read_seconds
 from bucketsum.sweep.objects import Generated
 from bucketsum.sweep.parameters import Parameter
-from bucketsum.sweep.probe import answer_of, created_object, failed
+from bucketsum.sweep.probe_protocol import answer_of, created_object, failed
 from bucketsum.sweep.workloads.protocol import Workload
 
 # What only a probe or a generated archive needs is imported there: the planner reads no archives.
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from bucketsum.digest_rows import ArchiveRecord
     from bucketsum.sweep.objects import PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic, Value
-    from bucketsum.sweep.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
 
 ARCHIVE_BYTES_MIN: Final = 1_000_000
