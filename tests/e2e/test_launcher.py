@@ -19,7 +19,7 @@ from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local import demo, deploy, gateway, launcher
 from bucketsum_cli.local.deploy import bring_up
-from bucketsum_cli.local.interpreter import Interpreter
+from bucketsum_cli.local.interpreter import Interpreter, newest_interpreter
 from bucketsum_cli.stack import find_local_stack
 
 if TYPE_CHECKING:
@@ -27,7 +27,11 @@ if TYPE_CHECKING:
 
 demo_command = importlib.import_module("bucketsum_cli.local.commands.demo")
 
-HERE = Interpreter(Path(sys.executable), sys.version_info.minor)
+
+@pytest.fixture(scope="module")
+def interpreter() -> Interpreter:
+    """The Python of the deployed stack's workers."""
+    return newest_interpreter()
 
 
 @pytest.fixture
@@ -52,9 +56,11 @@ def left_behind(project: LocalProject) -> list[str]:
 
 
 @pytest.mark.usefixtures("stack")
-def test_it_starts_and_stops_without_a_trace(empty_project: LocalProject) -> None:
+def test_it_starts_and_stops_without_a_trace(
+    empty_project: LocalProject, interpreter: Interpreter
+) -> None:
     """After `down` there is no process, no port, no temporary file and no control group."""
-    started = launcher.start(empty_project, "bucketsum", HERE)
+    started = launcher.start(empty_project, "bucketsum", interpreter)
     assert emulator.running(empty_project) == started
 
     assert launcher.stop(empty_project) is True
@@ -67,7 +73,7 @@ def test_it_starts_and_stops_without_a_trace(empty_project: LocalProject) -> Non
 
 @pytest.mark.usefixtures("stack")
 def test_a_port_that_another_took_meanwhile_is_not_insisted_on(
-    empty_project: LocalProject, monkeypatch: pytest.MonkeyPatch
+    empty_project: LocalProject, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Where two clones start at once, the one that comes second takes another port.
 
@@ -82,7 +88,7 @@ def test_a_port_that_another_took_meanwhile_is_not_insisted_on(
             launcher, "_free_port", lambda wanted: next(ports, None) or free_port(wanted)
         )
 
-        started = launcher.start(empty_project, "bucketsum", HERE)
+        started = launcher.start(empty_project, "bucketsum", interpreter)
 
         launcher.stop(empty_project)
     assert not started.endpoint.endswith(f":{occupied}")
@@ -104,7 +110,7 @@ def test_a_layer_that_cannot_be_built_leaves_nothing_running(empty_project: Loca
 
 @pytest.mark.usefixtures("stack")
 def test_one_that_does_not_start_says_why(
-    empty_project: LocalProject, monkeypatch: pytest.MonkeyPatch
+    empty_project: LocalProject, interpreter: Interpreter, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The end of its log is in the error, and nothing is left."""
     broken = empty_project.folder / "gateway.py"
@@ -112,15 +118,17 @@ def test_one_that_does_not_start_says_why(
     monkeypatch.setattr(gateway, "__file__", str(broken))
 
     with pytest.raises(CannotDoError, match="no luck today"):
-        launcher.start(empty_project, "bucketsum", HERE)
+        launcher.start(empty_project, "bucketsum", interpreter)
 
     assert left_behind(empty_project) == []
 
 
 @pytest.mark.usefixtures("stack")
-def test_a_process_that_got_the_old_number_is_left_alone(empty_project: LocalProject) -> None:
+def test_a_process_that_got_the_old_number_is_left_alone(
+    empty_project: LocalProject, interpreter: Interpreter
+) -> None:
     """A process is only ended where it is the one that was started."""
-    launcher.start(empty_project, "bucketsum", HERE)
+    launcher.start(empty_project, "bucketsum", interpreter)
     file = empty_project.home / "local.json"
     remembered = json.loads(file.read_text())
     file.write_text(json.dumps({**remembered, "pid": os.getpid()}))
