@@ -14,9 +14,11 @@ from bucketsum_cli.root_command import cli
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bucketsum_cli.stack import Stack
+
 T = TypeVar("T")
 
-_SECONDS: Final = 180
+_SECONDS: Final = 600
 
 
 def run(*arguments: str, expected: int = 0) -> Result:
@@ -39,3 +41,12 @@ def until(look: Callable[[], T | None], expected: str, seconds: float = _SECONDS
             pytest.fail(f"waited {seconds} s for {expected}: {seen!r}")
         time.sleep(0.1)
     return seen
+
+
+def physical_name(stack: Stack, logical_id: str) -> str:
+    """The name that CloudFormation gave a resource of the deployed stack."""
+    answer = stack.connection.client("cloudformation").describe_stack_resource(
+        StackName=stack.name, LogicalResourceId=logical_id
+    )
+    name: str = answer["StackResourceDetail"]["PhysicalResourceId"]
+    return name

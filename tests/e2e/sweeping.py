@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.e2e.command import until
+from tests.e2e.command import physical_name, until
 from tests.support.sam_template import load_template
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
@@ -121,7 +121,7 @@ class Sweeps:
     @contextmanager
     def replaced(self, logical_id: str, source: str, timeout_s: int = 900) -> Iterator[None]:
         """A function runs *source* for a while; its own code lies beside it as ``own``."""
-        function = self.physical_name(logical_id)
+        function = physical_name(self.stack, logical_id)
         folder = SOURCES / logical_id.removesuffix("Function").lower()
         own = (folder / "app.py").read_bytes()
         was = self.lambdas.get_function_configuration(FunctionName=function)["Timeout"]
@@ -152,14 +152,6 @@ class Sweeps:
         finally:
             self.lambdas.delete_function_concurrency(FunctionName=self.prober)
             self.executions.update_state_machine(stateMachineArn=machine, definition=was)
-
-    def physical_name(self, logical_id: str) -> str:
-        """The name that CloudFormation gave a resource."""
-        answer = self.stack.connection.client("cloudformation").describe_stack_resource(
-            StackName=self.stack.name, LogicalResourceId=logical_id
-        )
-        name: str = answer["StackResourceDetail"]["PhysicalResourceId"]
-        return name
 
     def _deploy(self, function: str, files: Mapping[str, bytes], timeout_s: int) -> None:
         archive = io.BytesIO()
