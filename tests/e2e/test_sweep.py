@@ -166,4 +166,4 @@ def test_a_sweep_that_is_stopped_is_cleaned_up_after(sweeps: Sweeps) -> None:
     assert run.cause is not None
     assert "ABORTED" in run.cause
     assert run.summary is not None
-    assert sweeps.memory_mb() == ORIGINAL_MEMORY_MB
+    until(lambda: sweeps.memory_mb() == ORIGINAL_MEMORY_MB, "the memory to return")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps
@@ -34,6 +34,7 @@ def lambda_handler(event, context):
             "cold": False, "digest_ok": True}
 """
 OK, LATE, LARGE, RAISES, EXITS = range(65536, 65541)
+LATE_SECONDS: Final = 5  # the other cell's invocations have no more
 
 # What an account with a low limit, or a role without a permission, is answered by Lambda.
 PUBLISHER = """
@@ -103,7 +104,7 @@ def samples_of(sweeps: Sweeps, run_id: str, chunk: int) -> list[Sample]:
 @pytest.mark.parametrize(
     ("chunk", "error", "cause"),
     [
-        (LATE, "Sandbox.Timedout", "timed out after 3"),
+        (LATE, "Sandbox.Timedout", f"timed out after {LATE_SECONDS}"),
         (LARGE, "", ""),  # Lambda says Runtime.OutOfMemory, the emulator that the worker ended
         (RAISES, "", "what the prober says"),
         (EXITS, "", ""),
@@ -114,8 +115,8 @@ def test_a_failing_cell_is_recorded_and_the_sweep_goes_on(
     sweeps: Sweeps, chunk: int, error: str, cause: str
 ) -> None:
     """Its samples say why, the other cells are measured, the run is PARTIAL, nothing is left."""
-    with sweeps.replaced("ProberFunction", PROBER, timeout_s=3):
-        ended = sweeps.run(sweep(OK, chunk))
+    with sweeps.replaced("ProberFunction", PROBER, LATE_SECONDS if chunk == LATE else 900):
+        ended = sweeps.run(sweep(OK, chunk) | {"warm_up": False})
     bad, good = (samples_of(sweeps, ended.run_id, size) for size in (chunk, OK))
     cells = {cell.setting.chunk_bytes: cell for cell in sweeps.measurements.cells(ended.run_id)}
 
