@@ -86,7 +86,8 @@ def _per_object_ms(seconds: Iterable[float]) -> float:
 @click.option(
     "--compare",
     type=click.Choice(list(COMPARED)),
-    help="Compare numbers of threads, or batch sizes, of the hasher with the baseline function.",
+    help="Compare the baseline function and the hasher with several numbers of threads, or batch "
+    "sizes.",
 )
 @click.option(
     "--object-bytes",

@@ -1,4 +1,4 @@
-"""Hash an object of 2 GB in 40 slices on the local emulator, without and with faults.
+"""Hash an object of 2 GB in at least 40 slices on the local emulator, without and with faults.
 
 Run it against a stack that `bucketsum local up` has started and that nobody else uses::
 

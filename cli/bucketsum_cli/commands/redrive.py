@@ -50,7 +50,7 @@ def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_jso
     deleted from the dead-letter queue only after it has been sent to its queue.
 
     With --key, the command does not touch the dead-letter queue and does not ask for confirmation:
-    it queues the versions of KEY that are recorded as unreadable again, for example after you
+    it queues again the versions of KEY that are recorded as unreadable, for example after you
     granted a missing permission.
 
     Exits with 1 if a message was not sent, if KEY has no unreadable version, or if you decline.
