@@ -20,6 +20,7 @@ from samcli.cli.types import (  # type: ignore[import-untyped] # no types
 )
 from tests.support.fifo import open_fifo
 from tests.support.moto_server import moto_server
+from tests.support.servers import reserved_port
 
 from bucketsum_cli import emulator, process
 from bucketsum_cli.connection import Connection
@@ -510,13 +511,13 @@ def test_a_signal_during_the_start_of_a_process_comes_after_it() -> None:
 
 def test_a_port_whose_last_connections_are_remembered_is_free() -> None:
     """The usual port is found again right after `down`, as the server can bind it."""
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        port: int = server.getsockname()[1]
-        with socket.create_connection(("127.0.0.1", port)) as client:
-            server.accept()[0].close()  # the side that closes first remembers
-            assert client.recv(1) == b""
-        assert launcher._free_port(port) is None  # noqa: SLF001 - what `start` tries first
-    assert launcher._free_port(port) == port  # noqa: SLF001 - as above
+    with reserved_port() as port:
+        with socket.create_server(("127.0.0.1", port)) as server:
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                server.accept()[0].close()  # the side that closes first remembers
+                assert client.recv(1) == b""
+            assert launcher._free_port(port) is None  # noqa: SLF001 - what `start` tries first
+        assert launcher._free_port(port) == port  # noqa: SLF001 - as above
 
 
 def test_no_two_clones_share_control_groups(tmp_path: Path) -> None:
