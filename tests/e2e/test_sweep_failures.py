@@ -31,7 +31,7 @@ def lambda_handler(event, context):
     if kind == "exits":
         os._exit(3)
     return {"status": "ok", "size_bytes": 1, "seconds": 0.5, "mb_per_s": 2.0, "billed_ms": 500,
-            "cold": False, "digest_ok": True}
+            "cold": False, "digest_ok": True, "sha1": "0" * 40}
 """
 OK, LATE, LARGE, RAISES, EXITS = range(65536, 65541)
 LATE_SECONDS: Final = 5  # the other cell's invocations have no more
