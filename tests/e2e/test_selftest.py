@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 @pytest.mark.usefixtures("at_project")
 def test_every_check_passes_or_differs_as_is_known(stack: Stack) -> None:
     """On the local emulator, only metrics and traces differ; nothing is left behind."""
-    result = CliRunner(mix_stderr=False).invoke(cli, ["selftest", "--local", "--json", "--yes"])
+    command = ["selftest", "--local", "--json", "--yes", "--timeout", "300"]
+    result = CliRunner(mix_stderr=False).invoke(cli, command)
     document = json.loads(result.stdout)
     outcomes = {check["name"]: check["outcome"] for check in document["checks"]}
     details = {check["name"]: check["detail"] for check in document["checks"]}
