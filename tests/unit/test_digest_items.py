@@ -63,7 +63,7 @@ def with_attribute(name: str, attribute: dict[str, Any] | None) -> dict[str, Any
 
 
 def test_the_item_is_sound() -> None:
-    """What the other tests change is a row, and every attribute of it is one of this module's."""
+    """The item that the other tests change is a row, and each attribute is one of this module's."""
     assert row_of(ITEM) == ROW
     assert deletion_of(ITEM) == ROW.deletion
 

@@ -21,7 +21,7 @@ _COLUMN: Final = "bucketsum.column"
 
 
 class _Type(NamedTuple):
-    """How a field's value is stored.
+    """The way a field's value is stored.
 
     Attributes:
         parse: Attribute of DynamoDB → plain value; raises KeyError or ValueError.

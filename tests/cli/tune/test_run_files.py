@@ -80,7 +80,7 @@ def test_a_damaged_sample_is_named(tmp_path: Path, sample: dict[str, Any], reaso
 
 
 def test_a_whole_file_is_read(tmp_path: Path) -> None:
-    """What the tests above change is a run; counts of 0 are no statistics."""
+    """The content that the tests above change is a run; counts of 0 are no statistics."""
     cell = {**CELL, "n": 0, "n_cold": 0}
     (tmp_path / "whole.json").write_text(json.dumps({**WHOLE, "cells": {"c": cell}}))
     files = RunFiles(tmp_path)
