@@ -98,9 +98,10 @@ class Results:
         return workload_of(self.workload_name)
 
     @property
-    def workload_name(self) -> str:
-        """The name of the workload that was measured."""
-        return str(self.input.get("workload", WorkloadName.HASH))
+    def workload_name(self) -> WorkloadName:
+        """The name of the workload that was measured; ``hash`` if the planner refused the name."""
+        name = self.input.get("workload")
+        return WorkloadName(name) if name in tuple(WorkloadName) else WorkloadName.HASH
 
     def panels(self) -> tuple[Panel, ...]:
         """The cells by object and concurrency, small objects first."""

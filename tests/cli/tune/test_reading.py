@@ -23,6 +23,7 @@ from tests.cli.tune.sweeps import (
 from tests.support.sweeps import changed
 
 from bucketsum.sweep.record_values import sample_values
+from bucketsum.sweep.records import RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
+    from bucketsum.sweep.measurements_table import MeasurementsTable
     from bucketsum.sweep.records import CellRow
     from bucketsum.sweep.records import Run as Recorded
     from bucketsum.sweep.samples import Sample
@@ -265,3 +267,19 @@ def test_a_recommendation_names_the_noise_of_the_runs(run: Run, record: Record) 
     record(cells, [sample for cell in cells for sample in good_samples(cell)], None)
     shown = run("tune", "show", "last").out
     assert "differs from that of 1 other setting by less than the noise of these runs" in shown
+
+
+@pytest.mark.parametrize("workload", ["zip", ["hash"], {"a": 1}, None])
+@pytest.mark.parametrize("arguments", [("show",), ("show", "--json"), ("export",)], ids=" ".join)
+def test_a_run_of_an_unknown_workload_shows_why_it_failed(
+    run: Run, measurements: MeasurementsTable, workload: object, arguments: tuple[str, ...]
+) -> None:
+    """The planner records an input that it refuses: no defect of bucketsum."""
+    cause = "workload is of an unknown kind"
+    measurements.record_run(
+        a_run(status=RunStatus.FAILED, input={"workload": workload}, cause=cause)
+    )
+    command, *options = arguments
+    ended = run("tune", command, "last", *options)
+    assert ended.status == 0, ended.err
+    assert cause in ended.out + ended.err
