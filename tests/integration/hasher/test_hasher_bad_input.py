@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import TYPE_CHECKING, Final
+import re
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.integration.hasher.log_lines import failures_in, metrics_in, outcomes_in
@@ -16,6 +17,9 @@ from tests.support.events import message_of
 from tests.support.s3_faults import THROTTLED, TRIES, Fault
 
 from bucketsum.dead_letters import FIRST_DELAY_SECONDS
+from bucketsum.digest_items import NOT_HASHED, key_of
+from bucketsum.digest_rows import row_key_of
+from bucketsum.object_events import DeletedBy
 from bucketsum.s3.source import MAX_RESUMES
 
 if TYPE_CHECKING:
@@ -44,6 +48,25 @@ def test_a_malformed_message_is_set_aside(stack: HasherStack, body: str) -> None
     assert aside == body
     assert reason.startswith("MalformedMessage: ")
     assert stack.after(90_000) == []
+
+
+def test_a_damaged_row_is_never_taken_for_another(stack: HasherStack) -> None:
+    """Outcome: in the dead-letter queue, with the row's name and its damage; the row stays."""
+    stack.keep_versions()
+    deleted, good = stack.put("deleted", b"content"), stack.put("good", b"content")
+    tombstone: dict[str, Any] = {
+        **key_of(row_key_of(deleted)),
+        "status": {"S": NOT_HASHED},
+        "deleted_by": {"S": DeletedBy.REQUEST},
+        "deletion_sequencer": {"S": "FF"},
+    }
+    stack.dynamodb.put_item(TableName="digests", Item=tombstone)
+    assert stack.deliver(message_of(deleted), message_of(good)) == []
+    assert stack.digests() == {"deleted": None, "good": hashlib.sha1(b"content").hexdigest()}
+    assert stack.rows()["deleted", deleted.version_id or ""]["status"] == NOT_HASHED
+    [(aside, reason)] = stack.set_aside().items()
+    assert aside == message_of(deleted)
+    assert re.match(r"DamagedRow: the row of 'inbox/deleted', .*: deleted_at is missing; ", reason)
 
 
 def test_an_object_that_we_may_not_read_is_unreadable(
