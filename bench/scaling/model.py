@@ -71,12 +71,14 @@ def estimate(burst: Burst, setting: Setting) -> Estimate:
 def _completions(burst: Burst, setting: Setting) -> Iterator[int]:
     """Objects completed in each second if only concurrency were limited."""
     duration = burst.seconds_per_object * burst.batch_size
+    most = setting.concurrency_limit().most
     opened: list[tuple[int, int]] = []
-    total = 0
+    concurrency = total = 0
     for second in count():
-        allowed = setting.concurrency_at(second) - sum(number for _, number in opened)
-        if allowed:
-            opened.append((second, allowed))
+        if concurrency < most:
+            before, concurrency = concurrency, setting.concurrency_at(second)
+            if concurrency > before:
+                opened.append((second, concurrency - before))
         rounds = sum(
             number * floor((second + 1 - begin) / duration + _ROUNDING) for begin, number in opened
         )
