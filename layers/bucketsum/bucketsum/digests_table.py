@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.digest_items import SHA1_SHARDS, deletion_of, item_of, key_of, row_key_in, rows_of
 from bucketsum.digest_rows import NULL_VERSION, Deletion, Row, RowKey, Status, comparable_sequencer
+from bucketsum.errors import DamagedRow
 from bucketsum.outcome import Outcome
 
 if TYPE_CHECKING:
@@ -163,12 +164,14 @@ class DigestsTable:
         rows = rows_of(self._items_at(row_keys))
         return {RowKey(row.bucket, row.key, row.entry): row for row in rows}
 
-    def records_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row | Deletion]:
-        """The rows with *row_keys*, or the deletions in their tombstones."""
-        records: dict[RowKey, Row | Deletion] = {}
+    def records_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row | Deletion | DamagedRow]:
+        """The rows with *row_keys*, or the deletions in their tombstones.
+
+        The error of a damaged item stands in its place, so that it ends no other object's work.
+        """
+        records: dict[RowKey, Row | Deletion | DamagedRow] = {}
         for item in self._items_at(row_keys):
-            record = next(rows_of([item]), None) or deletion_of(item)
-            if record:
+            if record := _record_in(item):
                 records[row_key_in(item)] = record
         return records
 
@@ -223,6 +226,13 @@ def item_found(error: ClientError) -> Mapping[str, Any]:
 def expiry(days: int) -> int | None:
     """Epoch seconds in *days* from now; None for 0."""
     return round(time.time()) + days * _DAY_SECONDS if days else None
+
+
+def _record_in(item: Mapping[str, Any]) -> Row | Deletion | DamagedRow | None:
+    try:
+        return next(rows_of([item]), None) or deletion_of(item)
+    except DamagedRow as error:
+        return error
 
 
 def _refusal(item: Mapping[str, Any], row: Row) -> WriteResult | None:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bucketsum.digest_rows import NO_SEQUENCER, Row, Status, row_key_of
+from bucketsum.errors import DamagedRow
 from bucketsum.object_events import ObjectCreated
 from bucketsum.outcome import HashResult, Outcome
 
@@ -26,9 +27,12 @@ def hash_restored(
     Raises:
         Retryable: It could not be read to its end this time.
         ClientError: DynamoDB refused.
+        DamagedRow: Its row is none that bucketsum writes.
     """
     row_key = row_key_of(restored)
     record = table.records_at([row_key]).get(row_key)
+    if isinstance(record, DamagedRow):
+        raise record
     if record is None:
         created = _created(restored, NO_SEQUENCER, restored.event_time)
     elif (

@@ -8,6 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -16,9 +17,10 @@ from tests.integration.hasher.reading import BODY, put_at
 from tests.support.events import message_of
 from tests.support.s3_faults import THROTTLED, TRIES, Fault
 
+from bucketsum.backfill.messages import bodies_of
 from bucketsum.dead_letters import FIRST_DELAY_SECONDS
 from bucketsum.digest_items import NOT_HASHED, key_of
-from bucketsum.digest_rows import row_key_of
+from bucketsum.digest_rows import NO_SEQUENCER, row_key_of
 from bucketsum.object_events import DeletedBy
 from bucketsum.s3.source import MAX_RESUMES
 
@@ -50,7 +52,8 @@ def test_a_malformed_message_is_set_aside(stack: HasherStack, body: str) -> None
     assert stack.after(90_000) == []
 
 
-def test_a_damaged_row_is_never_taken_for_another(stack: HasherStack) -> None:
+@pytest.mark.parametrize("way", ["event", "backfill", "restore"])
+def test_a_damaged_row_is_never_taken_for_another(stack: HasherStack, way: str) -> None:
     """Outcome: in the dead-letter queue, with the row's name and its damage; the row stays."""
     stack.keep_versions()
     deleted, good = stack.put("deleted", b"content"), stack.put("good", b"content")
@@ -61,11 +64,19 @@ def test_a_damaged_row_is_never_taken_for_another(stack: HasherStack) -> None:
         "deletion_sequencer": {"S": "FF"},
     }
     stack.dynamodb.put_item(TableName="digests", Item=tombstone)
-    assert stack.deliver(message_of(deleted), message_of(good)) == []
+    listed = [replace(each, sequencer=NO_SEQUENCER) for each in (deleted, good)]
+    created = message_of(deleted)
+    bodies = {
+        "event": [created, message_of(good)],
+        "restore": [created.replace("ObjectCreated:Put", "ObjectRestore:Completed"),
+                    message_of(good)],
+        "backfill": [*bodies_of("b", listed)],  # both in one message
+    }[way]  # fmt: skip
+    assert stack.deliver(*bodies) == []
     assert stack.digests() == {"deleted": None, "good": hashlib.sha1(b"content").hexdigest()}
     assert stack.rows()["deleted", deleted.version_id or ""]["status"] == NOT_HASHED
     [(aside, reason)] = stack.set_aside().items()
-    assert aside == message_of(deleted)
+    assert aside == bodies[0]
     assert re.match(r"DamagedRow: the row of 'inbox/deleted', .*: deleted_at is missing; ", reason)
 
 

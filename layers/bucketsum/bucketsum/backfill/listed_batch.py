@@ -13,7 +13,7 @@ from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.records import Tally
 from bucketsum.batch import BatchHasher, MessageResult
 from bucketsum.digest_rows import NULL_VERSION, Deletion, Status, row_key_of
-from bucketsum.errors import MalformedMessage
+from bucketsum.errors import DamagedRow, MalformedMessage
 from bucketsum.hashing import is_long
 from bucketsum.outcome import HashResult, Outcome
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from bucketsum.settings import Settings
     from bucketsum.small_objects import Work
 
-    Records = Mapping[RowKey, Row | Deletion]
+    Records = Mapping[RowKey, Row | Deletion | DamagedRow]
 
 _SECONDS: Final = len("2026-11-21T03:04:05")
 """S3 lists LastModified in whole seconds; events have fractions."""
@@ -74,6 +74,8 @@ class ListedBatchHasher:
         seen = records.get(row_key_of(listed))
         if seen is None:
             return self._hasher.hash(listed, deadline)
+        if isinstance(seen, DamagedRow):
+            raise seen
         if isinstance(seen, Deletion):
             again = _exists_again(listed, seen)
             created = replace(listed, sequencer=seen.sequencer) if again else listed
