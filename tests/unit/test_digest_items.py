@@ -94,6 +94,12 @@ def test_an_unknown_value_is_damage(name: str, letter: str) -> None:
         row_of(damaged)
 
 
+def test_a_digest_that_is_no_text_is_damage() -> None:
+    """The error shows the attribute of a further digest too."""
+    with pytest.raises(DamagedRow, match=r"digest_sha256 is \{'N': '5'\}; "):
+        row_of(with_attribute("digest_sha256", {"N": "5"}))
+
+
 def test_a_size_with_a_fraction_is_damage() -> None:
     """Bytes are whole."""
     with pytest.raises(DamagedRow, match="size_bytes is"):

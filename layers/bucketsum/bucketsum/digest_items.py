@@ -6,7 +6,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.digest_rows import Deletion, Row, RowKey
-from bucketsum.dynamodb_items import decoded, decoded_part, encoded
+from bucketsum.dynamodb_items import decoded, decoded_part, encoded, texts_with_prefix
 from bucketsum.errors import DamagedRow
 from bucketsum.message_fields import shown
 
@@ -62,15 +62,11 @@ def row_of(item: Mapping[str, Any]) -> Row:
     """
     row_key = row_key_in(item)
     try:
-        digests = {
-            name.removeprefix(_DIGEST_PREFIX): value["S"]
-            for name, value in item.items()
-            if name.startswith(_DIGEST_PREFIX)
-        }
+        digests = texts_with_prefix(_DIGEST_PREFIX, item)
         return decoded(
             Row, item, bucket=row_key.bucket, key=row_key.key, entry=row_key.entry, digests=digests
         )
-    except (KeyError, ValueError) as error:
+    except ValueError as error:
         raise _damaged(row_key, error) from error
 
 

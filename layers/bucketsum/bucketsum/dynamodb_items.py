@@ -186,10 +186,30 @@ def _arguments(kind: type[Any], values: Mapping[str, Any], *, is_item: bool) -> 
                 plain = stored_type.parse(content) if is_item else _checked(content, stored_type)
                 arguments[name] = read(plain) if read else plain
             except (KeyError, TypeError, ValueError, RecursionError) as error:
-                raise ValueError(f"{attribute} is {shown(content)}") from error
+                raise _damage(attribute, content) from error
         elif needed and stored_type:
             raise ValueError(f"{attribute} is missing")
     return arguments
+
+
+def texts_with_prefix(prefix: str, item: Mapping[str, Any]) -> dict[str, str]:
+    """The texts in *item* whose names begin with *prefix*, by the rest of their names.
+
+    Raises:
+        ValueError: Such an attribute is no text; the error names it.
+    """
+    texts: dict[str, str] = {}
+    for name, content in item.items():
+        if name.startswith(prefix):
+            try:
+                texts[name.removeprefix(prefix)] = content["S"]
+            except (KeyError, TypeError) as error:
+                raise _damage(name, content) from error
+    return texts
+
+
+def _damage(attribute: str, content: object) -> ValueError:
+    return ValueError(f"{attribute} is {shown(content)}")
 
 
 def _checked(value: object, stored_type: _Type) -> object:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.archives.values import Mode
 from bucketsum.clock import now
 from bucketsum.digest_rows import NULL_VERSION, RowKey, comparable_sequencer
-from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, stored
+from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, stored, texts_with_prefix
 from bucketsum.errors import DamagedProgress
 from bucketsum.message_fields import shown
 from bucketsum.object_events import ObjectCreated
@@ -158,11 +158,8 @@ def progress_in(item: Mapping[str, Any]) -> Progress:
         DamagedProgress: It did not make this item.
     """
     try:
-        states = {
-            name.removeprefix(STATE_PREFIX): bytes.fromhex(value["S"])
-            for name, value in item.items()
-            if name.startswith(STATE_PREFIX)
-        }
+        texts = texts_with_prefix(STATE_PREFIX, item)
+        states = {name: bytes.fromhex(text) for name, text in texts.items()}
         progress = decoded(Progress, item, states=states)
         _require_sense(progress)
     except (KeyError, TypeError, ValueError) as error:
