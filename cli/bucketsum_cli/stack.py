@@ -218,7 +218,7 @@ def physical_ids(connection: Connection, name: str) -> dict[str, str]:
         ClientError: AWS refused.
     """
     resources = resources_of(connection, name)
-    return {name: resource["PhysicalResourceId"] for name, resource in resources.items()}
+    return {logical: resource["PhysicalResourceId"] for logical, resource in resources.items()}
 
 
 def _missing(connection: Connection, name: str) -> str:

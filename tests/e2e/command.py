@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 import pytest
@@ -12,7 +13,7 @@ from click.testing import CliRunner, Result
 from bucketsum_cli.root_command import cli
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from bucketsum_cli.stack import Stack
 
@@ -50,3 +51,14 @@ def physical_name(stack: Stack, logical_id: str) -> str:
     )
     name: str = answer["StackResourceDetail"]["PhysicalResourceId"]
     return name
+
+
+@contextmanager
+def throttled(stack: Stack, function: str) -> Iterator[None]:
+    """Lambda refuses every invocation of *function* during the block."""
+    lambdas = stack.client("lambda")
+    lambdas.put_function_concurrency(FunctionName=function, ReservedConcurrentExecutions=0)
+    try:
+        yield
+    finally:
+        lambdas.delete_function_concurrency(FunctionName=function)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.e2e.command import physical_name, until
+from tests.e2e.command import physical_name, throttled, until
 from tests.support.sam_template import load_template
 
 from bucketsum.sweep.measurements_table import MeasurementsTable
@@ -144,13 +144,10 @@ class Sweeps:
             stateMachineArn=machine,
             definition=was.replace(":' & $states.input.qualifier", "'"),
         )
-        self.lambdas.put_function_concurrency(
-            FunctionName=self.prober, ReservedConcurrentExecutions=0
-        )
         try:
-            yield
+            with throttled(self.stack, self.prober):
+                yield
         finally:
-            self.lambdas.delete_function_concurrency(FunctionName=self.prober)
             self.executions.update_state_machine(stateMachineArn=machine, definition=was)
 
     def _deploy(self, function: str, files: Mapping[str, bytes], timeout_s: int) -> None:

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from tests.e2e.command import answer, physical_name, until
+from tests.e2e.command import answer, physical_name, throttled, until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,19 +36,12 @@ def without_events(stack: Stack) -> Iterator[None]:
     configuration: Any = s3.get_bucket_notification_configuration(Bucket=stack.bucket)
     configuration.pop("ResponseMetadata")
     s3.put_bucket_notification_configuration(Bucket=stack.bucket, NotificationConfiguration={})
-    yield
-    s3.put_bucket_notification_configuration(
-        Bucket=stack.bucket, NotificationConfiguration=configuration
-    )
-
-
-@contextmanager
-def without_enqueuer(stack: Stack) -> Iterator[None]:
-    """Throttle the function that queues objects meanwhile; executions try it again for a minute."""
-    lambdas, name = stack.client("lambda"), physical_name(stack, "EnqueuerFunction")
-    lambdas.put_function_concurrency(FunctionName=name, ReservedConcurrentExecutions=0)
-    yield
-    lambdas.delete_function_concurrency(FunctionName=name)
+    try:
+        yield
+    finally:
+        s3.put_bucket_notification_configuration(
+            Bucket=stack.bucket, NotificationConfiguration=configuration
+        )
 
 
 def put_objects(stack: Stack) -> None:
@@ -94,7 +87,8 @@ def test_objects_from_before_are_hashed_once(stack: Stack) -> None:
     assert (bill["object_count"], bill["is_exact"]) == (OBJECTS, True)
     assert answer("backfill", "list") == []
 
-    with without_enqueuer(stack):  # else all could be queued before it is stopped
+    # Else all could be queued before it is stopped; executions try again for a minute.
+    with throttled(stack, physical_name(stack, "EnqueuerFunction")):
         whole = answer("backfill", stack.bucket, "--prefix", PREFIX, "--yes")["backfill"]
         answer("backfill", "stop", whole)
     folder = answer("backfill", stack.bucket, "--prefix", f"{PREFIX}1/", "--yes")["backfill"]
