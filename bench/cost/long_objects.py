@@ -12,7 +12,7 @@ from bench.cost.model import (
     ROW_WRITE_UNITS,
 )
 from bench.cost.prices import LOG_BYTE, READ_UNIT, REGION, S3_GET, SQS_REQUEST, WRITE_UNIT
-from bucketsum.deadline import LONGEST_INVOCATION_SECONDS
+from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
 from bucketsum.long_objects.slicer import END_BEFORE_SECONDS
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum.sweep.prices import prices_in

@@ -15,7 +15,7 @@ from bench.cost.prices import (
     TRACE,
     WRITE_UNIT,
 )
-from bucketsum.hashing import LOOK_UP_FROM_BYTES
+from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES
 from bucketsum.sweep.prices import prices_in
 
 BYTES_PER_TB: Final = 10**12

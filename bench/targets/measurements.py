@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Final
 
 from bench.sandbox.objects import BUCKET, make_object
-from bucketsum.digest_rows import RowKey
+from bucketsum.table.rows import RowKey
 from bucketsum_cli.local.cgroups import kills_of
 from bucketsum_cli.objects.files import files_under
 from bucketsum_cli.objects.upload import put_files, wait_for_rows

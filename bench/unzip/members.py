@@ -33,7 +33,7 @@ from bench.unzip.variants import VARIANTS
 from bucketsum.archives.archive_hasher import member_row
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.archives.model import Member, MemberDigest, MemberResult
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum_cli import output
 from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
 from bucketsum_cli.local.worker import Cgroup

@@ -18,7 +18,7 @@ from bucketsum.archives.central_directory import read_directory
 from bucketsum.archives.decoders import crc32, decoder_for
 from bucketsum.archives.local_header import LOCAL_BYTES
 from bucketsum.archives.member import FEED_BYTES
-from bucketsum.archives.values import Engine, Limits
+from bucketsum.table.archive_values import Engine, Limits
 from bucketsum_cli import output
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from typing import IO, TYPE_CHECKING, Final
 
 from bench.tables.process import Meter
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import ArchiveSettings, Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
+from bucketsum.table.archive_values import ArchiveSettings, Engine, Limits, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

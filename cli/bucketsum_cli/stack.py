@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from botocore.exceptions import ClientError
 
-from bucketsum.digests_table import DigestsTable
 from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum_cli.connection import Connection, local_connection
 from bucketsum_cli.errors import CannotDoError
 

@@ -11,8 +11,8 @@ from aws_lambda_powertools import Logger
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
 from bucketsum.backfill.plan import shares_of
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.deadline import Deadline
 from bucketsum.errors import UnknownBackfill
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.settings import needed
 
 if TYPE_CHECKING:

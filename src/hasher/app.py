@@ -16,22 +16,22 @@ from aws_lambda_powertools.metrics import MetricUnit
 from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill import is_listed
-from bucketsum.batch import BatchHasher, MessageResult
-from bucketsum.clients import PROMPT, client_of, speed_up_botocore
-from bucketsum.dead_letters import DeadLetters
-from bucketsum.deadline import Deadline
-from bucketsum.digests_table import DigestsTable
-from bucketsum.failed_messages import FailedMessages, message_of
-from bucketsum.hashing import ObjectHasher
-from bucketsum.layer_manifest import layer_manifest
-from bucketsum.network import network_of
-from bucketsum.object_events import ObjectCreated, ObjectDeleted, ObjectEvent
-from bucketsum.outcome import HashResult, Outcome
+from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectEvent
+from bucketsum.hashing.batch import BatchHasher, MessageResult
+from bucketsum.hashing.network import network_of
+from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.small_objects import SmallObjectHasher
+from bucketsum.invocation.clients import PROMPT, client_of, speed_up_botocore
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.invocation.layer_manifest import layer_manifest
+from bucketsum.invocation.tracing import traced_when_sampled
+from bucketsum.queue.dead_letters import DeadLetters
+from bucketsum.queue.failed_messages import FailedMessages, message_of
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings, needed
-from bucketsum.small_objects import SmallObjectHasher
-from bucketsum.tracing import traced_when_sampled
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.outcome import HashResult, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
-    from bucketsum.archives.values import ArchiveSettings, Mode
     from bucketsum.backfill.listed_batch import ListedBatchHasher
-    from bucketsum.dead_letters import ReceivedMessage
-    from bucketsum.deletions import Deletions
-    from bucketsum.digest_rows import Row
+    from bucketsum.hashing.deletions import Deletions
+    from bucketsum.queue.dead_letters import ReceivedMessage
+    from bucketsum.table.archive_values import ArchiveSettings, Mode
+    from bucketsum.table.rows import Row
 
 SETTINGS: Final = Settings.from_env(os.environ)
 (_BACKFILLS_TABLE,) = needed(os.environ, "BACKFILLS_TABLE")
@@ -113,7 +113,7 @@ _HASHER: Final = ObjectHasher(
 @functools.cache
 def _deletions() -> Deletions:
     """Created when the first deletion arrives; a cold start must not load what records it."""
-    from bucketsum.deletions import Deletions  # noqa: PLC0415 - as said
+    from bucketsum.hashing.deletions import Deletions  # noqa: PLC0415 - as said
 
     return Deletions(_DYNAMODB, SETTINGS.digests_table, SETTINGS.deleted_row_days)
 
@@ -123,7 +123,7 @@ def _handled(event: ObjectEvent, deadline: Deadline) -> HashResult:
         return _HASHER.hash(event, deadline)
     if isinstance(event, ObjectDeleted):
         return _deletions().record(event, deadline)
-    from bucketsum.restores import hash_restored  # noqa: PLC0415 - rare, as deletions
+    from bucketsum.hashing.restores import hash_restored  # noqa: PLC0415 - rare, as deletions
 
     return hash_restored(event, _TABLE, _HASHER, deadline)
 

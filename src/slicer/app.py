@@ -11,18 +11,18 @@ from typing import TYPE_CHECKING, Any, Final
 from aws_lambda_powertools import Logger, Metrics
 from aws_lambda_powertools.metrics import MetricUnit
 
-from bucketsum.clients import PROMPT, client_of, speed_up_botocore
-from bucketsum.dead_letters import DeadLetters
-from bucketsum.deadline import Deadline
-from bucketsum.digests_table import DigestsTable
-from bucketsum.failed_messages import FailedMessages, message_of
+from bucketsum.invocation.clients import PROMPT, client_of, speed_up_botocore
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.message import LongObjectsQueue, slice_message_in
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slicer import Slicer, slice_bytes_in
-from bucketsum.outcome import Outcome
+from bucketsum.queue.dead_letters import DeadLetters
+from bucketsum.queue.failed_messages import FailedMessages, message_of
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum.settings import Settings
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.outcome import Outcome
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from tests.support.sam_template import TEMPLATE
 
-from bucketsum.layer_manifest import layer_manifest
+from bucketsum.invocation.layer_manifest import layer_manifest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

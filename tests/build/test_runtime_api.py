@@ -13,7 +13,7 @@ from events import objects
 from tests.build.local_aws import default_memory_mb, hasher_properties
 from tests.build.runtime_api import Function, Running, running
 
-from bucketsum.deadline import STOP_BEFORE_END_SECONDS
+from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,15 +13,15 @@ from tests.support.clients import shared_client
 from tests.support.sam_template import create_table, load_template
 
 from bucketsum.archives.member_rows import MemberRows, member_entry
-from bucketsum.archives.values import ArchiveStatus, Mode
-from bucketsum.dead_letters import REASON_ATTRIBUTE
-from bucketsum.deadline import Deadline
-from bucketsum.deletions import Deletions
-from bucketsum.digest_rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
-from bucketsum.digests_table import DigestsTable
+from bucketsum.events.object_events import DeletedBy, ObjectDeleted
+from bucketsum.hashing.deletions import Deletions
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.progress import Progress
-from bucketsum.object_events import DeletedBy, ObjectDeleted
-from bucketsum.outcome import Outcome
+from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
+from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

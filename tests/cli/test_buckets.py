@@ -12,7 +12,7 @@ from tests.cli.deployed import BUCKET, hashed, put_and_record, unreadable
 from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack
 from tests.support.sam_template import load_template
 
-from bucketsum.digest_rows import RowKey
+from bucketsum.table.rows import RowKey
 from bucketsum_cli.attachments import change
 from bucketsum_cli.attachments import notifications as bucket_notifications
 from bucketsum_cli.attachments.queue_notification import EVENTS

@@ -15,8 +15,8 @@ from tests.cli.deployed import (
     record_deletion,
 )
 
-from bucketsum.digest_items import key_of
-from bucketsum.digest_rows import RowKey
+from bucketsum.table.items import key_of
+from bucketsum.table.rows import RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable

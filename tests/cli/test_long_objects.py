@@ -9,8 +9,8 @@ import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import BUCKET, HALF, deploy_measurements
 
-from bucketsum.digest_rows import RowKey, Status
 from bucketsum.long_objects.progress import ChainStatus
+from bucketsum.table.rows import RowKey, Status
 from bucketsum_cli.objects.long_objects import progress_text
 
 if TYPE_CHECKING:

@@ -19,7 +19,7 @@ from tests.cli.deployed import (
     unreadable,
 )
 
-from bucketsum.digest_rows import RowKey
+from bucketsum.table.rows import RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Callable

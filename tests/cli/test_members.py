@@ -18,8 +18,8 @@ from tests.cli.deployed import (
     record_archive,
 )
 
-from bucketsum.archives.values import ArchiveStatus
-from bucketsum.digest_rows import Row, RowKey
+from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.rows import Row, RowKey
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,8 @@ from boto3.s3.transfer import TransferConfig
 from botocore.exceptions import ClientError
 from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed, unreadable
 
-from bucketsum.digest_rows import RowKey
-from bucketsum.digests_table import DigestsTable
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.rows import RowKey
 from bucketsum_cli.objects import upload
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import put_files
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum.digest_rows import Row
+    from bucketsum.table.rows import Row
 
 
 @pytest.fixture

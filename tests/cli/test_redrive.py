@@ -18,13 +18,13 @@ from tests.cli.deployed import (
 )
 
 from bucketsum.backfill.messages import bodies_of
-from bucketsum.dead_letters import REASON_ATTRIBUTE
-from bucketsum.digest_rows import RowKey
-from bucketsum.digests_table import WriteResult
+from bucketsum.events.notifications import events_in
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
-from bucketsum.notifications import events_in
-from bucketsum.object_events import ObjectCreated
+from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
+from bucketsum.table.digests_table import WriteResult
+from bucketsum.table.rows import RowKey
 from bucketsum_cli.dead_letters import queue as dead_letter_queue
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import send_back

@@ -13,8 +13,8 @@ import click
 import pytest
 from tests.cli.deployed import put_and_record
 
-from bucketsum.digest_items import key_of
-from bucketsum.digest_rows import RowKey
+from bucketsum.table.items import key_of
+from bucketsum.table.rows import RowKey
 from bucketsum_cli import output, root_command
 from bucketsum_cli.backfill.commands import backfill
 from bucketsum_cli.local.commands import local

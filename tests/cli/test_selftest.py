@@ -29,10 +29,10 @@ from tests.cli.tune.state_machine import StateMachine
 from tests.support.sam_template import load_template
 
 from bucketsum.archives.member_rows import member_entry
-from bucketsum.archives.values import ArchiveStatus
-from bucketsum.digest_rows import NULL_VERSION, Row, RowKey
-from bucketsum.digests_table import DigestsTable
 from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.rows import NULL_VERSION, Row, RowKey
 from bucketsum_cli.commands import selftest
 from bucketsum_cli.connection import Connection
 from bucketsum_cli.selftest import scratch, stack_checks
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum.digest_rows import ArchiveRecord
+    from bucketsum.table.rows import ArchiveRecord
 
 ALARMS: Final = sorted(
     name

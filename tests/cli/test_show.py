@@ -14,7 +14,7 @@ from tests.cli.deployed import (
     unreadable,
 )
 
-from bucketsum.digest_rows import RowKey, comparable_sequencer
+from bucketsum.table.rows import RowKey, comparable_sequencer
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run

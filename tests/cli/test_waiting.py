@@ -9,15 +9,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.cli.deployed import hashed
 
-from bucketsum.digest_rows import RowKey
+from bucketsum.table.rows import RowKey
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import Upload, wait_for_rows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from bucketsum.digest_rows import Row
-    from bucketsum.digests_table import DigestsTable
+    from bucketsum.table.digests_table import DigestsTable
+    from bucketsum.table.rows import Row
 
 
 class SlowTable:

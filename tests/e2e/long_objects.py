@@ -21,8 +21,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.digest_rows import NULL_VERSION, Row, RowKey, Status
 from bucketsum.long_objects.message import body_of
+from bucketsum.table.rows import NULL_VERSION, Row, RowKey, Status
 from bucketsum_cli.stack import find_local_stack
 
 if TYPE_CHECKING:

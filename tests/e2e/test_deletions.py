@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 from tests.e2e.command import answer, until
 
-from bucketsum.digest_rows import Row, RowKey, Status
-from bucketsum.object_events import DeletedBy
+from bucketsum.events.object_events import DeletedBy
+from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum_cli.attachments import change
 
 if TYPE_CHECKING:

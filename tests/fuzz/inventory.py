@@ -15,7 +15,7 @@ from bucketsum.backfill.records import Backfill, BackfillStatus, Part
 from bucketsum.errors import BadInventory
 
 if TYPE_CHECKING:
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
 
 _BACKFILL: Final = Backfill(
     "20261121T100000-3f9a1c", "photos", BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00",

@@ -10,16 +10,16 @@ from tests.fuzz.session import FuzzTarget, check_refusal
 from tests.support.events import LANDED, TEST_EVENT, eventbridge, from_sns, message_of, notification
 
 from bucketsum.backfill.messages import bodies_of, listed_objects_in
-from bucketsum.digest_rows import NO_SEQUENCER, row_key_of
 from bucketsum.errors import MalformedMessage
+from bucketsum.events.message_fields import KEY_MAX_BYTES
+from bucketsum.events.notifications import events_in
+from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
 from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.progress import progress_of
-from bucketsum.message_fields import KEY_MAX_BYTES
-from bucketsum.notifications import events_in
-from bucketsum.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.table.rows import NO_SEQUENCER, row_key_of
 
 if TYPE_CHECKING:
-    from bucketsum.object_events import ObjectEvent
+    from bucketsum.events.object_events import ObjectEvent
 
 _LISTED: Final = replace(LANDED, sequencer=NO_SEQUENCER)
 

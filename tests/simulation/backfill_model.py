@@ -11,7 +11,7 @@ from tests.simulation.s3_model import BUCKET
 from tests.simulation.schedule import Killed, Process
 
 from bucketsum.backfill.records import Backfill, BackfillStatus
-from bucketsum.dynamodb_items import encoded
+from bucketsum.table.codec import encoded
 
 if TYPE_CHECKING:
     from collections.abc import Callable

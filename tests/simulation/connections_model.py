@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.row_requests import PutItemRequests
+from bucketsum.hashing.row_requests import PutItemRequests
 from bucketsum.s3.curl_connections import Transfer
 
 if TYPE_CHECKING:
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from tests.simulation.s3_model import S3
     from tests.simulation.schedule import Schedule, Task
 
-    from bucketsum.digests_table import DigestsTable
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.table.digests_table import DigestsTable
 
 _PIECE_BYTES: Final = 8
 

@@ -27,19 +27,19 @@ from tests.support.settings import SETTINGS
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer
 from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.batch import BatchHasher
-from bucketsum.dead_letters import DeadLetters
-from bucketsum.deletions import Deletions
-from bucketsum.digests_table import DigestsTable
-from bucketsum.failed_messages import FailedMessages
-from bucketsum.hashing import ObjectHasher
+from bucketsum.hashing.batch import BatchHasher
+from bucketsum.hashing.deletions import Deletions
+from bucketsum.hashing.network import Network
+from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.small_objects import SmallObjectHasher
 from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slicer import Slicer
-from bucketsum.network import Network
+from bucketsum.queue.dead_letters import DeadLetters
+from bucketsum.queue.failed_messages import FailedMessages
 from bucketsum.s3.botocore_reader import BotocoreReader
-from bucketsum.small_objects import SmallObjectHasher
+from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from types import ModuleType

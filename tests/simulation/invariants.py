@@ -12,9 +12,9 @@ from tests.simulation.sqs_model import DEAD_LETTERS, SOURCES
 from bucketsum.backfill import is_listed
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.errors import MalformedMessage
+from bucketsum.events.notifications import events_in
+from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
 from bucketsum.long_objects.message import is_slice, slice_message_in
-from bucketsum.notifications import events_in
-from bucketsum.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.simulation.schedule import Schedule
     from tests.simulation.sqs_model import Sqs
 
-    from bucketsum.object_events import ObjectEvent
+    from bucketsum.events.object_events import ObjectEvent
 
 _DIGITS: Final = 32
 

@@ -10,8 +10,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.s3_model import BUCKET
 from tests.simulation.sqs_model import ARRIVALS, BACKFILL, DEAD_LETTERS, LONG_OBJECTS
 
-from bucketsum.digests_table import DigestsTable
 from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum_cli.commands.redrive import _requeue
 from bucketsum_cli.commands.stop import _stopped
 from bucketsum_cli.dead_letters import queue as dead_letter_queue

@@ -15,19 +15,13 @@ from tests.simulation.planted_later import LATER_BUGS
 from tests.simulation.scenario import simulate
 from tests.simulation.sqs_model import ARRIVALS
 
-from bucketsum import (
-    batch,
-    dead_letters,
-    deadline,
-    digest_rows,
-    digests_table,
-    hashing,
-    outcome,
-    small_objects,
-)
-from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import Deferred, ObjectGone, ObjectUnreadable, OutOfTime
+from bucketsum.hashing import batch, object_hasher, small_objects
+from bucketsum.invocation import deadline
+from bucketsum.queue import dead_letters
 from bucketsum.s3 import botocore_reader, get_object, response_head
+from bucketsum.table import digests_table, outcome, rows
+from bucketsum.table.digests_table import DigestsTable, WriteResult
 from bucketsum_cli.dead_letters import redrive as dead_letter_redrive
 
 if TYPE_CHECKING:
@@ -42,7 +36,7 @@ SCHEDULES_MAX: Final = 5_000
 
 _CONDITION: Final = digests_table._IF_NEWER
 _HANDLE: Final = batch.BatchHasher.handle
-_HASHED: Final = hashing.ObjectHasher._hashed
+_HASHED: Final = object_hasher.ObjectHasher._hashed
 _GUARDED: Final = deadline.GuardedChunks.__iter__
 _PARSED: Final = batch.BatchHasher._parsed
 _PARAMETERS: Final = DigestsTable.put_parameters
@@ -97,11 +91,11 @@ def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: AN
 
 
 def _known_by_any_row(hasher: Any, created: Any) -> Any:  # noqa: ANN401 - as the product's
-    row = hasher._table.row_at(digest_rows.row_key_of(created))
+    row = hasher._table.row_at(rows.row_key_of(created))
     return row and outcome.HashResult(created, outcome.Outcome.UNCHANGED)
 
 
-def _reason_wins(table: DigestsTable, row: digest_rows.Row) -> Any:  # noqa: ANN401 - a request
+def _reason_wins(table: DigestsTable, row: rows.Row) -> Any:  # noqa: ANN401 - a request
     request: Any = _PARAMETERS(table, row)
     request["ConditionExpression"] = (
         request["ConditionExpression"]
@@ -112,7 +106,7 @@ def _reason_wins(table: DigestsTable, row: digest_rows.Row) -> Any:  # noqa: ANN
     return request
 
 
-def _record_without_error(table: DigestsTable, row: digest_rows.Row) -> WriteResult:
+def _record_without_error(table: DigestsTable, row: rows.Row) -> WriteResult:
     try:
         return _RECORD(table, row)
     except ClientError:
@@ -172,7 +166,7 @@ _TABLE: Final = (
     ("a newer event does not overwrite a row", digests_table, "_IF_NEWER", _EXISTS),
     ("sequencers are padded on the left", digests_table, "comparable_sequencer",
      lambda sequencer: sequencer.upper().rjust(32, "0")),
-    ("the look-up accepts the row of any event", hashing.ObjectHasher, "_known",
+    ("the look-up accepts the row of any event", object_hasher.ObjectHasher, "_known",
      _known_by_any_row),
     ("a write that DynamoDB refuses counts as written", DigestsTable, "record",
      _record_without_error),
@@ -191,7 +185,7 @@ _TABLE: Final = (
     ("version null is not read below newer versions", get_object, "NULL_VERSION", "no-version"),
     ("an object read in part is recorded", deadline.GuardedChunks, "__iter__", _end_quietly),
     ("S3's 503 is taken for a deleted object", get_object, "_error_of", _throttled_is_gone),
-    ("an unreadable object gets no row", hashing.ObjectHasher, "_hashed",
+    ("an unreadable object gets no row", object_hasher.ObjectHasher, "_hashed",
      _unreadable_is_forgotten),
     ("messages are deleted before their rows are written", batch.BatchHasher, "handle",
      _delete_first),

@@ -8,20 +8,21 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
 
-from bucketsum import deletions, digests_table, restores
 from bucketsum.backfill.enqueue import Enqueuer
 from bucketsum.backfill.listed_batch import ListedBatchHasher
-from bucketsum.deletions import Deletions
-from bucketsum.digest_items import NOT_HASHED, key_of
-from bucketsum.digest_rows import row_key_of
-from bucketsum.digests_table import DigestsTable, WriteResult
-from bucketsum.dynamodb_items import encoded
+from bucketsum.hashing import deletions, restores
+from bucketsum.hashing.deletions import Deletions
 from bucketsum.long_objects import progress_table, slicer
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum.long_objects.slice import hash_slice
-from bucketsum.outcome import HashResult, Outcome
+from bucketsum.long_objects.slice_bytes import hash_slice
+from bucketsum.table import digests_table
+from bucketsum.table.codec import encoded
+from bucketsum.table.digests_table import DigestsTable, WriteResult
+from bucketsum.table.items import NOT_HASHED, key_of
+from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.table.rows import row_key_of
 
 _PARAMETERS: Final = DigestsTable.put_parameters
 _DELETION: Final = Deletions.record

@@ -8,14 +8,14 @@ from urllib.parse import quote_plus
 
 from tests.support.events import from_sns, notification
 
-from bucketsum.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from tests.simulation.schedule import Schedule
 
-    from bucketsum.object_events import ObjectEvent
+    from bucketsum.events.object_events import ObjectEvent
 
 _FAMILIES: Final = {
     DeletedBy.REQUEST: "ObjectRemoved",

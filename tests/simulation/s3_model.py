@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import IncompleteReadError, ReadTimeoutError
 from tests.simulation.network import Network, refusal
 
-from bucketsum.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

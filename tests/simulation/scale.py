@@ -11,10 +11,12 @@ from tests.simulation.functions import CHUNK_BYTES
 from tests.simulation.lambda_model import Threads
 from tests.simulation.s3_model import EPOCH
 
-from bucketsum import batch, deadline, digests_table, hashing, small_objects
 from bucketsum.backfill import enqueue, listing
+from bucketsum.hashing import batch, object_hasher, small_objects
+from bucketsum.invocation import deadline
 from bucketsum.long_objects import slicer
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
+from bucketsum.table import digests_table
 from bucketsum_cli.commands import redrive
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ def scaled_down(schedule: Schedule) -> Iterator[None]:
         (batch, "carried", lambda work: work),  # no tracing, though a test loaded it
         (batch, "SPLIT_FROM_BYTES", _LOOK_UP_BYTES),
         (batch, "LARGE_BYTES", _LARGE_BYTES),
-        (hashing, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
+        (object_hasher, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
         (small_objects, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),
         (deadline, "_SLOW_MB_PER_S", _LONG_BYTES / 897 / 1e6),
         (slicer, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),

@@ -19,14 +19,14 @@ from tests.simulation.schedule import Process, Schedule
 from tests.simulation.sqs_model import ARRIVALS, BACKFILL, LONG_OBJECTS, Sqs
 from tests.simulation.trace import Trace
 
-from bucketsum.object_events import DeletedBy, ObjectDeleted
+from bucketsum.events.object_events import DeletedBy, ObjectDeleted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tests.simulation.s3_model import Version
 
-    from bucketsum.object_events import ObjectEvent
+    from bucketsum.events.object_events import ObjectEvent
 
 _KEYS: Final = ("a", "photos/b c+ü.jpg")
 _JUNK: Final = ("not JSON", '{"Records": []}')

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.member_rows import MemberRows
-from bucketsum.digest_items import deletion_of, key_of
-from bucketsum.digest_rows import RowKey, row_key_of
+from bucketsum.table.items import deletion_of, key_of
+from bucketsum.table.rows import RowKey, row_key_of
 from bucketsum_cli.dead_letters.messages import DeadLetter, events_of
 from bucketsum_cli.dead_letters.queue import received
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from tests.soak.workload import Version
 
-    from bucketsum.digest_rows import Row
+    from bucketsum.table.rows import Row
     from bucketsum_cli.stack import Stack
 
 _CHUNK: Final = 1000

@@ -22,7 +22,7 @@ from bucketsum_cli.stacks.bucket_contents import emptied
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bucketsum.digest_rows import RowKey
+    from bucketsum.table.rows import RowKey
     from bucketsum_cli.dead_letters.messages import DeadLetter
     from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack

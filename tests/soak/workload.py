@@ -13,7 +13,7 @@ from tests.soak.faults import UNREACHABLE
 from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import zip_of
 
-from bucketsum.digest_rows import RowKey
+from bucketsum.table.rows import RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,8 +6,8 @@ import json
 from typing import Any, Final
 from urllib.parse import quote_plus
 
-from bucketsum.notifications import events_in
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.notifications import events_in
+from bucketsum.events.object_events import ObjectCreated
 
 BUCKET: Final = "inbox"
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from botocore.client import BaseClient
 from tests.support.sam_template import load_template
 
-from bucketsum.sigv4 import Signer
+from bucketsum.s3.sigv4 import Signer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

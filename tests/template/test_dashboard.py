@@ -9,7 +9,7 @@ from typing import Any, Final
 from tests.support.sam_template import TEMPLATE, load_template, properties
 from tests.template.references import variables_of
 
-from bucketsum.outcome import Outcome
+from bucketsum.table.outcome import Outcome
 
 RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]
 

@@ -35,20 +35,9 @@ SWEEPS: Final = (
 """The modules of the sweep that know every workload."""
 
 ROLES: Final = {
-    "bucketsum.archives.model": "layer",  # values that results hold
-    "bucketsum.archives.values": "layer",  # values that the settings hold
-    "bucketsum.s3.read_plan": "layer",  # as above
-    "bucketsum.s3.stream_count": "layer",  # as above
+    "bucketsum.settings": "settings",  # above the values that they hold
     "bucketsum.sweep.workloads.protocol": "layer.sweep",  # the type of a workload
     **{f"bucketsum.sweep.{name}": "sweeps" for name in SWEEPS},
-    "bucketsum.hashing": "hashing",
-    "bucketsum.batch": "hashing",
-    "bucketsum.deletions": "hashing",
-    "bucketsum.restores": "hashing",
-    "bucketsum.backfill.listed_batch": "hashing",
-    "bucketsum.small_objects": "hashing",
-    "bucketsum.network": "hashing",
-    "bucketsum.row_requests": "hashing",
     "bucketsum_cli.tune.formatting": "cli.tune.formats",  # below the workloads' views
     "bucketsum_cli.local.cgroups": "cli",  # not the emulator's alone
     "bucketsum_cli.local.worker": "cli",  # as above; it imports the standard library alone
@@ -59,63 +48,76 @@ ROLES: Final = {
 """Modules that are above or below the rest of their folder → the part that they belong to."""
 
 ARROWS: Final = """\
-analyst: layer layer.sweep sweeps
-bench.cost: bench.readers bench.scaling bench.tables cli hashing layer layer.backfill \
-layer.long_objects layer.sweep
+analyst: layer layer.sweep settings sweeps
+bench.cost: bench.readers bench.scaling bench.tables cli layer layer.backfill layer.hashing \
+layer.invocation layer.long_objects layer.sweep settings
 bench.function: bench.sandbox bench.tables cli cli.local
 bench.readers: bench.sandbox bench.tables cli cli.local layer
-bench.readers.implementations: bench.readers layer layer.s3
+bench.readers.implementations: bench.readers layer layer.events layer.s3
 bench.sandbox: cli
 bench.scaling: bench.tables
 bench.tables: cli
-bench.targets: bench.sandbox bench.tables cli cli.local cli.objects layer
-bench.unzip: bench.sandbox bench.tables cli layer layer.archives
+bench.targets: bench.sandbox bench.tables cli cli.local cli.objects layer.table
+bench.unzip: bench.sandbox bench.tables cli layer layer.archives layer.events layer.table
 bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli cli.tune.formats \
 cli.tune.workloads layer layer.s3 layer.sweep layer.sweep.fetch_queue layer.sweep.workloads sweeps
 bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli layer.sweep \
 layer.sweep.fetch_queue layer.sweep.record_store
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
-cli: layer layer.long_objects
-cli.attachments: cli cli.stacks layer
+cli: layer layer.long_objects layer.table
+cli.attachments: cli cli.stacks layer.events
 cli.backfill: cli layer layer.backfill layer.sweep
 cli.backfill.commands: cli cli.backfill layer layer.backfill
 cli.commands: cli cli.attachments cli.dead_letters cli.objects cli.selftest cli.stacks cli.tune \
-cli.tune.formats layer layer.long_objects layer.sweep
-cli.dead_letters: cli layer layer.backfill layer.long_objects
-cli.local: cli cli.commands cli.objects cli.selftest cli.tune cli.tune.commands layer layer.sweep
+cli.tune.formats layer.hashing layer.long_objects layer.sweep layer.table
+cli.dead_letters: cli layer layer.backfill layer.events layer.long_objects layer.queue layer.table
+cli.local: cli cli.commands cli.objects cli.selftest cli.tune cli.tune.commands layer.sweep \
+layer.table
 cli.local.commands: cli cli.local
-cli.objects: cli cli.dead_letters cli.tune.formats layer layer.archives layer.long_objects
+cli.objects: cli cli.dead_letters cli.tune.formats layer layer.archives layer.events \
+layer.long_objects layer.table
 cli.selftest: cli cli.attachments cli.dead_letters cli.objects cli.stacks cli.tune layer \
-layer.archives layer.sweep
+layer.archives layer.sweep layer.table
 cli.stacks: cli layer.long_objects layer.sweep sweeps
-cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.sweep layer.sweep.workloads sweeps
+cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.events layer.s3 layer.sweep \
+layer.sweep.workloads layer.table settings sweeps
 cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep
-cli.tune.formats: cli layer layer.sweep
-cli.tune.here: cli cli.attachments cli.tune layer layer.s3 layer.sweep layer.sweep.workloads sweeps
+cli.tune.formats: cli layer layer.sweep settings
+cli.tune.here: cli cli.attachments cli.tune layer layer.s3 layer.sweep layer.sweep.workloads \
+sweeps
 cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sweep \
 layer.sweep.transfers layer.sweep.workloads
 cli.tune.workloads: cli.tune.formats layer layer.sweep layer.sweep.record_store \
 layer.sweep.transfers layer.sweep.workloads
 commands: cli layer
-enqueuer: layer layer.backfill
-hasher: hashing layer layer.archives layer.backfill layer.long_objects layer.s3
-hashing: layer layer.archives layer.backfill layer.s3
-layer.archives: layer layer.s3
-layer.backfill: layer layer.s3 layer.sweep
-layer.long_objects: layer layer.s3
-layer.s3: layer
-layer.sweep: layer layer.s3
-layer.sweep.fetch_queue: layer layer.archives layer.s3 layer.sweep
-layer.sweep.record_store: layer layer.s3 layer.sweep
-layer.sweep.transfers: layer layer.archives layer.s3 layer.sweep
+enqueuer: layer layer.backfill layer.invocation settings
+hasher: layer.archives layer.backfill layer.events layer.hashing layer.invocation \
+layer.long_objects layer.queue layer.s3 layer.table settings
+layer.archives: layer layer.events layer.invocation layer.s3 layer.table
+layer.backfill: layer layer.events layer.hashing layer.invocation layer.queue layer.s3 layer.sweep \
+layer.table settings
+layer.events: layer
+layer.hashing: layer layer.archives layer.events layer.invocation layer.queue layer.s3 layer.table \
+settings
+layer.invocation: layer
+layer.long_objects: layer layer.events layer.hashing layer.invocation layer.s3 layer.table \
+settings
+layer.queue: layer settings
+layer.s3: layer layer.events layer.invocation layer.table
+layer.sweep: layer layer.events layer.s3 layer.table settings
+layer.sweep.fetch_queue: layer layer.archives layer.events layer.s3 layer.sweep layer.table
+layer.sweep.record_store: layer layer.s3 layer.sweep settings
+layer.sweep.transfers: layer layer.archives layer.s3 layer.sweep settings
 layer.sweep.workloads: layer layer.archives layer.s3 layer.sweep layer.sweep.fetch_queue \
-layer.sweep.record_store layer.sweep.transfers
-planner: layer layer.sweep layer.sweep.workloads sweeps
+layer.sweep.record_store layer.sweep.transfers layer.table settings
+layer.table: layer layer.events
+planner: layer layer.sweep layer.sweep.workloads settings sweeps
 prober: layer.s3 layer.sweep sweeps
-publisher: layer layer.sweep sweeps
-slicer: layer layer.long_objects layer.s3
-sweeps: layer layer.s3 layer.sweep layer.sweep.workloads
+publisher: layer layer.sweep settings sweeps
+settings: layer layer.s3 layer.table
+slicer: layer.invocation layer.long_objects layer.queue layer.s3 layer.table settings
+sweeps: layer layer.s3 layer.sweep layer.sweep.workloads layer.table
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 

@@ -10,8 +10,8 @@ import pytest
 from tests.support.sam_template import load_template
 
 from bucketsum import settings
-from bucketsum.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.digest import EXTRA_ALGORITHMS
+from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.long_objects.slicer import END_BEFORE_SECONDS, LEASE_MARGIN_SECONDS
 from bucketsum.settings import Settings
 

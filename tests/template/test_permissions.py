@@ -13,8 +13,8 @@ from tests.template import roles
 from tests.template.client_calls import CLIENTS, operations_called
 from tests.template.roles import WRITES_LOGS, action_of, known_actions, statements_of
 
+from bucketsum.events.notifications import DETAIL_TYPES
 from bucketsum.long_objects.progress import PARTITION
-from bucketsum.notifications import DETAIL_TYPES
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,10 +8,10 @@ from typing import Any, Final
 import pytest
 from tests.support.sam_template import TEMPLATE, load_template, properties
 
-from bucketsum.digest_rows import Deletion
-from bucketsum.digests_table import BY_SHA1_INDEX
-from bucketsum.dynamodb_items import encoded
-from bucketsum.object_events import DeletedBy
+from bucketsum.events.object_events import DeletedBy
+from bucketsum.table.codec import encoded
+from bucketsum.table.digests_table import BY_SHA1_INDEX
+from bucketsum.table.rows import Deletion
 from bucketsum_cli.attachments.queue_notification import EVENTS
 
 RESOURCES: Final[dict[str, dict[str, Any]]] = load_template()["Resources"]

@@ -9,11 +9,11 @@ import jsonata
 import pytest
 from tests.template.state_machines import load_definition, states
 
-from bucketsum.dynamodb_items import plain_values
 from bucketsum.sweep.measurements_table import sample_item
 from bucketsum.sweep.record_values import sample_of, sample_values
 from bucketsum.sweep.records import run_id_of
 from bucketsum.sweep.samples import SampleFailure, SampleStatus
+from bucketsum.table.codec import plain_values
 
 MACHINE: Final = load_definition()
 STATES: Final = {state.name: state.body for state in states(MACHINE)}

@@ -14,19 +14,19 @@ from hypothesis import strategies as st
 from tests.support.events import TEST_EVENT, message_of
 from tests.support.settings import SETTINGS
 
-from bucketsum.archives.values import ArchiveSettings, Limits, Mode
-from bucketsum.batch import LARGE_BYTES, BatchHasher, MessageResult
-from bucketsum.dead_letters import ReceivedMessage
-from bucketsum.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.errors import Deferred, MalformedMessage, SourceUnavailable
-from bucketsum.object_events import ObjectCreated
-from bucketsum.outcome import HashResult, Outcome
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.batch import LARGE_BYTES, BatchHasher, MessageResult
+from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
+from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
+from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
+from bucketsum.table.outcome import HashResult, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bucketsum.object_events import ObjectEvent
+    from bucketsum.events.object_events import ObjectEvent
     from bucketsum.settings import Settings
 
 PLENTY: Final = 900.0

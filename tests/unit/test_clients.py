@@ -13,8 +13,8 @@ from botocore.config import Config
 from botocore.exceptions import UnknownServiceError
 from botocore.retries.standard import ExponentialBackoff, RetryContext
 
-from bucketsum.clients import PROMPT, SERVICES, SILENT_SECONDS, client_of
-from bucketsum.deadline import LAST_BEGIN_SECONDS, STOP_BEFORE_END_SECONDS
+from bucketsum.invocation.clients import PROMPT, SERVICES, SILENT_SECONDS, client_of
+from bucketsum.invocation.deadline import LAST_BEGIN_SECONDS, STOP_BEFORE_END_SECONDS
 from bucketsum.long_objects.slicer import END_BEFORE_SECONDS
 
 CONFIG = Config(connect_timeout=7, retries={"mode": "standard", "total_max_attempts": 4})
@@ -30,7 +30,7 @@ DESCRIBE = """
 import json, os, sys
 import boto3
 from botocore.config import Config
-from bucketsum.clients import SERVICES, client_of
+from bucketsum.invocation.clients import SERVICES, client_of
 config = Config(connect_timeout=7, retries={"mode": "standard", "total_max_attempts": 4})
 
 def described(client):

@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.curl_setup import SignedUrls
 from bucketsum.s3.get_object import request_for
 from bucketsum.s3.source import CLIENT_CONFIG

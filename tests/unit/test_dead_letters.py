@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from moto import mock_aws
 from tests.support.settings import SETTINGS
 
-from bucketsum.dead_letters import REASON_ATTRIBUTE, DeadLetters, ReceivedMessage
 from bucketsum.errors import MalformedMessage, NotRetryable, Retryable, SourceUnavailable
+from bucketsum.queue.dead_letters import REASON_ATTRIBUTE, DeadLetters, ReceivedMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,15 +8,15 @@ import pytest
 from tests.support.zip_maker import archive_of, named
 
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Mode
-from bucketsum.deadline import MEMBERS_STOP_SECONDS, STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import OutOfTime
+from bucketsum.invocation.deadline import MEMBERS_STOP_SECONDS, STOP_BEFORE_END_SECONDS, Deadline
+from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.digest_rows import ArchiveRecord
+    from bucketsum.table.rows import ArchiveRecord
 
 MEMBERS = 400
 ARCHIVE = archive_of(*(named(f"{number:04}", bytes(5_000)) for number in range(MEMBERS)))

@@ -6,9 +6,11 @@ from typing import Any, Final
 
 import pytest
 
-from bucketsum.archives.values import ArchiveStatus, Mode
-from bucketsum.digest_items import NOT_HASHED, deletion_of, item_of, row_of, rows_of
-from bucketsum.digest_rows import (
+from bucketsum.errors import DamagedRow
+from bucketsum.events.object_events import DeletedBy
+from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.items import NOT_HASHED, deletion_of, item_of, row_of, rows_of
+from bucketsum.table.rows import (
     ArchiveRecord,
     Deletion,
     MemberRecord,
@@ -18,8 +20,6 @@ from bucketsum.digest_rows import (
     Timing,
     comparable_sequencer,
 )
-from bucketsum.errors import DamagedRow
-from bucketsum.object_events import DeletedBy
 
 ROW: Final = Row(
     bucket="inbox",

@@ -11,9 +11,6 @@ import pytest
 from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.settings import SETTINGS
 
-from bucketsum.deadline import STOP_BEFORE_END_SECONDS, Deadline
-from bucketsum.digest_rows import ReadSetup, Row, Status, Timing, comparable_sequencer
-from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import (
     BucketsumError,
     NotHashed,
@@ -24,16 +21,19 @@ from bucketsum.errors import (
     Retryable,
     SourceInterrupted,
 )
-from bucketsum.hashing import LOOK_UP_FROM_BYTES, ObjectHasher
-from bucketsum.object_events import ObjectCreated
-from bucketsum.outcome import Outcome
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, ObjectHasher
+from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS, Deadline
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.source import OpenObject
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import ReadSetup, Row, Status, Timing, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from bucketsum.archives.values import Mode
+    from bucketsum.table.archive_values import Mode
 
 CHUNKS: Final = (b"one " * 10_000, b"two " * 10_000, b"three" * 10_000)
 CONTENT: Final = b"".join(CHUNKS)

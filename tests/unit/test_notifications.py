@@ -20,8 +20,8 @@ from tests.support.events import (
 )
 
 from bucketsum.errors import MalformedMessage
-from bucketsum.message_fields import KEY_MAX_BYTES
-from bucketsum.notifications import events_in
+from bucketsum.events.message_fields import KEY_MAX_BYTES
+from bucketsum.events.notifications import events_in
 
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(
     lambda key: len(key.encode()) <= KEY_MAX_BYTES

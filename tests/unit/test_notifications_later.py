@@ -9,8 +9,8 @@ import pytest
 from tests.support.events import from_sns, with_field
 
 from bucketsum.errors import MalformedMessage
-from bucketsum.notifications import events_in
-from bucketsum.object_events import DeletedBy, ObjectDeleted, ObjectRestored
+from bucketsum.events.notifications import events_in
+from bucketsum.events.object_events import DeletedBy, ObjectDeleted, ObjectRestored
 
 MOMENT: Final = "2026-11-20T10:00:00.000Z"
 VERSION: Final = "096fKKXTRTtl3on89fVO.nfljtsv6qko"

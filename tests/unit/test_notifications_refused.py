@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from tests.support.events import eventbridge, from_sns, notification, with_field
 
 from bucketsum.errors import MalformedMessage
-from bucketsum.notifications import events_in
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.notifications import events_in
+from bucketsum.events.object_events import ObjectCreated
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
 JSON = st.recursive(

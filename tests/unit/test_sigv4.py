@@ -17,11 +17,11 @@ from botocore.session import Session
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum import sigv4
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.s3 import sigv4
 from bucketsum.s3.curl_setup import SignedUrls
+from bucketsum.s3.sigv4 import Endpoint, Signer
 from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.sigv4 import Endpoint, Signer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

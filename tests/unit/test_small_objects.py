@@ -11,23 +11,23 @@ from botocore.exceptions import ReadTimeoutError
 from tests.support.events import message_of
 from tests.support.settings import SETTINGS
 
-from bucketsum.batch import BatchHasher
-from bucketsum.dead_letters import ReceivedMessage
-from bucketsum.deadline import Deadline
-from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import OutOfTime
-from bucketsum.hashing import ObjectHasher
-from bucketsum.network import Network
-from bucketsum.object_events import ObjectCreated
-from bucketsum.row_requests import PutItemRequests
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.batch import BatchHasher
+from bucketsum.hashing.network import Network
+from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.row_requests import PutItemRequests
+from bucketsum.hashing.small_objects import READS_MAX, UNRECORDED_MAX, SmallObjectHasher
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.curl_connections import Transfer
-from bucketsum.small_objects import READS_MAX, UNRECORDED_MAX, SmallObjectHasher
+from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
     from typing import Never
 
-    from bucketsum.digest_rows import Row
+    from bucketsum.table.rows import Row
 
 CONTENT: Final = b"small"
 OBJECTS: Final = 1000

@@ -20,8 +20,8 @@ PROGRAM: Final = """
 import json, os, sys
 from concurrent.futures import ThreadPoolExecutor
 from botocore.config import Config
-from bucketsum.clients import client_of
-from bucketsum.tracing import carried, traced_when_sampled
+from bucketsum.invocation.clients import client_of
+from bucketsum.invocation.tracing import carried, traced_when_sampled
 
 table = client_of("dynamodb", Config(retries={"total_max_attempts": 1}, connect_timeout=60))
 

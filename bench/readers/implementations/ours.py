@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 import boto3
 
 from bucketsum.digest import digest_of
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.reader import reader

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.notifications import DETAIL_TYPES
+from bucketsum.events.notifications import DETAIL_TYPES
 from bucketsum_cli.attachments.change import partition_of, queue_arn_of
 from bucketsum_cli.attachments.notifications import (
     configuration_of,

@@ -18,7 +18,7 @@ from bucketsum_cli.output import moment_text, note, print_json, progress, size_t
 from bucketsum_cli.tables import KEY, SIZE, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from bucketsum.digest_rows import Row
+    from bucketsum.table.rows import Row
     from bucketsum_cli.stack import Stack
 
 _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from bucketsum.digest_rows import Row, RowKey
+    from bucketsum.table.rows import Row, RowKey
     from bucketsum_cli.stack import Stack
 
 DEFAULT_TIMEOUT_SECONDS = 900

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum.digest_rows import Row, Status
+from bucketsum.table.rows import Row, Status
 from bucketsum_cli.dead_letters.messages import document_of, headline
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import RedriveResult, send_back

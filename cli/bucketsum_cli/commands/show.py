@@ -14,7 +14,7 @@ from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.output import note, print_json, say
 
 if TYPE_CHECKING:
-    from bucketsum.digest_rows import Row
+    from bucketsum.table.rows import Row
 
 
 @click.command("show")

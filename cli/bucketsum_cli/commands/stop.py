@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bucketsum.hashing.object_rows import unreadable_row
+from bucketsum.long_objects.completed_rows import record_row
 from bucketsum.long_objects.progress import ChainStatus, Progress
-from bucketsum.long_objects.rows import record_row
-from bucketsum.object_rows import unreadable_row
 from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.long_objects import all_as_json, in_progress, progress_text
 from bucketsum_cli.options import Target, bucket_options, json_option

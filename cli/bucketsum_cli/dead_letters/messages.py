@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill import is_listed
 from bucketsum.backfill.messages import listed_objects_in
-from bucketsum.dead_letters import REASON_ATTRIBUTE
-from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.errors import MalformedMessage
-from bucketsum.notifications import events_in
+from bucketsum.events.notifications import events_in
+from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
+from bucketsum.table.rows import NULL_VERSION
 from bucketsum_cli.output import iso_text
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
-    from bucketsum.object_events import ObjectEvent
+    from bucketsum.events.object_events import ObjectEvent
     from bucketsum_cli.stack import Stack
 
 _SHOWN_CHARACTERS: Final = 80

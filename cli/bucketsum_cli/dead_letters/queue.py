@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest_rows import NULL_VERSION
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.table.rows import NULL_VERSION
 from bucketsum_cli.dead_letters.messages import DeadLetter, dead_letter_of, events_of, why
 
 if TYPE_CHECKING:

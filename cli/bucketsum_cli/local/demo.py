@@ -26,7 +26,7 @@ from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_cli.tune.table_view import print_results
 
 if TYPE_CHECKING:
-    from bucketsum.digest_rows import Row
+    from bucketsum.table.rows import Row
     from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 

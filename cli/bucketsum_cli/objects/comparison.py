@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.progress import DownloadColumn, TransferSpeedColumn
 
-from bucketsum.digest_rows import Row, Status
+from bucketsum.table.rows import Row, Status
 from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
 from bucketsum_cli.objects.versions import ObjectVersion, newest_version

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
-from bucketsum.message_fields import KEY_MAX_BYTES
+from bucketsum.events.message_fields import KEY_MAX_BYTES
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import note
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entry, member_entry
-from bucketsum.archives.values import ArchiveStatus
-from bucketsum.digest_rows import Deletion, Row, RowKey
+from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.rows import Deletion, Row, RowKey
 from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.objects.files import FileSelection, files_under
 from bucketsum_cli.objects.rows import digest_cell, status_of
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from bucketsum.digests_table import DigestsTable
+    from bucketsum.table.digests_table import DigestsTable
     from bucketsum_cli.stack import Stack
 
 MEMBER = Column("member")

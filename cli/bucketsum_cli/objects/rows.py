@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from typing import Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
-from bucketsum.digest_rows import NULL_VERSION, Row
-from bucketsum.dynamodb_items import attributes_of
+from bucketsum.table.codec import attributes_of
+from bucketsum.table.rows import NULL_VERSION, Row
 from bucketsum_cli.output import iso_text
 from bucketsum_cli.tables import Cell
 

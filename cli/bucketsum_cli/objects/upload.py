@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from boto3.s3.transfer import S3Transfer, TransferConfig
 
-from bucketsum.digest_rows import NULL_VERSION, Row, RowKey
+from bucketsum.table.rows import NULL_VERSION, Row, RowKey
 from bucketsum_cli.connection import CONNECTIONS
 from bucketsum_cli.objects.files import LocalFile, Skipped
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.digests_table import DigestsTable
+    from bucketsum.table.digests_table import DigestsTable
     from bucketsum_cli.stack import Stack
 
 MULTIPART_FROM_BYTES: Final = 64 * 1024 * 1024

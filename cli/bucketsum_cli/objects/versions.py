@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bucketsum.digest_rows import Row, RowKey
+from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.output import iso_text
 
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import ObjectVersionTypeDef
 
-    from bucketsum.digests_table import DigestsTable
+    from bucketsum.table.digests_table import DigestsTable
     from bucketsum_cli.stack import Stack
 
 

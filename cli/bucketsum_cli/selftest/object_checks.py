@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.member_rows import MemberRows
-from bucketsum.archives.values import ArchiveStatus
-from bucketsum.digest_rows import NULL_VERSION, Row, Status
+from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.rows import NULL_VERSION, Row, Status
 from bucketsum_cli.output import size_text, speed_text
 from bucketsum_cli.selftest.check import (
     Check,

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from boto3.s3.transfer import TransferConfig
 
-from bucketsum.digest_items import key_of
-from bucketsum.digest_rows import NULL_VERSION, Row, RowKey
+from bucketsum.table.items import key_of
+from bucketsum.table.rows import NULL_VERSION, Row, RowKey
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.objects.rows import event_of

@@ -14,11 +14,11 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from bucketsum.dynamodb_items import from_values
-from bucketsum.message_fields import shown
+from bucketsum.events.message_fields import shown
 from bucketsum.sweep.measurements_table import MeasurementsTable, sample_item
 from bucketsum.sweep.record_values import cell_of, item_values, sample_of
 from bucketsum.sweep.records import CellRow, Run
+from bucketsum.table.codec import from_values
 from bucketsum_cli import emulator
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
 from bucketsum_cli.errors import CannotDoError

@@ -9,10 +9,10 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.values import ArchiveSettings, Limits, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import BadSettings
 from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
+from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

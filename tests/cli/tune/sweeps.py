@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.support.sweeps import changed, unzip_variant
 
-from bucketsum.archives.values import Engine, Mode
 from bucketsum.sweep.analysis import cell_rows
 from bucketsum.sweep.input import Strategy, StrategyName
 from bucketsum.sweep.parameters import Setting
@@ -26,6 +25,7 @@ from bucketsum.sweep.samples import (
     SampleStatus,
 )
 from bucketsum.sweep.workloads import workload_of
+from bucketsum.table.archive_values import Engine, Mode
 from bucketsum_cli.tune.results import Results, assembled
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from tests.support.archive_reading import Read
 from tests.support.programs import is_here
 
 from bucketsum.archives.model import Problem
-from bucketsum.archives.values import ArchiveStatus, Mode
+from bucketsum.table.archive_values import ArchiveStatus, Mode
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -16,8 +16,8 @@ from tests.support.events import BUCKET
 from tests.support.lambda_invocation import Context
 from tests.support.sam_template import create_table, load_template
 
-from bucketsum.dead_letters import REASON_ATTRIBUTE
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,7 +10,7 @@ import boto3
 import pytest
 from botocore.config import Config
 
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.curl_reader import CurlReader
 from bucketsum.s3.curl_setup import SignedUrls, transport_config

@@ -14,13 +14,13 @@ from tests.support.sha1 import sha1_of
 from tests.support.zip_maker import Part, archive_of, named, zip_of
 
 from bucketsum.archives.member_rows import MemberRows, MemberWriter, member_entry
-from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.s3.range_reads import range_reader
+from bucketsum.table.digests_table import DigestsTable, WriteResult
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
 
-    from bucketsum.digest_rows import Row
+    from bucketsum.table.rows import Row
 
 
 ARCHIVES = {

@@ -15,7 +15,7 @@ from tests.support.s3_faults import Fault
 from tests.support.s3_server import hostile_s3
 from tests.support.tls import own_tls
 
-from bucketsum.clients import client_of, speed_up_botocore
+from bucketsum.invocation.clients import client_of, speed_up_botocore
 
 if TYPE_CHECKING:
     from pathlib import Path

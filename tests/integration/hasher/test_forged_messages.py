@@ -16,14 +16,14 @@ from tests.support.sam_template import create_table
 from tests.support.sha1 import sha1_of
 
 from bucketsum.backfill.messages import bodies_of
-from bucketsum.digest_rows import NO_SEQUENCER
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import progress_of
+from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack
 
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
 
 HIGHEST: Final = "F" * 32
 LONG_AFTER: Final = "9999-12-31T23:59:59Z"

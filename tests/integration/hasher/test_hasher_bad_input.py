@@ -18,11 +18,11 @@ from tests.support.events import message_of
 from tests.support.s3_faults import THROTTLED, TRIES, Fault
 
 from bucketsum.backfill.messages import bodies_of
-from bucketsum.dead_letters import FIRST_DELAY_SECONDS
-from bucketsum.digest_items import NOT_HASHED, key_of
-from bucketsum.digest_rows import NO_SEQUENCER, row_key_of
-from bucketsum.object_events import DeletedBy
+from bucketsum.events.object_events import DeletedBy
+from bucketsum.queue.dead_letters import FIRST_DELAY_SECONDS
 from bucketsum.s3.source import MAX_RESUMES
+from bucketsum.table.items import NOT_HASHED, key_of
+from bucketsum.table.rows import NO_SEQUENCER, row_key_of
 
 if TYPE_CHECKING:
     from tests.integration.hasher.hasher_stack import HasherStack

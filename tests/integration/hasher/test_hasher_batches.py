@@ -20,9 +20,9 @@ from tests.support.s3_faults import Fault
 from tests.support.sha1 import sha1_of
 
 from bucketsum.backfill.messages import bodies_of
-from bucketsum.batch import LARGE_BYTES
-from bucketsum.digest_rows import NO_SEQUENCER
-from bucketsum.small_objects import READS_MAX
+from bucketsum.hashing.batch import LARGE_BYTES
+from bucketsum.hashing.small_objects import READS_MAX
+from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
     import pytest

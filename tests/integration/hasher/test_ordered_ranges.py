@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.support.s3_faults import StoredObject
     from tests.support.s3_server import HostileS3
 
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.source import OpenObject
 
 MIB: Final = 1024 * 1024

@@ -22,7 +22,7 @@ from bucketsum.backfill.table import BackfillsTable
 from bucketsum.long_objects.progress import PARTITION
 
 if TYPE_CHECKING:
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
 
 NOT_RECORDED: Final = {
     # S3 answers 404 instead of 403 to a reader that may list:

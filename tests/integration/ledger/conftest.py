@@ -14,7 +14,7 @@ from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.programs import is_here
 from tests.support.sam_template import create_table
 
-from bucketsum.digests_table import DigestsTable
+from bucketsum.table.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

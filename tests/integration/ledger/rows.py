@@ -6,7 +6,7 @@ import hashlib
 import uuid
 from typing import Any, Final
 
-from bucketsum.digest_rows import NULL_VERSION, Row, RowKey, Status, comparable_sequencer
+from bucketsum.table.rows import NULL_VERSION, Row, RowKey, Status, comparable_sequencer
 
 BUCKET: Final = "inbox"
 

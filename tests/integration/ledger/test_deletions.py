@@ -13,24 +13,24 @@ from hypothesis import strategies as st
 from tests.integration.ledger.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
 from tests.support.settings import SETTINGS
 
-from bucketsum.deadline import Deadline
-from bucketsum.deletions import TOMBSTONE_DAYS, Deletions
-from bucketsum.digest_items import NOT_HASHED, key_of
-from bucketsum.digest_rows import Deletion, RowKey, Status, comparable_sequencer
-from bucketsum.digests_table import DigestsTable, WriteResult
 from bucketsum.errors import ObjectGone, ObjectUnreadable, OutOfTime
-from bucketsum.hashing import ObjectHasher
-from bucketsum.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
-from bucketsum.outcome import Outcome
-from bucketsum.restores import hash_restored
+from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.hashing.deletions import TOMBSTONE_DAYS, Deletions
+from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.restores import hash_restored
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.s3.source import OpenObject
+from bucketsum.table.digests_table import DigestsTable, WriteResult
+from bucketsum.table.items import NOT_HASHED, key_of
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import Deletion, RowKey, Status, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Generator
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.object_events import ObjectEvent
+    from bucketsum.events.object_events import ObjectEvent
 
 PLENTY: Final = Deadline(lambda: 900.0)
 MOMENT: Final = "2026-11-20T10:00:00.000Z"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.digests_table import DigestsTable
+    from bucketsum.table.digests_table import DigestsTable
 
 
 @pytest.fixture

@@ -9,10 +9,10 @@ import pytest
 from tests.integration.ledger.rows import fresh_key
 from tests.support.events import LANDED
 
-from bucketsum.archives.values import Mode
-from bucketsum.digest_rows import comparable_sequencer
 from bucketsum.long_objects.progress import ChainStatus, Progress, progress_of
 from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.table.archive_values import Mode
+from bucketsum.table.rows import comparable_sequencer
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
 
-from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.digest import EXTRA_ALGORITHMS
-from bucketsum.digest_items import SHA1_SHARDS, item_of
-from bucketsum.digest_rows import (
+from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.items import SHA1_SHARDS, item_of
+from bucketsum.table.rows import (
     ArchiveRecord,
     MemberRecord,
     ReadSetup,
@@ -24,7 +25,6 @@ from bucketsum.digest_rows import (
     Timing,
     comparable_sequencer,
 )
-from bucketsum.digests_table import DigestsTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from tests.integration.ledger.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
 from tests.support.events import LANDED
 
-from bucketsum.digest_rows import (
+from bucketsum.table.digests_table import DigestsTable, WriteResult
+from bucketsum.table.rows import (
     NULL_VERSION,
     Row,
     RowKey,
@@ -21,7 +22,6 @@ from bucketsum.digest_rows import (
     comparable_sequencer,
     row_key_of,
 )
-from bucketsum.digests_table import DigestsTable, WriteResult
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient

@@ -28,12 +28,12 @@ from bucketsum.archives.archive_hasher import member_row
 from bucketsum.archives.model import Problem
 from bucketsum.archives.names import PATH_BYTES_MAX
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
-from bucketsum.digest_items import item_of
-from bucketsum.digest_rows import ArchiveRecord, Row, Status
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.settings import MEMBER_BYTES
+from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
+from bucketsum.table.items import item_of
+from bucketsum.table.rows import ArchiveRecord, Row, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,8 +14,8 @@ from tests.support.zip_maker import Part, archive_of, deflated, named
 
 from bucketsum.archives.model import Problem
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
+from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,8 +14,8 @@ import pytest
 from tests.support.archive_reading import Read
 from tests.support.zip_maker import Part, archive_of, named
 
-from bucketsum.archives.values import ArchiveStatus, Mode
 from bucketsum.archives.workspace import workspace
+from bucketsum.table.archive_values import ArchiveStatus, Mode
 
 if TYPE_CHECKING:
     from pathlib import Path

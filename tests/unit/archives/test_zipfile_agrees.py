@@ -21,8 +21,8 @@ from tests.support.zip_maker import Part, archive_of
 from bucketsum.archives import decoders
 from bucketsum.archives.model import Problem
 from bucketsum.archives.reader import ArchiveReader
-from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
+from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Engine, Limits, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

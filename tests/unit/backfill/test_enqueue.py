@@ -23,13 +23,13 @@ from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.plan import shares_of
 from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.deadline import Deadline
 from bucketsum.errors import BadInventory
+from bucketsum.invocation.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
 
 BUCKET: Final = "photos"
 PLENTY: Final = Deadline(lambda: 900.0)

@@ -15,16 +15,16 @@ from tests.support.settings import SETTINGS
 
 from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.backfill.messages import bodies_of
-from bucketsum.dead_letters import ReceivedMessage
-from bucketsum.deadline import Deadline
-from bucketsum.deletions import Deletions
-from bucketsum.digest_rows import NO_SEQUENCER, RowKey, Status, comparable_sequencer
-from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import ObjectGone, ObjectSuperseded
-from bucketsum.hashing import ObjectHasher
-from bucketsum.object_events import DeletedBy, ObjectCreated, ObjectDeleted
-from bucketsum.outcome import Outcome
+from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
+from bucketsum.hashing.deletions import Deletions
+from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.queue.dead_letters import ReceivedMessage
 from bucketsum.s3.source import OpenObject
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import NO_SEQUENCER, RowKey, Status, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Generator

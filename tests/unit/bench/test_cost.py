@@ -19,8 +19,8 @@ from hypothesis import strategies as st
 from tests.support.documents import Document
 from tests.support.sam_template import load_template
 
-from bucketsum.digest_items import item_of
-from bucketsum.digest_rows import ReadSetup, Row, Status, Timing
+from bucketsum.table.items import item_of
+from bucketsum.table.rows import ReadSetup, Row, Status, Timing
 
 if TYPE_CHECKING:
     from pathlib import Path

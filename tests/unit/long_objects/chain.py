@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.settings import SETTINGS
 
-from bucketsum.deadline import Deadline
-from bucketsum.digest_rows import row_key_of
-from bucketsum.digests_table import DigestsTable
 from bucketsum.errors import Deferred, ObjectGone, ObjectSuperseded, Retryable
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue, slice_message_in
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slicer import Slicer
-from bucketsum.object_events import ObjectCreated
 from bucketsum.s3.source import OpenObject
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum.table.rows import row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from bucketsum.digest_rows import Row
     from bucketsum.long_objects.progress import Progress
     from bucketsum.long_objects.slicer import SliceReport
+    from bucketsum.table.rows import Row
 
 VISIBILITY_SECONDS: Final = 5400
 

@@ -15,10 +15,7 @@ from hypothesis import strategies as st
 from tests.support.sha1 import sha1_of
 from tests.unit.long_objects.chain import Chain, Killed, Luck
 
-from bucketsum.archives.values import ArchiveStatus, Mode
-from bucketsum.deadline import Deadline
 from bucketsum.digest import EXTRA_ALGORITHMS, digest_of
-from bucketsum.digest_rows import NO_SEQUENCER, Status, comparable_sequencer
 from bucketsum.errors import (
     BadSettings,
     DamagedProgress,
@@ -30,15 +27,18 @@ from bucketsum.errors import (
     SourceInterrupted,
     TooManySlices,
 )
-from bucketsum.long_objects import slice as slice_module
+from bucketsum.events.notifications import events_in
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.invocation.deadline import Deadline
+from bucketsum.long_objects import slice_bytes as slice_module
+from bucketsum.long_objects.completed_rows import MEMBERS_NOT_READ
 from bucketsum.long_objects.message import body_of, slice_message_in
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of
-from bucketsum.long_objects.rows import MEMBERS_NOT_READ
 from bucketsum.long_objects.slicer import SliceOutcome, slice_bytes_in
-from bucketsum.notifications import events_in
-from bucketsum.object_events import ObjectCreated
-from bucketsum.outcome import Outcome
+from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import NO_SEQUENCER, Status, comparable_sequencer
 
 CONTENT: Final = bytes(range(256)) * 20 + b"the end"
 PATIENT: Final = Deadline(lambda: 900.0)

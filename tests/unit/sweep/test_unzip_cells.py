@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from tests.support.sweeps import plan_with, unzip_variant
 
-from bucketsum.archives.values import Engine, Mode
 from bucketsum.errors import BadSweep
 from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
+from bucketsum.table.archive_values import Engine, Mode
 
 PRICES = prices_in("us-east-1", "arm64")
 LEAST: dict[str, Any] = {

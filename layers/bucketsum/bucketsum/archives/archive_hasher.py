@@ -10,8 +10,8 @@ from bucketsum.archives.decoders import method_name
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.clock import now
 from bucketsum.digest import RunningDigest
-from bucketsum.digest_rows import MemberRecord, Row, Status, row_key_of
 from bucketsum.s3.range_reads import range_reader
+from bucketsum.table.rows import MemberRecord, Row, Status, row_key_of
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from bucketsum.archives.member_rows import MemberRows
     from bucketsum.archives.model import MemberResult
     from bucketsum.archives.reader import Archive, ArchiveReader
-    from bucketsum.deadline import GuardedChunks
     from bucketsum.digest import Digest
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.invocation.deadline import GuardedChunks
 
 
 @dataclass(frozen=True, slots=True)

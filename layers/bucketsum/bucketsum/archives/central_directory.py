@@ -15,7 +15,7 @@ from bucketsum.archives.extra_fields import FULL32, zip64_values
 from bucketsum.archives.local_header import LOCAL_BYTES, LOCAL_SIGNATURE
 from bucketsum.archives.model import ArchiveStopped, Member
 from bucketsum.archives.names import encoded_name, shown
-from bucketsum.archives.values import ArchiveStatus, Limits
+from bucketsum.table.archive_values import ArchiveStatus, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

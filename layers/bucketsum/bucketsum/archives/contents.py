@@ -15,8 +15,8 @@ from bucketsum.archives.names import (
     shortened,
 )
 from bucketsum.archives.stream import Cursor, streamed_members
-from bucketsum.archives.values import ArchiveStatus, Limits, Mode
-from bucketsum.digest_rows import ArchiveRecord
+from bucketsum.table.archive_values import ArchiveStatus, Limits, Mode
+from bucketsum.table.rows import ArchiveRecord
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Mapping

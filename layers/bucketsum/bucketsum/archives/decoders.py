@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn
 from bucketsum.archives.bounded_decoder import PIECE_BYTES, BoundedDecoder, naming_damage
 from bucketsum.archives.lzma_decoder import LzmaDecoder
 from bucketsum.archives.model import Member, MemberUnreadable, Problem
-from bucketsum.archives.values import Engine, Limits
 from bucketsum.archives.zstandard_decoder import ZstandardDecoder
+from bucketsum.table.archive_values import Engine, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.extra_fields import FULL32
 from bucketsum.archives.model import ArchiveStopped
-from bucketsum.archives.values import ArchiveStatus
+from bucketsum.table.archive_values import ArchiveStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,7 +6,7 @@ import struct
 from typing import Final
 
 from bucketsum.archives.model import ArchiveStopped
-from bucketsum.archives.values import ArchiveStatus
+from bucketsum.table.archive_values import ArchiveStatus
 
 FULL32: Final = 0xFFFF_FFFF
 """A 32-bit value that stands for a 64-bit value in the Zip64 extra field."""

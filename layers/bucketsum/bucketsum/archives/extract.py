@@ -17,7 +17,7 @@ from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
 from bucketsum.archives.member import FEED_BYTES, HashedMember, digest_of_member, unreadable
 from bucketsum.archives.model import ArchiveStopped, Member, MemberDigest, MemberUnreadable
-from bucketsum.archives.values import STORAGE_MIB_MAX, ArchiveStatus
+from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Sequence

@@ -12,7 +12,7 @@ import threading
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.model import ArchiveStopped
-from bucketsum.archives.values import ArchiveStatus, Limits
+from bucketsum.table.archive_values import ArchiveStatus, Limits
 
 if TYPE_CHECKING:
     from collections.abc import Callable

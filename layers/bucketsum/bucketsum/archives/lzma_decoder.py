@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer
 
-    from bucketsum.archives.values import Limits
+    from bucketsum.table.archive_values import Limits
 
 _LEAD_BYTES: Final = 9  # version (2), length of properties (2), properties (5)
 _DICTIONARY_MIN_BYTES: Final = 4096

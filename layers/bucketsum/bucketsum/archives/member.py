@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.background import BackgroundCalls
     from bucketsum.archives.bounded_decoder import Decoder
     from bucketsum.archives.limits import LimitCounter
-    from bucketsum.archives.values import Engine
+    from bucketsum.table.archive_values import Engine
 
     Write = Callable[[bytes | memoryview], object]
 

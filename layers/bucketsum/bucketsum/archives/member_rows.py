@@ -11,16 +11,16 @@ from botocore.exceptions import ClientError
 
 from bucketsum.archives.names import PATH_BYTES_MAX, shortened, shortened_apart
 from bucketsum.archives.raw_batch_write import use_raw_batch_write
-from bucketsum.digest_items import item_of, key_of, row_of
-from bucketsum.digest_rows import NULL_VERSION, Row, RowKey, comparable_sequencer, row_key_of
 from bucketsum.errors import Retryable
+from bucketsum.table.items import item_of, key_of, row_of
+from bucketsum.table.rows import NULL_VERSION, Row, RowKey, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
 
 MEMBER_MARK: Final = "!/"
 """Between the version and the member's path in `Row.entry`."""

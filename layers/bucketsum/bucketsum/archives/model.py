@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import BucketsumError
 
 if TYPE_CHECKING:
-    from bucketsum.archives.values import ArchiveStatus
-    from bucketsum.digest_rows import ArchiveRecord
+    from bucketsum.table.archive_values import ArchiveStatus
+    from bucketsum.table.rows import ArchiveRecord
 
 MADE_ON_UNIX: Final = frozenset({3, 19})
 """`Member.system` of archives made on Unix and macOS."""

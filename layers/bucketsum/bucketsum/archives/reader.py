@@ -17,8 +17,8 @@ from bucketsum.archives.extract import ArchiveFile, check_room
 from bucketsum.archives.limits import LimitCounter
 from bucketsum.archives.member import Decoding
 from bucketsum.archives.stream import Cursor, streamed_members
-from bucketsum.archives.values import Mode
 from bucketsum.archives.workspace import workspace
+from bucketsum.table.archive_values import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 
     from bucketsum.archives.member import HashedMember
     from bucketsum.archives.model import MemberResult
-    from bucketsum.archives.values import ArchiveSettings, Engine
     from bucketsum.digest import RunningDigest
-    from bucketsum.digest_rows import ArchiveRecord
     from bucketsum.s3.range_reads import Read
+    from bucketsum.table.archive_values import ArchiveSettings, Engine
+    from bucketsum.table.rows import ArchiveRecord
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
 from bucketsum.archives.member import FEED_BYTES, HashedMember, digest_of_member, unreadable
 from bucketsum.archives.model import ArchiveStopped, Member, MemberUnreadable
-from bucketsum.archives.values import ArchiveStatus
+from bucketsum.table.archive_values import ArchiveStatus
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator

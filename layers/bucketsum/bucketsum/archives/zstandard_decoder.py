@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
     from _typeshed import ReadableBuffer
 
-    from bucketsum.archives.values import Limits
+    from bucketsum.table.archive_values import Limits
 
 _FEED_BYTES: Final = 8192  # each frame's end copies the rest of it
 

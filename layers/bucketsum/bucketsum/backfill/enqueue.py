@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from bucketsum.backfill.listing import Page
     from bucketsum.backfill.records import Backfill
     from bucketsum.backfill.table import BackfillsTable
-    from bucketsum.deadline import Deadline
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
+    from bucketsum.invocation.deadline import Deadline
 
     PageReader = Callable[[Part], Page]
 

@@ -16,7 +16,7 @@ from urllib.parse import unquote_plus, urlsplit
 from bucketsum.backfill.listing import Page
 from bucketsum.backfill.messages import listed_object
 from bucketsum.errors import BadInventory, MalformedMessage
-from bucketsum.message_fields import bucket_name, object_key, shown, size_at, text_at
+from bucketsum.events.message_fields import bucket_name, object_key, shown, size_at, text_at
 from bucketsum.s3.get_object import BROKEN
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.backfill.records import Backfill, Part
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
 
 ROWS_PER_PAGE: Final = 1000
 

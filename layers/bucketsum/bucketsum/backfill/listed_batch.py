@@ -11,24 +11,24 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.records import Tally
-from bucketsum.batch import BatchHasher, MessageResult
-from bucketsum.digest_rows import NULL_VERSION, Deletion, Status, row_key_of
 from bucketsum.errors import DamagedRow, MalformedMessage
-from bucketsum.hashing import is_long
-from bucketsum.outcome import HashResult, Outcome
+from bucketsum.hashing.batch import BatchHasher, MessageResult
+from bucketsum.hashing.object_hasher import is_long
+from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.table.rows import NULL_VERSION, Deletion, Status, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from bucketsum.batch import Begin
-    from bucketsum.dead_letters import ReceivedMessage
-    from bucketsum.deadline import Deadline
-    from bucketsum.digest_rows import Row, RowKey
-    from bucketsum.digests_table import DigestsTable
-    from bucketsum.hashing import ObjectHasher
-    from bucketsum.object_events import ObjectCreated, ObjectEvent
+    from bucketsum.events.object_events import ObjectCreated, ObjectEvent
+    from bucketsum.hashing.batch import Begin
+    from bucketsum.hashing.object_hasher import ObjectHasher
+    from bucketsum.hashing.small_objects import Work
+    from bucketsum.invocation.deadline import Deadline
+    from bucketsum.queue.dead_letters import ReceivedMessage
     from bucketsum.settings import Settings
-    from bucketsum.small_objects import Work
+    from bucketsum.table.digests_table import DigestsTable
+    from bucketsum.table.rows import Row, RowKey
 
     Records = Mapping[RowKey, Row | Deletion | DamagedRow]
 

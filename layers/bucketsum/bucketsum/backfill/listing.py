@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.records import START, Backfill, Part
-from bucketsum.digest_rows import NO_SEQUENCER, NULL_VERSION
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.table.rows import NO_SEQUENCER, NULL_VERSION
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client

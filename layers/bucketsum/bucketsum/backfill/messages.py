@@ -7,9 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest_rows import NO_SEQUENCER, NULL_VERSION
 from bucketsum.errors import MalformedMessage
-from bucketsum.message_fields import (
+from bucketsum.events.message_fields import (
     bucket_name,
     json_object,
     moment_at,
@@ -19,7 +18,8 @@ from bucketsum.message_fields import (
     size_at,
     text_at,
 )
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.table.rows import NO_SEQUENCER, NULL_VERSION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, fields
 from enum import StrEnum
 from typing import Final
 
-from bucketsum.dynamodb_items import NOT_STORED, stored
+from bucketsum.table.codec import NOT_STORED, stored
 
 
 class BackfillStatus(StrEnum):

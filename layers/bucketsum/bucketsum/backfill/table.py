@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.clock import now
-from bucketsum.dynamodb_items import decoded, encoded
+from bucketsum.table.codec import decoded, encoded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest_rows import NO_SEQUENCER
 from bucketsum.errors import Deferred, ObjectSuperseded
 from bucketsum.long_objects.progress import progress_of
+from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bucketsum.archives.values import Mode
-    from bucketsum.digest_rows import Row
+    from bucketsum.events.object_events import ObjectCreated
     from bucketsum.long_objects.message import LongObjectsQueue
     from bucketsum.long_objects.progress_table import ProgressTable
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.table.archive_values import Mode
+    from bucketsum.table.rows import Row
 
 _SHORTEST_WAIT_SECONDS: Final = 600
 _LONGEST_WAIT_SECONDS: Final = 36_000

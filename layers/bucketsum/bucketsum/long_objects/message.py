@@ -11,11 +11,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest_rows import NULL_VERSION, comparable_sequencer
 from bucketsum.errors import MalformedMessage
-from bucketsum.message_fields import json_object, whole_at
-from bucketsum.notifications import events_in
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.message_fields import json_object, whole_at
+from bucketsum.events.notifications import events_in
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.table.rows import NULL_VERSION, comparable_sequencer
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient

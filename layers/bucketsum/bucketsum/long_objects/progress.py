@@ -12,18 +12,18 @@ from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.archives.values import Mode
 from bucketsum.clock import now
-from bucketsum.digest_rows import NULL_VERSION, RowKey, comparable_sequencer
-from bucketsum.dynamodb_items import NOT_STORED, decoded, encoded, stored, texts_with_prefix
 from bucketsum.errors import DamagedProgress
-from bucketsum.message_fields import shown
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.message_fields import shown
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.table.archive_values import Mode
+from bucketsum.table.codec import NOT_STORED, decoded, encoded, stored, texts_with_prefix
+from bucketsum.table.rows import NULL_VERSION, RowKey, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.digest_rows import Row
+    from bucketsum.table.rows import Row
 
 PARTITION: Final = "long-objects"
 

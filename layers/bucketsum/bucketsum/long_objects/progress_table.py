@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.clock import now
-from bucketsum.digest_rows import comparable_sequencer
-from bucketsum.digests_table import expiry, item_found
-from bucketsum.dynamodb_items import attribute_of
 from bucketsum.long_objects.progress import (
     FLOAT_FORMAT,
     PARTITION,
@@ -17,14 +14,17 @@ from bucketsum.long_objects.progress import (
     item_of_progress,
     progress_in,
 )
+from bucketsum.table.codec import attribute_of
+from bucketsum.table.digests_table import expiry, item_found
+from bucketsum.table.rows import comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.digest_rows import RowKey
     from bucketsum.long_objects.progress import Progress
+    from bucketsum.table.rows import RowKey
 
 PROGRESS_DAYS: Final = 60
 """Items stay for this long after their last change, if nobody ends their chain: longer than SQS

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest_rows import row_key_of
 from bucketsum.errors import (
     BadSettings,
     Deferred,
@@ -17,24 +16,25 @@ from bucketsum.errors import (
     ObjectUnreadable,
     TooManySlices,
 )
+from bucketsum.hashing.object_rows import unreadable_row
+from bucketsum.long_objects.completed_rows import hashed_row, record_row
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
-from bucketsum.long_objects.rows import hashed_row, record_row
-from bucketsum.long_objects.slice import digest_at, hash_slice
+from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
 from bucketsum.measure import Measurement
-from bucketsum.object_rows import unreadable_row
-from bucketsum.outcome import Outcome
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from bucketsum.deadline import Deadline
-    from bucketsum.digests_table import DigestsTable
+    from bucketsum.invocation.deadline import Deadline
     from bucketsum.long_objects.message import LongObjectsQueue, SliceMessage
     from bucketsum.long_objects.progress import Progress
     from bucketsum.long_objects.progress_table import ProgressTable
     from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
+    from bucketsum.table.digests_table import DigestsTable
 
 END_BEFORE_SECONDS: Final = 45.0
 """A slice ends this long before its invocation does, to save its state; after two thirds of a

@@ -15,7 +15,7 @@ from bucketsum.s3.source import OpenObject, ResumeBudget
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.botocore_reader import BotocoreReader
     from bucketsum.s3.curl_setup import SignedUrls
     from bucketsum.s3.read_plan import ReadPlan

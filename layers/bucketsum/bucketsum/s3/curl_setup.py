@@ -10,7 +10,7 @@ from botocore.httpsession import ProxyConfiguration, get_cert_path
 from botocore.utils import get_environ_proxies
 
 from bucketsum.s3.curl_connections import TransportConfig
-from bucketsum.sigv4 import Endpoint, Signer
+from bucketsum.s3.sigv4 import Endpoint, Signer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, MutableMapping
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from botocore.credentials import Credentials
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
 
 _VALID_SECONDS: Final = 3600
 """Longer than an invocation (900 s) plus the clock skew that S3 accepts (900 s)."""

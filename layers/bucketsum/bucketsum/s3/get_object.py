@@ -26,7 +26,6 @@ from botocore.exceptions import (
 )
 from urllib3.exceptions import HTTPError
 
-from bucketsum.digest_rows import NULL_VERSION
 from bucketsum.errors import (
     BucketsumError,
     ObjectGone,
@@ -34,12 +33,13 @@ from bucketsum.errors import (
     ObjectUnreadable,
     SourceUnavailable,
 )
+from bucketsum.table.rows import NULL_VERSION
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectOutputTypeDef, GetObjectRequestTypeDef
 
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
 
 # botocore passes some of urllib3's own errors on as they are: a broken TLS record in a body, a
 # connection that ends in the middle of an error's text.

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import GetObjectRequestTypeDef
 
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
 
 Read = Callable[[int, int], bytes | memoryview]
 """``read(offset, length)`` returns exactly *length* bytes from *offset* on."""

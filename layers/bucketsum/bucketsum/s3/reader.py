@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.clients import credentials
+from bucketsum.invocation.clients import credentials
 from bucketsum.s3.botocore_reader import BotocoreReader
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from bucketsum.errors import SourceInterrupted
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
 
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
 
 CLIENT_CONFIG: Final = Config(
     connect_timeout=5,

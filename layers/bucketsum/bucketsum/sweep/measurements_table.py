@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.dynamodb_items import attribute_of, decoded, encoded, plain_values
 from bucketsum.sweep.prices import Prices, prices_in
 from bucketsum.sweep.record_values import cell_of, item_values, sample_of
 from bucketsum.sweep.records import Run
+from bucketsum.table.codec import attribute_of, decoded, encoded, plain_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

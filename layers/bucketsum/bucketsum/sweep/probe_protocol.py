@@ -8,9 +8,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NotRequired, TypedDict
 
-from bucketsum.dynamodb_items import attributes_of
-from bucketsum.object_events import ObjectCreated
+from bucketsum.events.object_events import ObjectCreated
 from bucketsum.sweep.samples import Reading, SampleStatus
+from bucketsum.table.codec import attributes_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.dynamodb_items import attributes_of, from_values, names_of
 from bucketsum.sweep.records import CellRow, Run
 from bucketsum.sweep.samples import Sample
 from bucketsum.sweep.workloads import SAMPLE_NAMES, STATISTIC_NAMES, setting_of
+from bucketsum.table.codec import attributes_of, from_values, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

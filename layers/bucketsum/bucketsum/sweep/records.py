@@ -10,8 +10,8 @@ from enum import StrEnum
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.dynamodb_items import nested, spread, stored
 from bucketsum.sweep.prices import FREE_STORAGE_MB
+from bucketsum.table.codec import nested, spread, stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from bucketsum.dynamodb_items import nested, spread, stored
 from bucketsum.failure_causes import plain_cause
+from bucketsum.table.codec import nested, spread, stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

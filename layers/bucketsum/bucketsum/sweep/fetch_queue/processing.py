@@ -10,10 +10,10 @@ from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
 from bucketsum.archives.model import ArchiveStopped, MemberUnreadable
 from bucketsum.archives.reader import ArchiveReader
 from bucketsum.archives.stream import Cursor
-from bucketsum.archives.values import ArchiveSettings, ArchiveStatus, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.sweep.fetch_queue.model import ItemFailed, Work
 from bucketsum.sweep.generated_archive import members_sha1
+from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
 
 if TYPE_CHECKING:
     from bucketsum.archives.model import Member

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.object_events import ObjectCreated
+    from bucketsum.events.object_events import ObjectCreated
     from bucketsum.s3.source import OpenObject, Source
     from bucketsum.sweep.fetch_queue.disk_queue import DiskQueue
     from bucketsum.sweep.fetch_queue.model import Item, ItemSource, Work

@@ -6,7 +6,6 @@ from contextlib import closing
 from dataclasses import asdict, fields
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.values import STORAGE_MIB_MAX, ArchiveSettings, Engine, Limits, Mode
 from bucketsum.digest import RunningDigest
 from bucketsum.errors import BadSettings, BadSweep
 from bucketsum.measure import Meter
@@ -16,6 +15,7 @@ from bucketsum.sweep.objects import Generated
 from bucketsum.sweep.parameters import Parameter
 from bucketsum.sweep.probe_protocol import answer_of, created_object, failed
 from bucketsum.sweep.workloads.protocol import Workload
+from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveSettings, Engine, Limits, Mode
 
 # What only a probe or a generated archive needs is imported there: the planner reads no archives.
 # ruff: noqa: PLC0415
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from bucketsum.archives.reader import ArchiveReader
-    from bucketsum.digest_rows import ArchiveRecord
     from bucketsum.sweep.objects import PlannedObject
     from bucketsum.sweep.parameters import Setting, Statistic, Value
     from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum.sweep.samples import Sample
+    from bucketsum.table.rows import ArchiveRecord
 
 ARCHIVE_BYTES_MIN: Final = 1_000_000
 ARCHIVE_BYTES_MAX: Final = 2_000_000_000

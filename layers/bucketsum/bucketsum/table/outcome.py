@@ -7,9 +7,9 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bucketsum.digest_rows import ArchiveRecord
+    from bucketsum.events.object_events import ObjectEvent
     from bucketsum.measure import Measurement
-    from bucketsum.object_events import ObjectEvent
+    from bucketsum.table.rows import ArchiveRecord
 
 
 class Outcome(StrEnum):

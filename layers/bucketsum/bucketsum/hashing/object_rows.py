@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bucketsum.clock import now
-from bucketsum.digest_rows import ReadSetup, Row, Status, Timing, row_key_of
-from bucketsum.outcome import HashResult, Outcome
+from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.table.rows import ReadSetup, Row, Status, Timing, row_key_of
 
 if TYPE_CHECKING:
     from bucketsum.digest import Digest
+    from bucketsum.events.object_events import ObjectCreated
     from bucketsum.measure import Measurement
-    from bucketsum.object_events import ObjectCreated
     from bucketsum.settings import Settings
 
 

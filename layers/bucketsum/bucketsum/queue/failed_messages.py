@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools.metrics import MetricUnit
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.dead_letters import ReceivedMessage
 from bucketsum.errors import Deferred
+from bucketsum.queue.dead_letters import ReceivedMessage
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from aws_lambda_powertools import Logger, Metrics
 
-    from bucketsum.dead_letters import DeadLetters
+    from bucketsum.queue.dead_letters import DeadLetters
     from bucketsum.settings import Settings
 
 

@@ -16,24 +16,24 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import BotoCoreError
 
 from bucketsum.digest import RunningDigest
-from bucketsum.hashing import LOOK_UP_FROM_BYTES, is_long
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, is_long
+from bucketsum.hashing.object_rows import ReadObject, hashed_row
+from bucketsum.hashing.row_requests import is_written
 from bucketsum.measure import Measurement
-from bucketsum.object_events import ObjectCreated
-from bucketsum.object_rows import ReadObject, hashed_row
-from bucketsum.row_requests import is_written
 from bucketsum.s3.get_object import if_match
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from bucketsum.deadline import Deadline
-    from bucketsum.hashing import ObjectHasher
-    from bucketsum.network import Network
-    from bucketsum.object_events import ObjectEvent
-    from bucketsum.outcome import HashResult
+    from bucketsum.events.object_events import ObjectEvent
+    from bucketsum.hashing.network import Network
+    from bucketsum.hashing.object_hasher import ObjectHasher
+    from bucketsum.invocation.deadline import Deadline
     from bucketsum.s3.curl_connections import Transfer
     from bucketsum.settings import Settings
+    from bucketsum.table.outcome import HashResult
 
     Work = Callable[[], HashResult]
 

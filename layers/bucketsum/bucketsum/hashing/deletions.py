@@ -5,21 +5,21 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.deadline import STOP_BEFORE_END_SECONDS
-from bucketsum.digest_items import NOT_HASHED, key_of
-from bucketsum.digest_rows import NULL_VERSION, Deletion, comparable_sequencer, row_key_of
-from bucketsum.digests_table import WriteResult, expiry, item_found
-from bucketsum.dynamodb_items import encoded
-from bucketsum.outcome import HashResult, Outcome
+from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
+from bucketsum.table.codec import encoded
+from bucketsum.table.digests_table import WriteResult, expiry, item_found
+from bucketsum.table.items import NOT_HASHED, key_of
+from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.table.rows import NULL_VERSION, Deletion, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.deadline import Deadline
-    from bucketsum.digest_rows import RowKey
-    from bucketsum.object_events import ObjectDeleted
+    from bucketsum.events.object_events import ObjectDeleted
+    from bucketsum.invocation.deadline import Deadline
+    from bucketsum.table.rows import RowKey
 
 TOMBSTONE_DAYS: Final = 60
 """Tombstones stay longer than any event of their object is late: SQS keeps a message for 14 days,

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 from botocore.utils import get_environ_proxies
 
-from bucketsum.clients import credentials
-from bucketsum.row_requests import PutItemRequests
+from bucketsum.hashing.row_requests import PutItemRequests
+from bucketsum.invocation.clients import credentials
 from bucketsum.s3.botocore_reader import BotocoreReader
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.digests_table import DigestsTable
     from bucketsum.s3.curl_connections import Connections
     from bucketsum.s3.curl_reader import CurlReader
     from bucketsum.s3.curl_setup import SignedUrls
     from bucketsum.s3.source import Source
+    from bucketsum.table.digests_table import DigestsTable
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import MISSING, Field, fields
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple, TypeVar
 
-from bucketsum.message_fields import shown
+from bucketsum.events.message_fields import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

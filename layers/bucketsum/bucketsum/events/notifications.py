@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 from urllib.parse import unquote_plus
 
 from bucketsum.errors import MalformedMessage
-from bucketsum.message_fields import (
+from bucketsum.events.message_fields import (
     bucket_name,
     json_object,
     moment_at,
@@ -22,12 +22,12 @@ from bucketsum.message_fields import (
     size_at,
     text_at,
 )
-from bucketsum.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
+from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted, ObjectRestored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.object_events import ObjectEvent
+    from bucketsum.events.object_events import ObjectEvent
 
 _SEQUENCER: Final = re.compile(r"[0-9A-Fa-f]{1,32}")
 

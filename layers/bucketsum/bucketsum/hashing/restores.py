@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from bucketsum.digest_rows import NO_SEQUENCER, Row, Status, row_key_of
 from bucketsum.errors import DamagedRow
-from bucketsum.object_events import ObjectCreated
-from bucketsum.outcome import HashResult, Outcome
+from bucketsum.events.object_events import ObjectCreated
+from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.table.rows import NO_SEQUENCER, Row, Status, row_key_of
 
 if TYPE_CHECKING:
-    from bucketsum.deadline import Deadline
-    from bucketsum.digests_table import DigestsTable
-    from bucketsum.hashing import ObjectHasher
-    from bucketsum.object_events import ObjectRestored
+    from bucketsum.events.object_events import ObjectRestored
+    from bucketsum.hashing.object_hasher import ObjectHasher
+    from bucketsum.invocation.deadline import Deadline
+    from bucketsum.table.digests_table import DigestsTable
 
 
 def hash_restored(

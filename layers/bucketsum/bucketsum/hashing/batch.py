@@ -10,21 +10,21 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import Deferred, MalformedMessage
-from bucketsum.hashing import TOO_LATE, is_long
-from bucketsum.notifications import events_in
-from bucketsum.object_events import ObjectDeleted
-from bucketsum.outcome import HashResult
+from bucketsum.events.notifications import events_in
+from bucketsum.events.object_events import ObjectDeleted
+from bucketsum.hashing.object_hasher import TOO_LATE, is_long
+from bucketsum.invocation.tracing import carried, is_sampled
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
-from bucketsum.tracing import carried, is_sampled
+from bucketsum.table.outcome import HashResult
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
-    from bucketsum.dead_letters import ReceivedMessage
-    from bucketsum.deadline import Deadline
-    from bucketsum.object_events import ObjectCreated, ObjectEvent, ObjectRestored
+    from bucketsum.events.object_events import ObjectCreated, ObjectEvent, ObjectRestored
+    from bucketsum.hashing.small_objects import Work
+    from bucketsum.invocation.deadline import Deadline
+    from bucketsum.queue.dead_letters import ReceivedMessage
     from bucketsum.settings import Settings
-    from bucketsum.small_objects import Work
 
     Result = HashResult | Exception
     Begin = Callable[[Iterable[tuple[int, ObjectEvent]], Deadline], dict[int, HashResult | Work]]

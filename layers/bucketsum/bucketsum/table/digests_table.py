@@ -8,10 +8,10 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.digest_items import SHA1_SHARDS, deletion_of, item_of, key_of, row_key_in, rows_of
-from bucketsum.digest_rows import NULL_VERSION, Deletion, Row, RowKey, Status, comparable_sequencer
 from bucketsum.errors import DamagedRow
-from bucketsum.outcome import Outcome
+from bucketsum.table.items import SHA1_SHARDS, deletion_of, item_of, key_of, row_key_in, rows_of
+from bucketsum.table.outcome import Outcome
+from bucketsum.table.rows import NULL_VERSION, Deletion, Row, RowKey, Status, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from bucketsum.digest import SHA1
 from bucketsum.errors import DamagedProgress, SourceInterrupted
+from bucketsum.events.message_fields import shown
 from bucketsum.long_objects.openssl_digest import library_for
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES, PortableDigest
-from bucketsum.message_fields import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -5,10 +5,10 @@ from __future__ import annotations
 import zlib
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.digest_rows import Deletion, Row, RowKey
-from bucketsum.dynamodb_items import decoded, decoded_part, encoded, texts_with_prefix
 from bucketsum.errors import DamagedRow
-from bucketsum.message_fields import shown
+from bucketsum.events.message_fields import shown
+from bucketsum.table.codec import decoded, decoded_part, encoded, texts_with_prefix
+from bucketsum.table.rows import Deletion, Row, RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

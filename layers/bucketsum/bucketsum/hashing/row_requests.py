@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit
 
-from bucketsum.sigv4 import Endpoint, Signer
+from bucketsum.s3.sigv4 import Endpoint, Signer
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -16,9 +16,9 @@ if TYPE_CHECKING:
     from botocore.credentials import Credentials
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.digest_rows import Row
-    from bucketsum.digests_table import DigestsTable
     from bucketsum.s3.response_head import ResponseHead
+    from bucketsum.table.digests_table import DigestsTable
+    from bucketsum.table.rows import Row
 
 _HEADERS: Final = {
     "content-type": "application/x-amz-json-1.0",

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.archives.values import ArchiveStatus, Mode
-from bucketsum.dynamodb_items import NOT_STORED, nested, stored
-from bucketsum.object_events import DeletedBy
+from bucketsum.events.object_events import DeletedBy
+from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.codec import NOT_STORED, nested, stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.object_events import ObjectEvent
+    from bucketsum.events.object_events import ObjectEvent
 
 NULL_VERSION: Final = "null"
 """S3's version id of an object in a bucket that keeps no versions."""

@@ -5,18 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bucketsum import object_rows
-from bucketsum.archives.values import ArchiveStatus
-from bucketsum.digest_rows import ArchiveRecord
-from bucketsum.digests_table import WriteResult
+from bucketsum.hashing import object_rows
 from bucketsum.measure import Measurement
+from bucketsum.table.archive_values import ArchiveStatus
+from bucketsum.table.digests_table import WriteResult
+from bucketsum.table.rows import ArchiveRecord
 
 if TYPE_CHECKING:
     from bucketsum.digest import Digest
-    from bucketsum.digest_rows import Row
-    from bucketsum.digests_table import DigestsTable
     from bucketsum.long_objects.progress import Progress
     from bucketsum.settings import Settings
+    from bucketsum.table.digests_table import DigestsTable
+    from bucketsum.table.rows import Row
 
 MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
 

@@ -7,27 +7,27 @@ from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.digest import digest_of
-from bucketsum.digest_rows import Status, comparable_sequencer, row_key_of
-from bucketsum.digests_table import WriteResult
 from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable, OutOfTime
+from bucketsum.hashing.object_rows import ReadObject, hashed_row, unreadable_row
+from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.measure import Measurement
-from bucketsum.object_rows import ReadObject, hashed_row, unreadable_row
-from bucketsum.outcome import HashResult, Outcome
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
+from bucketsum.table.digests_table import WriteResult
+from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.table.rows import Status, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bucketsum.archives.archive_hasher import ArchiveHasher
-    from bucketsum.archives.values import Mode
-    from bucketsum.deadline import Deadline
-    from bucketsum.digest_rows import Row
-    from bucketsum.digests_table import DigestsTable
-    from bucketsum.object_events import ObjectCreated, ObjectRestored
+    from bucketsum.events.object_events import ObjectCreated, ObjectRestored
+    from bucketsum.invocation.deadline import Deadline
     from bucketsum.s3.source import Source
     from bucketsum.settings import Settings
+    from bucketsum.table.archive_values import Mode
+    from bucketsum.table.digests_table import DigestsTable
+    from bucketsum.table.rows import Row
 
     HandOver = Callable[[ObjectCreated, str, Mode | None, Row | None], None]
     """`long_objects.hand_over.HandOver.begin`: another function hashes the object."""

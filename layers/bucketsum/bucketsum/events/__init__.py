@@ -1,0 +1,1 @@
+"""Object events and the messages that bring them."""

@@ -1,0 +1,1 @@
+"""From a batch of messages to recorded digests."""

@@ -1,0 +1,1 @@
+"""An invocation of a Lambda function: clients, deadline, layer."""

@@ -1,0 +1,1 @@
+"""Failed messages, and the dead-letter queue."""

@@ -1,0 +1,1 @@
+"""The digests table: rows, their items, conditional writes."""
