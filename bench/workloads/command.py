@@ -22,7 +22,7 @@ from bench.workloads.experiments import EXPERIMENTS
 from bench.workloads.languages import programs, records
 from bench.workloads.report import Measured
 from bench.workloads.runner import plan, samples_of
-from bucketsum.sweep.fetch_queue.shell import missing_programs
+from bucketsum.sweep.workloads.fetch.shell import missing_programs
 from bucketsum_cli import output
 
 if TYPE_CHECKING:

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
-from bucketsum.sweep.analysis import cell_rows
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.record_values import cell_values, sample_values
-from bucketsum.sweep.samples import SampleStatus
+from bucketsum.sweep.protocol.samples import SampleStatus
+from bucketsum.sweep.results.analysis import cell_rows
+from bucketsum.sweep.results.record_values import cell_values, sample_values
 from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.tune.formatting import MISSING
 from bucketsum_cli.tune.workloads import view_of
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bench.workloads.experiments import Experiment
-    from bucketsum.sweep.plan import Plan
-    from bucketsum.sweep.records import CellRow
-    from bucketsum.sweep.samples import Sample
+    from bucketsum.sweep.plan.plan import Plan
+    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum.sweep.protocol.samples import Sample
     from bucketsum_cli.tune.workloads.view import TableColumn
 
 NOT_AWS: Final = "Measured in the sandbox, not on AWS."

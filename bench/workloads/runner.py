@@ -14,10 +14,10 @@ from bench.sandbox.sandbox import NoAnswerError
 from bench.sandbox.server import FOLDER, PROJECT, serving
 from bench.workloads import harness
 from bench.workloads.data_sets import ensured
-from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.plan import plan_of
-from bucketsum.sweep.probe_protocol import failed
-from bucketsum.sweep.record_values import sample_of
+from bucketsum.sweep.plan.input import SweepInput
+from bucketsum.sweep.plan.plan import plan_of
+from bucketsum.sweep.protocol.probe import failed
+from bucketsum.sweep.results.record_values import sample_of
 from bucketsum.sweep.workloads import WORKLOADS
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from bench.sandbox.sandbox import Inside, Sandbox
     from bench.sandbox.server import Server
     from bench.workloads.experiments import Experiment
-    from bucketsum.sweep.cells import Cell
-    from bucketsum.sweep.plan import Plan
-    from bucketsum.sweep.probe_protocol import KnownObject
-    from bucketsum.sweep.samples import Sample
+    from bucketsum.sweep.plan.cells import Cell
+    from bucketsum.sweep.plan.plan import Plan
+    from bucketsum.sweep.protocol.probe import KnownObject
+    from bucketsum.sweep.protocol.samples import Sample
 
 STORAGE_MB: Final = 10_240
 """Of the cells' plan; the sandbox does not limit the disk."""

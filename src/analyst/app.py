@@ -9,11 +9,11 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.clock import now
-from bucketsum.failure_causes import plain_cause
 from bucketsum.settings import needed
-from bucketsum.sweep.measurements_table import MeasurementsTable
-from bucketsum.sweep.records import RunStatus, run_id_of_detail
-from bucketsum.sweep.summary import ExecutionEnd, summarize
+from bucketsum.sweep.protocol.run_records import RunStatus, run_id_of_detail
+from bucketsum.sweep.protocol.step_functions_errors import plain_cause
+from bucketsum.sweep.results.measurements_table import MeasurementsTable
+from bucketsum.sweep.results.summary import ExecutionEnd, summarize
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

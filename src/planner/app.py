@@ -13,21 +13,21 @@ from aws_lambda_powertools import Logger
 from bucketsum.clock import now
 from bucketsum.errors import BadSweep
 from bucketsum.settings import needed
-from bucketsum.sweep.generated_objects import GeneratedObjects
-from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.measurements_table import MeasurementsTable
-from bucketsum.sweep.plan import Plan, check_limits, plan_of
-from bucketsum.sweep.records import Run, RunLabel, RunStatus
-from bucketsum.sweep.run_status import RUNNING, execution_of
-from bucketsum.sweep.summary import ExecutionEnd, summarize
+from bucketsum.sweep.plan.generated_objects import GeneratedObjects
+from bucketsum.sweep.plan.input import SweepInput
+from bucketsum.sweep.plan.plan import Plan, check_limits, plan_of
+from bucketsum.sweep.protocol.run_records import Run, RunLabel, RunStatus
+from bucketsum.sweep.results.measurements_table import MeasurementsTable
+from bucketsum.sweep.results.run_status import RUNNING, execution_of
+from bucketsum.sweep.results.summary import ExecutionEnd, summarize
 from bucketsum.sweep.workloads import WORKLOADS, workload_of
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
     from bucketsum.sweep.prices import Prices
-    from bucketsum.sweep.probe_protocol import KnownObject
-    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.protocol.probe import KnownObject
+    from bucketsum.sweep.protocol.run_records import CellRow
 
 _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(
     os.environ,

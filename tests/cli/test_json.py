@@ -27,8 +27,8 @@ from tests.support.events import notification
 from bucketsum.backfill.bill import Setup, Work, bill_of
 from bucketsum.backfill.records import Backfill, BackfillStatus, Tally
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.records import Run as SweepRun
-from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.protocol.run_records import Run as SweepRun
+from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum_cli import emulator
 from bucketsum_cli.backfill.backfills import Progress
 from bucketsum_cli.backfill.counting import Count

@@ -29,7 +29,7 @@ from tests.cli.tune.state_machine import StateMachine
 from tests.support.sam_template import load_template
 
 from bucketsum.archives.member_rows import member_entry
-from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum.sweep.results.measurements_table import MeasurementsTable
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import NULL_VERSION, Row, RowKey

@@ -12,10 +12,10 @@ import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import deploy_measurements, set_aside
 
-from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import Prices, prices_in
-from bucketsum.sweep.records import Run as SweepRun
-from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.protocol.run_records import Run as SweepRun
+from bucketsum.sweep.protocol.run_records import RunStatus
+from bucketsum.sweep.results.measurements_table import MeasurementsTable
 from bucketsum_cli.connection import Connection
 from bucketsum_cli.options import Target
 from bucketsum_cli.stacks.status import stack_status

@@ -28,16 +28,8 @@ SEARCH: Final = (
 )  # fmt: skip
 """Folders on the import path, and the package there that is ours; in src/ each is."""
 
-SWEEPS: Final = (
-    "analysis", "input", "measurements_table", "plan", "prober", "recommend",
-    "record_values", "run_status", "summary",
-)  # fmt: skip
-"""The modules of the sweep that know every workload."""
-
 ROLES: Final = {
     "bucketsum.settings": "settings",  # above the values that they hold
-    "bucketsum.sweep.workloads.protocol": "layer.sweep",  # the type of a workload
-    **{f"bucketsum.sweep.{name}": "sweeps" for name in SWEEPS},
     "bucketsum_cli.tune.formatting": "cli.tune.formats",  # below the workloads' views
     "bucketsum_cli.local.cgroups": "cli",  # not the emulator's alone
     "bucketsum_cli.local.worker": "cli",  # as above; it imports the standard library alone
@@ -48,7 +40,7 @@ ROLES: Final = {
 """Modules that are above or below the rest of their folder → the part that they belong to."""
 
 ARROWS: Final = """\
-analyst: layer layer.sweep settings sweeps
+analyst: layer layer.sweep.protocol layer.sweep.results settings
 bench.cost: bench.readers bench.scaling bench.tables cli layer layer.backfill layer.hashing \
 layer.invocation layer.long_objects layer.sweep settings
 bench.function: bench.sandbox bench.tables cli cli.local
@@ -60,36 +52,39 @@ bench.tables: cli
 bench.targets: bench.sandbox bench.tables cli cli.local cli.objects layer.table
 bench.unzip: bench.sandbox bench.tables cli layer layer.archives layer.events layer.table
 bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli cli.tune.formats \
-cli.tune.workloads layer layer.s3 layer.sweep layer.sweep.fetch_queue layer.sweep.workloads sweeps
-bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli layer.sweep \
-layer.sweep.fetch_queue layer.sweep.record_store
+cli.tune.workloads layer layer.s3 layer.sweep layer.sweep.measure layer.sweep.plan \
+layer.sweep.protocol layer.sweep.results layer.sweep.workloads layer.sweep.workloads.fetch
+bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli layer.sweep.workloads.fetch \
+layer.sweep.workloads.records layer.sweep.workloads.unzip
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
-cli: layer layer.long_objects layer.table
+cli: layer layer.long_objects layer.sweep.protocol layer.table
 cli.attachments: cli cli.stacks layer.events
 cli.backfill: cli layer layer.backfill layer.sweep
 cli.backfill.commands: cli cli.backfill layer layer.backfill
 cli.commands: cli cli.attachments cli.dead_letters cli.objects cli.selftest cli.stacks cli.tune \
 cli.tune.formats layer.hashing layer.long_objects layer.sweep layer.table
 cli.dead_letters: cli layer layer.backfill layer.events layer.long_objects layer.queue layer.table
-cli.local: cli cli.commands cli.objects cli.selftest cli.tune cli.tune.commands layer.sweep \
-layer.table
+cli.local: cli cli.commands cli.objects cli.selftest cli.tune cli.tune.commands \
+layer.sweep.protocol layer.table
 cli.local.commands: cli cli.local
 cli.objects: cli cli.dead_letters cli.tune.formats layer layer.archives layer.events \
 layer.long_objects layer.table
 cli.selftest: cli cli.attachments cli.dead_letters cli.objects cli.stacks cli.tune layer \
-layer.archives layer.sweep layer.table
-cli.stacks: cli layer.long_objects layer.sweep sweeps
+layer.archives layer.sweep.protocol layer.table
+cli.stacks: cli layer.long_objects layer.sweep layer.sweep.protocol layer.sweep.results
 cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.events layer.s3 layer.sweep \
-layer.sweep.workloads layer.table settings sweeps
-cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep
-cli.tune.formats: cli layer layer.sweep settings
-cli.tune.here: cli cli.attachments cli.tune layer layer.s3 layer.sweep layer.sweep.workloads \
-sweeps
-cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sweep \
-layer.sweep.transfers layer.sweep.workloads
-cli.tune.workloads: cli.tune.formats layer layer.sweep layer.sweep.record_store \
-layer.sweep.transfers layer.sweep.workloads
+layer.sweep.plan layer.sweep.protocol layer.sweep.results layer.sweep.workloads layer.table \
+settings
+cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep \
+layer.sweep.protocol
+cli.tune.formats: cli layer layer.sweep.protocol settings
+cli.tune.here: cli cli.attachments cli.tune layer layer.s3 layer.sweep layer.sweep.measure \
+layer.sweep.plan layer.sweep.protocol layer.sweep.results layer.sweep.workloads
+cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sweep.protocol \
+layer.sweep.workloads layer.sweep.workloads.transfer
+cli.tune.workloads: cli.tune.formats layer layer.sweep.protocol layer.sweep.workloads \
+layer.sweep.workloads.records layer.sweep.workloads.transfer
 commands: cli layer
 enqueuer: layer layer.backfill layer.invocation settings
 hasher: layer.archives layer.backfill layer.events layer.hashing layer.invocation \
@@ -105,19 +100,27 @@ layer.long_objects: layer layer.events layer.hashing layer.invocation layer.s3 l
 settings
 layer.queue: layer settings
 layer.s3: layer layer.events layer.invocation layer.table
-layer.sweep: layer layer.events layer.s3 layer.table settings
-layer.sweep.fetch_queue: layer layer.archives layer.events layer.s3 layer.sweep layer.table
-layer.sweep.record_store: layer layer.s3 layer.sweep settings
-layer.sweep.transfers: layer layer.archives layer.s3 layer.sweep settings
-layer.sweep.workloads: layer layer.archives layer.s3 layer.sweep layer.sweep.fetch_queue \
-layer.sweep.record_store layer.sweep.transfers layer.table settings
+layer.sweep: layer
+layer.sweep.measure: layer layer.s3 layer.sweep.protocol layer.sweep.workloads
+layer.sweep.plan: layer layer.sweep layer.sweep.protocol layer.sweep.workloads settings
+layer.sweep.protocol: layer layer.events layer.s3 layer.sweep layer.table settings
+layer.sweep.results: layer layer.sweep layer.sweep.plan layer.sweep.protocol layer.sweep.workloads \
+layer.table
+layer.sweep.workloads: layer layer.sweep.protocol layer.sweep.workloads.fetch \
+layer.sweep.workloads.records layer.sweep.workloads.transfer layer.sweep.workloads.unzip settings
+layer.sweep.workloads.fetch: layer layer.archives layer.events layer.s3 layer.sweep.protocol \
+layer.sweep.workloads.unzip layer.table settings
+layer.sweep.workloads.records: layer layer.s3 layer.sweep.protocol settings
+layer.sweep.workloads.transfer: layer layer.archives layer.s3 layer.sweep.protocol settings
+layer.sweep.workloads.unzip: layer layer.archives layer.s3 layer.sweep.protocol layer.table \
+settings
 layer.table: layer layer.events
-planner: layer layer.sweep layer.sweep.workloads settings sweeps
-prober: layer.s3 layer.sweep sweeps
-publisher: layer layer.sweep settings sweeps
+planner: layer layer.sweep layer.sweep.plan layer.sweep.protocol layer.sweep.results \
+layer.sweep.workloads settings
+prober: layer.s3 layer.sweep.measure layer.sweep.protocol
+publisher: layer layer.sweep.measure layer.sweep.protocol layer.sweep.results settings
 settings: layer layer.s3 layer.table
 slicer: layer.invocation layer.long_objects layer.queue layer.s3 layer.table settings
-sweeps: layer layer.s3 layer.sweep layer.sweep.workloads layer.table
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 

@@ -9,10 +9,10 @@ import jsonata
 import pytest
 from tests.template.state_machines import load_definition, states
 
-from bucketsum.sweep.measurements_table import sample_item
-from bucketsum.sweep.record_values import sample_of, sample_values
-from bucketsum.sweep.records import run_id_of
-from bucketsum.sweep.samples import SampleFailure, SampleStatus
+from bucketsum.sweep.protocol.run_records import run_id_of
+from bucketsum.sweep.protocol.samples import SampleFailure, SampleStatus
+from bucketsum.sweep.results.measurements_table import sample_item
+from bucketsum.sweep.results.record_values import sample_of, sample_values
 from bucketsum.table.codec import plain_values
 
 MACHINE: Final = load_definition()

@@ -7,9 +7,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from bucketsum.sweep.record_store.block_file import BlockFile
-from bucketsum.sweep.record_store.data_set import verify
-from bucketsum.sweep.record_store.measurement import Phase
+from bucketsum.sweep.workloads.records.block_file import BlockFile
+from bucketsum.sweep.workloads.records.data_set import verify
+from bucketsum.sweep.workloads.records.measurement import Phase
 
 
 def main(path: Path, ids: Path) -> None:

@@ -17,14 +17,14 @@ from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
 from bench.unzip import variants
 from bench.unzip.turns import run_on
-from bucketsum.sweep.fetch_queue.data_set import item_of
-from bucketsum.sweep.generated_archive import GeneratedArchive
+from bucketsum.sweep.workloads.fetch.data_set import item_of
+from bucketsum.sweep.workloads.unzip.generated_archive import GeneratedArchive
 from bucketsum_cli import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bucketsum.sweep.fetch_queue.model import Item
+    from bucketsum.sweep.workloads.fetch.model import Item
 
 ARCHIVE_BYTES: Final = 290_000_000
 """The size that most archives of Bengtsson (2017) have."""

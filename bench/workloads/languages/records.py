@@ -15,8 +15,8 @@ from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
 from bench.unzip.turns import run_on
 from bench.workloads.languages import block_reader
-from bucketsum.sweep.record_store.block_file import BlockLayout, write_block_file
-from bucketsum.sweep.record_store.data_set import DataSet, queries
+from bucketsum.sweep.workloads.records.block_file import BlockLayout, write_block_file
+from bucketsum.sweep.workloads.records.data_set import DataSet, queries
 from bucketsum_cli import output
 
 if TYPE_CHECKING:

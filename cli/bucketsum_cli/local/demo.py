@@ -12,7 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum_cli import output, tables
 from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.errors import CannotDoError

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.attachments.checks import admits, admitted_services, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in

@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.sweep.measurements_table import MeasurementsTable
 from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
-from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.protocol.run_records import RunStatus
+from bucketsum.sweep.results.measurements_table import MeasurementsTable
 from bucketsum_cli.output import iso_text
 from bucketsum_cli.stack import Stack, queue_name
 from bucketsum_cli.stacks.metrics import (

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from bucketsum.sweep.analysis import SIGNIFICANCE, p_value
-from bucketsum.sweep.record_values import cell_values
+from bucketsum.sweep.results.analysis import SIGNIFICANCE, p_value
+from bucketsum.sweep.results.record_values import cell_values
 from bucketsum_cli.tune.formatting import MISSING, memory_text, size_texts
 from bucketsum_cli.tune.results import Results, statistic_of, warm_seconds
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bucketsum.sweep.parameters import Setting
-    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.protocol.parameters import Setting
+    from bucketsum.sweep.protocol.run_records import CellRow
 
 _WHOLE_MACHINE: Final = 0
 """Stands for the memory of a setting whose memory no machine enforced."""

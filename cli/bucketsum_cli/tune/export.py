@@ -6,7 +6,12 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.sweep.record_values import SAMPLE_VALUES, cell_values, run_values, sample_values
+from bucketsum.sweep.results.record_values import (
+    SAMPLE_VALUES,
+    cell_values,
+    run_values,
+    sample_values,
+)
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.output import iso_text
 from bucketsum_cli.tune.workloads import view_of
@@ -14,8 +19,8 @@ from bucketsum_cli.tune.workloads import view_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bucketsum.sweep.records import CellRow, Run
-    from bucketsum.sweep.samples import Sample
+    from bucketsum.sweep.protocol.run_records import CellRow, Run
+    from bucketsum.sweep.protocol.samples import Sample
     from bucketsum_cli.tune.results import Results
 
 _OF_RUN: Final = ("run_id", "label", "region")

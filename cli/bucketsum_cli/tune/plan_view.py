@@ -7,8 +7,8 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.plan import Plan, check_limits, plan_of
+from bucketsum.sweep.plan.input import SweepInput
+from bucketsum.sweep.plan.plan import Plan, check_limits, plan_of
 from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli import output
 from bucketsum_cli.errors import CannotDoError

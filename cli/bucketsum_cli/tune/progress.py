@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Final, Self
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from bucketsum.sweep.records import Run, RunStatus
-from bucketsum.sweep.samples import Sample, SampleStatus
+from bucketsum.sweep.protocol.run_records import Run, RunStatus
+from bucketsum.sweep.protocol.samples import Sample, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.executions import Execution
@@ -20,8 +20,8 @@ from bucketsum_cli.tune.results import Results, results_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bucketsum.sweep.cells import Cell
-    from bucketsum.sweep.plan import Plan
+    from bucketsum.sweep.plan.cells import Cell
+    from bucketsum.sweep.plan.plan import Plan
     from bucketsum_cli.tune.sweeper import Sweeper
 
 SETTLING_SECONDS: Final = 90.0

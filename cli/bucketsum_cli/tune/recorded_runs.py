@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.events.message_fields import shown
-from bucketsum.sweep.measurements_table import MeasurementsTable, sample_item
-from bucketsum.sweep.record_values import cell_of, item_values, sample_of
-from bucketsum.sweep.records import CellRow, Run
+from bucketsum.sweep.protocol.run_records import CellRow, Run
+from bucketsum.sweep.results.measurements_table import MeasurementsTable, sample_item
+from bucketsum.sweep.results.record_values import cell_of, item_values, sample_of
 from bucketsum.table.codec import from_values
 from bucketsum_cli import emulator
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
@@ -29,7 +29,7 @@ from bucketsum_cli.tune.sweeper import Sweeper
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.sweep.samples import Sample
+    from bucketsum.sweep.protocol.samples import Sample
     from bucketsum_cli.options import Target
 
     RunStore: TypeAlias = "MeasurementsTable | RunFiles"

@@ -6,10 +6,10 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.failure_causes import plain_cause
-from bucketsum.sweep.recommend import Recommendation
-from bucketsum.sweep.records import CellRow, CellStatistics, Run, RunLabel
-from bucketsum.sweep.samples import Sample, SampleFailure, SampleStatus
+from bucketsum.sweep.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
+from bucketsum.sweep.protocol.samples import Sample, SampleFailure, SampleStatus
+from bucketsum.sweep.protocol.step_functions_errors import plain_cause
+from bucketsum.sweep.results.recommend import Recommendation
 from bucketsum.sweep.workloads import WorkloadName, workload_of
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.tune.formatting import (
@@ -24,8 +24,8 @@ from bucketsum_cli.tune.machine import Machine, machine_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from bucketsum.sweep.parameters import Setting
-    from bucketsum.sweep.workloads.protocol import Workload
+    from bucketsum.sweep.protocol.parameters import Setting
+    from bucketsum.sweep.protocol.workload import Workload
     from bucketsum_cli.tune.recorded_runs import RunStore
 
 _NO_CAUSE: Final = "no cause was reported"

@@ -9,7 +9,7 @@ import click
 
 from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.settings import AUTO_STREAMS
-from bucketsum.sweep.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
+from bucketsum.sweep.plan.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum_cli.tune.machine import Confinement
 

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.sweep.generated_objects import planned_bytes
-from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum.sweep.plan.generated_objects import planned_bytes
 from bucketsum.sweep.prices import FREE_STORAGE_MB, Prices
+from bucketsum.sweep.results.measurements_table import MeasurementsTable
 from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.executions import StateMachine
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
 
-    from bucketsum.sweep.workloads.protocol import Workload
+    from bucketsum.sweep.protocol.workload import Workload
     from bucketsum_cli.stack import Stack
 
 _STATE_MACHINE: Final = "SweepStateMachineArn"

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import mb_per_s
-from bucketsum.sweep.samples import Sample, SampleStatus
+from bucketsum.sweep.protocol.samples import Sample, SampleStatus
 from bucketsum_cli.tune.formatting import (
     MISSING,
     count_text,
@@ -23,7 +23,7 @@ from bucketsum_cli.tune.workloads.view import TableColumn
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.protocol.run_records import CellRow
 
 COLD: Final = "*"
 """Follows the seconds of a cold sample, which no statistic counts."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from rich.text import Text
 
-from bucketsum.sweep.records import CellRow, Run, RunStatus
+from bucketsum.sweep.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_cli import output, tables
 from bucketsum_cli.output import moment_text
 from bucketsum_cli.tables import Cell, Column

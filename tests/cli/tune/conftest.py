@@ -11,7 +11,7 @@ from tests.cli.tune.sweeps import a_run, analysed
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
-from bucketsum.sweep.measurements_table import MeasurementsTable
+from bucketsum.sweep.results.measurements_table import MeasurementsTable
 from bucketsum_cli.connection import Connection
 from bucketsum_cli.tune import progress
 
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from bucketsum.sweep.records import CellRow, Run
-    from bucketsum.sweep.samples import Sample
+    from bucketsum.sweep.protocol.run_records import CellRow, Run
+    from bucketsum.sweep.protocol.samples import Sample
     from bucketsum_cli.emulator import LocalProject
     from bucketsum_cli.stack import Stack
 

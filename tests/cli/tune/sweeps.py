@@ -9,13 +9,11 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.support.sweeps import changed, unzip_variant
 
-from bucketsum.sweep.analysis import cell_rows
-from bucketsum.sweep.input import Strategy, StrategyName
-from bucketsum.sweep.parameters import Setting
+from bucketsum.sweep.plan.input import Strategy, StrategyName
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.recommend import recommend
-from bucketsum.sweep.records import CellRow, Run, RunStatus
-from bucketsum.sweep.samples import (
+from bucketsum.sweep.protocol.parameters import Setting
+from bucketsum.sweep.protocol.run_records import CellRow, Run, RunStatus
+from bucketsum.sweep.protocol.samples import (
     Billing,
     DigestCheck,
     ProberProcess,
@@ -24,6 +22,8 @@ from bucketsum.sweep.samples import (
     SampleFailure,
     SampleStatus,
 )
+from bucketsum.sweep.results.analysis import cell_rows
+from bucketsum.sweep.results.recommend import recommend
 from bucketsum.sweep.workloads import workload_of
 from bucketsum.table.archive_values import Engine, Mode
 from bucketsum_cli.tune.results import Results, assembled

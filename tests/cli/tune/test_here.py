@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum.sweep.measurements_table import MeasurementsTable
-    from bucketsum.sweep.probe_protocol import ProbeAnswer
-    from bucketsum.sweep.records import CellRow
-    from bucketsum.sweep.records import Run as SweepRun
-    from bucketsum.sweep.samples import Sample
+    from bucketsum.sweep.protocol.probe import ProbeAnswer
+    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum.sweep.protocol.run_records import Run as SweepRun
+    from bucketsum.sweep.protocol.samples import Sample
+    from bucketsum.sweep.results.measurements_table import MeasurementsTable
     from bucketsum_cli.stack import Stack
     from bucketsum_cli.tune.here.process import Configuration
 

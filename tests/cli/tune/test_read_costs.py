@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bucketsum.sweep.records import CellRow, CellStatistics, Run, RunStatus
+from bucketsum.sweep.protocol.run_records import CellRow, CellStatistics, Run, RunStatus
 from bucketsum.sweep.workloads import setting_of
 from bucketsum_cli.tune.report.reads_curve import seconds_against_reads, usd_against_reads
 from bucketsum_cli.tune.results import Panel, assembled
@@ -20,7 +20,7 @@ from bucketsum_cli.tune.workloads.read_costs import (
 )
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.records import CellRow as Cell
+    from bucketsum.sweep.protocol.run_records import CellRow as Cell
 
 SETTING: dict[str, Any] = {"memory_mb": 1769, "chunk_bytes": 1_048_576, "streams": "auto"}
 STATS = CellStatistics(

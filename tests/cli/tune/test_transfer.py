@@ -18,10 +18,10 @@ from tests.cli.tune.sweeps import (
     results,
 )
 
-from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.plan import plan_of
-from bucketsum.sweep.transfers import file_times
-from bucketsum.sweep.transfers.file_times import P99_FROM, FileTime
+from bucketsum.sweep.plan.input import SweepInput
+from bucketsum.sweep.plan.plan import plan_of
+from bucketsum.sweep.workloads.transfer import file_times
+from bucketsum.sweep.workloads.transfer.file_times import P99_FROM, FileTime
 from bucketsum_cli.tune.report.page import page_of
 
 if TYPE_CHECKING:
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from tests.cli.tune.state_machine import StateMachine
     from tests.cli.tune.test_reading import Record
 
-    from bucketsum.sweep.parameters import Statistic
-    from bucketsum.sweep.records import CellRow
-    from bucketsum.sweep.samples import Sample
+    from bucketsum.sweep.protocol.parameters import Statistic
+    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum.sweep.protocol.samples import Sample
 
 FILES: Final = 4
 INPUT: Final = {

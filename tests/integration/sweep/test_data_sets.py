@@ -10,9 +10,10 @@ from botocore.exceptions import ClientError
 from tests.integration.sweep.conftest import BUCKET, Aws
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep import generated_objects, objects
-from bucketsum.sweep.generated_objects import GeneratedObjects
-from bucketsum.sweep.objects import DataFile, Generated, content, file_key
+from bucketsum.sweep.plan import generated_objects
+from bucketsum.sweep.plan.generated_objects import GeneratedObjects
+from bucketsum.sweep.protocol import objects
+from bucketsum.sweep.protocol.objects import DataFile, Generated, content, file_key
 from bucketsum.sweep.workloads.hash import HashWorkload
 
 if TYPE_CHECKING:

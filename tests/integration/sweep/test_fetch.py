@@ -9,10 +9,10 @@ import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
 
 from bucketsum.errors import ObjectGone
-from bucketsum.sweep.fetch_queue.data_set import ITEMS
-from bucketsum.sweep.fetch_queue.model import Schedule
-from bucketsum.sweep.record_values import SAMPLE_VALUES
-from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN, FetchWorkload
+from bucketsum.sweep.results.record_values import SAMPLE_VALUES
+from bucketsum.sweep.workloads.fetch.data_set import ITEMS
+from bucketsum.sweep.workloads.fetch.model import Schedule
+from bucketsum.sweep.workloads.fetch.workload import SET_BYTES_MIN, FetchWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

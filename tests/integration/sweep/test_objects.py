@@ -11,12 +11,12 @@ from botocore.exceptions import ClientError
 from tests.integration.sweep.conftest import BUCKET, Aws
 from tests.support.sweeps import HASH
 
-from bucketsum.sweep import generated_objects
-from bucketsum.sweep.generated_objects import FRESH_FOR, GeneratedObjects
-from bucketsum.sweep.objects import PART_BYTES, content
+from bucketsum.sweep.plan import generated_objects
+from bucketsum.sweep.plan.generated_objects import FRESH_FOR, GeneratedObjects
+from bucketsum.sweep.protocol.objects import PART_BYTES, content
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.probe_protocol import KnownObject
+    from bucketsum.sweep.protocol.probe import KnownObject
 
 
 def body_of(aws: Aws, known: KnownObject) -> bytes:

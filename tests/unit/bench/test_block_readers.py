@@ -10,8 +10,8 @@ import pytest
 from bench.workloads.languages import records
 from bench.workloads.languages.records import readers
 
-from bucketsum.sweep.record_store.block_file import BlockLayout, write_block_file
-from bucketsum.sweep.record_store.data_set import DataSet, id_of, queries
+from bucketsum.sweep.workloads.records.block_file import BlockLayout, write_block_file
+from bucketsum.sweep.workloads.records.data_set import DataSet, id_of, queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

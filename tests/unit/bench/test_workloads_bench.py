@@ -23,12 +23,12 @@ from bench.workloads.runner import plan
 from tests.support.s3_server import hostile_s3
 from tests.support.sha1 import sha1_of
 
-from bucketsum.sweep.fetch_queue.data_set import ITEMS, item_of
-from bucketsum.sweep.generated_archive import GeneratedArchive
-from bucketsum.sweep.objects import PlannedObject
-from bucketsum.sweep.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
+from bucketsum.sweep.protocol.objects import PlannedObject
+from bucketsum.sweep.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
-from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN
+from bucketsum.sweep.workloads.fetch.data_set import ITEMS, item_of
+from bucketsum.sweep.workloads.fetch.workload import SET_BYTES_MIN
+from bucketsum.sweep.workloads.unzip.generated_archive import GeneratedArchive
 
 ROOT: Final = Path(__file__).parents[3]
 SMALL = Experiment(

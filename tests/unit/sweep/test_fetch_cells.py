@@ -13,14 +13,14 @@ from tests.support.sha1 import sha1_of
 from tests.support.sweeps import plan_with
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.fetch_queue.data_set import archives_of, item_of, items_in, manifest_of
-from bucketsum.sweep.fetch_queue.model import Item, Schedule
-from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.plan import plan_of
+from bucketsum.sweep.plan.input import SweepInput
+from bucketsum.sweep.plan.plan import plan_of
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.samples import Sample, SampleStatus
+from bucketsum.sweep.protocol.samples import Sample, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
-from bucketsum.sweep.workloads.fetch import SET_BYTES_MIN
+from bucketsum.sweep.workloads.fetch.data_set import archives_of, item_of, items_in, manifest_of
+from bucketsum.sweep.workloads.fetch.model import Item, Schedule
+from bucketsum.sweep.workloads.fetch.workload import SET_BYTES_MIN
 
 FETCH = WORKLOADS[WorkloadName.FETCH]
 LEAST: dict[str, Any] = {

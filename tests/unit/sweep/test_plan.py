@@ -8,10 +8,10 @@ import pytest
 
 from bucketsum.errors import BadSweep
 from bucketsum.settings import BASE_MEMORY_BYTES
-from bucketsum.sweep.input import Limits, SweepInput
-from bucketsum.sweep.parameters import Setting
-from bucketsum.sweep.plan import check_limits, plan_of
+from bucketsum.sweep.plan.input import Limits, SweepInput
+from bucketsum.sweep.plan.plan import check_limits, plan_of
 from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.protocol.parameters import Setting
 
 PRICES = prices_in("us-east-1", "arm64")
 SWEEP = SweepInput(

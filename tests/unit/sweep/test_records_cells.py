@@ -11,14 +11,14 @@ from tests.support.sam_template import TEMPLATE
 from tests.support.sweeps import plan_with
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.plan import plan_of
+from bucketsum.sweep.plan.input import SweepInput
+from bucketsum.sweep.plan.plan import plan_of
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.record_store.data_set import DataSet, verify
-from bucketsum.sweep.record_store.layouts import SAMPLED_RECORDS, Layout
-from bucketsum.sweep.samples import Sample, SampleStatus
+from bucketsum.sweep.protocol.samples import Sample, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
-from bucketsum.sweep.workloads.records import DEFAULT_SIZE_BYTES
+from bucketsum.sweep.workloads.records.data_set import DataSet, verify
+from bucketsum.sweep.workloads.records.layouts import SAMPLED_RECORDS, Layout
+from bucketsum.sweep.workloads.records.workload import DEFAULT_SIZE_BYTES
 
 RECORDS = WORKLOADS[WorkloadName.RECORDS]
 LEAST: dict[str, Any] = {"workload": "records", "object_bytes": [1_000_000], "memory_mb": [1769]}

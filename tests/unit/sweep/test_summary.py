@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.records import CellRow, Run, RunStatus
-from bucketsum.sweep.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
-from bucketsum.sweep.summary import ExecutionEnd, RunSummary, summarize
+from bucketsum.sweep.protocol.parameters import Setting
+from bucketsum.sweep.protocol.run_records import CellRow, Run, RunStatus
+from bucketsum.sweep.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
+from bucketsum.sweep.results.summary import ExecutionEnd, RunSummary, summarize
 
 PRICES = prices_in("us-east-1", "arm64")
 RUN = Run(

@@ -9,8 +9,8 @@ import pytest
 from tests.support.sweeps import plan_with, unzip_variant
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.parameters import Setting
 from bucketsum.sweep.prices import prices_in
+from bucketsum.sweep.protocol.parameters import Setting
 from bucketsum.table.archive_values import Engine, Mode
 
 PRICES = prices_in("us-east-1", "arm64")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum_cli.errors import CANNOT_DO, CannotDoError
 from bucketsum_cli.executions import new_execution_name
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bucketsum.sweep.records import RunStatus
+from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.output import note, print_json
 from bucketsum_cli.tune.export import results_as_json

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.input import SweepInput
-from bucketsum.sweep.plan import check_estimate, unlimited_plan
+from bucketsum.sweep.plan.input import SweepInput
+from bucketsum.sweep.plan.plan import check_estimate, unlimited_plan
 from bucketsum.sweep.prices import MachinePrice
 from bucketsum_cli import hardware
 from bucketsum_cli.errors import INTERRUPTED, CannotDoError

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from botocore.exceptions import ClientError
 
-from bucketsum.sweep.generated_objects import FRESH_FOR, GeneratedObjects
+from bucketsum.sweep.plan.generated_objects import FRESH_FOR, GeneratedObjects
 from bucketsum.sweep.workloads import workload_of
 from bucketsum_cli import emulator
 from bucketsum_cli.attachments.notifications import (
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.sweep.probe_protocol import KnownObject
+    from bucketsum.sweep.protocol.probe import KnownObject
     from bucketsum_cli.connection import Connection
     from bucketsum_cli.options import Target
     from bucketsum_cli.stack import Stack

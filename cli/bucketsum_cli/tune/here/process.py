@@ -15,7 +15,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bucketsum.sweep.probe_protocol import ProbeAnswer, failed
+from bucketsum.sweep.protocol.probe import ProbeAnswer, failed
 from bucketsum_cli.local.cgroups import kills_of, remove_roots
 from bucketsum_cli.process import end_group, signals_held
 

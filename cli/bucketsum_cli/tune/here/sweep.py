@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.record_values import sample_of
-from bucketsum.sweep.records import Run, RunLabel, RunStatus
-from bucketsum.sweep.summary import ExecutionEnd, summarize
+from bucketsum.sweep.protocol.run_records import Run, RunLabel, RunStatus
+from bucketsum.sweep.results.record_values import sample_of
+from bucketsum.sweep.results.summary import ExecutionEnd, summarize
 from bucketsum_cli.aws_errors import AWS_ERRORS, explained
 from bucketsum_cli.errors import sentence_of
 from bucketsum_cli.tune.here.process import Configuration, Processes
@@ -22,10 +22,10 @@ from bucketsum_cli.tune.plan_view import plan_as_json
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
-    from bucketsum.sweep.plan import Plan
+    from bucketsum.sweep.plan.plan import Plan
     from bucketsum.sweep.prices import MachinePrice
-    from bucketsum.sweep.probe_protocol import ProbeAnswer
-    from bucketsum.sweep.samples import Sample
+    from bucketsum.sweep.protocol.probe import ProbeAnswer
+    from bucketsum.sweep.protocol.samples import Sample
     from bucketsum_cli.tune.here.place import Place
 
 _PREFIX = "bucketsum-here-"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.protocol.run_records import CellRow
     from bucketsum_cli.tune.results import Panel, Results
 
 _CAPTION: Final = (

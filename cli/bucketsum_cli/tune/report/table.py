@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from xml.etree import ElementTree as ET
 
-    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.protocol.run_records import CellRow
     from bucketsum_cli.tune.workloads.view import TableColumn
 
 

@@ -11,8 +11,8 @@ from bucketsum_cli.tune.formatting import chunk_text, streams_text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bucketsum.sweep.parameters import Setting
-    from bucketsum.sweep.records import CellRow
+    from bucketsum.sweep.protocol.parameters import Setting
+    from bucketsum.sweep.protocol.run_records import CellRow
 
 COLUMNS_MAX: Final = 8
 """Maximum columns of a heat map that stay readable on a phone."""

@@ -10,17 +10,17 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.parameters import Setting
-from bucketsum.sweep.workloads.fetch import FetchWorkload
+from bucketsum.sweep.protocol.parameters import Setting
+from bucketsum.sweep.workloads.fetch.workload import FetchWorkload
 from bucketsum.sweep.workloads.hash import HashWorkload
-from bucketsum.sweep.workloads.records import RecordsWorkload
-from bucketsum.sweep.workloads.transfer import TransferWorkload
-from bucketsum.sweep.workloads.unzip import UnzipWorkload
+from bucketsum.sweep.workloads.records.workload import RecordsWorkload
+from bucketsum.sweep.workloads.transfer.workload import TransferWorkload
+from bucketsum.sweep.workloads.unzip.workload import UnzipWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.sweep.workloads.protocol import Workload
+    from bucketsum.sweep.protocol.workload import Workload
 
 
 class WorkloadName(StrEnum):

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.digest import digest_of
 from bucketsum.measure import Meter
 from bucketsum.settings import MEMORY_MB_PER_CPU
-from bucketsum.sweep.estimate import read_seconds
-from bucketsum.sweep.objects import Generated, content
-from bucketsum.sweep.probe_protocol import answer_of, created_object
-from bucketsum.sweep.workloads.protocol import Workload
+from bucketsum.sweep.protocol.estimate import read_seconds
+from bucketsum.sweep.protocol.objects import Generated, content
+from bucketsum.sweep.protocol.probe import answer_of, created_object
+from bucketsum.sweep.protocol.workload import Workload
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.parameters import Setting
-    from bucketsum.sweep.probe_protocol import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum.sweep.protocol.parameters import Setting
+    from bucketsum.sweep.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 
 OBJECT_BYTES_MAX: Final = 20_000_000_000
 """The planner has to generate it twice and to send it in 900 s: by calculation some 660 s."""

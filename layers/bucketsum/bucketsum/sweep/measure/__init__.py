@@ -1,0 +1,1 @@
+"""The prober, and its published versions."""

@@ -1,0 +1,1 @@
+"""From a sweep's input to its cells."""

@@ -1,0 +1,1 @@
+"""The contract between sweeps and workloads."""

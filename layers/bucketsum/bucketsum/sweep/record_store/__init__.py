@@ -1,1 +1,0 @@
-"""Random reads of small records from one data set in several storage layouts."""

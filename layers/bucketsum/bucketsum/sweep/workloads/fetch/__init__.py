@@ -1,0 +1,1 @@
+"""The workload that fetches and processes archives."""
