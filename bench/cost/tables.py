@@ -15,7 +15,7 @@ from bench.tables.table import Column, Table, dollars
 from bucketsum.backfill.bill import Group, Setup, Work, bill_of
 from bucketsum.settings import MEMORY_MB_PER_CPU
 from bucketsum.sweep.prices import prices_in
-from bucketsum_cli.output import size_text
+from bucketsum_cli.terminal.output import size_text
 
 if TYPE_CHECKING:
     from bench.cost.measured import Measured

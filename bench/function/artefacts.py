@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from bucketsum_cli import emulator
-from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local.interpreter import make_runtime, newest_interpreter
+from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.terminal.errors import CannotDoError
 
 VARIABLES: Final = {
     "AWS_DEFAULT_REGION": "us-east-1",
@@ -65,10 +65,10 @@ def build() -> Artefacts:
     Raises:
         CannotDoError: `sam build` failed; the text is its output.
     """
-    project = emulator.project_folder()
+    project = emulator_state.project_folder()
     interpreter = newest_interpreter()
-    python = make_runtime(emulator.LocalProject.at(project), interpreter)
-    folder = project / emulator.FOLDER / "bench-build"
+    python = make_runtime(emulator_state.LocalProject.at(project), interpreter)
+    folder = project / emulator_state.FOLDER / "bench-build"
     _run(
         *(sys.executable, "-m", "samcli", "build", "--no-cached", "--build-dir", folder),
         *("--parameter-overrides", f"PythonRuntime={interpreter.runtime}"),
@@ -92,7 +92,7 @@ def _run(*command: str | Path, path: Path | None = None) -> None:
         capture_output=True,
         text=True,
         check=False,
-        cwd=emulator.project_folder(),
+        cwd=emulator_state.project_folder(),
         env=os.environ | {"PATH": os.pathsep.join(filter(None, tools)), "SAM_CLI_TELEMETRY": "0"},
     )
     if completed.returncode:

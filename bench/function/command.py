@@ -24,7 +24,7 @@ from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, show
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

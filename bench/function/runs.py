@@ -16,7 +16,7 @@ from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import SYSTEM_PATH
 from bench.sandbox.sandbox import NoAnswerError
 from bench.sandbox.server import FOLDER, PROJECT, serving
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -19,7 +19,7 @@ from bench.sandbox.server import FOLDER, PROJECT, serving
 from bench.sandbox.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write, write_json, write_tables, written_between
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from bench.readers.environments import Environments

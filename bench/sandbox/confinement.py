@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bench.sandbox.network import is_abandoned
 from bench.sandbox.requirements import CONTROL_GROUPS, refusal
-from bucketsum_cli.local.cgroups import cgroup_roots, kills_of, remove_roots
+from bucketsum_cli.machine.cgroups import cgroup_roots, kills_of, remove_roots
 
 
 def parent_groups(name: str) -> dict[str, str]:

@@ -20,8 +20,8 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from bench.sandbox.confinement import parent_groups, remove_group
 from bench.sandbox.network import PREFIX, Network, remove_abandoned
 from bench.sandbox.requirements import missing, refusal
-from bucketsum_cli.local.cgroups import forbid_swap, remove_roots
-from bucketsum_cli.local.worker import Cgroup
+from bucketsum_cli.machine.cgroups import forbid_swap, remove_roots
+from bucketsum_cli.machine.worker import Cgroup
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

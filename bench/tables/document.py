@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

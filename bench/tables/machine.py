@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import platform
 
-from bucketsum_cli.hardware import cpu_model
+from bucketsum_cli.machine.hardware import cpu_model
 
 
 def machine() -> str:

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from bench.tables.spread import Spread
-from bucketsum_cli import output, tables
+from bucketsum_cli.terminal import output, tables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -14,14 +14,15 @@ from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine
 from bench.tables.table import Column, Table, show
 from bench.targets.measurements import LARGE_MEMORY_MB, burst, peak_memory, row_latency
-from bucketsum_cli import emulator, output
 from bucketsum_cli.local.deploy import bring_up, locked, stop
+from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from bench.targets.measurements import Result
-    from bucketsum_cli.emulator import LocalProject
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 DOCUMENT: Final = PROJECT / "README.md"
 _HOME: Final = "bench-stack"
@@ -35,7 +36,7 @@ def targets(*, write_docs: bool) -> None:
     Runs on a separate local emulator in .bucketsum/bench-stack; that of `bucketsum local up` is not
     touched. Exits with 1 if a target is missed.
     """
-    project = emulator.local_project().separate(_HOME)
+    project = emulator_state.local_project().separate(_HOME)
     results = []
     with locked(project):
         stop(project)  # of a run that was killed
@@ -46,7 +47,7 @@ def targets(*, write_docs: bool) -> None:
         finally:
             stop(project)
     show([table(results)], as_json=False, machine=machine())
-    file = project.folder / emulator.FOLDER / "bench.json"
+    file = project.folder / emulator_state.FOLDER / "bench.json"
     write_json(file, [asdict(result) | {"met": result.met} for result in results])
     if write_docs:
         write_tables(DOCUMENT, [table(results)])

@@ -13,13 +13,13 @@ from typing import TYPE_CHECKING, Final
 
 from bench.sandbox.objects import BUCKET, make_object
 from bucketsum.table.rows import RowKey
-from bucketsum_cli.local.cgroups import kills_of
+from bucketsum_cli.machine.cgroups import kills_of
 from bucketsum_cli.objects.files import files_under
 from bucketsum_cli.objects.upload import put_files, wait_for_rows
 
 if TYPE_CHECKING:
-    from bucketsum_cli.emulator import LocalProject
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 PUTS: Final = 50
 _WARM_UP_PUTS: Final = 10

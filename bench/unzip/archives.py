@@ -11,7 +11,7 @@ from itertools import islice
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -21,7 +21,7 @@ from bench.unzip import side_by_side, split
 from bench.unzip.archives import BENGTSSON, ELSOTANILLO, OTHERS, archives
 from bench.unzip.tables import dump_and_extract, ratios, variants
 from bench.unzip.turns import measured
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -34,9 +34,9 @@ from bucketsum.archives.archive_hasher import member_row
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.archives.model import Member, MemberDigest, MemberResult
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum_cli import output
-from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
-from bucketsum_cli.local.worker import Cgroup
+from bucketsum_cli.machine.cgroups import cgroup_roots, remove_roots
+from bucketsum_cli.machine.worker import Cgroup
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,7 +20,7 @@ from bench.tables.table import Column, Table, numbers
 from bench.unzip.archives import FOLDER
 from bench.unzip.turns import available, output_of
 from bench.unzip.variants import VARIANTS
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -19,7 +19,7 @@ from bucketsum.archives.decoders import crc32, decoder_for
 from bucketsum.archives.local_header import LOCAL_BYTES
 from bucketsum.archives.member import FEED_BYTES
 from bucketsum.table.archive_values import Engine, Limits
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -16,7 +16,7 @@ from bench.tables.spread import Spread
 from bench.unzip import variants
 from bench.unzip.archives import FOLDER
 from bench.unzip.variants import VARIANTS
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

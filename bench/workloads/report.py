@@ -12,7 +12,7 @@ from bucketsum.sweep.protocol.samples import SampleStatus
 from bucketsum.sweep.results.analysis import cell_rows
 from bucketsum.sweep.results.record_values import cell_values, sample_values
 from bucketsum.sweep.workloads import WORKLOADS
-from bucketsum_cli.tune.formatting import MISSING
+from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.tune.workloads import view_of
 
 if TYPE_CHECKING:

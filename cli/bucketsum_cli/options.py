@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from click.core import ParameterSource
 
-from bucketsum_cli.connection import Connection, connection_to, local_connection
-from bucketsum_cli.output import note
-from bucketsum_cli.served_buckets import serves
-from bucketsum_cli.stack import DEFAULT_NAME, Stack, stack_at
+from bucketsum_cli.aws.connection import Connection, connection_to, local_connection
+from bucketsum_cli.aws.served_buckets import serves
+from bucketsum_cli.aws.stack import DEFAULT_NAME, Stack, stack_at
+from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -11,13 +11,13 @@ from typing import Any, Final
 import click
 
 from bucketsum import __version__
-from bucketsum_cli.aws_errors import AWS_ERRORS, explained
-from bucketsum_cli.errors import CANNOT_DO, INTERRUPTED, sentence_of
+from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.options import LazyGroup
-from bucketsum_cli.output import printable
+from bucketsum_cli.terminal.errors import CANNOT_DO, INTERRUPTED, sentence_of
+from bucketsum_cli.terminal.output import printable
 
 _PLACES: Final = {
-    "local": "bucketsum_cli.local.commands:local",
+    "local": "bucketsum_cli.commands.local:local",
     "put": "bucketsum_cli.commands.put:put",
     "ls": "bucketsum_cli.commands.ls:ls",
     "show": "bucketsum_cli.commands.show:show",
@@ -31,8 +31,8 @@ _PLACES: Final = {
     "buckets": "bucketsum_cli.commands.buckets:buckets",
     "attach": "bucketsum_cli.commands.attach:attach",
     "detach": "bucketsum_cli.commands.detach:detach",
-    "backfill": "bucketsum_cli.backfill.commands:backfill",
-    "tune": "bucketsum_cli.tune.commands:tune",
+    "backfill": "bucketsum_cli.commands.backfill:backfill",
+    "tune": "bucketsum_cli.commands.tune:tune",
     "delete": "bucketsum_cli.commands.delete:delete",
 }
 

@@ -14,12 +14,12 @@ from moto import mock_aws
 from tests.cli.deployed import deploy, prompt_table
 from tests.cli.permissions import documented_actions, recorded_actions
 
-from bucketsum_cli import emulator
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters import queue as dead_letter_queue
-from bucketsum_cli.emulator import LocalProject
+from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.machine.emulator_state import LocalProject
 from bucketsum_cli.main import main
 from bucketsum_cli.options import Target
-from bucketsum_cli.stack import Stack
 from bucketsum_cli.tune import recorded_runs
 from bucketsum_cli.tune.here import place
 
@@ -58,8 +58,8 @@ class Ended:
 @pytest.fixture(autouse=True)
 def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Let no test find the emulator, or the runs, of the clone that the command is in."""
-    monkeypatch.setattr(emulator, "_INSTALLED_FROM", tmp_path / "no-clone")
-    monkeypatch.delenv(emulator.HOME_VARIABLE, raising=False)
+    monkeypatch.setattr(emulator_state, "_INSTALLED_FROM", tmp_path / "no-clone")
+    monkeypatch.delenv(emulator_state.HOME_VARIABLE, raising=False)
     for module in (recorded_runs, place):
         monkeypatch.setattr(module, "runs_folder", lambda: tmp_path / "runs")
 

@@ -26,7 +26,7 @@ from bucketsum.table.rows import ArchiveRecord, MemberRecord, Row, RowKey, Statu
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _TEMPLATE: Final = load_template()
 

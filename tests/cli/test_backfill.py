@@ -13,7 +13,7 @@ from tests.support.sam_template import create_table
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 BILLION: Final = ("--objects", "1000000000", "--mean-size", "100000")
 

@@ -16,8 +16,8 @@ from bucketsum.table.rows import RowKey
 from bucketsum_cli.attachments import change
 from bucketsum_cli.attachments import notifications as bucket_notifications
 from bucketsum_cli.attachments.queue_notification import EVENTS
+from bucketsum_cli.aws.stack import physical_ids
 from bucketsum_cli.options import Target
-from bucketsum_cli.stack import physical_ids
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 INBOX_ARN, PHOTOS_ARN = f"arn:aws:s3:::{INBOX}", f"arn:aws:s3:::{PHOTOS}"
 

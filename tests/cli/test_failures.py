@@ -14,7 +14,7 @@ from bucketsum_cli.dead_letters.queue import received
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 @pytest.mark.usefixtures("stack")

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 CONTENT = b"the same everywhere"
 SHA1 = hashlib.sha1(CONTENT).hexdigest()

@@ -29,14 +29,14 @@ from bucketsum.backfill.records import Backfill, BackfillStatus, Tally
 from bucketsum.sweep.prices import prices_in
 from bucketsum.sweep.protocol.run_records import Run as SweepRun
 from bucketsum.sweep.protocol.run_records import RunStatus
-from bucketsum_cli import emulator
 from bucketsum_cli.backfill.backfills import Progress
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.views import bill_as_json, progress_as_json
-from bucketsum_cli.emulator import LocalAws, LocalProject
-from bucketsum_cli.local import demo
-from bucketsum_cli.output import iso_text
+from bucketsum_cli.commands.local import demonstration
+from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.stacks import teardown
+from bucketsum_cli.terminal.output import iso_text
 from bucketsum_cli.tune.export import run_as_json
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "json.md"
 ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
@@ -105,20 +105,22 @@ def local_documents(
 ) -> list[Any]:
     """The documents of `bucketsum local`; nothing is started."""
     project = LocalProject.at(tmp_path)
-    emulator.save(project, LocalAws(1, "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem"))
+    emulator_state.save(
+        project, LocalAws(1, "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem")
+    )
     (project.home / "worker.json").write_text('{"cgroup_roots": null}')
-    monkeypatch.setattr(emulator, "local_project", lambda: project)
-    monkeypatch.setattr("bucketsum_cli.process.lives", lambda _pid, _home: True)
+    monkeypatch.setattr(emulator_state, "local_project", lambda: project)
+    monkeypatch.setattr("bucketsum_cli.machine.process.lives", lambda _pid, _home: True)
     stack: Any = SimpleNamespace(bucket="b", table="t", function="f")
-    status = importlib.import_module("bucketsum_cli.local.commands.status")
+    status = importlib.import_module("bucketsum_cli.commands.local.status")
     monkeypatch.setattr(status, "find_local_stack", lambda _project: stack)
     documents = [run("local", "status", "--json").document]
-    monkeypatch.setattr("bucketsum_cli.process.lives", lambda _pid, _home: False)
+    monkeypatch.setattr("bucketsum_cli.machine.process.lives", lambda _pid, _home: False)
     documents.append(run("local", "down", "--json").document)
-    monkeypatch.setattr(demo, "gather", lambda folder: folder.mkdir(parents=True))
-    monkeypatch.setattr(demo, "files_under", lambda _folders: SimpleNamespace(files=[]))
-    monkeypatch.setattr(demo, "put_and_wait", lambda _stack, _files, _seconds: ([], []))
-    demo.run_demo(project, stack, as_json=True)
+    monkeypatch.setattr(demonstration, "gather", lambda folder: folder.mkdir(parents=True))
+    monkeypatch.setattr(demonstration, "files_under", lambda _folders: SimpleNamespace(files=[]))
+    monkeypatch.setattr(demonstration, "put_and_wait", lambda _stack, _files, _seconds: ([], []))
+    demonstration.run_demo(project, stack, as_json=True)
     return [*documents, json.loads(capsys.readouterr().out)]
 
 

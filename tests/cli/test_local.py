@@ -22,15 +22,15 @@ from tests.support.fifo import open_fifo
 from tests.support.moto_server import moto_server
 from tests.support.servers import reserved_port
 
-from bucketsum_cli import emulator, process
-from bucketsum_cli.connection import Connection
-from bucketsum_cli.emulator import LocalProject
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import demo, launcher
-from bucketsum_cli.local.commands import local
+from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.commands.local import demonstration, local
+from bucketsum_cli.local import launcher
 from bucketsum_cli.local.deploy import locked
 from bucketsum_cli.local.interpreter import Interpreter, make_runtime
 from bucketsum_cli.local.sam import Sam, template_parameters
+from bucketsum_cli.machine import emulator_state, process
+from bucketsum_cli.machine.emulator_state import LocalProject
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -138,7 +138,7 @@ def test_one_of_another_version_must_be_stopped_first(
     (project.home / "local.json").write_text(json.dumps({"pid": os.getpid(), "colour": "blue"}))
 
     with pytest.raises(CannotDoError, match="another version"):
-        emulator.running(project)
+        emulator_state.running(project)
 
 
 @pytest.mark.parametrize("text", ["", "{}", "half a docum"])
@@ -148,18 +148,20 @@ def test_a_broken_state_is_nothing_running(project: LocalProject, text: str) -> 
     (project.home / "local.json").write_text(text)
 
     with pytest.raises(CannotDoError, match="not running"):
-        emulator.running(project)
+        emulator_state.running(project)
 
 
 def test_the_status_says_that_workers_are_not_limited(
     project: LocalProject, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Numbers of unlimited workers carry a label."""
-    aws = emulator.LocalAws(os.getpid(), "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem")
-    emulator.save(project, aws)
+    aws = emulator_state.LocalAws(
+        os.getpid(), "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem"
+    )
+    emulator_state.save(project, aws)
     (project.home / "worker.json").write_text('{"cgroup_roots": null}')
-    monkeypatch.setattr(emulator, "local_project", lambda: project)
-    status = importlib.import_module("bucketsum_cli.local.commands.status")
+    monkeypatch.setattr(emulator_state, "local_project", lambda: project)
+    status = importlib.import_module("bucketsum_cli.commands.local.status")
     monkeypatch.setattr(status, "find_local_stack", lambda _project: _stack())
     monkeypatch.setattr(process, "lives", lambda _pid, _home: True)
 
@@ -182,7 +184,7 @@ def test_the_digest_is_that_of_sha1sum(tmp_path: Path) -> None:
     file = tmp_path / "a \\ name\nof two lines"
     file.write_bytes(b"abc")
 
-    assert demo.sha1sum(file) == "a9993e364706816aba3e25717850c26c9cd0d89d"
+    assert demonstration.sha1sum(file) == "a9993e364706816aba3e25717850c26c9cd0d89d"
 
 
 def test_without_such_a_program_there_is_nothing_to_compare_with(
@@ -192,7 +194,7 @@ def test_without_such_a_program_there_is_nothing_to_compare_with(
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(CannotDoError, match="sha1sum"):
-        demo.sha1sum(Path(__file__))
+        demonstration.sha1sum(Path(__file__))
 
 
 def test_a_program_that_fails_is_no_oracle(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -203,7 +205,7 @@ def test_a_program_that_fails_is_no_oracle(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("PATH", str(tmp_path))
 
     with pytest.raises(CannotDoError, match="broken"):
-        demo.sha1sum(Path(__file__))
+        demonstration.sha1sum(Path(__file__))
 
 
 def test_a_tool_that_fails_is_quoted(project: LocalProject) -> None:
@@ -224,12 +226,12 @@ def test_the_clone_of_the_command_is_found_from_any_folder(
     installed = tmp_path / "installed"
     (installed / "layers" / "bucketsum").mkdir(parents=True)
     (installed / "template.yaml").touch()
-    monkeypatch.setattr(emulator, "_INSTALLED_FROM", installed)
+    monkeypatch.setattr(emulator_state, "_INSTALLED_FROM", installed)
 
-    assert emulator.local_project() == project
+    assert emulator_state.local_project() == project
     (project.folder / "template.yaml").unlink()
     monkeypatch.chdir(elsewhere)
-    assert emulator.local_project() == LocalProject.at(installed)
+    assert emulator_state.local_project() == LocalProject.at(installed)
 
 
 def test_another_emulator_is_named_by_a_variable(
@@ -237,11 +239,11 @@ def test_another_emulator_is_named_by_a_variable(
 ) -> None:
     """After `make demo KEEP=1` all commands can use the demonstration's stack."""
     home = project.separate("demo").home
-    monkeypatch.setenv(emulator.HOME_VARIABLE, str(home))
-    assert emulator.local_project() == project.separate("demo")
+    monkeypatch.setenv(emulator_state.HOME_VARIABLE, str(home))
+    assert emulator_state.local_project() == project.separate("demo")
     ended = run("ls", "--local")
     assert (ended.status, str(home) in ended.err) == (2, True)
-    assert f"unset {emulator.HOME_VARIABLE}" in ended.err
+    assert f"unset {emulator_state.HOME_VARIABLE}" in ended.err
 
 
 def test_a_demonstration_that_was_kept_is_not_thrown_away(
@@ -249,9 +251,9 @@ def test_a_demonstration_that_was_kept_is_not_thrown_away(
 ) -> None:
     """The next one says how to use and how to end the stack that is still up."""
     home = project.separate("demo").home
-    monkeypatch.setattr(emulator, "living_pid", lambda at: 1 if at.home == home else None)
+    monkeypatch.setattr(emulator_state, "living_pid", lambda at: 1 if at.home == home else None)
     run("local", "demo").assert_refused(
-        f"export {emulator.HOME_VARIABLE}={home}", "bucketsum local down"
+        f"export {emulator_state.HOME_VARIABLE}={home}", "bucketsum local down"
     )
 
 
@@ -341,10 +343,10 @@ def test_where_nothing_tells_the_error_names_what_is_missing(
 
 def test_a_process_of_another_program_is_not_the_emulator(project: LocalProject) -> None:
     """A number that the system gave to somebody else does not make the local emulator run."""
-    emulator.save(project, an_emulator("https://127.0.0.1:1"))
+    emulator_state.save(project, an_emulator("https://127.0.0.1:1"))
 
     with pytest.raises(CannotDoError, match="not running"):
-        emulator.running(project)
+        emulator_state.running(project)
 
 
 def test_no_worker_outlives_the_local_emulator(tmp_path: Path) -> None:
@@ -370,9 +372,9 @@ def test_no_worker_outlives_the_local_emulator(tmp_path: Path) -> None:
         assert held.read() == b""
 
 
-def an_emulator(endpoint: str) -> emulator.LocalAws:
+def an_emulator(endpoint: str) -> emulator_state.LocalAws:
     """One that this test process plays."""
-    return emulator.LocalAws(os.getpid(), endpoint, "us-east-1", "bucketsum", os.devnull)
+    return emulator_state.LocalAws(os.getpid(), endpoint, "us-east-1", "bucketsum", os.devnull)
 
 
 @pytest.fixture
@@ -448,7 +450,7 @@ def test_sigterm_stops_what_the_demonstration_started(project: LocalProject) -> 
             print("at work", flush=True)
             time.sleep(600)
 
-        command = importlib.import_module("bucketsum_cli.local.commands.demo")
+        command = importlib.import_module("bucketsum_cli.commands.local.demo")
         command.bring_up = lambda *_: None
         command.run_demo = at_work
         launcher.stop = lambda _: print("stopped")
@@ -474,13 +476,13 @@ def test_sigterm_ends_sam_and_its_children(project: LocalProject) -> None:
     program = f"""
         import importlib, sys
         from pathlib import Path
-        from bucketsum_cli import emulator
+        from bucketsum_cli.machine import emulator_state
         from bucketsum_cli.local import interpreter, sam
         from bucketsum_cli.main import main
 
-        aws = emulator.LocalAws(1, "https://127.0.0.1:1", "us-east-1", "s", "ca.pem")
+        aws = emulator_state.LocalAws(1, "https://127.0.0.1:1", "us-east-1", "s", "ca.pem")
         own = interpreter.Interpreter(Path(sys.executable), 13)
-        command = importlib.import_module("bucketsum_cli.local.commands.up")
+        command = importlib.import_module("bucketsum_cli.commands.local.up")
         command.bring_up = lambda project, _: sam.Sam(project, aws, own, {{}}).build()
         sys.executable = {str(sam)!r}
         sys.argv = ["bucketsum", "local", "up"]

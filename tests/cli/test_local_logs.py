@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-log_messages = importlib.import_module("bucketsum_cli.local.commands.logs").log_messages
+log_messages = importlib.import_module("bucketsum_cli.commands.local.logs").log_messages
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -76,8 +76,10 @@ def test_following_shows_what_is_added_and_asks_for_little(
 
 def test_lines_are_printable(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     """A key in a log line cannot act on the terminal; lines stay lines."""
-    monkeypatch.setattr("bucketsum_cli.emulator.local_project", lambda: SimpleNamespace(home=None))
+    monkeypatch.setattr(
+        "bucketsum_cli.machine.emulator_state.local_project", lambda: SimpleNamespace(home=None)
+    )
     stack = Events([(1, "START\nkey \x9b31m\u202e\n")])
-    command = importlib.import_module("bucketsum_cli.local.commands.logs")
+    command = importlib.import_module("bucketsum_cli.commands.local.logs")
     monkeypatch.setattr(command, "find_local_stack", lambda _: stack)
     assert run("local", "logs").out == "START\n" + r"key \x9b31m\u202e" + "\n"

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
     from bucketsum.long_objects.progress import Progress
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 @pytest.mark.parametrize(

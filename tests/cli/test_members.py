@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 def test_members_are_listed(run: Run, stack: Stack) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum_cli.output import moment_text, printable, size_text, speed_text
+from bucketsum_cli.terminal.output import moment_text, printable, size_text, speed_text
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run

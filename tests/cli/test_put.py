@@ -14,10 +14,10 @@ from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed, unreadabl
 
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import RowKey
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.objects import upload
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import put_files
-from bucketsum_cli.stack import Stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable

@@ -32,7 +32,7 @@ from bucketsum_cli.dead_letters.redrive import send_back
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 BODIES = sorted(f"message {n}" for n in range(25))
 

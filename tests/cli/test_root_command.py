@@ -15,17 +15,18 @@ from tests.cli.deployed import put_and_record
 
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import RowKey
-from bucketsum_cli import output, root_command
-from bucketsum_cli.backfill.commands import backfill
-from bucketsum_cli.local.commands import local
-from bucketsum_cli.tune.commands import tune
+from bucketsum_cli import root_command
+from bucketsum_cli.commands.backfill import backfill
+from bucketsum_cli.commands.local import local
+from bucketsum_cli.commands.tune import tune
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 COMMAND: Final = (sys.executable, "-c", "from bucketsum_cli.main import main; main()")
 
@@ -66,7 +67,8 @@ def test_output_without_utf_8_shows_escapes(tmp_path: Path) -> None:
     shown.touch()
     status, err = run_as_process("--help", stdout=str(shown), PYTHONIOENCODING="ascii")
     assert (status, err) == (0, "")
-    program = "from bucketsum_cli import main, output, root_command as r\n"
+    program = "from bucketsum_cli import main, root_command as r\n"
+    program += "from bucketsum_cli.terminal import output\n"
     program += "r.cli.main = lambda **_: output.say('日本')\nmain.main()"
     done = subprocess.run(
         [sys.executable, "-c", program],

@@ -33,11 +33,11 @@ from bucketsum.sweep.results.measurements_table import MeasurementsTable
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import NULL_VERSION, Row, RowKey
+from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands import selftest
-from bucketsum_cli.connection import Connection
 from bucketsum_cli.selftest import scratch, stack_checks
 from bucketsum_cli.selftest.header import header_of, redacted
-from bucketsum_cli.stack import Stack
 from bucketsum_cli.tune import progress
 
 if TYPE_CHECKING:

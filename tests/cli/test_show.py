@@ -19,7 +19,7 @@ from bucketsum.table.rows import RowKey, comparable_sequencer
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 ATTRIBUTES: Final = (

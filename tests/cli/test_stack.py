@@ -23,16 +23,16 @@ from tests.cli.deployed import BUCKET, NAME, deploy, publish
 from tests.support.moto_server import moto_server
 from tests.support.sam_template import load_template
 
-from bucketsum_cli import process
-from bucketsum_cli import stack as stack_module
-from bucketsum_cli.aws_errors import AWS_ERRORS, explained
-from bucketsum_cli.emulator import LocalAws, LocalProject, save
+from bucketsum_cli.aws import stack as stack_module
+from bucketsum_cli.aws.errors import AWS_ERRORS, explained
+from bucketsum_cli.machine import process
+from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject, save
 from bucketsum_cli.options import Target
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 def test_template_gives_every_output_that_the_command_reads() -> None:

@@ -16,7 +16,7 @@ from bucketsum.sweep.prices import Prices, prices_in
 from bucketsum.sweep.protocol.run_records import Run as SweepRun
 from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum.sweep.results.measurements_table import MeasurementsTable
-from bucketsum_cli.connection import Connection
+from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.options import Target
 from bucketsum_cli.stacks.status import stack_status
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 METRICS: Final = {
     "ObjectsHashed": [(10, 3.0), (120, 4.0)],

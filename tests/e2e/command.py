@@ -15,7 +15,7 @@ from bucketsum_cli.root_command import cli
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 T = TypeVar("T")
 

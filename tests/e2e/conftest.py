@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 
-from bucketsum_cli.emulator import LocalProject
 from bucketsum_cli.local import launcher
 from bucketsum_cli.local.deploy import bring_up
+from bucketsum_cli.machine.emulator_state import LocalProject
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 ROOT = Path(__file__).parents[2]
 

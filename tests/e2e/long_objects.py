@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.long_objects.message import body_of
 from bucketsum.table.rows import NULL_VERSION, Row, RowKey, Status
-from bucketsum_cli.stack import find_local_stack
+from bucketsum_cli.aws.stack import find_local_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bucketsum.long_objects.progress import Progress
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 PART_BYTES: Final = 50_000_000
 HASHER_SECONDS: Final = 10

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda import LambdaClient
     from mypy_boto3_stepfunctions import SFNClient
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 SOURCES: Final = Path(__file__).parents[2] / "src"
 ORIGINAL_MEMORY_MB: Final[int] = load_template()["Parameters"]["MemorySize"]["Default"]

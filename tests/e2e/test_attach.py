@@ -11,7 +11,7 @@ from tests.e2e.command import answer, until
 from bucketsum_cli.attachments import change
 
 if TYPE_CHECKING:
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 KEYS: Final = ("plain.bin", "a name with spaces", "1+1=2", "100%25 + é.txt", "日本語/ü")
 

@@ -17,7 +17,7 @@ from tests.e2e.command import answer, physical_name, throttled, until
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 OBJECTS: Final = int(os.environ.get("BACKFILL_OBJECTS", "600"))
 PREFIX: Final = "before/"

@@ -12,7 +12,7 @@ from tests.e2e.command import run
 from bucketsum_cli.stacks import bucket_contents
 
 if TYPE_CHECKING:
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 NAME: Final = "short-lived"
 KEYS: Final = 1050  # with a version and a delete marker each: 2,100, three pages of a listing

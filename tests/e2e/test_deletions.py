@@ -16,7 +16,7 @@ from bucketsum_cli.attachments import change
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 def awaited(stack: Stack, row_key: RowKey, is_so: Callable[[Row], object]) -> Row:

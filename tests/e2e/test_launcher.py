@@ -14,18 +14,19 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.e2e.command import run
 
-from bucketsum_cli import emulator
-from bucketsum_cli.emulator import LocalProject
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import demo, deploy, gateway, launcher
+from bucketsum_cli.aws.stack import find_local_stack
+from bucketsum_cli.commands.local import demonstration
+from bucketsum_cli.local import deploy, gateway, launcher
 from bucketsum_cli.local.deploy import bring_up
 from bucketsum_cli.local.interpreter import Interpreter, newest_interpreter
-from bucketsum_cli.stack import find_local_stack
+from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.machine.emulator_state import LocalProject
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
-demo_command = importlib.import_module("bucketsum_cli.local.commands.demo")
+demo_command = importlib.import_module("bucketsum_cli.commands.local.demo")
 
 
 @pytest.fixture(scope="module")
@@ -61,7 +62,7 @@ def test_it_starts_and_stops_without_a_trace(
 ) -> None:
     """After `down` there is no process, no port, no temporary file and no control group."""
     started = launcher.start(empty_project, "bucketsum", interpreter)
-    assert emulator.running(empty_project) == started
+    assert emulator_state.running(empty_project) == started
 
     assert launcher.stop(empty_project) is True
 
@@ -166,7 +167,7 @@ def test_a_stack_that_hashes_nothing_is_not_called_up(
 
 def test_up_deploys_again_where_it_runs(at_project: LocalProject, stack: Stack) -> None:
     """A second `up` keeps the local emulator and what is in it, and takes new parameters."""
-    before = emulator.running(at_project)
+    before = emulator_state.running(at_project)
 
     done = run("local", "up", "--json", "--parameter", "ExtraAlgorithms=sha256,crc32")
 
@@ -193,7 +194,7 @@ def small_demo(
 ) -> LocalProject:
     """The demonstration with files of a megabyte."""
     monkeypatch.setattr(sys, "prefix", str(environment_with_wheels(tmp_path / "environment")))
-    monkeypatch.setattr(demo, "ENOUGH_BYTES", 1_000_000)
+    monkeypatch.setattr(demonstration, "ENOUGH_BYTES", 1_000_000)
     home = at_project.separate("demo").home  # these wheels do not have boto3
     shutil.copytree(at_project.home / "runtime", home / "runtime", dirs_exist_ok=True)
     if not (home / "build.toml").exists():  # so that `sam build` finds the same layer as built
@@ -207,12 +208,12 @@ def test_the_demonstration_compares_every_file_and_leaves_a_running_stack_alone(
 ) -> None:
     """Its last line counts the equal files; its stack is another one, and gone at the end."""
     stack.client("s3").put_object(Bucket=stack.bucket, Key="not-the-demo", Body=b"x")
-    before = emulator.running(small_demo)
+    before = emulator_state.running(small_demo)
 
     done = run("local", "demo")
 
     assert done.stdout.splitlines()[-1].strip() == "10 of 10 equal sha1sum"
-    assert emulator.running(small_demo) == before
+    assert emulator_state.running(small_demo) == before
     keys = stack.client("s3").list_objects_v2(Bucket=stack.bucket)["Contents"]
     assert "not-the-demo" in {key["Key"] for key in keys}
     assert not any(key["Key"].startswith("demo/") for key in keys)
@@ -225,7 +226,9 @@ def test_the_demonstration_fails_if_a_digest_differs(
 ) -> None:
     """A digest that is not `sha1sum`'s makes the exit status 1."""
     monkeypatch.setattr(demo_command, "bring_up", lambda _project, _chosen: stack)
-    monkeypatch.setattr(demo, "sha1sum", lambda path: "0" * 40 if path.name == "empty" else "1")
+    monkeypatch.setattr(
+        demonstration, "sha1sum", lambda path: "0" * 40 if path.name == "empty" else "1"
+    )
 
     done = run("local", "demo", "--keep", "--json", expected=1)
 
@@ -252,12 +255,12 @@ def test_the_demonstration_cleans_up(
 def test_without_wheels_the_demonstration_says_where_they_come_from(tmp_path: Path) -> None:
     """An environment that `make setup` did not make has nothing to show."""
     with pytest.raises(CannotDoError, match="make demo"):
-        demo.gather(tmp_path / "demo", tmp_path)
+        demonstration.gather(tmp_path / "demo", tmp_path)
 
 
 def test_odd_names_of_the_demonstration_are_odd() -> None:
     """Spaces, plus, percent and letters beyond ASCII are among the keys."""
-    names = "".join(demo.ODD_NAMES)
+    names = "".join(demonstration.ODD_NAMES)
     assert all(odd in names for odd in (" ", "+", "%", "é", "日"))
 
 

@@ -14,17 +14,17 @@ import pytest
 from click.testing import CliRunner
 from tests.e2e.command import answer, run, until
 
-from bucketsum_cli import emulator
-from bucketsum_cli.local.demo import sha1sum
+from bucketsum_cli.aws.stack import queue_name
+from bucketsum_cli.commands.local.demonstration import sha1sum
+from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.root_command import cli
-from bucketsum_cli.stack import queue_name
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from bucketsum_cli.emulator import LocalProject
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 ODD_KEYS = ("plain.bin", "a name with spaces", "1+1=2", "100%25", "ünïcode/日本語.txt", "empty")
 
@@ -270,7 +270,7 @@ def test_following_the_logs_shows_each_line_once(
 
 def test_the_tools_of_sam_see_the_stack(stack: Stack, project: LocalProject) -> None:
     """The deployed stack is a stack like any other: `sam list` names its outputs."""
-    aws = emulator.running(project)
+    aws = emulator_state.running(project)
     done = subprocess.run(
         [
             sys.executable,

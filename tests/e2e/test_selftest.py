@@ -13,7 +13,7 @@ from bucketsum_cli.root_command import cli
 from bucketsum_cli.selftest.scratch import PREFIX
 
 if TYPE_CHECKING:
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 @pytest.mark.usefixtures("at_project")

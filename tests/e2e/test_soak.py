@@ -13,8 +13,8 @@ from tests.soak.run import Soak
 from tests.soak.workload import Workload
 
 if TYPE_CHECKING:
-    from bucketsum_cli.emulator import LocalProject
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 OBJECTS = 300
 VISIBILITY_SECONDS = 5

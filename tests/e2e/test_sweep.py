@@ -15,7 +15,7 @@ from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum.sweep.protocol.samples import ProberProcess, Sample, SampleStatus
 
 if TYPE_CHECKING:
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 EVENTS = Path(__file__).parents[2] / "events"
 SMALL: dict[str, Any] = {

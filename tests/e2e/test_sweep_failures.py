@@ -12,7 +12,7 @@ from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum.sweep.protocol.samples import Sample, SampleStatus
 
 if TYPE_CHECKING:
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 # The chunk size says how this prober behaves.
 PROBER = """

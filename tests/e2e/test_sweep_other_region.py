@@ -11,16 +11,16 @@ import boto3
 import pytest
 from tests.e2e.command import run
 
-from bucketsum_cli import emulator
 from bucketsum_cli.local.deploy import correct_mappings
 from bucketsum_cli.local.interpreter import newest_interpreter
 from bucketsum_cli.local.sam import Sam, template_parameters
+from bucketsum_cli.machine import emulator_state
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum_cli.emulator import LocalProject
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 REGION: Final = "eu-central-1"
 NAME: Final = "packaged"
@@ -35,7 +35,7 @@ def deployed(
     assert stack.name  # it is deployed, so that its built template is there
     interpreter = newest_interpreter()
     parameters = template_parameters(project.folder / "template.yaml", interpreter, {})
-    local = Sam(project, emulator.running(project), interpreter, parameters)
+    local = Sam(project, emulator_state.running(project), interpreter, parameters)
     environment = local.environment() | {"AWS_DEFAULT_REGION": REGION}
     for name, value in local.aws.environment().items():
         monkeypatch.setenv(name, value)

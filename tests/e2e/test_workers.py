@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bucketsum_cli.local import launcher
-from bucketsum_cli.local.worker import MEMORY_MB_PER_CPU
+from bucketsum_cli.machine.worker import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bucketsum_cli.emulator import LocalProject
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
     Invoke = Callable[..., dict[str, Any]]
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tests.soak.workload import Version
 
     from bucketsum.table.rows import Row
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _CHUNK: Final = 1000
 _LETTERS: Final = 100_000

@@ -7,13 +7,13 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local.deploy import require_start
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 VISIBILITY_SECONDS: Final = 30
 """In place of the template's 5,400: a message of a killed worker comes back in time."""

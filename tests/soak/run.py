@@ -15,17 +15,17 @@ from tests.soak.report import Report
 from tests.soak.workers import Workers, disturbed
 from tests.soak.workload import PREFIX, Uploaded, Version, Workload
 
-from bucketsum_cli import emulator
 from bucketsum_cli.dead_letters.redrive import send_back
+from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.stacks.bucket_contents import emptied
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from bucketsum.table.rows import RowKey
+    from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.dead_letters.messages import DeadLetter
-    from bucketsum_cli.emulator import LocalProject
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class Soak:
         visibility_seconds: int = VISIBILITY_SECONDS,
     ) -> None:
         self._stack = stack
-        self._aws = emulator.running(project)
+        self._aws = emulator_state.running(project)
         self._home = project.home
         self._objects = objects
         self._seed = seed

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.soak.queues import Backlog
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 PREFIX: Final = "soak/"
 THREADS: Final = 8

@@ -30,62 +30,63 @@ SEARCH: Final = (
 
 ROLES: Final = {
     "bucketsum.settings": "settings",  # above the values that they hold
-    "bucketsum_cli.tune.formatting": "cli.tune.formats",  # below the workloads' views
-    "bucketsum_cli.local.cgroups": "cli",  # not the emulator's alone
-    "bucketsum_cli.local.worker": "cli",  # as above; it imports the standard library alone
-    "bucketsum_cli.main": "commands",
-    "bucketsum_cli.root_command": "commands",
     "bench.__main__": "benchmarks",
 }
 """Modules that are above or below the rest of their folder → the part that they belong to."""
 
 ARROWS: Final = """\
 analyst: layer layer.sweep.protocol layer.sweep.results settings
-bench.cost: bench.readers bench.scaling bench.tables cli layer layer.backfill layer.hashing \
-layer.invocation layer.long_objects layer.sweep settings
-bench.function: bench.sandbox bench.tables cli cli.local
-bench.readers: bench.sandbox bench.tables cli cli.local layer
+bench.cost: bench.readers bench.scaling bench.tables cli.terminal layer layer.backfill \
+layer.hashing layer.invocation layer.long_objects layer.sweep settings
+bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
+bench.readers: bench.sandbox bench.tables cli.local cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
-bench.sandbox: cli
+bench.sandbox: cli.machine cli.terminal
 bench.scaling: bench.tables
-bench.tables: cli
-bench.targets: bench.sandbox bench.tables cli cli.local cli.objects layer.table
-bench.unzip: bench.sandbox bench.tables cli layer layer.archives layer.events layer.table
-bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli cli.tune.formats \
+bench.tables: cli cli.machine cli.terminal
+bench.targets: bench.sandbox bench.tables cli.aws cli.local cli.machine cli.objects cli.terminal \
+layer.table
+bench.unzip: bench.sandbox bench.tables cli.machine cli.terminal layer layer.archives layer.events \
+layer.table
+bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli.terminal \
 cli.tune.workloads layer layer.s3 layer.sweep layer.sweep.measure layer.sweep.plan \
 layer.sweep.protocol layer.sweep.results layer.sweep.workloads layer.sweep.workloads.fetch
-bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli layer.sweep.workloads.fetch \
-layer.sweep.workloads.records layer.sweep.workloads.unzip
+bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli.terminal \
+layer.sweep.workloads.fetch layer.sweep.workloads.records layer.sweep.workloads.unzip
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
-cli: layer layer.long_objects layer.sweep.protocol layer.table
-cli.attachments: cli cli.stacks layer.events
-cli.backfill: cli layer layer.backfill layer.sweep
-cli.backfill.commands: cli cli.backfill layer layer.backfill
-cli.commands: cli cli.attachments cli.dead_letters cli.objects cli.selftest cli.stacks cli.tune \
-cli.tune.formats layer.hashing layer.long_objects layer.sweep layer.table
-cli.dead_letters: cli layer layer.backfill layer.events layer.long_objects layer.queue layer.table
-cli.local: cli cli.commands cli.objects cli.selftest cli.tune cli.tune.commands \
-layer.sweep.protocol layer.table
-cli.local.commands: cli cli.local
-cli.objects: cli cli.dead_letters cli.tune.formats layer layer.archives layer.events \
+cli: cli.aws cli.terminal layer
+cli.attachments: cli.aws cli.stacks cli.terminal layer.events
+cli.aws: cli.machine cli.terminal layer layer.long_objects layer.sweep.protocol layer.table
+cli.backfill: cli.aws cli.terminal layer layer.backfill layer.sweep
+cli.commands: cli cli.attachments cli.aws cli.dead_letters cli.objects cli.selftest cli.stacks \
+cli.terminal cli.tune layer.hashing layer.long_objects layer.sweep layer.table
+cli.commands.backfill: cli cli.aws cli.backfill cli.terminal layer layer.backfill
+cli.commands.local: cli cli.aws cli.commands cli.commands.tune cli.local cli.machine cli.objects \
+cli.terminal cli.tune layer.sweep.protocol layer.table
+cli.commands.tune: cli cli.aws cli.machine cli.terminal cli.tune cli.tune.here cli.tune.report \
+layer layer.sweep layer.sweep.protocol
+cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
+layer.queue layer.table
+cli.local: cli.aws cli.machine cli.selftest cli.terminal
+cli.machine: cli.terminal
+cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
-cli.selftest: cli cli.attachments cli.dead_letters cli.objects cli.stacks cli.tune layer \
-layer.archives layer.sweep.protocol layer.table
-cli.stacks: cli layer.long_objects layer.sweep layer.sweep.protocol layer.sweep.results
-cli.tune: cli cli.tune.formats cli.tune.workloads layer layer.events layer.s3 layer.sweep \
-layer.sweep.plan layer.sweep.protocol layer.sweep.results layer.sweep.workloads layer.table \
-settings
-cli.tune.commands: cli cli.tune cli.tune.formats cli.tune.here cli.tune.report layer layer.sweep \
-layer.sweep.protocol
-cli.tune.formats: cli layer layer.sweep.protocol settings
-cli.tune.here: cli cli.attachments cli.tune layer layer.s3 layer.sweep layer.sweep.measure \
-layer.sweep.plan layer.sweep.protocol layer.sweep.results layer.sweep.workloads
-cli.tune.report: cli cli.tune cli.tune.formats cli.tune.workloads layer layer.sweep.protocol \
+cli.selftest: cli.attachments cli.aws cli.dead_letters cli.objects cli.stacks cli.terminal \
+cli.tune layer layer.archives layer.sweep.protocol layer.table
+cli.stacks: cli.aws cli.terminal layer.long_objects layer.sweep layer.sweep.protocol \
+layer.sweep.results
+cli.terminal: layer layer.sweep.protocol settings
+cli.tune: cli cli.aws cli.machine cli.terminal cli.tune.workloads layer layer.events layer.s3 \
+layer.sweep layer.sweep.plan layer.sweep.protocol layer.sweep.results layer.sweep.workloads \
+layer.table settings
+cli.tune.here: cli cli.attachments cli.aws cli.machine cli.terminal cli.tune layer layer.s3 \
+layer.sweep layer.sweep.measure layer.sweep.plan layer.sweep.protocol layer.sweep.results \
+layer.sweep.workloads
+cli.tune.report: cli.terminal cli.tune cli.tune.workloads layer layer.sweep.protocol \
 layer.sweep.workloads layer.sweep.workloads.transfer
-cli.tune.workloads: cli.tune.formats layer layer.sweep.protocol layer.sweep.workloads \
+cli.tune.workloads: cli.terminal layer layer.sweep.protocol layer.sweep.workloads \
 layer.sweep.workloads.records layer.sweep.workloads.transfer
-commands: cli layer
 enqueuer: layer layer.backfill layer.invocation settings
 hasher: layer.archives layer.backfill layer.events layer.hashing layer.invocation \
 layer.long_objects layer.queue layer.s3 layer.table settings

@@ -19,7 +19,7 @@ from bench.unzip import variants
 from bench.unzip.turns import run_on
 from bucketsum.sweep.workloads.fetch.data_set import item_of
 from bucketsum.sweep.workloads.unzip.generated_archive import GeneratedArchive
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -17,7 +17,7 @@ from bench.unzip.turns import run_on
 from bench.workloads.languages import block_reader
 from bucketsum.sweep.workloads.records.block_file import BlockLayout, write_block_file
 from bucketsum.sweep.workloads.records.data_set import DataSet, queries
-from bucketsum_cli import output
+from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

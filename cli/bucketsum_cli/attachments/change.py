@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.output import confirm, note, print_json, progress, say
-from bucketsum_cli.served_buckets import ServedBuckets
+from bucketsum_cli.aws.served_buckets import ServedBuckets
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from bucketsum_cli.attachments.notifications import Difference
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _MISSING: Final = ("404", "NoSuchBucket")
 _POLL_SECONDS: Final = 2.0

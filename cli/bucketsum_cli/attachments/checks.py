@@ -14,8 +14,8 @@ from bucketsum_cli.attachments.notifications import (
     sends_to_eventbridge,
 )
 from bucketsum_cli.attachments.queue_notification import CREATED, missing_events
-from bucketsum_cli.served_buckets import ServedBuckets, Via, bucket_arn
-from bucketsum_cli.stack import Stack, physical_ids
+from bucketsum_cli.aws.served_buckets import ServedBuckets, Via, bucket_arn
+from bucketsum_cli.aws.stack import Stack, physical_ids
 from bucketsum_cli.stacks.bucket_contents import exists
 
 if TYPE_CHECKING:

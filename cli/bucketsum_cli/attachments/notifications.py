@@ -15,7 +15,7 @@ from urllib.parse import unquote_plus
 
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping

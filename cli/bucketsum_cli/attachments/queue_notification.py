@@ -13,7 +13,7 @@ from bucketsum_cli.attachments.notifications import (
     keys_of,
     notifications_in,
 )
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping

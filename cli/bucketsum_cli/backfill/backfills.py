@@ -13,11 +13,11 @@ from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.sweep.prices import Prices, prices_in
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.executions import Execution, StateMachine
+from bucketsum_cli.aws.executions import Execution, StateMachine
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _STATE_MACHINE: Final = "BackfillStateMachineArn"
 _TABLE: Final = "BackfillsTableName"

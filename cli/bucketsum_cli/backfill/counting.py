@@ -9,7 +9,7 @@ from bucketsum.backfill.bill import Work
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
 from bucketsum.backfill.records import Backfill, Part
-from bucketsum_cli.output import notes, size_text
+from bucketsum_cli.terminal.output import notes, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

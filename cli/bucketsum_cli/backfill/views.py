@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.bill import Bill, Group
-from bucketsum_cli.output import iso_text, moment_text, say, size_text
-from bucketsum_cli.tables import Column, print_table
+from bucketsum_cli.terminal.output import iso_text, moment_text, say, size_text
+from bucketsum_cli.terminal.tables import Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -28,17 +28,17 @@ from bucketsum_cli.attachments.notifications import (
     with_eventbridge,
 )
 from bucketsum_cli.attachments.queue_notification import missing_events, with_queue, without_queue
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.aws.served_buckets import ServedBuckets, Via
 from bucketsum_cli.options import Target, json_option, prefix_option, stack_options, yes_option
-from bucketsum_cli.output import note, progress
-from bucketsum_cli.served_buckets import ServedBuckets, Via
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import note, progress
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 @click.command("attach")

@@ -7,10 +7,10 @@ from typing import Any, Final
 import click
 
 from bucketsum_cli.attachments.checks import Attachment, attachments
-from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import Target, json_option, stack_options
-from bucketsum_cli.output import print_json
-from bucketsum_cli.tables import Cell, Column, print_table
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.output import print_json
+from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 _COLUMNS: Final = (
     Column("bucket"),

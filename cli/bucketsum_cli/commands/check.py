@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.comparison import (
     Comparison,
     Result,
@@ -20,8 +19,9 @@ from bucketsum_cli.objects.files import files_under, note_skipped, skipped_as_js
 from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.objects.rows import version_of
 from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
-from bucketsum_cli.output import note, print_json, say
-from bucketsum_cli.tables import KEY, SHA1_WIDTH, Cell, Column, print_table
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.output import note, print_json, say
+from bucketsum_cli.terminal.tables import KEY, SHA1_WIDTH, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from pathlib import Path

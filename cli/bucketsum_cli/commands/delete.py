@@ -10,16 +10,16 @@ from rich.progress import MofNCompleteColumn
 from bucketsum_cli.attachments.notifications import change_notifications
 from bucketsum_cli.attachments.queue_notification import without_queue
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
-from bucketsum_cli.output import confirm, note, print_json, progress, say, size_text
 from bucketsum_cli.stacks.bucket_contents import Contents, counted, emptied, exists
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stack, stack_parts
+from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_cli.connection import Connection
+    from bucketsum_cli.aws.connection import Connection
 
 
 @click.command("delete")

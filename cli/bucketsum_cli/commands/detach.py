@@ -25,18 +25,18 @@ from bucketsum_cli.attachments.notifications import (
     without_eventbridge,
 )
 from bucketsum_cli.attachments.queue_notification import without_queue
-from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.aws.served_buckets import ServedBuckets
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
-from bucketsum_cli.output import note
-from bucketsum_cli.served_buckets import ServedBuckets
 from bucketsum_cli.stacks.bucket_contents import exists
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 @click.command("detach")

@@ -9,10 +9,10 @@ import click
 from bucketsum_cli.dead_letters.messages import DeadLetter, document_of, headline, why
 from bucketsum_cli.dead_letters.queue import hidden_count, received
 from bucketsum_cli.options import Target, json_option, stack_options
-from bucketsum_cli.output import moment_text, note, print_json, say
+from bucketsum_cli.terminal.output import moment_text, note, print_json, say
 
 if TYPE_CHECKING:
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _PEEK_SECONDS: Final = 60
 """Longest time that messages stay hidden from others if this command is killed."""

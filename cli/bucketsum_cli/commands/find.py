@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.objects.files import sha1_of_file
 from bucketsum_cli.objects.members import with_archive_deletions
 from bucketsum_cli.objects.rows import full_name, row_as_json, version_of
 from bucketsum_cli.options import Target, bucket_options, json_option
-from bucketsum_cli.output import moment_text, note, print_json, progress, size_text
-from bucketsum_cli.tables import KEY, SIZE, VERSION, Cell, Column, print_table
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.output import moment_text, note, print_json, progress, size_text
+from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 

@@ -10,7 +10,7 @@ from bucketsum_cli.objects.members import list_members
 from bucketsum_cli.objects.rows import digest_cell, status_of
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.options import Target, bucket_options, json_option
-from bucketsum_cli.output import (
+from bucketsum_cli.terminal.output import (
     answers,
     iso_text,
     moment_text,
@@ -19,7 +19,17 @@ from bucketsum_cli.output import (
     size_text,
     speed_text,
 )
-from bucketsum_cli.tables import KEY, MOMENT, SHA1, SIZE, SPEED, VERSION, Cell, Column, print_table
+from bucketsum_cli.terminal.tables import (
+    KEY,
+    MOMENT,
+    SHA1,
+    SIZE,
+    SPEED,
+    VERSION,
+    Cell,
+    Column,
+    print_table,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.progress import DownloadColumn, TextColumn, TransferSpeedColumn
 
-from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.objects.files import (
     LocalFile,
     Skipped,
@@ -20,16 +20,16 @@ from bucketsum_cli.objects.files import (
 from bucketsum_cli.objects.rows import digest_cell, status_of
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
-from bucketsum_cli.output import note, print_json, progress, size_text, speed_text
-from bucketsum_cli.served_buckets import serves
-from bucketsum_cli.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.output import note, print_json, progress, size_text, speed_text
+from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from bucketsum.table.rows import Row, RowKey
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 DEFAULT_TIMEOUT_SECONDS = 900
 """The time-out of the hasher."""

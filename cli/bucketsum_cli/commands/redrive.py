@@ -12,13 +12,13 @@ from bucketsum.table.rows import Row, Status
 from bucketsum_cli.dead_letters.messages import document_of, headline
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import RedriveResult, send_back
-from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.rows import event_of
 from bucketsum_cli.options import Target, bucket_options, json_option, yes_option
-from bucketsum_cli.output import confirm, note, print_json, say
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _HOLD_SECONDS: Final = 600
 """Longest time that messages are hidden from others: a user's answer may take a while."""

@@ -10,22 +10,22 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bucketsum.sweep.prices import prices_in
-from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
-from bucketsum_cli.output import confirm, note, notes, print_json, say
 from bucketsum_cli.selftest.check import Check, Outcome, finding_of
 from bucketsum_cli.selftest.header import header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
 from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.selftest.stack_checks import CLEAN_UP, LATE_CHECKS, STACK_CHECKS, SWEEP
-from bucketsum_cli.tune.formatting import usd_text
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.formatting import usd_text
+from bucketsum_cli.terminal.output import confirm, note, notes, print_json, say
 from bucketsum_cli.tune.plan_view import priced_plan
 from bucketsum_cli.tune.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 CHECKS: Final = (*STACK_CHECKS, *OBJECT_CHECKS, *LATE_CHECKS)
 _NAMES: Final = click.Choice([check.name for check in CHECKS])

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.long_objects import all_as_json, in_progress, progress_text
 from bucketsum_cli.objects.members import versions_of_member
 from bucketsum_cli.objects.rows import full_name, row_as_json
 from bucketsum_cli.options import Target, bucket_options, json_option
-from bucketsum_cli.output import note, print_json, say
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from rich.live import Live
 
-from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.long_objects import all_as_json, progress_text
 from bucketsum_cli.options import Target, json_option, stack_options
-from bucketsum_cli.output import answers, moment_text, note, print_json, size_text
 from bucketsum_cli.stacks.status import StackStatus, stack_status
-from bucketsum_cli.tables import Cell, Column, print_table, table_of
-from bucketsum_cli.tune.formatting import MISSING, duration_text, speed_text, usd_text
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.formatting import MISSING, duration_text, speed_text, usd_text
+from bucketsum_cli.terminal.output import answers, moment_text, note, print_json, size_text
+from bucketsum_cli.terminal.tables import Cell, Column, print_table, table_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _WATCH_SECONDS: Final = 30.0
 _COLUMNS: Final = (Column("", 24), Column("", 60))

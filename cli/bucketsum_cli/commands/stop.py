@@ -9,13 +9,13 @@ import click
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.long_objects.completed_rows import record_row
 from bucketsum.long_objects.progress import ChainStatus, Progress
-from bucketsum_cli.errors import ANSWER_IS_NO
 from bucketsum_cli.objects.long_objects import all_as_json, in_progress, progress_text
 from bucketsum_cli.options import Target, bucket_options, json_option
-from bucketsum_cli.output import note, print_json, say, size_text
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.output import note, print_json, say, size_text
 
 if TYPE_CHECKING:
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 @click.command("stop")

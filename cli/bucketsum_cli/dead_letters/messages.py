@@ -12,7 +12,7 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.notifications import events_in
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
 from bucketsum.table.rows import NULL_VERSION
-from bucketsum_cli.output import iso_text
+from bucketsum_cli.terminal.output import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
     from bucketsum.events.object_events import ObjectEvent
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _SHOWN_CHARACTERS: Final = 80
 

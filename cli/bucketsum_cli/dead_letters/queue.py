@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _BATCH_MESSAGES: Final = 10  # SQS's own limit
 _BATCH_BYTES: Final = 256 * 1024  # a quarter of SQS's limit; a single message may be larger

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from mypy_boto3_sqs import SQSClient
 
+    from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.dead_letters.messages import DeadLetter
-    from bucketsum_cli.stack import Stack
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,20 +12,21 @@ from typing import TYPE_CHECKING, Final
 
 from rich.console import Console
 
-from bucketsum_cli import emulator, output
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.aws.stack import Stack, find_local_stack
 from bucketsum_cli.local import launcher
 from bucketsum_cli.local.interpreter import newest_interpreter
 from bucketsum_cli.local.sam import Sam, template_parameters
+from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.selftest.scratch import Scratch
-from bucketsum_cli.stack import Stack, find_local_stack
+from bucketsum_cli.terminal import output
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mypy_boto3_lambda import LambdaClient
 
-    from bucketsum_cli.emulator import LocalProject
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 PROOF_SECONDS: Final = 60
 
@@ -45,7 +46,7 @@ def bring_up(project: LocalProject, chosen: Mapping[str, str]) -> Stack:
     template = project.folder / "template.yaml"
     parameters = template_parameters(template, interpreter, chosen)
     try:
-        aws = emulator.running(project)
+        aws = emulator_state.running(project)
         started_here = False
     except CannotDoError:
         started_here = True

@@ -12,12 +12,12 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum_cli.emulator import LocalProject
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 LAMBDA_MINORS: Final = (14, 13, 12, 11)
 """Minor versions of Python 3 that template.yaml's PythonRuntime allows, the newest first."""

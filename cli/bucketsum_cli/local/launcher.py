@@ -18,16 +18,16 @@ import urllib.error
 import urllib.request
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli import emulator, process
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local import gateway, worker
-from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
+from bucketsum_cli.local import gateway
 from bucketsum_cli.local.interpreter import Interpreter, make_runtime
+from bucketsum_cli.machine import emulator_state, process, worker
+from bucketsum_cli.machine.cgroups import cgroup_roots, remove_roots
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from bucketsum_cli.emulator import LocalProject
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 REGION: Final = "us-east-1"
 
@@ -61,7 +61,7 @@ def require_parts() -> None:
         )
 
 
-def start(project: LocalProject, stack: str, interpreter: Interpreter) -> emulator.LocalAws:
+def start(project: LocalProject, stack: str, interpreter: Interpreter) -> emulator_state.LocalAws:
     """Start the emulator and wait until it answers.
 
     A free port may be taken before the server binds it; then the next is tried. Only the usual
@@ -85,7 +85,9 @@ def start(project: LocalProject, stack: str, interpreter: Interpreter) -> emulat
     raise failure
 
 
-def _start_at(port: int, project: LocalProject, stack: str, runtime: Path) -> emulator.LocalAws:
+def _start_at(
+    port: int, project: LocalProject, stack: str, runtime: Path
+) -> emulator_state.LocalAws:
     home = project.home
     (home / "tmp").mkdir(parents=True, exist_ok=True)
     _issue_certificate(home)
@@ -103,7 +105,7 @@ def _start_at(port: int, project: LocalProject, stack: str, runtime: Path) -> em
             start_new_session=True,  # it outlives this command and its terminal
         )
     _OUTLIVING.append(server)
-    started = emulator.LocalAws(
+    started = emulator_state.LocalAws(
         pid=server.pid,
         endpoint=f"https://127.0.0.1:{port}",
         region=REGION,
@@ -111,7 +113,7 @@ def _start_at(port: int, project: LocalProject, stack: str, runtime: Path) -> em
         ca_bundle=str(home / _CA_FILE),
     )
     try:
-        emulator.save(project, started)
+        emulator_state.save(project, started)
         _wait_until_ready(project, started, server)
     except BaseException:
         _end(server.pid, home)
@@ -123,10 +125,10 @@ def _start_at(port: int, project: LocalProject, stack: str, runtime: Path) -> em
 def stop(project: LocalProject) -> bool:
     """Stop the emulator and remove its leftovers; returns whether it was running."""
     home = project.home
-    pid = emulator.living_pid(project)
+    pid = emulator_state.living_pid(project)
     if pid is not None:
         _end(pid, home)
-    emulator.forget(project)
+    emulator_state.forget(project)
     shutil.rmtree(home / "tmp", ignore_errors=True)
     with contextlib.suppress(FileNotFoundError):
         roots = json.loads((home / "worker.json").read_text())["cgroup_roots"]
@@ -211,7 +213,7 @@ def _free_port(wanted: int) -> int | None:
 
 
 def _wait_until_ready(
-    project: LocalProject, started: emulator.LocalAws, server: subprocess.Popen[bytes]
+    project: LocalProject, started: emulator_state.LocalAws, server: subprocess.Popen[bytes]
 ) -> None:
     deadline = time.monotonic() + _START_SECONDS
     tls = ssl.create_default_context(cafile=started.ca_bundle)

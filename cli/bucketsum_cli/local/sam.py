@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.local.launcher import log_end
-from bucketsum_cli.process import end_group, signals_held
+from bucketsum_cli.machine.process import end_group, signals_held
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum_cli.emulator import LocalAws, LocalProject
     from bucketsum_cli.local.interpreter import Interpreter
+    from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
 
 _LOG_LINES_SHOWN: Final = 30
 

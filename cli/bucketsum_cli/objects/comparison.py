@@ -13,12 +13,12 @@ from bucketsum.table.rows import Row, Status
 from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
 from bucketsum_cli.objects.versions import ObjectVersion, newest_version
-from bucketsum_cli.output import progress
+from bucketsum_cli.terminal.output import progress
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _FILES_AT_A_TIME: Final = 8
 

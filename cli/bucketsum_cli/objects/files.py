@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
 from bucketsum.events.message_fields import KEY_MAX_BYTES
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.output import note
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.long_objects.progress import ChainStatus, Progress
-from bucketsum_cli.output import iso_text, size_text
-from bucketsum_cli.tune.formatting import duration_text
+from bucketsum_cli.terminal.formatting import duration_text
+from bucketsum_cli.terminal.output import iso_text, size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 def in_progress(stack: Stack, key: str) -> list[Progress]:

@@ -12,19 +12,19 @@ import click
 from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entry, member_entry
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Deletion, Row, RowKey
-from bucketsum_cli.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.objects.files import FileSelection, files_under
 from bucketsum_cli.objects.rows import digest_cell, status_of
 from bucketsum_cli.objects.versions import newest_version
-from bucketsum_cli.output import moment_text, note, print_json_array, size_text
-from bucketsum_cli.tables import SHA1, SIZE, Cell, Column, print_table
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.output import moment_text, note, print_json_array, size_text
+from bucketsum_cli.terminal.tables import SHA1, SIZE, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
     from pathlib import Path
 
     from bucketsum.table.digests_table import DigestsTable
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 MEMBER = Column("member")
 REMARKS = Column("remarks", 14)

@@ -8,8 +8,8 @@ from typing import Any, Final
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import NULL_VERSION, Row
-from bucketsum_cli.output import iso_text
-from bucketsum_cli.tables import Cell
+from bucketsum_cli.terminal.output import iso_text
+from bucketsum_cli.terminal.tables import Cell
 
 WAITING: Final = "waiting"
 """Status of an object that is in the bucket, and nothing is recorded for it yet."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from boto3.s3.transfer import S3Transfer, TransferConfig
 
 from bucketsum.table.rows import NULL_VERSION, Row, RowKey
-from bucketsum_cli.connection import CONNECTIONS
+from bucketsum_cli.aws.connection import CONNECTIONS
 from bucketsum_cli.objects.files import LocalFile, Skipped
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.table.digests_table import DigestsTable
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 MULTIPART_FROM_BYTES: Final = 64 * 1024 * 1024
 """Files from this size on are sent in parts; a failed part is sent again, not the file."""

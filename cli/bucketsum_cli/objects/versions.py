@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bucketsum.table.rows import Row, RowKey
-from bucketsum_cli.output import iso_text
+from bucketsum_cli.terminal.output import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3.type_defs import ObjectVersionTypeDef
 
     from bucketsum.table.digests_table import DigestsTable
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 
 @dataclass(frozen=True, slots=True)

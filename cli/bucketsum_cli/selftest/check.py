@@ -7,8 +7,8 @@ from enum import StrEnum
 from functools import partial
 from typing import TYPE_CHECKING
 
-from bucketsum_cli.aws_errors import AWS_ERRORS, explained, is_denied
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.aws.errors import AWS_ERRORS, explained, is_denied
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -13,7 +13,7 @@ from bucketsum import __version__
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _ARN: Final = re.compile(r"\barn:[\w-]+:[^\s\"'`,;()<>]+")
 _ACCOUNT: Final = re.compile(r"(?<!\d)\d{12}(?!\d)")

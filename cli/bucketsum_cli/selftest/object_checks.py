@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.archives.member_rows import MemberRows
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import NULL_VERSION, Row, Status
-from bucketsum_cli.output import size_text, speed_text
 from bucketsum_cli.selftest.check import (
     Check,
     Finding,
@@ -22,6 +21,7 @@ from bucketsum_cli.selftest.check import (
     skipped,
     warning,
 )
+from bucketsum_cli.terminal.output import size_text, speed_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable

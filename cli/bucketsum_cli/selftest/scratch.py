@@ -14,14 +14,14 @@ from boto3.s3.transfer import TransferConfig
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import NULL_VERSION, Row, RowKey
 from bucketsum_cli.dead_letters.queue import received
-from bucketsum_cli.errors import CannotDoError
 from bucketsum_cli.objects.rows import event_of
 from bucketsum_cli.stacks.bucket_contents import emptied
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 T = TypeVar("T")
 

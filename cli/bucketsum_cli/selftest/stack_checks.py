@@ -10,7 +10,8 @@ from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.attachments.checks import admits, admitted_services, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
-from bucketsum_cli.executions import new_execution_name
+from bucketsum_cli.aws.executions import new_execution_name
+from bucketsum_cli.aws.served_buckets import bucket_arn
 from bucketsum_cli.selftest.check import (
     Check,
     Finding,
@@ -20,7 +21,6 @@ from bucketsum_cli.selftest.check import (
     skipped,
     warning,
 )
-from bucketsum_cli.served_buckets import bucket_arn
 from bucketsum_cli.stacks.metrics import metric_values, own_metric
 from bucketsum_cli.stacks.status import event_source_of
 from bucketsum_cli.tune.plan_view import priced_plan
@@ -30,8 +30,8 @@ from bucketsum_cli.tune.sweeper import Sweeper
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.selftest.scratch import Scratch
-    from bucketsum_cli.stack import Stack
 
 SWEEP: Final = {
     "object_bytes": [1_000_000],

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

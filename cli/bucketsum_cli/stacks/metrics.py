@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.stack import Stack, queue_name
+from bucketsum_cli.aws.stack import Stack, queue_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

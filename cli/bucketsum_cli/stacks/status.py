@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
 from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum.sweep.results.measurements_table import MeasurementsTable
-from bucketsum_cli.output import iso_text
-from bucketsum_cli.stack import Stack, queue_name
+from bucketsum_cli.aws.stack import Stack, queue_name
 from bucketsum_cli.stacks.metrics import (
     Values,
     arrivals_metric,
@@ -19,6 +18,7 @@ from bucketsum_cli.stacks.metrics import (
     metric_values,
     own_metric,
 )
+from bucketsum_cli.terminal.output import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError, WaiterError
 
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.served_buckets import ServedBuckets
-from bucketsum_cli.stack import description_of, outputs_of, parameters_of, resources_of
+from bucketsum_cli.aws.served_buckets import ServedBuckets
+from bucketsum_cli.aws.stack import description_of, outputs_of, parameters_of, resources_of
 from bucketsum_cli.stacks.bucket_contents import exists
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum_cli.connection import Connection
+    from bucketsum_cli.aws.connection import Connection
 
 _POLL_SECONDS: Final = 2.0
 _TABLES: Final = ("DigestsTable", "MeasurementsTable")

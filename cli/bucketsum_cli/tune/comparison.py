@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.sweep.results.analysis import SIGNIFICANCE, p_value
 from bucketsum.sweep.results.record_values import cell_values
-from bucketsum_cli.tune.formatting import MISSING, memory_text, size_texts
+from bucketsum_cli.terminal.formatting import MISSING, memory_text, size_texts
 from bucketsum_cli.tune.results import Results, statistic_of, warm_seconds
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ from bucketsum.sweep.results.record_values import (
     run_values,
     sample_values,
 )
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.output import iso_text
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import iso_text
 from bucketsum_cli.tune.workloads import view_of
 
 if TYPE_CHECKING:

@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.local.cgroups import cgroup_roots, remove_roots
-from bucketsum_cli.tune.formatting import count_text, usd_text
+from bucketsum_cli.machine.cgroups import cgroup_roots, remove_roots
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.formatting import count_text, usd_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

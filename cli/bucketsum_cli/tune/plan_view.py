@@ -10,10 +10,9 @@ from bucketsum.errors import BadSweep
 from bucketsum.sweep.plan.input import SweepInput
 from bucketsum.sweep.plan.plan import Plan, check_limits, plan_of
 from bucketsum.sweep.workloads import WORKLOADS
-from bucketsum_cli import output
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.output import size_text
-from bucketsum_cli.tune.formatting import (
+from bucketsum_cli.terminal import output
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.formatting import (
     chunk_text,
     count_text,
     duration_text,
@@ -22,6 +21,7 @@ from bucketsum_cli.tune.formatting import (
     prices_text,
     usd_text,
 )
+from bucketsum_cli.terminal.output import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping

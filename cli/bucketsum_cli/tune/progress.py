@@ -11,10 +11,10 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 from bucketsum.sweep.protocol.run_records import Run, RunStatus
 from bucketsum.sweep.protocol.samples import Sample, SampleStatus
 from bucketsum.sweep.workloads import WORKLOADS
-from bucketsum_cli.errors import INTERRUPTED, CannotDoError
-from bucketsum_cli.executions import Execution
-from bucketsum_cli.output import note, notes, printable, size_text
-from bucketsum_cli.tune.formatting import SettingLabels, speed_text
+from bucketsum_cli.aws.executions import Execution
+from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
+from bucketsum_cli.terminal.formatting import SettingLabels, speed_text
+from bucketsum_cli.terminal.output import note, notes, printable, size_text
 from bucketsum_cli.tune.results import Results, results_of
 
 if TYPE_CHECKING:

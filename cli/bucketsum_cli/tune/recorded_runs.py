@@ -19,10 +19,10 @@ from bucketsum.sweep.protocol.run_records import CellRow, Run
 from bucketsum.sweep.results.measurements_table import MeasurementsTable, sample_item
 from bucketsum.sweep.results.record_values import cell_of, item_values, sample_of
 from bucketsum.table.codec import from_values
-from bucketsum_cli import emulator
-from bucketsum_cli.aws_errors import AWS_ERRORS, explained
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.output import note
+from bucketsum_cli.aws.errors import AWS_ERRORS, explained
+from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import note
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.sweeper import Sweeper
 
@@ -43,14 +43,14 @@ _WRITE_SECONDS: Final = 2.0
 
 def runs_folder() -> Path:
     """The folder of runs: in the emulator's folder, else in the current folder."""
-    home = os.environ.get(emulator.HOME_VARIABLE)
+    home = os.environ.get(emulator_state.HOME_VARIABLE)
     if home:
         return Path(home) / _FOLDER
     try:
-        project = emulator.project_folder()
+        project = emulator_state.project_folder()
     except CannotDoError:
         project = Path.cwd()
-    return project / emulator.FOLDER / _FOLDER
+    return project / emulator_state.FOLDER / _FOLDER
 
 
 class RunFiles:

@@ -11,8 +11,8 @@ from bucketsum.sweep.protocol.samples import Sample, SampleFailure, SampleStatus
 from bucketsum.sweep.protocol.step_functions_errors import plain_cause
 from bucketsum.sweep.results.recommend import Recommendation
 from bucketsum.sweep.workloads import WorkloadName, workload_of
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.tune.formatting import (
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.formatting import (
     SettingLabels,
     chunk_has_effect,
     count_text,

@@ -10,8 +10,8 @@ from botocore.exceptions import ClientError
 from bucketsum.sweep.plan.generated_objects import planned_bytes
 from bucketsum.sweep.prices import FREE_STORAGE_MB, Prices
 from bucketsum.sweep.results.measurements_table import MeasurementsTable
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.executions import StateMachine
+from bucketsum_cli.aws.executions import StateMachine
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
 
     from bucketsum.sweep.protocol.workload import Workload
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 _STATE_MACHINE: Final = "SweepStateMachineArn"
 _TABLE: Final = "MeasurementsTableName"

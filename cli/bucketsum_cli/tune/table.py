@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import mb_per_s
 from bucketsum.sweep.protocol.samples import Sample, SampleStatus
-from bucketsum_cli.tune.formatting import (
+from bucketsum_cli.terminal.formatting import (
     MISSING,
     count_text,
     seconds_text,

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Final
 from rich.text import Text
 
 from bucketsum.sweep.protocol.run_records import CellRow, Run, RunStatus
-from bucketsum_cli import output, tables
-from bucketsum_cli.output import moment_text
-from bucketsum_cli.tables import Cell, Column
-from bucketsum_cli.tune.formatting import (
+from bucketsum_cli.terminal import output, tables
+from bucketsum_cli.terminal.formatting import (
     MISSING,
     SettingLabels,
     count_text,
@@ -18,6 +16,8 @@ from bucketsum_cli.tune.formatting import (
     speed_text,
     usd_text,
 )
+from bucketsum_cli.terminal.output import moment_text
+from bucketsum_cli.terminal.tables import Cell, Column
 from bucketsum_cli.tune.results import Results, also_text, chunk_remark, measured, recommendation_of
 from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
 

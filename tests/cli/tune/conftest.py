@@ -12,7 +12,7 @@ from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
 from bucketsum.sweep.results.measurements_table import MeasurementsTable
-from bucketsum_cli.connection import Connection
+from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.tune import progress
 
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
 
     from bucketsum.sweep.protocol.run_records import CellRow, Run
     from bucketsum.sweep.protocol.samples import Sample
-    from bucketsum_cli.emulator import LocalProject
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.machine.emulator_state import LocalProject
 
 TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bucketsum_cli.emulator import LocalProject
-from bucketsum_cli.local.demo import demonstrate_sweep
+from bucketsum_cli.commands.local.demonstration import demonstrate_sweep
+from bucketsum_cli.machine.emulator_state import LocalProject
 
 if TYPE_CHECKING:
     from tests.cli.tune.state_machine import StateMachine
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 QUICK = Path(__file__).parents[3] / "events" / "sweep-quick.json"
 SWEEP = json.loads(QUICK.read_text()) | {"memory_mb": [128, 512], "streams": [1], "runs": 2}

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from bucketsum.sweep.protocol.run_records import Run as SweepRun
     from bucketsum.sweep.protocol.samples import Sample
     from bucketsum.sweep.results.measurements_table import MeasurementsTable
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.tune.here.process import Configuration
 
     Record = Callable[[Sequence[CellRow], Sequence[Sample]], SweepRun]
@@ -247,5 +247,5 @@ def test_a_memory_above_the_machines_is_refused_if_it_is_a_limit(
     """The limit would not be one."""
     monkeypatch.setattr(machine_module, "cgroup_roots", lambda _name: {"cpu": "c", "memory": "m"})
     monkeypatch.setattr(machine_module, "remove_roots", lambda _roots: None)
-    monkeypatch.setattr("bucketsum_cli.hardware.memory_mb", lambda: 500)
+    monkeypatch.setattr("bucketsum_cli.machine.hardware.memory_mb", lambda: 500)
     run(*HERE).assert_refused("memory_mb is 512, more than the 500 MB of this machine")

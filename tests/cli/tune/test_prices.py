@@ -10,7 +10,7 @@ import pytest
 from botocore.stub import Stubber
 from tests.cli.tune.sweeps import a_grid, a_run
 
-from bucketsum_cli.connection import Connection
+from bucketsum_cli.aws.connection import Connection
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,7 +10,7 @@ import pytest
 from tests.cli.tune.chromium import find_chromium, opened
 from tests.cli.tune.sweeps import a_grid, a_run, failed_samples, grid_results, results
 
-from bucketsum_cli.tune.formatting import speed_text
+from bucketsum_cli.terminal.formatting import speed_text
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.table import columns_of
 

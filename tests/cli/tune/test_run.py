@@ -12,8 +12,8 @@ from tests.cli.tune.conftest import TABLE
 from tests.cli.tune.state_machine import missing_execution
 
 from bucketsum.sweep.workloads import WORKLOADS
+from bucketsum_cli.commands.tune.run import run as run_command
 from bucketsum_cli.tune import progress
-from bucketsum_cli.tune.commands.run import run as run_command
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
     from tests.cli.tune.state_machine import StateMachine
 
-    from bucketsum_cli.stack import Stack
+    from bucketsum_cli.aws.stack import Stack
 
 AXES = ("--memory", "512,1024", "--chunk", "256KiB,1MB", "--object-size", "20MB")
 

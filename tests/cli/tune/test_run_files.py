@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.recorded_runs import RunFiles
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from typing import Any, Final
 import pytest
 from samcli.cli.types import CfnParameterOverridesType  # type: ignore[import-untyped]
 
-from bucketsum_cli.errors import CannotDoError
+from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.samconfig import with_parameters
 
 WANTED: Final = {"MemorySize": 1769, "ChunkBytes": 4194304}

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum_cli.tune.formatting import (
+from bucketsum_cli.terminal.formatting import (
     chunk_text,
     duration_text,
     percent_text,

@@ -17,7 +17,7 @@ from bench.sandbox.proxy import limit_rate
 from bench.sandbox.requirements import missing, refusal
 from bench.sandbox.server import listing
 
-from bucketsum_cli.local import cgroups
+from bucketsum_cli.machine import cgroups
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -14,10 +14,10 @@ from bucketsum.errors import BadSweep
 from bucketsum.sweep.plan.input import SweepInput
 from bucketsum.sweep.plan.plan import check_estimate, unlimited_plan
 from bucketsum.sweep.prices import MachinePrice
-from bucketsum_cli import hardware
-from bucketsum_cli.errors import INTERRUPTED, CannotDoError
-from bucketsum_cli.executions import new_execution_name
-from bucketsum_cli.output import confirm, note
+from bucketsum_cli.aws.executions import new_execution_name
+from bucketsum_cli.machine import hardware
+from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
+from bucketsum_cli.terminal.output import confirm, note
 from bucketsum_cli.tune.here.place import Place, place_of
 from bucketsum_cli.tune.here.sweep import HereSweep
 from bucketsum_cli.tune.machine import Confinement, Machine, confined, instance_type

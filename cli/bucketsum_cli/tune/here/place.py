@@ -10,7 +10,6 @@ from botocore.exceptions import ClientError
 
 from bucketsum.sweep.plan.generated_objects import FRESH_FOR, GeneratedObjects
 from bucketsum.sweep.workloads import workload_of
-from bucketsum_cli import emulator
 from bucketsum_cli.attachments.notifications import (
     KeyFilter,
     configuration_of,
@@ -18,9 +17,10 @@ from bucketsum_cli.attachments.notifications import (
     notifications_in,
     sends_to_eventbridge,
 )
-from bucketsum_cli.aws_errors import is_denied
-from bucketsum_cli.errors import CannotDoError
-from bucketsum_cli.served_buckets import serves
+from bucketsum_cli.aws.errors import is_denied
+from bucketsum_cli.aws.served_buckets import serves
+from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.recorded_runs import RunFiles, runs_folder
 from bucketsum_cli.tune.sweeper import Sweeper
 
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.sweep.protocol.probe import KnownObject
-    from bucketsum_cli.connection import Connection
+    from bucketsum_cli.aws.connection import Connection
+    from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.options import Target
-    from bucketsum_cli.stack import Stack
     from bucketsum_cli.tune.recorded_runs import RunStore
 
 PREFIX: Final = "bucketsum-sweep/"
@@ -194,7 +194,7 @@ def _place(target: Target, connection: Connection, bucket: SweepBucket, store: R
 def _environment(target: Target, region: str | None) -> dict[str, str]:
     """Variables with which another process has the same access as this one."""
     if target.local:
-        local = emulator.running(emulator.local_project()).environment()
+        local = emulator_state.running(emulator_state.local_project()).environment()
         return {**local, "NO_PROXY": _LOCAL_ADDRESSES, "no_proxy": _LOCAL_ADDRESSES}
     variables = {"AWS_PROFILE": target.profile, "AWS_REGION": region, "AWS_DEFAULT_REGION": region}
     return {name: value for name, value in variables.items() if value}

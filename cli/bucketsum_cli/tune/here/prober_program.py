@@ -11,8 +11,8 @@ import os
 import sys
 from pathlib import Path
 
-from bucketsum_cli.local.cgroups import forbid_swap
-from bucketsum_cli.local.worker import Cgroup
+from bucketsum_cli.machine.cgroups import forbid_swap
+from bucketsum_cli.machine.worker import Cgroup
 
 _CAUSE_CHARACTERS = 1000
 

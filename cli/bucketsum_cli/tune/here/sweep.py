@@ -13,8 +13,8 @@ from bucketsum.errors import BadSweep
 from bucketsum.sweep.protocol.run_records import Run, RunLabel, RunStatus
 from bucketsum.sweep.results.record_values import sample_of
 from bucketsum.sweep.results.summary import ExecutionEnd, summarize
-from bucketsum_cli.aws_errors import AWS_ERRORS, explained
-from bucketsum_cli.errors import sentence_of
+from bucketsum_cli.aws.errors import AWS_ERRORS, explained
+from bucketsum_cli.terminal.errors import sentence_of
 from bucketsum_cli.tune.here.process import Configuration, Processes
 from bucketsum_cli.tune.machine import Confinement, Machine
 from bucketsum_cli.tune.plan_view import plan_as_json

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
-from bucketsum_cli.tune.formatting import speed_text, usd_text
+from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.plot import LABEL_BOX, Plot, hint_of, new_axes
 from bucketsum_cli.tune.report.theme import DOT, FAINT, FRONTIER, HIGHLIGHT, INK, PAPER
 from bucketsum_cli.tune.report.variants import Variants

@@ -9,7 +9,7 @@ from matplotlib.cm import ScalarMappable
 from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
-from bucketsum_cli.tune.formatting import MISSING, memory_text, speed_text
+from bucketsum_cli.terminal.formatting import MISSING, memory_text, speed_text
 from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_axes
 from bucketsum_cli.tune.report.theme import EMPTY, FAINT, HATCH, HIGHLIGHT, ON_DARK, ON_LIGHT, PAPER
 from bucketsum_cli.tune.report.variants import COLUMNS_MAX, Variants

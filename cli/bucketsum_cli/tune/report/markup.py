@@ -6,7 +6,7 @@ from importlib import resources
 from typing import Final
 from xml.etree import ElementTree as ET
 
-from bucketsum_cli.output import printable
+from bucketsum_cli.terminal.output import printable
 
 _POLICY: Final = (
     "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.output import moment_text
-from bucketsum_cli.tune.formatting import speed_text, usd_text
+from bucketsum_cli.terminal.formatting import speed_text, usd_text
+from bucketsum_cli.terminal.output import moment_text
 from bucketsum_cli.tune.report.cost_frontier import cost_frontier
 from bucketsum_cli.tune.report.heat_map import heat_map
 from bucketsum_cli.tune.report.markup import document, element

@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from bucketsum_cli.output import printable
-from bucketsum_cli.tune.formatting import SettingLabels, speed_text, usd_text
+from bucketsum_cli.terminal.formatting import SettingLabels, speed_text, usd_text
+from bucketsum_cli.terminal.output import printable
 from bucketsum_cli.tune.report.theme import GRID, INK, PAPER, SCALE, themed
 
 if TYPE_CHECKING:

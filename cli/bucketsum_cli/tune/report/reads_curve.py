@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from bucketsum_cli.tune.formatting import count_text, memory_text, seconds_text, usd_text
+from bucketsum_cli.terminal.formatting import count_text, memory_text, seconds_text, usd_text
 from bucketsum_cli.tune.report.plot import LABEL_BOX, Plot, line_styles, new_axes
 from bucketsum_cli.tune.report.theme import HIGHLIGHT, PAPER
 from bucketsum_cli.tune.workloads.read_costs import (

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from matplotlib.patches import Patch
 
-from bucketsum_cli.tune.formatting import memory_text
+from bucketsum_cli.terminal.formatting import memory_text
 from bucketsum_cli.tune.report.plot import Plot, hint_of, new_axes
 from bucketsum_cli.tune.report.theme import FRONTIER, HIGHLIGHT, INK, SCALE
 from bucketsum_cli.tune.report.variants import Variants

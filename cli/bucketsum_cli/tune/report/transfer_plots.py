@@ -9,7 +9,7 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum.sweep.workloads.transfer.file_times import FileTime, read
-from bucketsum_cli.tune.formatting import memory_text, seconds_text
+from bucketsum_cli.terminal.formatting import memory_text, seconds_text
 from bucketsum_cli.tune.report.plot import Plot, new_axes, new_figure
 from bucketsum_cli.tune.report.theme import DOT, FRONTIER, HIGHLIGHT, SCALE
 from bucketsum_cli.tune.report.variants import Variants

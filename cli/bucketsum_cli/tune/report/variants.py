@@ -6,7 +6,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.sweep.workloads import OWN_PARAMETERS
-from bucketsum_cli.tune.formatting import chunk_text, streams_text
+from bucketsum_cli.terminal.formatting import chunk_text, streams_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_GB
 from bucketsum.sweep.workloads.transfer.file_times import P99_FROM, read
-from bucketsum_cli.tune.formatting import MISSING, seconds_text, usd_text
+from bucketsum_cli.terminal.formatting import MISSING, seconds_text, usd_text
 from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView, statistic
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.tune.formatting import MISSING
+from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from bucketsum_cli.tune.formatting import MISSING
+from bucketsum_cli.terminal.formatting import MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

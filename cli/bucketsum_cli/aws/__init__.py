@@ -1,0 +1,1 @@
+"""The connection to AWS, and the stack."""

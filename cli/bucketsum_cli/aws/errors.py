@@ -1,0 +1,115 @@
+"""Explanations of AWS errors, with what to do about them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from boto3.exceptions import Boto3Error
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionError,  # noqa: A004 - botocore's base class of connection errors
+    HTTPClientError,
+    LoginError,
+    NoCredentialsError,
+    NoRegionError,
+    PartialCredentialsError,
+    ProfileNotFound,
+    SSOError,
+    TokenRetrievalError,
+)
+
+from bucketsum_cli.terminal.errors import CannotDoError
+
+AWS_ERRORS: Final = (ClientError, BotoCoreError, Boto3Error)
+"""Everything that boto3 raises if a request fails."""
+
+_SIGN_IN: Final = (
+    "sign in (`aws sso login`, `aws configure`), name another profile with --profile, or use the "
+    "local emulator with --local"
+)
+_EXPIRED: Final = frozenset(
+    {"ExpiredToken", "ExpiredTokenException", "RequestExpired", "TokenRefreshRequired"}
+)
+_UNKNOWN_CALLER: Final = frozenset(
+    {
+        "AuthFailure",
+        "IncompleteSignature",
+        "IncompleteSignatureException",
+        "InvalidAccessKeyId",
+        "InvalidClientTokenId",
+        "InvalidSignatureException",
+        "InvalidToken",
+        "SignatureDoesNotMatch",
+        "UnrecognizedClientException",
+    }
+)
+_DENIED: Final = frozenset(
+    {"403", "AccessDenied", "AccessDeniedException", "UnauthorizedOperation", "NotAuthorized"}
+)
+_MISSING: Final = frozenset(
+    {
+        "AWS.SimpleQueueService.NonExistentQueue",
+        "NoSuchBucket",
+        "QueueDoesNotExist",
+        "ResourceNotFoundException",
+    }
+)
+
+_BY_TYPE: Final[tuple[tuple[type[BotoCoreError] | tuple[type[BotoCoreError], ...], str], ...]] = (
+    ((NoCredentialsError, PartialCredentialsError), f"there are no AWS credentials; {_SIGN_IN}"),
+    (
+        NoRegionError,
+        "no Region is set; give one with --region or AWS_DEFAULT_REGION, or use --local",
+    ),
+    (ProfileNotFound, "{error}; name one of `aws configure list-profiles` with --profile"),
+    (
+        (LoginError, SSOError, TokenRetrievalError),
+        f"your session has expired; {_SIGN_IN} ({{error}})",
+    ),
+    (
+        (ConnectionError, HTTPClientError),
+        (
+            "AWS cannot be reached: {error}; check the network and the Region, and for --local "
+            "that `bucketsum local status` answers"
+        ),
+    ),
+)
+
+
+def explained(error: Exception) -> CannotDoError:
+    """Explain *error*, one of `AWS_ERRORS`, and what the user can do about it."""
+    cause = error.__context__
+    if isinstance(error, Boto3Error) and isinstance(cause, ClientError | BotoCoreError):
+        error = cause  # boto3's transfers wrap the more specific error
+    if isinstance(error, ClientError):
+        return CannotDoError(_explained_answer(error))
+    for types, text in _BY_TYPE:
+        if isinstance(error, types):
+            return CannotDoError(text.format(error=error))
+    return CannotDoError(str(error))
+
+
+def is_denied(error: Exception) -> bool:
+    """Whether AWS refused *error*'s request because the credentials do not allow it."""
+    return isinstance(error, ClientError) and error.response["Error"].get("Code") in _DENIED
+
+
+def _explained_answer(error: ClientError) -> str:
+    code = error.response["Error"].get("Code", "an unnamed error")
+    details = f"{error.operation_name}: {code}: {error.response['Error'].get('Message', '')}"
+    if code in _EXPIRED:
+        return f"your session has expired; {_SIGN_IN} ({details})"
+    if code in _UNKNOWN_CALLER:
+        return f"AWS does not accept these credentials; {_SIGN_IN} ({details})"
+    if code in _DENIED:
+        return (
+            f"your credentials do not allow {error.operation_name}; request this permission, or "
+            f"use another profile with --profile ({details})"
+        )
+    if code in _MISSING:
+        return (
+            "a part of the stack was deleted outside of CloudFormation; deploy the stack again "
+            f"({details})"
+        )
+    return f"AWS refused {details}"

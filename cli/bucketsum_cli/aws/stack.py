@@ -1,0 +1,235 @@
+"""A deployed stack, found by the outputs of template.yaml."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Final, Literal, overload
+
+from botocore.exceptions import ClientError
+
+from bucketsum.long_objects.progress_table import ProgressTable
+from bucketsum.table.digests_table import DigestsTable
+from bucketsum_cli.aws.connection import Connection, local_connection
+from bucketsum_cli.terminal.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mypy_boto3_cloudformation import CloudFormationClient
+    from mypy_boto3_cloudformation.type_defs import StackTypeDef
+    from mypy_boto3_cloudwatch import CloudWatchClient
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_lambda import LambdaClient
+    from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
+    from mypy_boto3_logs import CloudWatchLogsClient
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_stepfunctions import SFNClient
+
+    from bucketsum_cli.machine.emulator_state import LocalProject
+
+DEFAULT_NAME: Final = "bucketsum"
+
+_OUTPUTS: Final[Mapping[str, str]] = {
+    "bucket": "BucketName",
+    "table": "DigestsTableName",
+    "arrivals_queue_url": "ArrivalsQueueUrl",
+    "dead_letter_queue_url": "DeadLetterQueueUrl",
+    "function": "HasherFunctionName",
+    "log_group": "HasherLogGroupName",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stack:
+    """The parts of a stack that the commands need.
+
+    Attributes:
+        name: Its name in CloudFormation.
+        connection: Access to it.
+        bucket: Bucket for the objects.
+        table: Table of the digests.
+        arrivals_queue_url: Queue that the bucket notifies.
+        dead_letter_queue_url: Queue of messages that failed.
+        function: Name of the hasher.
+        log_group: Name of its log group.
+        outputs: All outputs of the stack, for the parts that only some stacks have.
+        parameters: Values of its parameters.
+    """
+
+    name: str
+    connection: Connection
+    bucket: str
+    table: str
+    arrivals_queue_url: str
+    dead_letter_queue_url: str
+    function: str
+    log_group: str
+    outputs: Mapping[str, str] = field(default_factory=dict)
+    parameters: Mapping[str, str] = field(default_factory=dict)
+
+    @overload
+    def client(self, service: Literal["s3"]) -> S3Client: ...
+    @overload
+    def client(self, service: Literal["sqs"]) -> SQSClient: ...
+    @overload
+    def client(self, service: Literal["dynamodb"]) -> DynamoDBClient: ...
+    @overload
+    def client(self, service: Literal["lambda"]) -> LambdaClient: ...
+    @overload
+    def client(self, service: Literal["logs"]) -> CloudWatchLogsClient: ...
+    @overload
+    def client(self, service: Literal["cloudformation"]) -> CloudFormationClient: ...
+    @overload
+    def client(self, service: Literal["cloudwatch"]) -> CloudWatchClient: ...
+    @overload
+    def client(self, service: Literal["xray"]) -> Any: ...  # noqa: ANN401 - it has no stubs here
+    @overload
+    def client(self, service: Literal["stepfunctions"]) -> SFNClient: ...
+    def client(self, service: str) -> Any:
+        """Make a client for *service*; keep it, since this takes some 20 ms."""
+        return self.connection.client(service)
+
+    def require_outputs(self, *names: str) -> None:
+        """Refuse a stack without an output of each of *names*.
+
+        Raises:
+            CannotDoError: An output is missing.
+        """
+        absent = [name for name in names if name not in self.outputs]
+        if absent:
+            raise CannotDoError(
+                f"the stack {self.name} has no output {', '.join(absent)}: it was deployed by an "
+                "older version of bucketsum; deploy it again (`bucketsum local up`, or `sam "
+                "build && sam deploy`)"
+            )
+
+    def function_configuration(
+        self, name: str | None = None
+    ) -> FunctionConfigurationResponseTypeDef:
+        """Return Lambda's configuration of the function *name*, by default of the hasher."""
+        name = name or self.function
+        return self.client("lambda").get_function_configuration(FunctionName=name)
+
+    def progress_table(self) -> ProgressTable:
+        """Return the long objects in progress, which are in its table of digests."""
+        return ProgressTable(self.client("dynamodb"), self.table)
+
+    def digests_table(self) -> DigestsTable:
+        """Return its table of digests."""
+        return DigestsTable(self.client("dynamodb"), self.table)
+
+
+def queue_name(url: str) -> str:
+    """The name of the queue at *url*."""
+    return url.rpartition("/")[2]
+
+
+def find_local_stack(project: LocalProject | None = None) -> Stack:
+    """Find the stack on the local emulator of *project*, by default of `local_project`.
+
+    Raises:
+        CannotDoError: It is not running, or nothing is deployed on it.
+    """
+    return stack_at(*local_connection(project))
+
+
+def stack_at(connection: Connection, name: str) -> Stack:
+    """Find the stack *name*.
+
+    Raises:
+        CannotDoError: There is no such stack, or it is not bucketsum's.
+        BotoCoreError: No credentials, no Region, no such profile, or AWS cannot be reached.
+        ClientError: AWS refused.
+    """
+    description = description_of(connection, name)
+    if description is None:
+        raise CannotDoError(_missing(connection, name))
+    if description["StackStatus"] == "DELETE_IN_PROGRESS":
+        raise CannotDoError(f"the stack {name} is being deleted")
+    outputs = outputs_of(description)
+    absent = [output for output in _OUTPUTS.values() if output not in outputs]
+    if absent:
+        raise CannotDoError(
+            f"the stack {name} ({description['StackStatus']}) has no output {', '.join(absent)}: "
+            "it was not created by bucketsum's template.yaml, or its deployment is not complete; "
+            "name another with --stack, or deploy with `sam deploy`"
+        )
+    fields = {field: outputs[output] for field, output in _OUTPUTS.items()}
+    return Stack(
+        name=name,
+        connection=connection,
+        outputs=outputs,
+        parameters=parameters_of(description),
+        **fields,
+    )
+
+
+def description_of(connection: Connection, name: str) -> StackTypeDef | None:
+    """Return CloudFormation's description of the stack *name*; None if there is no such stack.
+
+    Raises:
+        ClientError: AWS refused.
+    """
+    cloudformation: CloudFormationClient = connection.client("cloudformation")
+    try:
+        return cloudformation.describe_stacks(StackName=name)["Stacks"][0]
+    except ClientError as error:  # CloudFormation has no code for it
+        details = error.response["Error"]
+        if details["Code"] != "ValidationError" or "does not exist" not in details["Message"]:
+            raise
+        return None
+
+
+def outputs_of(description: StackTypeDef) -> dict[str, str]:
+    """Return the values of a stack's outputs from its *description*."""
+    return {output["OutputKey"]: output["OutputValue"] for output in description.get("Outputs", ())}
+
+
+def parameters_of(description: StackTypeDef) -> dict[str, str]:
+    """Return the values of a stack's parameters from its *description*."""
+    return {
+        parameter["ParameterKey"]: parameter["ParameterValue"]
+        for parameter in description.get("Parameters", ())
+    }
+
+
+def resources_of(connection: Connection, name: str) -> dict[str, Any]:
+    """Return CloudFormation's summaries of the resources of the stack *name* by their logical ids.
+
+    Those that have no physical id, because they were not created, are left out.
+
+    Raises:
+        ClientError: AWS refused.
+    """
+    pages = connection.client("cloudformation").get_paginator("list_stack_resources")
+    return {
+        resource["LogicalResourceId"]: resource
+        for page in pages.paginate(StackName=name)
+        for resource in page["StackResourceSummaries"]
+        if resource.get("PhysicalResourceId")
+    }
+
+
+def physical_ids(connection: Connection, name: str) -> dict[str, str]:
+    """Return the names of the resources of the stack *name* by their logical ids.
+
+    Raises:
+        ClientError: AWS refused.
+    """
+    resources = resources_of(connection, name)
+    return {logical: resource["PhysicalResourceId"] for logical, resource in resources.items()}
+
+
+def _missing(connection: Connection, name: str) -> str:
+    if connection.endpoint:
+        return (
+            f"the local emulator at {connection.endpoint} has no stack {name}; deploy it with "
+            "`bucketsum local up`"
+        )
+    session = connection.session
+    return (
+        f"there is no stack {name} in {session.region_name} (profile {session.profile_name}); "
+        "name yours with --stack, --region and --profile, use the local emulator with --local, or "
+        "deploy one with `sam build && sam deploy --guided --config-file deploy.toml` (README)"
+    )

@@ -1,0 +1,101 @@
+"""`bucketsum backfill list`, `show`, `stop` and `resume`."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.backfill.backfills import Backfills
+from bucketsum_cli.backfill.views import print_list, print_progress, progress_as_json
+from bucketsum_cli.options import Target, json_option, stack_options
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.output import note, print_json, say
+
+if TYPE_CHECKING:
+    from bucketsum.backfill.records import Backfill
+
+_backfill_argument = click.argument("backfill_id", metavar="BACKFILL")
+
+
+@click.command("list")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, metavar="N",
+              help="Maximum number of backfills to show.")  # fmt: skip
+@json_option
+@stack_options
+def list_runs(target: Target, limit: int, as_json: bool) -> None:
+    """List backfills, newest first.
+
+    Example: bucketsum backfill list
+    """
+    backfills = Backfills(target.find())
+    listed = [backfills.progress_of(run) for run in islice(backfills.table.backfills(), limit)]
+    if as_json:
+        print_json([progress_as_json(progress) for progress in listed])
+    elif listed:
+        print_list(listed)
+    else:
+        note("no backfill has run yet; start one with `bucketsum backfill BUCKET`")
+
+
+@click.command("show")
+@_backfill_argument
+@json_option
+@stack_options
+def show(target: Target, backfill_id: str, as_json: bool) -> None:
+    """Show progress, rate, cost so far and failures of BACKFILL.
+
+    BACKFILL is a name from `bucketsum backfill list`.
+
+    Exits with 1 if the backfill's execution failed (its cause is shown) or if objects failed
+    (`bucketsum failures` shows the reasons).
+
+    Example: bucketsum backfill show 20261121T101500-3f9a1c
+    """
+    progress = Backfills(target.find()).progress(backfill_id)
+    if as_json:
+        print_json(progress_as_json(progress))
+    else:
+        print_progress(progress)
+    if progress.failed or progress.tally.failed:
+        raise SystemExit(ANSWER_IS_NO)
+
+
+@click.command("stop")
+@_backfill_argument
+@json_option
+@stack_options
+def stop(target: Target, backfill_id: str, as_json: bool) -> None:
+    """Stop BACKFILL; objects already queued are still hashed.
+
+    BACKFILL is a name from `bucketsum backfill list`.
+
+    Example: bucketsum backfill stop 20261121T101500-3f9a1c
+    """
+    backfills = Backfills(target.find())
+    text = f"stopped {backfill_id}; continue it with `bucketsum backfill resume`"
+    _print_changed(backfills, backfills.stop(backfill_id), text, as_json=as_json)
+
+
+@click.command("resume")
+@_backfill_argument
+@json_option
+@stack_options
+def resume(target: Target, backfill_id: str, as_json: bool) -> None:
+    """Continue BACKFILL after it was stopped or its execution failed.
+
+    BACKFILL is a name from `bucketsum backfill list`.
+
+    Example: bucketsum backfill resume 20261121T101500-3f9a1c
+    """
+    backfills = Backfills(target.find())
+    text = f"resumed {backfill_id}; show its progress with `bucketsum backfill show`"
+    _print_changed(backfills, backfills.resume(backfill_id), text, as_json=as_json)
+
+
+def _print_changed(backfills: Backfills, backfill: Backfill, text: str, *, as_json: bool) -> None:
+    if as_json:
+        print_json(progress_as_json(backfills.progress_of(backfill)))
+    else:
+        say(text)

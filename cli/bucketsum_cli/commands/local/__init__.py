@@ -1,0 +1,30 @@
+"""`bucketsum local`: one file for each subcommand."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from bucketsum_cli.options import LazyGroup
+
+_PLACES: Final = {
+    "up": "bucketsum_cli.commands.local.up:up",
+    "status": "bucketsum_cli.commands.local.status:status",
+    "logs": "bucketsum_cli.commands.local.logs:logs",
+    "down": "bucketsum_cli.commands.local.down:down",
+    "demo": "bucketsum_cli.commands.local.demo:demo",
+}
+
+
+@click.group(cls=LazyGroup, places=_PLACES)
+def local() -> None:
+    """Run the local AWS emulator (ministack).
+
+    The emulator needs no AWS account, costs nothing, and uses the real template. Numbers measured
+    on it say nothing about AWS.
+
+    If the current folder is in a clone of bucketsum, the command uses the emulator of that clone;
+    otherwise, that of the clone from which bucketsum is installed. To use another emulator, set the
+    environment variable BUCKETSUM_HOME to its folder (default: .bucketsum in the clone).
+    """

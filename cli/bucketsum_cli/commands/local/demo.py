@@ -1,0 +1,58 @@
+"""`bucketsum local demo`: real files into a stack of its own, every digest compared."""
+
+from __future__ import annotations
+
+import click
+
+from bucketsum_cli.commands.local.demonstration import demonstrate_sweep, run_demo
+from bucketsum_cli.local.deploy import bring_up, locked, stop
+from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.options import json_option
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.output import note, say
+
+_HOME = "demo"
+
+
+@click.command("demo")
+@click.option(
+    "--sweep", is_flag=True, help="After the check, run the quick sweep (events/sweep-quick.json)."
+)
+@click.option(
+    "--keep", is_flag=True, help="Keep the stack running; otherwise it is deleted at the end."
+)
+@json_option
+def demo(sweep: bool, keep: bool, as_json: bool) -> None:
+    """Upload real files to a new stack, and check every SHA-1.
+
+    The stack runs on its own local emulator, in the folder .bucketsum/demo, and does not touch
+    the stack of `bucketsum local up`. With --sweep, a quick sweep follows, and the path of its
+    report is printed.
+
+    Exits with 1 if a digest differs or is missing, or if the sweep is incomplete.
+    """
+    project = emulator_state.local_project().separate(_HOME)
+    with locked(project):
+        if emulator_state.living_pid(project):
+            raise CannotDoError(f"an earlier demonstration's stack still runs; {_use(project)}")
+        stack = bring_up(project, {})
+        try:
+            files, equal = run_demo(project, stack, as_json=as_json)
+            measured = not sweep or demonstrate_sweep(project, stack, as_json=as_json)
+            if not as_json:
+                style = "bold green" if equal == files else "bold red"
+                say(f"{equal} of {files} equal sha1sum", style)  # last, after the sweep's output
+        finally:
+            if keep:
+                note(f"The demonstration's stack stays up; {_use(project)}")
+            else:
+                stop(project)
+    if not (equal == files and measured):
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _use(project: emulator_state.LocalProject) -> str:
+    return (
+        f"use it with `export {emulator_state.HOME_VARIABLE}={project.home}` and then, for "
+        "example, `bucketsum ls --local`; end it with `bucketsum local down`"
+    )

@@ -1,0 +1,196 @@
+"""The demonstration: the recorded SHA-1 of real files compared with `sha1sum`, and a sweep."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import shutil
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Final, TypeAlias
+
+from bucketsum.sweep.protocol.run_records import RunStatus
+from bucketsum_cli.aws.executions import new_execution_name
+from bucketsum_cli.commands.put import put_and_wait
+from bucketsum_cli.commands.tune.report import write_report
+from bucketsum_cli.objects.files import LocalFile, files_under
+from bucketsum_cli.terminal import output, tables
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.tune.plan_view import priced_plan, print_plan
+from bucketsum_cli.tune.progress import ended_execution, recorded_results
+from bucketsum_cli.tune.sweep_input import sweep_input
+from bucketsum_cli.tune.sweeper import Sweeper
+from bucketsum_cli.tune.table_view import print_results
+
+if TYPE_CHECKING:
+    from bucketsum.table.rows import Row
+    from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.machine.emulator_state import LocalProject
+
+ENOUGH_FILES: Final = 30
+ENOUGH_BYTES: Final = 500_000_000
+
+_MOST_TURNS: Final = 100  # an environment of 5 MB would do
+ODD_NAMES: Final = (
+    "a name with spaces.txt",
+    "1+1=2.txt",
+    "100%25 sure.txt",
+    "naïve café.txt",
+    "日本語/ファイル.txt",
+)
+
+_WAIT_SECONDS: Final = 180
+_EQUAL: Final = tables.Column("equal", 5)
+
+
+_Compared: TypeAlias = "tuple[LocalFile, Row | None, bool]"
+"""A file, its row, and whether it has the SHA-1 that `sha1sum` computes."""
+
+
+def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> tuple[int, int]:
+    """Put the files, wait for their rows and compare; returns the numbers of all and of equal."""
+    folder = project.home / "files" / "demo"
+    with output.notes().status("gathering files ..."):
+        gather(folder)
+    started = time.monotonic()
+    files = _compare(stack, files_under([folder]).files)
+    seconds = time.monotonic() - started
+    equal = sum(is_equal for _, _, is_equal in files)
+    if as_json:
+        output.print_json(
+            {"file_count": len(files), "equal_count": equal, "seconds": round(seconds, 1)}
+        )
+    else:
+        _print(files, seconds)
+    return len(files), equal
+
+
+def _compare(stack: Stack, files: list[LocalFile]) -> list[_Compared]:
+    uploads, _ = put_and_wait(stack, files, _WAIT_SECONDS)
+    sha1_of = {upload.file.key: upload.sha1 for upload in uploads}
+    row_of = {upload.file.key: upload.row for upload in uploads}
+    return [
+        (file, row_of.get(file.key), sha1_of.get(file.key) == sha1sum(file.path)) for file in files
+    ]
+
+
+def _print(files: list[_Compared], seconds: float) -> None:
+    tables.print_table(
+        [tables.KEY, tables.SIZE, tables.SHA1, tables.SPEED, _EQUAL],
+        (
+            [
+                file.key,
+                output.size_text(file.size_bytes),
+                (row and row.sha1) or tables.Cell("not recorded", "red"),
+                output.speed_text(row.mb_per_s if row else None),
+                tables.Cell("yes", "green") if is_equal else tables.Cell("NO", "bold red"),
+            ]
+            for file, row, is_equal in files
+        ),
+    )
+    size = output.size_text(sum(file.size_bytes for file, _, _ in files))
+    output.say("")
+    output.say(
+        f"{len(files)} objects, {size}, sent and hashed in {seconds:.1f} s "
+        "(local emulator on this machine; says nothing about AWS's speed)"
+    )
+
+
+def sha1sum(path: Path) -> str:
+    """Compute the SHA-1 of *path* with the system's own program.
+
+    Raises:
+        CannotDoError: There is no such program, or it failed.
+    """
+    program = shutil.which("sha1sum") or shutil.which("shasum")
+    if program is None:
+        raise CannotDoError("neither sha1sum nor shasum is installed to compare with")
+    with path.open("rb") as file:
+        done = subprocess.run([program], stdin=file, capture_output=True, text=True, check=False)  # noqa: S603
+    if done.returncode:
+        raise CannotDoError(f"{program} failed for {path}: {done.stderr.strip()}")
+    return done.stdout.split()[0]
+
+
+def demonstrate_sweep(project: LocalProject, stack: Stack, *, as_json: bool) -> bool:
+    """Run the quick sweep, show its table and write its report; returns whether it is complete.
+
+    With *as_json* the table is not shown: stdout has another document.
+
+    Raises:
+        CannotDoError: It could not start.
+        BotoCoreError: The local emulator cannot be reached.
+        ClientError: It refused a request.
+    """
+    fields = sweep_input(project.folder / "events" / "sweep-quick.json", {})
+    sweeper, run_id = Sweeper(stack), new_execution_name()
+    priced = priced_plan(sweeper, fields)
+    print_plan(priced)
+    sweeper.state_machine.start(run_id, fields)
+    execution = ended_execution(sweeper, run_id, priced.plan)
+    results = recorded_results(sweeper, run_id, execution)
+    report = project.home / "sweep.html"
+    write_report(results, report)
+    if as_json:
+        output.note(f"report: {report}")
+    else:
+        output.say("")
+        print_results(results, can_apply=False)  # the demonstration ends with its stack
+        output.say(f"report: {report}")
+    return results.run.status is RunStatus.SUCCEEDED
+
+
+def gather(folder: Path, environment: Path | None = None) -> None:
+    """Fill *folder* once with at least `ENOUGH_FILES` files of `ENOUGH_BYTES` in all.
+
+    They are the wheels of *environment* (by default the running one), one archive of its files
+    (a multipart upload), an empty file, and texts with names that need care.
+
+    Raises:
+        CannotDoError: There are no wheels: the environment was not made by ``make setup``.
+    """
+    environment = environment or Path(sys.prefix)
+    wheels = sorted(environment.glob("wheels/*.whl"))
+    if not wheels:
+        raise CannotDoError(
+            f"{environment} has no wheels for the demonstration; run the demonstration through "
+            "`make demo` in a clone of bucketsum"
+        )
+    ready = folder.with_suffix(".ready")
+    if ready.exists():
+        return
+    shutil.rmtree(folder, ignore_errors=True)
+    for wheel in wheels:
+        _link(wheel, folder / "wheels" / wheel.name)
+    for name in ODD_NAMES:
+        _text(folder / "odd names" / name)
+    (folder / "empty").touch()
+    wheel_bytes = sum(wheel.stat().st_size for wheel in wheels)
+    _archive(environment, folder / "environment.tar", ENOUGH_BYTES - wheel_bytes)
+    ready.touch()
+
+
+def _link(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        os.link(source, target)
+    except OSError:  # another file system
+        shutil.copyfile(source, target)
+
+
+def _text(path: Path) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"The name of this file is {path.name}\n", encoding="utf-8")
+
+
+def _archive(environment: Path, target: Path, wanted_bytes: int) -> None:
+    """Archive the installed files repeatedly until the file has *wanted_bytes*."""
+    files = [path for path in sorted(environment.glob("lib/**/*")) if path.is_file()]
+    with tarfile.open(target, "w") as archive:
+        for turn, path in itertools.product(range(_MOST_TURNS), files):
+            if archive.offset >= wanted_bytes:
+                return
+            archive.add(path, arcname=f"{turn}/{path.relative_to(environment)}")

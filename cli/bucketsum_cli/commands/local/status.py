@@ -1,0 +1,54 @@
+"""`bucketsum local status`: the emulator's address and stack, if it is running."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.aws.stack import Stack, find_local_stack
+from bucketsum_cli.local import launcher
+from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.options import json_option
+from bucketsum_cli.terminal.output import note, print_json
+
+if TYPE_CHECKING:
+    from bucketsum_cli.machine.emulator_state import LocalProject
+
+
+@click.command("status")
+@json_option
+def status(as_json: bool) -> None:
+    """Show the local emulator's address and stack, if it is running.
+
+    Exits with 2 if the emulator is not running.
+    """
+    project = emulator_state.local_project()
+    print_status(project, find_local_stack(project), as_json=as_json)
+
+
+def print_status(project: LocalProject, stack: Stack, *, as_json: bool) -> None:
+    """Show the emulator of *project* and the *stack* on it."""
+    aws = emulator_state.running(project)
+    limits = launcher.has_lambda_limits(project)
+    facts = {
+        "endpoint": aws.endpoint,
+        "pid": aws.pid,
+        "stack": aws.stack,
+        "region": aws.region,
+        "bucket": stack.bucket,
+        "table": stack.table,
+        "function": stack.function,
+        "lambda_shape": limits,
+        "folder": str(project.home),
+    }
+    if as_json:
+        print_json(facts)
+        return
+    for name, value in {**facts, "lambda_shape": "yes" if limits else "no"}.items():
+        click.echo(f"{name:>14}  {value}")
+    if not limits:
+        note(
+            "\nControl groups cannot be written here: memory size does not change speed, and "
+            "memory is not limited. Numbers measured here say nothing about memory sizes."
+        )

@@ -1,0 +1,30 @@
+"""The group `bucketsum tune`: a file for each subcommand."""
+
+from __future__ import annotations
+
+from typing import Final
+
+import click
+
+from bucketsum_cli.options import LazyGroup
+
+_PLACES: Final = {
+    "run": "bucketsum_cli.commands.tune.run:run",
+    "list": "bucketsum_cli.commands.tune.list_runs:list_runs",
+    "show": "bucketsum_cli.commands.tune.show:show",
+    "compare": "bucketsum_cli.commands.tune.compare:compare",
+    "export": "bucketsum_cli.commands.tune.export:export",
+    "report": "bucketsum_cli.commands.tune.report:report",
+    "apply": "bucketsum_cli.commands.tune.apply:apply",
+    "prices": "bucketsum_cli.commands.tune.prices:prices",
+}
+
+
+@click.group("tune", cls=LazyGroup, places=_PLACES)
+def tune() -> None:
+    """Measure and recommend settings of the hashing function.
+
+    A sweep measures every combination of settings, objects and concurrencies several times; each
+    combination is a cell. A run is one execution of a sweep; RUN is its name, or `last` for the
+    newest run.
+    """

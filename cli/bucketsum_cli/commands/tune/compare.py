@@ -1,0 +1,118 @@
+"""`bucketsum tune compare`: two runs, cell by cell."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final
+
+import click
+
+from bucketsum_cli.options import Target, json_option, stack_options
+from bucketsum_cli.terminal.formatting import (
+    MISSING,
+    chunk_text,
+    has_notable_streams,
+    percent_text,
+    speed_text,
+    usd_text,
+)
+from bucketsum_cli.terminal.output import print_json, say
+from bucketsum_cli.terminal.tables import Cell, Column, print_table
+from bucketsum_cli.tune.comparison import Pair, differences, pair_as_json, pairs_of
+from bucketsum_cli.tune.export import run_as_json
+from bucketsum_cli.tune.recorded_runs import RecordedRuns
+from bucketsum_cli.tune.results import Results, statistic_of
+from bucketsum_cli.tune.table_view import LOCAL_NOTE
+
+_SETTING: Final = (Column("memory", 8, right=True), Column("chunk size", 10, right=True))
+_STREAMS: Final = Column("streams", 7, right=True)
+_SPEED: Final = (
+    Column("object"),
+    Column("MB/s before", 11, right=True),
+    Column("after", 7, right=True),
+    Column("change", 9, right=True),
+)
+_COST: Final = (
+    Column("after", 10, right=True),
+    Column("change", 9, right=True),
+    Column("difference", 15),
+)
+
+
+@click.command("compare")
+@click.argument("before_id", metavar="RUN")
+@click.argument("after_id", metavar="RUN")
+@click.option("--after-stack", metavar="NAME",
+              help="Stack of the second run, if different; not with --local.")  # fmt: skip
+@json_option
+@stack_options
+def compare(
+    target: Target, before_id: str, after_id: str, after_stack: str | None, as_json: bool
+) -> None:
+    """Compare the speed and cost of two runs, cell by cell.
+
+    Each RUN is a name from `bucketsum tune list`, or `last`.
+
+    Example: bucketsum tune compare 20261121T041500-abcdef last
+    """
+    if target.local and after_stack:
+        raise click.UsageError(
+            "--after-stack cannot be used with --local: the local emulator has one stack"
+        )
+    before = RecordedRuns(target).results(before_id)
+    if after_stack:
+        target = replace(target, stack=after_stack, is_named=True)
+    after = RecordedRuns(target).results(after_id)
+    if as_json:
+        print_json(
+            {
+                "before": run_as_json(before.run),
+                "after": run_as_json(after.run),
+                "differences": list(differences(before, after)),
+                "cells": [pair_as_json(pair) for pair in pairs_of(before, after)],
+            }
+        )
+    else:
+        _print(before, after)
+
+
+def _print(before: Results, after: Results) -> None:
+    say(f"before: {before.run.run_id}   after: {after.run.run_id}")
+    for difference in differences(before, after):
+        say(f"they differ in {difference}", "yellow")
+    if before.is_local or after.is_local:
+        say(LOCAL_NOTE, "yellow")
+    pairs = pairs_of(before, after)
+    settings = [pair.setting for pair in pairs]
+    streams = [_STREAMS] * has_notable_streams(settings)
+    own = list(dict.fromkeys(name for setting in settings for name in setting.own))
+    unit = "TB" if before.machine or after.machine else "GB"  # as machines are compared
+    columns = (
+        *_SETTING, *streams, *(Column(name, 7) for name in own),
+        *_SPEED, Column(f"USD/{unit} before", 13, right=True), *_COST,
+    )  # fmt: skip
+    rows = (
+        [
+            pair.memory,
+            chunk_text(pair.setting.chunk_bytes),
+            *(str(pair.setting.streams) for _ in streams),
+            *(str(pair.setting.own.get(name, MISSING)) for name in own),
+            *_numbers(pair, f"usd_per_{unit.lower()}"),
+        ]
+        for pair in pairs
+    )
+    print_table(columns, rows)
+
+
+def _numbers(pair: Pair, cost: str) -> list[str | Cell]:
+    before, after = pair.before, pair.after
+    return [
+        pair.object,
+        speed_text(statistic_of(before, "mb_per_s")),
+        speed_text(statistic_of(after, "mb_per_s")),
+        percent_text(pair.mb_per_s_change),
+        usd_text(statistic_of(before, cost)),
+        usd_text(statistic_of(after, cost)),
+        percent_text(pair.usd_per_gb_change),
+        Cell(pair.verdict, "bold" if pair.verdict == "different" else "dim"),
+    ]

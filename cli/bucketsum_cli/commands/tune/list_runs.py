@@ -1,0 +1,32 @@
+"""`bucketsum tune list`: the recorded runs, newest first."""
+
+from __future__ import annotations
+
+from itertools import islice
+
+import click
+
+from bucketsum_cli.options import Target, json_option, stack_options
+from bucketsum_cli.terminal.output import note, print_json
+from bucketsum_cli.tune.export import run_as_json
+from bucketsum_cli.tune.recorded_runs import RecordedRuns
+from bucketsum_cli.tune.table_view import print_runs
+
+
+@click.command("list")
+@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True,
+              metavar="N", help="Maximum number of runs to show.")  # fmt: skip
+@json_option
+@stack_options
+def list_runs(target: Target, limit: int, as_json: bool) -> None:
+    """List runs, newest first.
+
+    Example: bucketsum tune list
+    """
+    runs = list(islice(RecordedRuns(target).runs(), limit))
+    if as_json:
+        print_json([run_as_json(run) for run in runs])
+    elif runs:
+        print_runs(runs)
+    else:
+        note("no sweep has run yet; start one with `bucketsum tune run`")

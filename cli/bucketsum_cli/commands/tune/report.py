@@ -1,0 +1,59 @@
+"""`bucketsum tune report`: a run as one HTML page."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from bucketsum_cli.options import Target, json_option, stack_options
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import notes, print_json, say, write_text
+from bucketsum_cli.tune.recorded_runs import RecordedRuns
+
+if TYPE_CHECKING:
+    from bucketsum_cli.tune.results import Results
+
+
+@click.command("report")
+@click.argument("run_id", metavar="RUN")
+@click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE",
+              help="Output file; the default is the run's name with .html.")  # fmt: skip
+@json_option
+@stack_options
+def report(target: Target, run_id: str, file: Path | None, as_json: bool) -> None:
+    """Write RUN as a self-contained HTML page with plots.
+
+    RUN is a name from `bucketsum tune list`, or `last`.
+
+    Example: bucketsum tune report last -o report.html
+    """
+    results = RecordedRuns(target).results(run_id)
+    file = file or Path(f"{results.run.run_id}.html")
+    write_report(results, file)
+    if as_json:
+        print_json({"run_id": results.run.run_id, "file": str(file)})
+    else:
+        say(str(file))
+
+
+def write_report(results: Results, file: Path) -> None:
+    """Write the page of *results* to *file*.
+
+    Raises:
+        CannotDoError: It cannot be written, or the plotting library is not installed.
+    """
+    with notes().status("drawing the plots ..."):
+        write_text(file, _page_of(results))
+
+
+def _page_of(results: Results) -> str:
+    try:
+        from bucketsum_cli.tune.report.page import page_of  # noqa: PLC0415 - half a second, an extra
+    except ModuleNotFoundError as error:
+        raise CannotDoError(
+            f"the report needs {error.name}, which is not installed; install it with "
+            "`uv tool install '.[report]'` in a clone"
+        ) from error
+    return page_of(results)

@@ -1,0 +1,1 @@
+"""This machine: processes, control groups, the emulator's state."""

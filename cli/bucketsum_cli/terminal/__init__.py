@@ -1,0 +1,1 @@
+"""Texts for a terminal: output, tables, numbers, errors."""

@@ -1,0 +1,163 @@
+"""Output of the commands: lines, JSON, numbers, and the request for confirmation.
+
+Anyone who can write to the bucket chooses keys. All text passes `printable` and is never read as
+markup, so no key can colour, move or clear anything on a terminal.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import click
+from rich.console import Console
+from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
+from rich.text import Text
+
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+_PIPE_WIDTH: Final = 100_000  # in a pipe nothing is folded: a row stays a line
+
+
+def printable(text: str) -> str:
+    r"""Escape characters that a terminal would act on or not show, as ``\x1b`` or ``\u202e``."""
+    return "".join(c if c.isprintable() else _escaped(c) for c in text)
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape", "surrogatepass").decode("ascii")
+
+
+def answers() -> Console:
+    """Return the console for a command's result: stdout."""
+    return _console(stderr=False)
+
+
+def notes() -> Console:
+    """Return the console for progress, notes and errors: stderr."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+def say(text: str, style: str = "") -> None:
+    """Show a line of the result."""
+    answers().print(Text(printable(text), style), soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """Show a line that is not part of the result."""
+    notes().print(Text(printable(text)), soft_wrap=True)
+
+
+def confirm(question: str, refusal: str, *, yes: bool) -> None:
+    """Ask *question*, unless *yes* was given; a no ends the command with the note *refusal*.
+
+    The question goes to stderr alone: click's own writes a blank to stdout, where there may be
+    JSON. The end of the input is a no.
+
+    Raises:
+        SystemExit: The answer was no.
+    """
+    if yes:
+        return
+    click.echo(f"{question} [y/N]: ", nl=False, err=True)
+    answer = click.get_text_stream("stdin").readline()
+    if not answer.endswith("\n"):  # nobody typed the end of the line
+        click.echo("\nno answer; use --yes to skip the question", err=True)
+    if answer.strip().lower() not in ("y", "yes"):
+        note(refusal)
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def progress(*columns: ProgressColumn, passing: bool = False) -> Progress:
+    """Make live progress on stderr: description, a bar, *columns*, elapsed time.
+
+    If *passing*, nothing of it stays at the end.
+    """
+    console = notes()
+    return Progress(
+        TextColumn("{task.description:>8}"),
+        BarColumn(20),
+        *columns,
+        TimeElapsedColumn(),
+        console=console,
+        transient=passing,
+        disable=passing and not console.is_terminal,
+    )
+
+
+def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
+    """Show the JSON document of a command's result, in ASCII, which is safe for a terminal."""
+    click.echo(json_text(document))
+
+
+def json_text(document: Any) -> str:  # noqa: ANN401 - any JSON value
+    """*document* as all commands print JSON."""
+    return json.dumps(document, indent=2)
+
+
+def print_json_array(items: Iterable[Any]) -> None:
+    """Show a JSON array item by item: the first is shown before the last is known."""
+    lead = "[\n"
+    for item in items:
+        click.echo(f"{lead}{json.dumps(item)}", nl=False)
+        lead = ",\n"
+    click.echo("[]" if lead == "[\n" else "\n]")
+
+
+def write_text(file: Path, text: str) -> None:
+    """Write *text* to *file* as UTF-8, with its line ends as they are.
+
+    Raises:
+        CannotDoError: It cannot be written.
+    """
+    try:
+        file.write_text(text, "utf-8", newline="")
+    except OSError as error:
+        raise CannotDoError(f"{file} cannot be written: {error.strerror or error}") from error
+
+
+def size_text(size_bytes: int) -> str:
+    """Format a size with three or four digits and a decimal unit."""
+    if size_bytes < 1000:  # noqa: PLR2004 - the step between units
+        return f"{size_bytes} B"
+    size = float(size_bytes)
+    for unit in ("kB", "MB", "GB", "TB"):
+        size /= 1000
+        if size < 999.95:  # noqa: PLR2004 - from here on it would be 1000.0
+            return f"{size:.1f} {unit}"
+    return f"{size / 1000:.1f} PB"
+
+
+def speed_text(mb_per_s: float | None) -> str:
+    """Format MB/s with one decimal; None is an empty text."""
+    return "" if mb_per_s is None else f"{mb_per_s:.1f}"
+
+
+def moment_text(moment: str) -> str:
+    """Format an ISO 8601 time in UTC, to the second."""
+    return moment[:19].replace("T", " ")
+
+
+def iso_text(moment: datetime | str) -> str:
+    """Return *moment* as all JSON documents have it: UTC with milliseconds and ``Z``.
+
+    A text that is not ISO 8601 is returned as it is.
+    """
+    if isinstance(moment, str):
+        try:
+            moment = datetime.fromisoformat(moment)
+        except ValueError:
+            return str(moment)
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
