@@ -1,16 +1,29 @@
-"""Terminal output has no control characters, and its numbers are readable."""
+"""Output has no control characters, its numbers are readable, and its files are whole."""
 
 from __future__ import annotations
 
+import os
+import resource
+import signal
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum_cli.terminal.output import moment_text, printable, size_text, speed_text
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import (
+    moment_text,
+    printable,
+    size_text,
+    speed_text,
+    write_text,
+)
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tests.cli.conftest import Run
 
 
@@ -65,3 +78,41 @@ def test_help_lists_the_commands_in_the_order_of_their_use(run: Run) -> None:
 def test_unknown_command_is_an_error_whose_text_cannot_act(run: Run) -> None:
     """The unknown command is shown escaped."""
     run("l\x1b[2Js").assert_refused(r"l\x1b[2Js")
+
+
+@pytest.fixture
+def small_disk() -> Iterator[None]:
+    """No file can have more than 1,000 bytes."""
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.usefixtures("small_disk")
+def test_a_file_that_cannot_be_written_stays_as_it_was(tmp_path: Path) -> None:
+    """A full disk damages no answers of a person, and leaves nothing beside them."""
+    file = tmp_path / "deploy.toml"
+    file.write_text("before")
+    with pytest.raises(CannotDoError, match=r"deploy\.toml cannot be written: File too large"):
+        write_text(file, "x" * 2000)
+    assert file.read_text() == "before"
+    assert list(tmp_path.iterdir()) == [file]
+
+
+def test_a_written_file_keeps_its_mode_and_its_link(tmp_path: Path) -> None:
+    """A link stays a link, and a file that others must not read stays closed to them."""
+    file, link = tmp_path / "file", tmp_path / "link"
+    file.touch(mode=0o600)
+    link.symlink_to(file)
+    write_text(link, "a\r\nb\n")
+    assert (file.read_bytes(), file.stat().st_mode & 0o777) == (b"a\r\nb\n", 0o600)
+    assert link.is_symlink()
+
+
+def test_a_device_is_written_to_as_it_is() -> None:
+    """`-o /dev/null` does not replace the device by a file."""
+    write_text(Path(os.devnull), "text")
+    assert Path(os.devnull).is_char_device()

@@ -13,6 +13,7 @@ from botocore.session import Session as BotocoreSession
 
 from bucketsum_cli.machine import process
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import json_text, write_text
 
 FOLDER: Final = ".bucketsum"
 """Folder in a clone for all that the local emulator writes."""
@@ -174,7 +175,7 @@ def living_pid(project: LocalProject) -> int | None:
 def save(project: LocalProject, state: LocalAws) -> None:
     """Remember *state* for the next command."""
     project.home.mkdir(parents=True, exist_ok=True)
-    (project.home / _STATE_FILE).write_text(json.dumps(asdict(state), indent=2))
+    write_text(project.home / _STATE_FILE, json_text(asdict(state)))
 
 
 def forget(project: LocalProject) -> None:

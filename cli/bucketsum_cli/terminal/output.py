@@ -7,7 +7,11 @@ markup, so no key can colour, move or clear anything on a terminal.
 from __future__ import annotations
 
 import json
+import os
+import shutil
+import sys
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -19,7 +23,9 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from pathlib import Path
+
+STDOUT: Final = Path("-")
+"""Stands for stdout as the file of an option."""
 
 _PIPE_WIDTH: Final = 100_000  # in a pipe nothing is folded: a row stays a line
 
@@ -117,15 +123,41 @@ def print_json_array(items: Iterable[Any]) -> None:
 
 
 def write_text(file: Path, text: str) -> None:
-    """Write *text* to *file* as UTF-8, with its line ends as they are.
+    """Write *text* to *file* as UTF-8, with its line ends as they are; ``-`` is stdout.
+
+    It is written beside the file and renamed: a full disk leaves the file as it was.
 
     Raises:
         CannotDoError: It cannot be written.
     """
+    if file == STDOUT:
+        print_text(text)
+        return
     try:
-        file.write_text(text, "utf-8", newline="")
+        _replace(file.resolve(), text)  # a link stays a link
     except OSError as error:
         raise CannotDoError(f"{file} cannot be written: {error.strerror or error}") from error
+
+
+def _replace(file: Path, text: str) -> None:
+    if file.exists() and not file.is_file():  # a device or a pipe
+        file.write_text(text, "utf-8", newline="")
+        return
+    beside = file.with_name(f".bucketsum-{os.getpid()}")
+    try:
+        beside.write_text(text, "utf-8", newline="")
+        if file.exists():
+            shutil.copymode(file, beside)
+        beside.replace(file)
+    finally:
+        beside.unlink(missing_ok=True)
+
+
+def print_text(text: str) -> None:
+    """Show *text* as it is, or on a terminal with escapes for control characters."""
+    if sys.stdout.isatty():
+        text = "\n".join(map(printable, text.replace("\r\n", "\n").split("\n")))
+    click.echo(text, nl=False, color=True)  # click would remove a key's colours from a pipe
 
 
 def size_text(size_bytes: int) -> str:

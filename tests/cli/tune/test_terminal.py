@@ -98,10 +98,11 @@ def test_report_names_the_file_that_it_wrote(run: Run, record: Record, tmp_path:
 def test_csv_on_a_terminal_cannot_act_on_it(
     run: Run, record: Record, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A person sees escapes; a program gets the key as it is."""
-    cell = a_cell(512, MIB, key=HOSTILE)
+    """A person sees escapes; a program gets the key as it is, with colours that it names."""
+    key = f"\x1b[31m{HOSTILE}"
+    cell = a_cell(512, MIB, key=key)
     record([cell], good_samples(cell), None)
-    assert HOSTILE in run("tune", "export", "last", "--format", "csv").out
+    assert key in run("tune", "export", "last", "--format", "csv").out
     monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
     shown = run("tune", "export", "last", "--format", "csv").out
     assert HOSTILE not in shown
@@ -118,6 +119,9 @@ def test_report_and_export_name_the_file_as_json(run: Run, record: Record, tmp_p
     ended = run("tune", "export", "last", "--format", "csv", "-o", table, "--json")
     assert ended.document == {"run_id": run_id, "format": "csv", "file": str(table)}
     assert run("tune", "export", "last", "--json").document["run"]["run_id"] == run_id
+    assert run("tune", "export", "last", "-o", "-").document["run"]["run_id"] == run_id
+    assert run("tune", "report", "last", "-o", "-").out.startswith("<!DOCTYPE html>")
     run("tune", "export", "last", "--format", "csv", "--json").assert_refused(
         "--json cannot be used with --format csv"
     )
+    run("tune", "report", "last", "-o", "-", "--json").assert_refused("--json cannot be used with")

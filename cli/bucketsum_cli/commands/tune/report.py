@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import notes, print_json, say, write_text
+from bucketsum_cli.options import Target, json_option, output_option, stack_options
+from bucketsum_cli.terminal.output import STDOUT, notes, print_json, say, write_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
 
 if TYPE_CHECKING:
@@ -18,8 +18,7 @@ if TYPE_CHECKING:
 
 @click.command("report")
 @click.argument("run_id", metavar="RUN")
-@click.option("-o", "--output", "file", type=click.Path(path_type=Path), metavar="FILE",
-              help="Output file; the default is the run's name with .html.")  # fmt: skip
+@output_option("Output file; by default the run's name with .html; - is stdout.")
 @json_option
 @stack_options
 def report(target: Target, run_id: str, file: Path | None, as_json: bool) -> None:
@@ -29,12 +28,14 @@ def report(target: Target, run_id: str, file: Path | None, as_json: bool) -> Non
 
     Example: bucketsum tune report last -o report.html
     """
+    if as_json and file == STDOUT:
+        raise click.UsageError("--json cannot be used with --output -")
     results = RecordedRuns(target).results(run_id)
     file = file or Path(f"{results.run.run_id}.html")
     write_report(results, file)
     if as_json:
         print_json({"run_id": results.run.run_id, "file": str(file)})
-    else:
+    elif file != STDOUT:
         say(str(file))
 
 
