@@ -35,6 +35,14 @@ def prefix_option(text: str) -> Callable[[FC], FC]:
     return click.option("--prefix", default="", metavar="TEXT", help=text)
 
 
+def output_option(text: str, default: str | None = None) -> Callable[[FC], FC]:
+    """The option ``--output`` with the help *text*; its value is for `write_text`."""
+    file = click.Path(path_type=Path, allow_dash=True)
+    return click.option(
+        "-o", "--output", "file", type=file, metavar="FILE", default=default, help=text
+    )
+
+
 class LazyGroup(click.Group):
     """A group that imports a command when it is used: all of them would take half a second.
 
@@ -56,6 +64,27 @@ class LazyGroup(click.Group):
         """Import the command; None if there is no such command."""
         place = self.places.get(cmd_name)
         return pkgutil.resolve_name(place) if place else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and refuse an empty value of any of its arguments and options.
+
+        An unset variable of a shell is empty: `put ''` would mean the current folder.
+        """
+        name, command, rest = super().resolve_command(ctx, args)
+        if command and not ctx.resilient_parsing:
+            context = click.Context(command, info_name=name, parent=ctx)
+            given, _, _ = command.make_parser(context).parse_args([*rest])
+            for parameter in command.params:
+                value = given.get(str(parameter.name), parameter.value_from_envvar(context))
+                if any(map(_is_blank, value if isinstance(value, tuple | list) else [value])):
+                    raise click.BadParameter("it must not be empty", context, parameter)
+        return name, command, rest
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,19 +147,16 @@ def stack_options(
         show_default=True,
         show_envvar=True,
         metavar="NAME",
-        callback=_not_empty,
         help="Name of the stack.",
     )
     @click.option(
         "--region",
         metavar="NAME",
-        callback=_not_empty,
         help="AWS Region; by default that of your AWS configuration.",
     )
     @click.option(
         "--profile",
         metavar="NAME",
-        callback=_not_empty,
         help="AWS profile; by default the one that the AWS CLI uses.",
     )
     @click.option(
@@ -155,7 +181,7 @@ def stack_options(
 
     if bucket_help is None:
         return with_target
-    bucket_option = click.option("--bucket", metavar="NAME", callback=_not_empty, help=bucket_help)
+    bucket_option = click.option("--bucket", metavar="NAME", help=bucket_help)
     return bucket_option(with_target)
 
 
@@ -163,13 +189,6 @@ bucket_options = partial(
     stack_options, bucket_help="An attached bucket; by default the stack's own."
 )
 """Options that name a stack and one of its buckets."""
-
-
-def _not_empty(_: click.Context, __: click.Parameter, name: str | None) -> str | None:
-    """Refuse an empty name, which AWS and botocore take for no name at all."""
-    if name is not None and not name.strip():
-        raise click.BadParameter("it must not be empty")
-    return name
 
 
 def _refuse_with_local() -> None:

@@ -132,6 +132,11 @@ def test_nothing_set_aside_asks_nothing(run: Run) -> None:
     assert (ended.status, ended.out) == (0, "nothing was sent back\n")
 
 
+def test_a_limit_with_a_key_is_refused(run: Run) -> None:
+    """It would be ignored: all unreadable versions of the key are queued."""
+    run("redrive", "--key", "a", "--limit", 5).assert_refused("--limit cannot be used with --key")
+
+
 def test_limit_is_kept_and_reported(run: Run, failed: Stack) -> None:
     """Messages above the limit stay in the dead-letter queue, unchanged."""
     ended = run("redrive", "--yes", "--limit", 11)

@@ -19,9 +19,11 @@ from bucketsum_cli import root_command
 from bucketsum_cli.commands.backfill import backfill
 from bucketsum_cli.commands.local import local
 from bucketsum_cli.commands.tune import tune
+from bucketsum_cli.options import LazyGroup
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
     from tests.cli.conftest import Run
@@ -121,10 +123,32 @@ def test_empty_name_is_refused(run: Run, option: str, name: str) -> None:
     run("ls", option, name).assert_refused(option, "must not be empty")
 
 
-@pytest.mark.parametrize("arguments", [("show", ""), ("ls", "--members", "")])
-def test_empty_key_is_refused(run: Run, arguments: tuple[str, ...]) -> None:
-    """Nothing can be recorded of it."""
-    assert run(*arguments).status == 2
+def commands_of(group: LazyGroup, *path: str) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    """All commands of *group*, each with the words that name it."""
+    for name in group.places:
+        command = group.get_command(click.Context(group), name)
+        assert command
+        if isinstance(command, LazyGroup):
+            yield from commands_of(command, *path, name)
+        else:
+            yield (*path, name), command
+
+
+PARAMETERS: Final = [
+    pytest.param(words, parameter, id=f"{' '.join(words)} {parameter.name}")
+    for words, command in commands_of(root_command.cli)
+    for parameter in command.params
+    if not getattr(parameter, "is_flag", False)
+]
+
+
+@pytest.mark.parametrize(("words", "parameter"), PARAMETERS)
+def test_no_argument_and_no_option_may_be_empty(
+    run: Run, words: tuple[str, ...], parameter: click.Parameter
+) -> None:
+    """`put "$UNSET"` would upload the current folder; this holds for what is to come too."""
+    given = [parameter.opts[-1]] * isinstance(parameter, click.Option) + [""]
+    run(*words, *given).assert_refused("Invalid value for", "it must not be empty")
 
 
 def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 import click
+from click.core import ParameterSource
 
 from bucketsum.table.rows import Row, Status
 from bucketsum_cli.dead_letters.messages import document_of, headline
@@ -59,6 +60,9 @@ def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_jso
     """
     if target.bucket and not keys:
         raise click.UsageError("--bucket needs --key: all buckets share the dead-letter queue")
+    limit_source = click.get_current_context().get_parameter_source("limit")
+    if keys and limit_source is ParameterSource.COMMANDLINE:
+        raise click.UsageError("--limit cannot be used with --key")
     stack = target.find()
     if keys:
         _requeue(stack, keys, as_json=as_json)

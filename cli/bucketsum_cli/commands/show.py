@@ -31,8 +31,6 @@ def show(target: Target, key: str, as_json: bool) -> None:
 
     Example: bucketsum show photos/cat.jpg
     """
-    if not key:
-        raise click.UsageError("KEY must not be empty; `bucketsum ls` lists the keys")
     stack = target.find()
     rows = stack.digests_table().versions_of(stack.bucket, key) or versions_of_member(stack, key)
     unfinished = in_progress(stack, key)

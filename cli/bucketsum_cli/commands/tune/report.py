@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.options import Target, json_option, output_option, stack_options
+from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import STDOUT, notes, print_json, say, write_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
 
