@@ -90,9 +90,7 @@ class Table:
             output.say(self.remark)
         columns = [
             tables.Column(
-                column.title,
-                max(len(column.title), *(len(row[index]) for row in cells)),
-                right=self._is_numeric(index),
+                column.title, right=self._is_numeric(index), shrinks=not self._is_numeric(index)
             )
             for index, column in enumerate(self.columns)
         ]

@@ -6,15 +6,15 @@ import contextlib
 import io
 import os
 import sys
-from typing import Any, Final
+from typing import Final
 
 import click
 
 from bucketsum import __version__
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.options import LazyGroup
-from bucketsum_cli.terminal.errors import CANNOT_DO, INTERRUPTED, sentence_of
-from bucketsum_cli.terminal.output import printable
+from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError, sentence_of
+from bucketsum_cli.terminal.output import note, printable
 
 _PLACES: Final = {
     "local": "bucketsum_cli.commands.local:local",
@@ -37,30 +37,9 @@ _PLACES: Final = {
 }
 
 
-class Commands(LazyGroup):
-    """A group in which no AWS error and no untrusted text reaches the terminal raw."""
-
-    def invoke(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
-        """Run the command; its errors become sentences."""
-        try:
-            return self._invoke_explained(ctx)
-        except click.ClickException as error:
-            error.message = "\n".join(map(printable, error.message.split("\n")))
-            raise
-        except (KeyboardInterrupt, click.Abort):
-            click.echo("interrupted", err=True)
-            ctx.exit(INTERRUPTED)
-
-    def _invoke_explained(self, ctx: click.Context) -> Any:  # noqa: ANN401 - click's signature
-        try:
-            return super().invoke(ctx)
-        except AWS_ERRORS as error:
-            raise explained(error) from error
-
-
 @click.group(
     "bucketsum",
-    cls=Commands,
+    cls=LazyGroup,
     places=_PLACES,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -82,23 +61,24 @@ def run() -> int:
     """
     _escape_unknown_characters()
     try:
+        _require_stdout()
         return cli.main(prog_name="bucketsum", standalone_mode=False) or 0
     except click.ClickException as error:
-        with contextlib.suppress(OSError):
-            error.show()
+        _show(error)
         return error.exit_code
-    except click.Abort:  # Ctrl-C while `--help` imports all commands
+    except click.Abort:  # Ctrl-C
         raise KeyboardInterrupt from None
     except SystemExit as end:
-        if isinstance(
-            end.__context__, BrokenPipeError
-        ):  # click would end with 1: a negative result
-            return _failed(end.__context__)
+        if isinstance(end.__context__, BrokenPipeError):  # of a text that click wrote, as `--help`
+            return _drop_output()
         raise
     except Exception as error:
         if os.environ.get("BUCKETSUM_TRACEBACK"):
             raise
-        return _failed(error)
+        is_of_aws = isinstance(error, AWS_ERRORS)
+        _show(explained(error) if is_of_aws else CannotDoError(sentence_of(error)))
+        _drop_output()
+        return CANNOT_DO
 
 
 def _escape_unknown_characters() -> None:
@@ -108,9 +88,24 @@ def _escape_unknown_characters() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _failed(error: Exception) -> int:
+def _require_stdout() -> None:
+    """Refuse to compute a result that nobody can see, as after ``>&-``."""
+    if sys.stdout is None:
+        raise CannotDoError("the output cannot be written: stdout is closed")
+
+
+def _show(error: click.ClickException) -> None:
+    """Show *error*, with the usage if the arguments are wrong, folded at words."""
+    error.message = "\n".join(map(printable, error.message.split("\n")))
+    text = io.StringIO()
+    error.show(text)
     with contextlib.suppress(OSError):
-        click.echo(f"Error: {printable(sentence_of(error))}", err=True)
-    with contextlib.suppress(OSError, ValueError):  # else Python would fail to write it at its exit
+        for line in text.getvalue().splitlines():
+            note(line)
+
+
+def _drop_output() -> int:
+    """Drop what is not written yet: else Python would fail to write it at its exit."""
+    with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return CANNOT_DO
+    return 0

@@ -20,7 +20,7 @@ from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.upload import put_files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Iterable
 
     from tests.cli.conftest import Run
 
@@ -215,34 +215,3 @@ def test_ledger_that_refuses_is_told(
 
     monkeypatch.setattr(DigestsTable, "rows_at", refuse)
     run("put", folder).assert_refused("do not allow BatchGetItem")
-
-
-@pytest.mark.usefixtures("prompt_hasher")
-@pytest.mark.parametrize("columns", [60, 80, 120])
-def test_terminal_of_any_width_shows_the_digest_whole(
-    run: Run, tmp_path: Path, terminal: Callable[[int], None], columns: int
-) -> None:
-    """Keys are folded, very long ones lose their middle, digests nothing."""
-    terminal(columns)
-    name = "from-here-" + "a-very-long-name-" * 12 + "to-here"
-    (tmp_path / name).write_bytes(b"x")
-    lines = run("put", tmp_path / name).out.splitlines()[1:]
-    assert hashlib.sha1(b"x").hexdigest() in lines[0]
-    assert len(lines) == 2
-    head, tail = "".join(line.split(" ")[0] for line in lines).split("…")
-    assert name.startswith(head)
-    assert head
-    assert name.endswith(tail)
-    assert len(tail) > len("to-here")
-
-
-@pytest.mark.usefixtures("prompt_hasher")
-def test_key_that_fits_on_two_lines_is_shown_whole(
-    run: Run, tmp_path: Path, terminal: Callable[[int], None]
-) -> None:
-    """Folding loses nothing."""
-    terminal(80)
-    name = "a-camera-made-this-0123456789.jpg"
-    (tmp_path / name).write_bytes(b"x")
-    lines = run("put", tmp_path / name).out.splitlines()[1:]
-    assert "".join(line.split(" ")[0] for line in lines) == name

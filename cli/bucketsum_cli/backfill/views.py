@@ -16,18 +16,18 @@ if TYPE_CHECKING:
     from bucketsum_cli.backfill.counting import Count
 
 _BILL: Final = (
-    Column("part", 13),
-    Column("item", 26),
-    Column("number", 17, right=True),
-    Column("USD", 10, right=True),
+    Column("part"),
+    Column("item", shrinks=True),
+    Column("number", right=True),
+    Column("USD", right=True),
 )
 _LIST: Final = (
-    Column("backfill", 22),
-    Column("bucket", 30, folds=True),
-    Column("state", 8),
-    Column("queued", 13, right=True),
-    Column("done", 13, right=True),
-    Column("USD", 9, right=True),
+    Column("backfill"),
+    Column("bucket", shrinks=True),
+    Column("state"),
+    Column("queued", right=True),
+    Column("done", right=True),
+    Column("USD", right=True),
 )
 _HOURS_PER_DAY: Final = 24
 

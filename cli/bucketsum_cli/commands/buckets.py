@@ -13,10 +13,10 @@ from bucketsum_cli.terminal.output import print_json
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 _COLUMNS: Final = (
-    Column("bucket"),
-    Column("via", 11),
-    Column("keys", 30, folds=True),
-    Column("state", 40, folds=True),
+    Column("bucket", shrinks=True),
+    Column("via"),
+    Column("keys", shrinks=True),
+    Column("state", shrinks=True),
 )
 
 

@@ -21,7 +21,7 @@ from bucketsum_cli.objects.rows import version_of
 from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say
-from bucketsum_cli.terminal.tables import KEY, SHA1_WIDTH, Cell, Column, print_table
+from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ _STYLES: Final = {
     Result.NOT_RECORDED: "yellow",
 }
 
-_COLUMNS: Final = (KEY, Column("result", 12), Column("SHA-1 of the file", SHA1_WIDTH))
+_COLUMNS: Final = (KEY, Column("result"), Column("SHA-1 of the file"))
 
 
 @click.command("check")

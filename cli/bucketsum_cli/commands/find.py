@@ -51,9 +51,9 @@ def find(target: Target, content: str, as_json: bool) -> None:
     if as_json:
         print_json({"sha1": sha1, "objects": [row_as_json(row) for row in rows]})
     else:
-        columns = [KEY, VERSION, SIZE, Column("created (UTC)", 19)]
+        columns = [KEY, VERSION, SIZE, Column("created (UTC)")]
         if any(row.deletion for row in rows):
-            columns.append(Column("deleted (UTC)", 19))
+            columns.append(Column("deleted (UTC)"))
         print_table(columns, (_as_cells(row, stack)[: len(columns)] for row in rows))
     if not rows:
         note(f"no record has the SHA-1 {sha1}")

@@ -11,7 +11,6 @@ from bucketsum_cli.objects.rows import digest_cell, status_of
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.output import (
-    answers,
     iso_text,
     moment_text,
     note,
@@ -19,6 +18,7 @@ from bucketsum_cli.terminal.output import (
     size_text,
     speed_text,
 )
+from bucketsum_cli.terminal.screen import width_of
 from bucketsum_cli.terminal.tables import (
     KEY,
     MOMENT,
@@ -66,7 +66,7 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
         print_json_array(map(_as_json, versions))
         return
     columns = [KEY, VERSION, SIZE, SHA1] if all_versions else [KEY, SIZE, SHA1, SPEED]
-    if answers().width >= _WIDE:
+    if (width_of() or _WIDE) >= _WIDE:
         columns.append(MOMENT)
     if not print_table(columns, (_as_cells(version, columns) for version in versions)):
         note(f"no key in the bucket begins with {prefix}" if prefix else "the bucket is empty")

@@ -7,15 +7,15 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from rich.live import Live
 
 from bucketsum_cli.objects.long_objects import all_as_json, progress_text
 from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.stacks.status import StackStatus, stack_status
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import MISSING, duration_text, speed_text, usd_text
-from bucketsum_cli.terminal.output import answers, moment_text, note, print_json, size_text
-from bucketsum_cli.terminal.tables import Cell, Column, print_table, table_of
+from bucketsum_cli.terminal.output import moment_text, note, print_json, size_text
+from bucketsum_cli.terminal.screen import is_terminal, write
+from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
 
 _WATCH_SECONDS: Final = 30.0
-_COLUMNS: Final = (Column("", 24), Column("", 60))
+_COLUMNS: Final = (Column("", shrinks=True), Column("", shrinks=True))
+_CLEAR: Final = "\x1b[2J\x1b[H"
 
 
 @click.command("status")
@@ -69,16 +70,13 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
 
 def _watch(stack: Stack, seconds: float) -> None:
     """Show it again and again until Ctrl-C; in a pipe, one table after the other."""
-    console = answers()
     try:
-        with Live(console=console, auto_refresh=False) as live:
-            while True:
-                state = stack_status(stack)
-                if console.is_terminal:
-                    live.update(table_of(_COLUMNS, _rows(state), heading=False), refresh=True)
-                else:
-                    _print(state)
-                time.sleep(seconds)
+        while True:
+            state = stack_status(stack)
+            if is_terminal():
+                write(_CLEAR)
+            _print(state)
+            time.sleep(seconds)
     except KeyboardInterrupt:
         return
 

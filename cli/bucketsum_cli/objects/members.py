@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from bucketsum.table.digests_table import DigestsTable
     from bucketsum_cli.aws.stack import Stack
 
-MEMBER = Column("member")
-REMARKS = Column("remarks", 14)
+MEMBER = Column("member", shrinks=True)
+REMARKS = Column("remarks")
 
 
 def split_name(name: str) -> tuple[str, str | None]:

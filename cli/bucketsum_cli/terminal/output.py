@@ -15,19 +15,18 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import click
-from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, TextColumn, TimeElapsedColumn
-from rich.text import Text
 
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.screen import write, write_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from rich.console import Console
+    from rich.progress import Progress, ProgressColumn
+
 STDOUT: Final = Path("-")
 """Stands for stdout as the file of an option."""
-
-_PIPE_WIDTH: Final = 100_000  # in a pipe nothing is folded: a row stays a line
 
 
 def printable(text: str) -> str:
@@ -39,31 +38,21 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape", "surrogatepass").decode("ascii")
 
 
-def answers() -> Console:
-    """Return the console for a command's result: stdout."""
-    return _console(stderr=False)
-
-
 def notes() -> Console:
-    """Return the console for progress, notes and errors: stderr."""
-    return _console(stderr=True)
+    """Return the console for spinners and progress: stderr."""
+    from rich.console import Console  # noqa: PLC0415 - takes a tenth of a second
 
-
-def _console(*, stderr: bool) -> Console:
-    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
-    if not console.is_terminal:
-        console.width = _PIPE_WIDTH
-    return console
+    return Console(stderr=True, markup=False, emoji=False, highlight=False)
 
 
 def say(text: str, style: str = "") -> None:
     """Show a line of the result."""
-    answers().print(Text(printable(text), style), soft_wrap=True)
+    write_line(printable(text), style)
 
 
-def note(text: str) -> None:
+def note(text: str, style: str = "") -> None:
     """Show a line that is not part of the result."""
-    notes().print(Text(printable(text)), soft_wrap=True)
+    write_line(printable(text), style, to_stderr=True)
 
 
 def confirm(question: str, refusal: str, *, yes: bool) -> None:
@@ -77,10 +66,11 @@ def confirm(question: str, refusal: str, *, yes: bool) -> None:
     """
     if yes:
         return
-    click.echo(f"{question} [y/N]: ", nl=False, err=True)
+    write(f"{question} [y/N]: ", to_stderr=True)
     answer = click.get_text_stream("stdin").readline()
     if not answer.endswith("\n"):  # nobody typed the end of the line
-        click.echo("\nno answer; use --yes to skip the question", err=True)
+        note("")
+        note("no answer; use --yes to skip the question")
     if answer.strip().lower() not in ("y", "yes"):
         note(refusal)
         raise SystemExit(ANSWER_IS_NO)
@@ -91,6 +81,8 @@ def progress(*columns: ProgressColumn, passing: bool = False) -> Progress:
 
     If *passing*, nothing of it stays at the end.
     """
+    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - as `notes`
+
     console = notes()
     return Progress(
         TextColumn("{task.description:>8}"),
@@ -105,7 +97,7 @@ def progress(*columns: ProgressColumn, passing: bool = False) -> Progress:
 
 def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
     """Show the JSON document of a command's result, in ASCII, which is safe for a terminal."""
-    click.echo(json_text(document))
+    write(f"{json_text(document)}\n")
 
 
 def json_text(document: Any) -> str:  # noqa: ANN401 - any JSON value
@@ -117,9 +109,10 @@ def print_json_array(items: Iterable[Any]) -> None:
     """Show a JSON array item by item: the first is shown before the last is known."""
     lead = "[\n"
     for item in items:
-        click.echo(f"{lead}{json.dumps(item)}", nl=False)
+        if not write(f"{lead}{json.dumps(item)}"):
+            return
         lead = ",\n"
-    click.echo("[]" if lead == "[\n" else "\n]")
+    write("[]\n" if lead == "[\n" else "\n]\n")
 
 
 def write_text(file: Path, text: str) -> None:
@@ -157,7 +150,7 @@ def print_text(text: str) -> None:
     """Show *text* as it is, or on a terminal with escapes for control characters."""
     if sys.stdout.isatty():
         text = "\n".join(map(printable, text.replace("\r\n", "\n").split("\n")))
-    click.echo(text, nl=False, color=True)  # click would remove a key's colours from a pipe
+    write(text)
 
 
 def size_text(size_bytes: int) -> str:

@@ -3,65 +3,126 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import chain, islice, takewhile, zip_longest
 from typing import TYPE_CHECKING, Final
 
-import click
-from rich.cells import cell_len
-from rich.table import Table
-from rich.text import Text
+from rich.cells import cell_len, chop_cells
 
-from bucketsum_cli.terminal.output import answers, printable
+from bucketsum_cli.terminal.output import printable
+from bucketsum_cli.terminal.screen import folded, styled, width_of, write, write_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from rich.console import Console
-
-SHA1_WIDTH: Final = 40
+    from collections.abc import Iterable, Iterator, Sequence
 
 _PIPE_PADDING: Final = 80  # one long key does not widen all lines of a pipe
-_ROWS_AT_A_TIME: Final = 500  # rich lays out whole tables, so long ones are laid out in pieces
-NARROWEST: Final = 10
-GAP: Final = 2
+_ROWS_AT_A_TIME: Final = 500  # the widths of more are not known before the first is shown
+_NARROWEST: Final = 10
+_GAP: Final = "  "
+_LEAST_CUT: Final = 4  # a shorter common folder is not worth a line that names it
 _LIKE_ESCAPE: Final = re.compile(r"\\(?=x[0-9a-f]{2}|u[0-9a-f]{4}|U[0-9a-f]{8}|[nrt])")
 """A backslash of a key that would look like the beginning of an escape of `printable`."""
-
-_LINES: Final = 2  # maximum lines of a key in a table
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column of a table.
+    """A column of a table, as wide as its widest text.
 
     Attributes:
         title: Its heading.
-        width: Characters on a terminal; 0, for keys, is all that the other columns leave.
         right: Whether it is aligned to the right, as numbers are.
-        folds: Whether it gets narrower on a narrow terminal.
+        shrinks: Whether it gets narrower on a narrow terminal. What does not fit then is folded; in
+            the first column, it has lines of its own, so that a key is always whole.
     """
 
     title: str
-    width: int = 0
     right: bool = False
-    folds: bool = False
+    shrinks: bool = False
 
 
-KEY: Final = Column("key")
-SIZE: Final = Column("size", 8, right=True)
-SHA1: Final = Column("SHA-1", SHA1_WIDTH)
-SPEED: Final = Column("MB/s", 7, right=True)
-VERSION: Final = Column("version", 32, folds=True)
-MOMENT: Final = Column("recorded (UTC)", 19)
+KEY: Final = Column("key", shrinks=True)
+SIZE: Final = Column("size", right=True)
+SHA1: Final = Column("SHA-1")
+SPEED: Final = Column("MB/s", right=True)
+VERSION: Final = Column("version", shrinks=True)
+MOMENT: Final = Column("recorded (UTC)")
 
 
 @dataclass(frozen=True, slots=True)
 class Cell:
-    """A text with a style of rich, for example ``yellow``."""
+    """A text with a style, for example ``bold red``."""
 
     text: str
-    style: str
+    style: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """The columns of a table with their widths.
+
+    Attributes:
+        columns: The columns.
+        widths: The characters of each.
+        available: The characters of a line of the terminal; None in a pipe, where nothing is
+            folded.
+    """
+
+    columns: Sequence[Column]
+    widths: Sequence[int]
+    available: int | None
+
+    @classmethod
+    def of(
+        cls, columns: Sequence[Column], rows: Sequence[Sequence[Cell]], least: Sequence[int] = ()
+    ) -> Layout:
+        """Measure *rows*; no column gets narrower than *least* without need."""
+        available = width_of()
+        needed = [
+            max((cell_len(row[index].text) for row in rows), default=0)
+            for index in range(len(columns))
+        ]
+        needed = [max(pair) for pair in zip_longest(needed, least, fillvalue=0)]
+        if available is None:
+            needed = [min(width, _PIPE_PADDING) for width in needed]
+        titles = [len(column.title) for column in columns]
+        widths = [max(pair) for pair in zip(needed, titles, strict=True)]
+        if available is not None:
+            room = available - len(_GAP) * (len(columns) - 1)
+            if sum(widths) > room:  # headings are folded first
+                words = [max(map(len, (*column.title.split(), ""))) for column in columns]
+                widths = [max(pair) for pair in zip(needed, words, strict=True)]
+            widths = _shrunk(columns, widths, room)
+        return cls(columns, widths, available)
+
+    def heading(self) -> Iterator[str]:
+        """The lines of the titles."""
+        return self._row([Cell(column.title, "bold") for column in self.columns])
+
+    def lines(self, rows: Iterable[Sequence[Cell]]) -> Iterator[str]:
+        """The lines of *rows*."""
+        for cells in rows:
+            key = cells[0]
+            if self.available and cell_len(key.text) > self.widths[0]:
+                yield from (
+                    styled(part, key.style) for part in chop_cells(key.text, self.available)
+                )
+                yield from self._row([Cell(""), *cells[1:]])
+            else:
+                yield from self._row(cells)
+
+    def _row(self, cells: Sequence[Cell]) -> Iterator[str]:
+        parts = [
+            folded(cell.text, width) if self.available else [cell.text]
+            for cell, width in zip(cells, self.widths, strict=True)
+        ]
+        for texts in zip_longest(*parts, fillvalue=""):
+            yield _GAP.join(map(_aligned, self.columns, self.widths, cells, texts)).rstrip()
+
+
+def _aligned(column: Column, width: int, cell: Cell, text: str) -> str:
+    padding = " " * (width - cell_len(text))
+    shown = styled(text, cell.style)
+    return padding + shown if column.right else shown + padding
 
 
 def print_table(
@@ -69,104 +130,60 @@ def print_table(
 ) -> bool:
     """Show *rows* as they come; returns whether there were any.
 
-    On a terminal long texts are folded, and very long keys lose their middle; digests are always
-    complete. In a pipe everything is complete, and a row is a line.
+    In a pipe everything is complete, and a row is a line.
     """
-    console = answers()
-    show = _show_on_terminal if console.is_terminal else _show_in_pipe
     rows = iter(rows)
-    any_shown = False
-    while piece := list(islice(rows, _ROWS_AT_A_TIME)):
-        show(console, columns, piece, heading=heading and not any_shown)
-        any_shown = True
-    return any_shown
+    layout = None
+    while piece := cells_of(islice(rows, _ROWS_AT_A_TIME)):
+        is_first = layout is None
+        folder = _common_folder(Layout.of(columns, piece), piece)
+        if folder:
+            write_line(f"… = {folder}", "dim")
+            piece = [
+                [replace(row[0], text=f"…{row[0].text[len(folder) :]}"), *row[1:]] for row in piece
+            ]
+        layout = Layout.of(columns, piece, layout.widths if layout else ())
+        lines = chain(layout.heading() if heading and is_first else (), layout.lines(piece))
+        if not write("".join(f"{line}\n" for line in lines)):
+            break
+    return layout is not None
 
 
-def _show_in_pipe(
-    _: Console, columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], *, heading: bool
-) -> None:
-    lines = [[column.title for column in columns]] if heading else []
-    lines += [[_as_text(cell).plain for cell in row] for row in rows]
-    widths = [min(max(map(cell_len, texts)), _PIPE_PADDING) for texts in zip(*lines, strict=True)]
-    for line in lines:
-        texts = [
-            " " * (width - cell_len(text)) + text
-            if column.right
-            else text + " " * (width - cell_len(text))
-            for text, column, width in zip(line, columns, widths, strict=True)
+def cells_of(rows: Iterable[Sequence[str | Cell]]) -> list[list[Cell]]:
+    """The cells of *rows*, printable."""
+    return [[_cell(cell) for cell in row] for row in rows]
+
+
+def _cell(cell: str | Cell) -> Cell:
+    if isinstance(cell, str):
+        cell = Cell(cell)
+    return replace(cell, text=printable(_LIKE_ESCAPE.sub(r"\\\\", cell.text)))
+
+
+def _shrunk(columns: Sequence[Column], widths: list[int], room: int) -> list[int]:
+    """Narrow the first column, which can have lines of its own, and then the widest ones."""
+    while sum(widths) > room:
+        wide = [
+            index
+            for index, column in enumerate(columns)
+            if column.shrinks and widths[index] > _NARROWEST
         ]
-        click.echo((" " * GAP).join(texts).rstrip())
+        if not wide:
+            break
+        widths[0 if wide[0] == 0 else max(wide, key=widths.__getitem__)] -= 1
+    return widths
 
 
-def _show_on_terminal(
-    console: Console,
-    columns: Sequence[Column],
-    rows: Iterable[Sequence[str | Cell]],
-    *,
-    heading: bool,
-) -> None:
-    widths = _widths(console, columns)
-    table = _table(columns, widths, heading=heading)
-    for row in rows:
-        table.add_row(
-            *(
-                _as_text(cell, None if column.width else width * _LINES)
-                for cell, column, width in zip(row, columns, widths, strict=True)
-            )
+def _common_folder(layout: Layout, rows: Sequence[Sequence[Cell]]) -> str:
+    """The folder that all keys have in common if they do not fit in *layout*; else empty."""
+    keys = [row[0].text for row in rows]
+    if layout.available is None or max(map(cell_len, keys)) <= layout.widths[0]:
+        return ""
+    shared = "".join(
+        a
+        for a, _ in takewhile(
+            lambda pair: pair[0] == pair[1], zip(min(keys), max(keys), strict=False)
         )
-    console.print(table)
-
-
-def table_of(
-    columns: Sequence[Column], rows: Iterable[Sequence[str | Cell]], *, heading: bool
-) -> Table:
-    """A table in which every column has exactly its width; longer texts are folded."""
-    table = _table(columns, [column.width for column in columns], heading=heading)
-    for row in rows:
-        table.add_row(*map(_as_text, row))
-    return table
-
-
-def _table(columns: Sequence[Column], widths: Sequence[int], *, heading: bool) -> Table:
-    table = Table(box=None, padding=(0, GAP, 0, 0), pad_edge=False, show_header=heading)
-    for column, width in zip(columns, widths, strict=True):
-        table.add_column(
-            Text(column.title, "bold"),
-            width=width,
-            justify="right" if column.right else "left",
-            overflow="fold",
-        )
-    return table
-
-
-def _widths(console: Console, columns: Sequence[Column]) -> list[int]:
-    """Compute the width of each column; *console* is widened if they do not fit.
-
-    The terminal then breaks the lines itself: rich would cut a digest to make them fit.
-    """
-    firm = sum(column.width for column in columns if not column.folds)
-    left = console.width - firm - GAP * (len(columns) - 1)
-    widths = {
-        column: max(min(column.width, left // 2), NARROWEST) if column.folds else column.width
-        for column in columns
-    }
-    left -= sum(width for column, width in widths.items() if column.folds)
-    left = max(left, NARROWEST)
-    console.width = max(console.width, sum(widths.values()) + left + GAP * (len(columns) - 1))
-    return [widths[column] or left for column in columns]
-
-
-def _as_text(cell: str | Cell, maximum: int | None = None) -> Text:
-    text = cell.text if isinstance(cell, Cell) else cell
-    text = printable(_LIKE_ESCAPE.sub(r"\\\\", text))
-    if maximum is not None:
-        text = _shortened(text, maximum)
-    return Text(text, cell.style if isinstance(cell, Cell) else "")
-
-
-def _shortened(text: str, length: int) -> str:
-    """Shorten *text* in its middle, usually folders that all keys have in common."""
-    if len(text) <= length:
-        return text
-    tail = length * 2 // 3
-    return f"{text[: length - tail - 1]}…{text[-tail:]}"
+    )
+    folder = shared.rpartition("/")[0]
+    return folder if len(keys) > 1 and len(folder) >= _LEAST_CUT else ""

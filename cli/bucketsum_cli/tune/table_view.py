@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Final
-
-from rich.text import Text
 
 from bucketsum.sweep.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_cli.terminal import output, tables
@@ -17,6 +16,7 @@ from bucketsum_cli.terminal.formatting import (
     usd_text,
 )
 from bucketsum_cli.terminal.output import moment_text
+from bucketsum_cli.terminal.screen import styled, write
 from bucketsum_cli.terminal.tables import Cell, Column
 from bucketsum_cli.tune.results import Results, also_text, chunk_remark, measured, recommendation_of
 from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
@@ -37,17 +37,15 @@ _STYLES: Final = {
 }
 
 _RUN_COLUMNS: Final = (
-    Column("run", 22),
-    Column("started (UTC)", 19),
-    Column("status", 9),
-    Column("on", 5),
-    Column("cells", 5, right=True),
-    Column("good", 5, right=True),
-    Column("failed", 6, right=True),
-    Column("recommended"),
+    Column("run"),
+    Column("started (UTC)"),
+    Column("status"),
+    Column("on"),
+    Column("cells", right=True),
+    Column("good", right=True),
+    Column("failed", right=True),
+    Column("recommended", shrinks=True),
 )
-
-_WIDEST: Final = 30  # a terminal folds wider texts: keys and causes may be long
 
 
 def print_runs(runs: Iterable[Run]) -> None:
@@ -110,34 +108,24 @@ def _facts(results: Results) -> Iterator[str]:
 
 def _print_table(results: Results) -> None:
     """Print each group under its heading; all groups have the same column widths."""
-    console, columns = output.answers(), columns_of(results, in_report=False)
-    widths = [
-        max(
-            len(output.printable(text)) for text in (column.title, *map(column.text, results.cells))
+    shown = columns_of(results, in_report=False)
+    columns = [
+        Column(
+            column.title,
+            right=column.is_number,
+            shrinks=column.name == RUNS or not column.is_number,
         )
-        for column in columns
+        for column in shown
     ]
-    if console.is_terminal:
-        runs = [column.name for column in columns].index(RUNS)
-        widths = _fitted(widths, runs, console.width)
-    console.width = max(console.width, sum(widths) + tables.GAP * len(widths))
-    shown = [
-        Column(column.title, width, right=column.is_number)
-        for column, width in zip(columns, widths, strict=True)
-    ]
-    console.print(tables.table_of(shown, [], heading=True))
-    for group in groups_of(results):
-        console.print(Text(group.heading, "bold"))
-        cells = [_styled(results, cell, columns) for cell in group.cells]
-        console.print(tables.table_of(shown, cells, heading=False))
-
-
-def _fitted(widths: Sequence[int], flexible: int, available: int) -> list[int]:
-    """*widths* up to `_WIDEST`; the column *flexible* gets the rest of the line."""
-    fitted = [min(width, _WIDEST) for width in widths]
-    others = sum(fitted) - fitted[flexible] + tables.GAP * (len(fitted) - 1)
-    fitted[flexible] = min(widths[flexible], max(available - others, tables.NARROWEST))
-    return fitted
+    groups = {
+        group.heading: tables.cells_of(_styled(results, cell, shown) for cell in group.cells)
+        for group in groups_of(results)
+    }
+    layout = tables.Layout.of(columns, [*chain.from_iterable(groups.values())])
+    lines = [*layout.heading()]
+    for heading, cells in groups.items():
+        lines += [styled(output.printable(heading), "bold"), *layout.lines(cells)]
+    write("".join(f"{line}\n" for line in lines))
 
 
 def _styled(results: Results, cell: CellRow, columns: Sequence[TableColumn]) -> list[str | Cell]:

@@ -43,7 +43,7 @@ ODD_NAMES: Final = (
 )
 
 _WAIT_SECONDS: Final = 180
-_EQUAL: Final = tables.Column("equal", 5)
+_EQUAL: Final = tables.Column("equal")
 
 
 _Compared: TypeAlias = "tuple[LocalFile, Row | None, bool]"

@@ -12,7 +12,7 @@ import click
 from bucketsum_cli.machine.emulator_state import project_folder
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import confirm, note, notes, print_json, printable, write_text
+from bucketsum_cli.terminal.output import confirm, note, print_json, write_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.samconfig import with_parameters
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
@@ -123,7 +123,7 @@ def _show_difference(file: Path, before: str, after: str) -> None:
         before.splitlines(), after.splitlines(), str(file), f"{file} (new)", n=1, lineterm=""
     )
     for line in lines:
-        notes().print(printable(line), style=_STYLES.get(line[:1], ""), soft_wrap=True)
+        note(line, _STYLES.get(line[:1], ""))
 
 
 def _deploy_command(file: Path, environment: str, *, named: bool) -> str:

@@ -24,18 +24,18 @@ from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.results import Results, statistic_of
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
 
-_SETTING: Final = (Column("memory", 8, right=True), Column("chunk size", 10, right=True))
-_STREAMS: Final = Column("streams", 7, right=True)
+_SETTING: Final = (Column("memory", right=True), Column("chunk size", right=True))
+_STREAMS: Final = Column("streams", right=True)
 _SPEED: Final = (
-    Column("object"),
-    Column("MB/s before", 11, right=True),
-    Column("after", 7, right=True),
-    Column("change", 9, right=True),
+    Column("object", shrinks=True),
+    Column("MB/s before", right=True),
+    Column("after", right=True),
+    Column("change", right=True),
 )
 _COST: Final = (
-    Column("after", 10, right=True),
-    Column("change", 9, right=True),
-    Column("difference", 15),
+    Column("after", right=True),
+    Column("change", right=True),
+    Column("difference"),
 )
 
 
@@ -88,8 +88,8 @@ def _print(before: Results, after: Results) -> None:
     own = list(dict.fromkeys(name for setting in settings for name in setting.own))
     unit = "TB" if before.machine or after.machine else "GB"  # as machines are compared
     columns = (
-        *_SETTING, *streams, *(Column(name, 7) for name in own),
-        *_SPEED, Column(f"USD/{unit} before", 13, right=True), *_COST,
+        *_SETTING, *streams, *(Column(name) for name in own),
+        *_SPEED, Column(f"USD/{unit} before", right=True), *_COST,
     )  # fmt: skip
     rows = (
         [

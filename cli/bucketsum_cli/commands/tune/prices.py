@@ -37,12 +37,12 @@ _SUFFIXES: Final = {"arm64": "-ARM", "x86_64": ""}
 
 _MILLION: Final = 1_000_000
 _COLUMNS: Final = (
-    Column("architecture", 12),
-    Column("USD per GB-second", 17, right=True),
-    Column("per million requests", 20, right=True),
-    Column("per GB-second of /tmp", 21, right=True),
-    Column("read on", 10),
-    Column("source"),
+    Column("architecture"),
+    Column("USD per GB-second", right=True),
+    Column("per million requests", right=True),
+    Column("per GB-second of /tmp", right=True),
+    Column("read on"),
+    Column("source", shrinks=True),
 )
 
 

@@ -1,0 +1,141 @@
+"""Tables and prose on a terminal and in a pipe."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from bucketsum_cli.terminal.output import say
+from bucketsum_cli.terminal.tables import KEY, SHA1, VERSION, Cell, Column, print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+NUMBER = Column("number of things", right=True)
+DIGEST = "0" * 40
+
+
+@pytest.fixture
+def shown(
+    terminal: Callable[[int], None],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Callable[..., list[str]]:
+    """Shows a table on a terminal of so many columns; returns its lines without colours."""
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    def show(width: int, columns: Sequence[Column], *rows: Sequence[str | Cell]) -> list[str]:
+        terminal(width)
+        print_table(columns, rows)
+        return capsys.readouterr().out.splitlines()
+
+    return show
+
+
+def test_columns_are_as_wide_as_their_rows(shown: Callable[..., list[str]]) -> None:
+    """Nothing is padded for digits that no row has."""
+    assert shown(80, (KEY, NUMBER), ("a.txt", "7")) == [
+        "key    number of things",
+        "a.txt                 7",
+    ]
+
+
+def test_headings_fold_before_texts_do(shown: Callable[..., list[str]]) -> None:
+    """A long heading over short numbers takes two lines, not the room of the keys."""
+    assert shown(20, (KEY, NUMBER), ("folder/a.txt", "7")) == [
+        "key           number",
+        "                  of",
+        "              things",
+        "folder/a.txt       7",
+    ]
+
+
+def test_a_key_that_does_not_fit_has_lines_of_its_own(shown: Callable[..., list[str]]) -> None:
+    """Keys that differ in the middle are never shortened there, and can be copied."""
+    long = "wheels/pydantic_core-2.41.5-cp313-manylinux_2_17_x86_64.whl"
+    assert shown(60, (KEY, SHA1), (long, DIGEST), ("a.txt", DIGEST)) == [
+        f"{'key':<20}SHA-1",
+        long,
+        f"{'':<20}{DIGEST}",
+        f"{'a.txt':<20}{DIGEST}",
+    ]
+
+
+def test_the_folder_of_all_keys_is_shown_once_if_they_do_not_fit(
+    shown: Callable[..., list[str]],
+) -> None:
+    """What keys have in common gives way first."""
+    keys = [f"photos/2026/summer/{name}.jpg" for name in ("cat", "dog")]
+    assert shown(60, (KEY, SHA1), *((key, DIGEST) for key in keys)) == [
+        "… = photos/2026/summer",
+        "key        SHA-1",
+        f"…/cat.jpg  {DIGEST}",
+        f"…/dog.jpg  {DIGEST}",
+    ]
+
+
+def test_a_version_is_whole_while_the_key_can_give_way(shown: Callable[..., list[str]]) -> None:
+    """Version ids are copied into other commands."""
+    version = "v" * 32
+    assert version in shown(60, (KEY, VERSION), ("k" * 50, version))[2]
+
+
+def test_what_is_folded_is_folded_at_words(shown: Callable[..., list[str]]) -> None:
+    """A word is cut only if it is longer than its column."""
+    columns = (Column("run"), Column("recommended", shrinks=True))
+    assert shown(20, columns, ("2026", "512 MB and one stream")) == [
+        "run   recommended",
+        "2026  512 MB and one",
+        "      stream",
+    ]
+
+
+def test_prose_is_folded_at_words_below_its_label(
+    terminal: Callable[[int], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The terminal would break it anywhere; a path that is too long stays whole."""
+    terminal(20)
+    say("cause    one two three four")
+    say("wrote /a/path/that/is/too/long")
+    assert capsys.readouterr().out.splitlines() == [
+        "cause    one two",
+        "         three four",
+        "wrote",
+        "/a/path/that/is/too/long",
+    ]
+
+
+@pytest.mark.parametrize(
+    "program",
+    [
+        "print_table((KEY,), ([str(n)] for n in endless()))",
+        "print_json_array(endless())",
+        "[say('line') for _ in range(3)]",
+    ],
+)
+def test_a_reader_that_has_enough_is_no_failure(program: str) -> None:
+    """`bucketsum ls | head -1` ends at once, silently, with the status that it would have had."""
+    program = f"""if True:
+        from itertools import count
+        from {say.__module__} import print_json_array, say
+        from {print_table.__module__} import KEY, print_table
+        endless = count
+        {program}
+        say("never seen")
+        raise SystemExit(1)
+    """
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        stdout=write_end,
+        stderr=subprocess.PIPE,
+        check=False,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    os.close(write_end)
+    assert (done.returncode, done.stderr) == (1, b"")
