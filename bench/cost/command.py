@@ -12,7 +12,7 @@ from bench.cost.tables import details, tables
 from bench.tables import options
 from bench.tables.document import with_tables, write, written_between
 from bench.tables.table import show
-from bucketsum.sweep.prices import PRICE_DATE
+from bucketsum.prices import PRICE_DATE
 
 if TYPE_CHECKING:
     from bench.cost.measured import Measured

@@ -15,7 +15,7 @@ from bench.cost.prices import LOG_BYTE, READ_UNIT, REGION, S3_GET, SQS_REQUEST, 
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
 from bucketsum.long_objects.slicer import END_BEFORE_SECONDS
 from bucketsum.measure import BYTES_PER_MB
-from bucketsum.sweep.prices import prices_in
+from bucketsum.prices import prices_in
 
 SLICE_SECONDS: Final = LONGEST_INVOCATION_SECONDS - END_BEFORE_SECONDS
 """Time in which a slice is read."""

@@ -16,7 +16,7 @@ from bench.cost.prices import (
     WRITE_UNIT,
 )
 from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES
-from bucketsum.sweep.prices import prices_in
+from bucketsum.prices import prices_in
 
 BYTES_PER_TB: Final = 10**12
 

@@ -1,4 +1,4 @@
-"""Dated prices in us-east-1; Lambda's are those of `bucketsum.sweep.prices`."""
+"""Dated prices in us-east-1; Lambda's are those of `bucketsum.prices`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from bucketsum import request_prices as requests
-from bucketsum.sweep.prices import PRICE_DATE, prices_in
+from bucketsum.prices import PRICE_DATE, prices_in
 
 REGION: Final = "us-east-1"
 ARCHITECTURES: Final = ("arm64", "x86_64")

@@ -13,8 +13,8 @@ from bench.cost.prices import ARCHITECTURES, PRICES, REGION
 from bench.scaling.tables import OVERHEAD_SECONDS
 from bench.tables.table import Column, Table, dollars
 from bucketsum.backfill.bill import Group, Setup, Work, bill_of
+from bucketsum.prices import prices_in
 from bucketsum.settings import MEMORY_MB_PER_CPU
-from bucketsum.sweep.prices import prices_in
 from bucketsum_cli.terminal.output import size_text
 
 if TYPE_CHECKING:

@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING
 
 from bench.sandbox.objects import BUCKET
 from bucketsum.digest import RunningDigest
-from bucketsum.sweep.plan.generated_objects import SHA1_METADATA
-from bucketsum.sweep.protocol.objects import file_key
+from bucketsum_lab.plan.generated_objects import SHA1_METADATA
+from bucketsum_lab.protocol.objects import file_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
-    from bucketsum.sweep.protocol.objects import PlannedObject
-    from bucketsum.sweep.protocol.probe import KnownObject
-    from bucketsum.sweep.protocol.workload import Workload
+    from bucketsum_lab.protocol.objects import PlannedObject
+    from bucketsum_lab.protocol.probe import KnownObject
+    from bucketsum_lab.protocol.workload import Workload
 
 
 def ensured(root: Path, planned: PlannedObject, workload: Workload) -> KnownObject:

@@ -14,8 +14,8 @@ import boto3
 from bench.tables.process import answer, answers
 from bucketsum.errors import BucketsumError
 from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.sweep.measure.prober import Prober
-from bucketsum.sweep.protocol.probe import failed
+from bucketsum_lab.measure.prober import Prober
+from bucketsum_lab.protocol.probe import failed
 
 
 def main() -> None:

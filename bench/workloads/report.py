@@ -7,22 +7,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.samples import SampleStatus
-from bucketsum.sweep.results.analysis import cell_rows
-from bucketsum.sweep.results.record_values import cell_values, sample_values
-from bucketsum.sweep.workloads import WORKLOADS
+from bucketsum.prices import prices_in
 from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.tune.workloads import view_of
+from bucketsum_lab.protocol.samples import SampleStatus
+from bucketsum_lab.results.analysis import cell_rows
+from bucketsum_lab.results.record_values import cell_values, sample_values
+from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bench.workloads.experiments import Experiment
-    from bucketsum.sweep.plan.plan import Plan
-    from bucketsum.sweep.protocol.run_records import CellRow
-    from bucketsum.sweep.protocol.samples import Sample
     from bucketsum_cli.tune.workloads.view import TableColumn
+    from bucketsum_lab.plan.plan import Plan
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.samples import Sample
 
 NOT_AWS: Final = "Measured in the sandbox, not on AWS."
 _CPU: Final = "CPU s"

@@ -14,11 +14,11 @@ from bench.sandbox.sandbox import NoAnswerError
 from bench.sandbox.server import FOLDER, PROJECT, serving
 from bench.workloads import harness
 from bench.workloads.data_sets import ensured
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import plan_of
-from bucketsum.sweep.protocol.probe import failed
-from bucketsum.sweep.results.record_values import sample_of
-from bucketsum.sweep.workloads import WORKLOADS
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.probe import failed
+from bucketsum_lab.results.record_values import sample_of
+from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from bench.sandbox.sandbox import Inside, Sandbox
     from bench.sandbox.server import Server
     from bench.workloads.experiments import Experiment
-    from bucketsum.sweep.plan.cells import Cell
-    from bucketsum.sweep.plan.plan import Plan
-    from bucketsum.sweep.protocol.probe import KnownObject
-    from bucketsum.sweep.protocol.samples import Sample
+    from bucketsum_lab.plan.cells import Cell
+    from bucketsum_lab.plan.plan import Plan
+    from bucketsum_lab.protocol.probe import KnownObject
+    from bucketsum_lab.protocol.samples import Sample
 
 STORAGE_MB: Final = 10_240
 """Of the cells' plan; the sandbox does not limit the disk."""

@@ -10,10 +10,10 @@ from aws_lambda_powertools import Logger
 
 from bucketsum.clock import now
 from bucketsum.settings import needed
-from bucketsum.sweep.protocol.run_records import RunStatus, run_id_of_detail
-from bucketsum.sweep.protocol.step_functions_errors import plain_cause
-from bucketsum.sweep.results.measurements_table import MeasurementsTable
-from bucketsum.sweep.results.summary import ExecutionEnd, summarize
+from bucketsum.step_functions_errors import plain_cause
+from bucketsum_lab.protocol.run_records import RunStatus, run_id_of_detail
+from bucketsum_lab.results.measurements_table import MeasurementsTable
+from bucketsum_lab.results.summary import ExecutionEnd, summarize
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

@@ -13,21 +13,21 @@ from aws_lambda_powertools import Logger
 from bucketsum.clock import now
 from bucketsum.errors import BadSweep
 from bucketsum.settings import needed
-from bucketsum.sweep.plan.generated_objects import GeneratedObjects
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import Plan, check_limits, plan_of
-from bucketsum.sweep.protocol.run_records import Run, RunLabel, RunStatus
-from bucketsum.sweep.results.measurements_table import MeasurementsTable
-from bucketsum.sweep.results.run_status import RUNNING, execution_of
-from bucketsum.sweep.results.summary import ExecutionEnd, summarize
-from bucketsum.sweep.workloads import WORKLOADS, workload_of
+from bucketsum_lab.plan.generated_objects import GeneratedObjects
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
+from bucketsum_lab.protocol.run_records import Run, RunLabel, RunStatus
+from bucketsum_lab.results.measurements_table import MeasurementsTable
+from bucketsum_lab.results.run_status import RUNNING, execution_of
+from bucketsum_lab.results.summary import ExecutionEnd, summarize
+from bucketsum_lab.workloads import WORKLOADS, workload_of
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.sweep.prices import Prices
-    from bucketsum.sweep.protocol.probe import KnownObject
-    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum.prices import Prices
+    from bucketsum_lab.protocol.probe import KnownObject
+    from bucketsum_lab.protocol.run_records import CellRow
 
 _TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(
     os.environ,

@@ -10,12 +10,12 @@ import boto3
 from aws_lambda_powertools import Logger, Metrics  # noqa: F401
 
 from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.sweep.measure.prober import Prober
+from bucketsum_lab.measure.prober import Prober
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.sweep.protocol.probe import ProbeAnswer, ProbeEvent
+    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
 logger = Logger()
 

@@ -10,10 +10,10 @@ from aws_lambda_powertools import Logger
 
 from bucketsum.errors import MemoryRefused
 from bucketsum.settings import needed
-from bucketsum.sweep.measure.prober_versions import Original, ProberVersions
-from bucketsum.sweep.protocol.run_records import run_id_of_detail
-from bucketsum.sweep.results.measurements_table import MeasurementsTable
-from bucketsum.sweep.results.run_status import is_finished
+from bucketsum_lab.measure.prober_versions import Original, ProberVersions
+from bucketsum_lab.protocol.run_records import run_id_of_detail
+from bucketsum_lab.results.measurements_table import MeasurementsTable
+from bucketsum_lab.results.run_status import is_finished
 
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext

@@ -47,8 +47,13 @@ class Built:
 
     @property
     def layer(self) -> Path:
-        """The folder that is /opt/python in Lambda."""
+        """The folder that is /opt/python for the functions that hash."""
         return self.folder / "BucketsumLayer" / "python"
+
+    def layers_of(self, function: str) -> list[Path]:
+        """The folders that Lambda merges into /opt/python for *function*."""
+        layers = load_template()["Resources"][function]["Properties"]["Layers"]
+        return [self.folder / layer["Ref"] / "python" for layer in layers]
 
 
 def with_tools(**more: str) -> dict[str, str]:

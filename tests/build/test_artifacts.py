@@ -84,8 +84,8 @@ def imported(*folders: Path) -> subprocess.CompletedProcess[str]:
 
 @pytest.mark.parametrize("function", function_ids())
 def test_handler_imports_in_lambda(function: str, built: Built, lambda_packages: Path) -> None:
-    """A built handler imports from its folder, the layer and Lambda's own packages alone."""
-    done = imported(built.function(function), built.layer, lambda_packages)
+    """A built handler imports from its folder, its layers and Lambda's own packages alone."""
+    done = imported(built.function(function), *built.layers_of(function), lambda_packages)
     remarks = [line for line in done.stderr.splitlines() if not line.startswith(WITHOUT_LIBCURL)]
     assert (done.returncode, remarks) == (0, [])
     assert RUNTIME == "python3.11" or not done.stderr
@@ -272,4 +272,4 @@ def test_build_resolves_the_layer(built: Built) -> None:
     """The built template points at the folders that were looked at here."""
     text = built.template.read_text()
     content: list[Any] = re.findall(r"(?:CodeUri|ContentUri): (\S+)", text)
-    assert sorted(content) == sorted([*function_ids(), "BucketsumLayer"])
+    assert sorted(content) == sorted([*function_ids(), "BucketsumLayer", "LabLayer"])

@@ -55,7 +55,7 @@ def loaded(built: Built, lambda_packages: Path) -> dict[str, str | None]:
         "bucketsum.archives.decoders", "bucketsum.s3.range_reads",
         "bucketsum.hashing.deletions", "bucketsum.hashing.restores",  # rare
         "bucketsum.long_objects",  # rare
-        "bucketsum.sweep",  # not the hasher's
+        "bucketsum_lab",  # not the hasher's
         "isal", "inflate64",
     ],
 )  # fmt: skip

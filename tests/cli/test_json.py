@@ -26,9 +26,7 @@ from tests.support.events import notification
 
 from bucketsum.backfill.bill import Setup, Work, bill_of
 from bucketsum.backfill.records import Backfill, BackfillStatus, Tally
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.run_records import Run as SweepRun
-from bucketsum.sweep.protocol.run_records import RunStatus
+from bucketsum.prices import prices_in
 from bucketsum_cli.backfill.backfills import Progress
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.views import bill_as_json, progress_as_json
@@ -38,6 +36,8 @@ from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.output import iso_text
 from bucketsum_cli.tune.export import run_as_json
+from bucketsum_lab.protocol.run_records import Run as SweepRun
+from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

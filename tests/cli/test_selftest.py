@@ -29,7 +29,6 @@ from tests.cli.tune.state_machine import StateMachine
 from tests.support.sam_template import load_template
 
 from bucketsum.archives.member_rows import member_entry
-from bucketsum.sweep.results.measurements_table import MeasurementsTable
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import NULL_VERSION, Row, RowKey
@@ -39,6 +38,7 @@ from bucketsum_cli.commands import selftest
 from bucketsum_cli.selftest import scratch, stack_checks
 from bucketsum_cli.selftest.header import header_of, redacted
 from bucketsum_cli.tune import progress
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator

@@ -12,13 +12,13 @@ import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import deploy_measurements, set_aside
 
-from bucketsum.sweep.prices import Prices, prices_in
-from bucketsum.sweep.protocol.run_records import Run as SweepRun
-from bucketsum.sweep.protocol.run_records import RunStatus
-from bucketsum.sweep.results.measurements_table import MeasurementsTable
+from bucketsum.prices import Prices, prices_in
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.options import Target
 from bucketsum_cli.stacks.status import stack_status
+from bucketsum_lab.protocol.run_records import Run as SweepRun
+from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.e2e.command import physical_name, throttled, until
 from tests.support.sam_template import load_template
 
-from bucketsum.sweep.protocol.run_records import Run, run_id_of
-from bucketsum.sweep.results.measurements_table import MeasurementsTable
+from bucketsum_lab.protocol.run_records import Run, run_id_of
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -11,8 +11,8 @@ import pytest
 from tests.e2e.command import until
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps
 
-from bucketsum.sweep.protocol.run_records import RunStatus
-from bucketsum.sweep.protocol.samples import ProberProcess, Sample, SampleStatus
+from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.protocol.samples import ProberProcess, Sample, SampleStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

@@ -8,8 +8,8 @@ import pytest
 from tests.e2e.sweeping import ORIGINAL_MEMORY_MB, Sweeps
 from tests.support.sweeps import stats_of
 
-from bucketsum.sweep.protocol.run_records import RunStatus
-from bucketsum.sweep.protocol.samples import Sample, SampleStatus
+from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.protocol.samples import Sample, SampleStatus
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack

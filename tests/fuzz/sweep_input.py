@@ -9,9 +9,9 @@ from typing import Final
 from tests.fuzz.session import FuzzTarget, check_refusal
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import plan_of
-from bucketsum.sweep.protocol.parameters import COMBINATIONS_MAX
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.parameters import COMBINATIONS_MAX
 
 _EVENTS: Final = Path(__file__).parents[2] / "events"
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import plan_of
-from bucketsum.sweep.protocol.run_records import CellStatistics
-from bucketsum.sweep.results.measurements_table import MeasurementsTable
-from bucketsum.sweep.results.record_values import sample_of, sample_values
-from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
-from bucketsum.sweep.workloads.unzip.workload import INFLATE, MODE
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.run_records import CellStatistics
+from bucketsum_lab.results.measurements_table import MeasurementsTable
+from bucketsum_lab.results.record_values import sample_of, sample_values
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName
+from bucketsum_lab.workloads.unzip.workload import INFLATE, MODE
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
-    from bucketsum.sweep.plan.plan import Plan
-    from bucketsum.sweep.protocol.parameters import Variant
-    from bucketsum.sweep.protocol.run_records import CellRow
-    from bucketsum.sweep.protocol.samples import Sample
+    from bucketsum_lab.plan.plan import Plan
+    from bucketsum_lab.protocol.parameters import Variant
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.samples import Sample
 
 HASH: Final = WORKLOADS[WorkloadName.HASH]
 UNZIP: Final = WORKLOADS[WorkloadName.UNZIP]

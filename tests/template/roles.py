@@ -15,6 +15,7 @@ from tests.support.sam_template import TEMPLATE, load_template
 
 RESOURCES: Final = load_template()["Resources"]
 LIBRARY: Final = sorted((TEMPLATE.parent / "layers" / "bucketsum" / "bucketsum").rglob("*.py"))
+LAB_LIBRARY: Final = sorted((TEMPLATE.parent / "layers" / "lab" / "bucketsum_lab").rglob("*.py"))
 WRITES_LOGS: Final = {"logs:CreateLogStream", "logs:PutLogEvents"}
 
 

@@ -23,7 +23,8 @@ PROGRAMS: Final = {"e2e": "soak"}
 """Suite → the program in tests/ that it runs."""
 
 SEARCH: Final = (
-    (ROOT / "layers" / "bucketsum", "bucketsum"), (ROOT / "cli", "bucketsum_cli"),
+    (ROOT / "layers" / "bucketsum", "bucketsum"), (ROOT / "layers" / "lab", "bucketsum_lab"),
+    (ROOT / "cli", "bucketsum_cli"),
     (ROOT / "src", ""), (ROOT, "bench"),
 )  # fmt: skip
 """Folders on the import path, and the package there that is ours; in src/ each is."""
@@ -35,9 +36,9 @@ ROLES: Final = {
 """Modules that are above or below the rest of their folder → the part that they belong to."""
 
 ARROWS: Final = """\
-analyst: layer layer.sweep.protocol layer.sweep.results settings
+analyst: lab.protocol lab.results layer settings
 bench.cost: bench.readers bench.scaling bench.tables cli.terminal layer layer.backfill \
-layer.hashing layer.invocation layer.long_objects layer.sweep settings
+layer.hashing layer.invocation layer.long_objects settings
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
 bench.readers: bench.sandbox bench.tables cli.local cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
@@ -49,23 +50,23 @@ layer.table
 bench.unzip: bench.sandbox bench.tables cli.machine cli.terminal layer layer.archives layer.events \
 layer.table
 bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli.terminal \
-cli.tune.workloads layer layer.s3 layer.sweep layer.sweep.measure layer.sweep.plan \
-layer.sweep.protocol layer.sweep.results layer.sweep.workloads layer.sweep.workloads.fetch
-bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli.terminal \
-layer.sweep.workloads.fetch layer.sweep.workloads.records layer.sweep.workloads.unzip
+cli.tune.workloads lab.measure lab.plan lab.protocol lab.results lab.workloads lab.workloads.fetch \
+layer layer.s3
+bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli.terminal lab.workloads.fetch \
+lab.workloads.records lab.workloads.unzip
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
 cli: cli.aws cli.terminal layer
 cli.attachments: cli.aws cli.stacks cli.terminal layer.events
-cli.aws: cli.machine cli.terminal layer layer.long_objects layer.sweep.protocol layer.table
-cli.backfill: cli.aws cli.terminal layer layer.backfill layer.sweep
+cli.aws: cli.machine cli.terminal layer layer.long_objects layer.table
+cli.backfill: cli.aws cli.terminal layer layer.backfill
 cli.commands: cli cli.attachments cli.aws cli.dead_letters cli.objects cli.selftest cli.stacks \
-cli.terminal cli.tune layer.hashing layer.long_objects layer.sweep layer.table
+cli.terminal cli.tune layer layer.hashing layer.long_objects layer.table
 cli.commands.backfill: cli cli.aws cli.backfill cli.terminal layer layer.backfill
 cli.commands.local: cli cli.aws cli.commands cli.commands.tune cli.local cli.machine cli.objects \
-cli.terminal cli.tune layer.sweep.protocol layer.table
+cli.terminal cli.tune lab.protocol layer.table
 cli.commands.tune: cli cli.aws cli.machine cli.terminal cli.tune cli.tune.here cli.tune.report \
-layer layer.sweep layer.sweep.protocol
+lab.protocol layer
 cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
 layer.queue layer.table
 cli.local: cli.aws cli.machine cli.selftest cli.terminal
@@ -73,26 +74,34 @@ cli.machine: cli.terminal
 cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
 cli.selftest: cli.attachments cli.aws cli.dead_letters cli.objects cli.stacks cli.terminal \
-cli.tune layer layer.archives layer.sweep.protocol layer.table
-cli.stacks: cli.aws cli.terminal layer.long_objects layer.sweep layer.sweep.protocol \
-layer.sweep.results
-cli.terminal: layer layer.sweep.protocol settings
-cli.tune: cli cli.aws cli.machine cli.terminal cli.tune.workloads layer layer.events layer.s3 \
-layer.sweep layer.sweep.plan layer.sweep.protocol layer.sweep.results layer.sweep.workloads \
-layer.table settings
-cli.tune.here: cli cli.attachments cli.aws cli.machine cli.terminal cli.tune layer layer.s3 \
-layer.sweep layer.sweep.measure layer.sweep.plan layer.sweep.protocol layer.sweep.results \
-layer.sweep.workloads
-cli.tune.report: cli.terminal cli.tune cli.tune.workloads layer layer.sweep.protocol \
-layer.sweep.workloads layer.sweep.workloads.transfer
-cli.tune.workloads: cli.terminal layer layer.sweep.protocol layer.sweep.workloads \
-layer.sweep.workloads.records layer.sweep.workloads.transfer
+cli.tune lab.protocol layer layer.archives layer.table
+cli.stacks: cli.aws cli.terminal lab.protocol lab.results layer layer.long_objects
+cli.terminal: lab.protocol layer settings
+cli.tune: cli cli.aws cli.machine cli.terminal cli.tune.workloads lab.plan lab.protocol \
+lab.results lab.workloads layer layer.events layer.s3 layer.table settings
+cli.tune.here: cli cli.attachments cli.aws cli.machine cli.terminal cli.tune lab.measure lab.plan \
+lab.protocol lab.results lab.workloads layer layer.s3
+cli.tune.report: cli.terminal cli.tune cli.tune.workloads lab.protocol lab.workloads \
+lab.workloads.transfer layer
+cli.tune.workloads: cli.terminal lab.protocol lab.workloads lab.workloads.records \
+lab.workloads.transfer layer
 enqueuer: layer layer.backfill layer.invocation settings
 hasher: layer.archives layer.backfill layer.events layer.hashing layer.invocation \
 layer.long_objects layer.queue layer.s3 layer.table settings
-layer.archives: layer layer.events layer.invocation layer.s3 layer.table
-layer.backfill: layer layer.events layer.hashing layer.invocation layer.queue layer.s3 layer.sweep \
+lab.measure: lab.protocol lab.workloads layer layer.s3
+lab.plan: lab.protocol lab.workloads layer settings
+lab.protocol: layer layer.events layer.s3 layer.table settings
+lab.results: lab.plan lab.protocol lab.workloads layer layer.table
+lab.workloads: lab.protocol lab.workloads.fetch lab.workloads.records lab.workloads.transfer \
+lab.workloads.unzip layer settings
+lab.workloads.fetch: lab.protocol lab.workloads.unzip layer layer.archives layer.events layer.s3 \
 layer.table settings
+lab.workloads.records: lab.protocol layer layer.s3 settings
+lab.workloads.transfer: lab.protocol layer layer.archives layer.s3 settings
+lab.workloads.unzip: lab.protocol layer layer.archives layer.s3 layer.table settings
+layer.archives: layer layer.events layer.invocation layer.s3 layer.table
+layer.backfill: layer layer.events layer.hashing layer.invocation layer.queue layer.s3 layer.table \
+settings
 layer.events: layer
 layer.hashing: layer layer.archives layer.events layer.invocation layer.queue layer.s3 layer.table \
 settings
@@ -101,25 +110,10 @@ layer.long_objects: layer layer.events layer.hashing layer.invocation layer.s3 l
 settings
 layer.queue: layer settings
 layer.s3: layer layer.events layer.invocation layer.table
-layer.sweep: layer
-layer.sweep.measure: layer layer.s3 layer.sweep.protocol layer.sweep.workloads
-layer.sweep.plan: layer layer.sweep layer.sweep.protocol layer.sweep.workloads settings
-layer.sweep.protocol: layer layer.events layer.s3 layer.sweep layer.table settings
-layer.sweep.results: layer layer.sweep layer.sweep.plan layer.sweep.protocol layer.sweep.workloads \
-layer.table
-layer.sweep.workloads: layer layer.sweep.protocol layer.sweep.workloads.fetch \
-layer.sweep.workloads.records layer.sweep.workloads.transfer layer.sweep.workloads.unzip settings
-layer.sweep.workloads.fetch: layer layer.archives layer.events layer.s3 layer.sweep.protocol \
-layer.sweep.workloads.unzip layer.table settings
-layer.sweep.workloads.records: layer layer.s3 layer.sweep.protocol settings
-layer.sweep.workloads.transfer: layer layer.archives layer.s3 layer.sweep.protocol settings
-layer.sweep.workloads.unzip: layer layer.archives layer.s3 layer.sweep.protocol layer.table \
-settings
 layer.table: layer layer.events
-planner: layer layer.sweep layer.sweep.plan layer.sweep.protocol layer.sweep.results \
-layer.sweep.workloads settings
-prober: layer.s3 layer.sweep.measure layer.sweep.protocol
-publisher: layer layer.sweep.measure layer.sweep.protocol layer.sweep.results settings
+planner: lab.plan lab.protocol lab.results lab.workloads layer settings
+prober: lab.measure lab.protocol layer.s3
+publisher: lab.measure lab.protocol lab.results layer settings
 settings: layer layer.s3 layer.table
 slicer: layer.invocation layer.long_objects layer.queue layer.s3 layer.table settings
 """
@@ -154,7 +148,13 @@ def part_of(module: str) -> str:
     if module in ROLES:
         return ROLES[module]
     folder = module if modules()[module].name == "__init__.py" else module.rpartition(".")[0]
-    return re.sub(r"^bucketsum\b", "layer", re.sub(r"^bucketsum_cli\b", "cli", folder))
+    for package, short in (
+        ("bucketsum_cli", "cli"),
+        ("bucketsum_lab", "lab"),
+        ("bucketsum", "layer"),
+    ):
+        folder = re.sub(rf"^{package}\b", short, folder)
+    return folder
 
 
 @cache

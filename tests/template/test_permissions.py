@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ROOT: Final = TEMPLATE.parent
-LIBRARY: Final = [path for path in roles.LIBRARY if "sweep" not in path.parts]
+LIBRARY: Final = roles.LIBRARY
 """Neither function imports what sweeps; test_imports.py holds that."""
 
 HANDLER: Final = ROOT / "src" / "hasher" / "app.py"
@@ -125,7 +125,7 @@ def test_calls_through_a_reached_function_are_found(tmp_path: Path) -> None:
 def test_every_client_is_looked_at() -> None:
     """Every annotated client goes into an attribute that the search for calls knows."""
     kept = set()
-    for path in roles.LIBRARY:
+    for path in (*roles.LIBRARY, *roles.LAB_LIBRARY):
         text = path.read_text(encoding="utf-8")
         for parameter in re.findall(r"(\w+): \"?\w+Client\b", text):
             used = re.findall(rf"(?<![\w.])({parameter})\.(?!meta\b)", text)

@@ -6,7 +6,7 @@ from typing import Final
 
 from tests.template.state_machines import load_definition, states, targets
 
-from bucketsum.sweep.plan.input import CONCURRENCY_MAX
+from bucketsum_lab.plan.input import CONCURRENCY_MAX
 
 MACHINE: Final = load_definition()
 STATES: Final = {state.name: state for state in states(MACHINE)}

@@ -9,11 +9,11 @@ import jsonata
 import pytest
 from tests.template.state_machines import load_definition, states
 
-from bucketsum.sweep.protocol.run_records import run_id_of
-from bucketsum.sweep.protocol.samples import SampleFailure, SampleStatus
-from bucketsum.sweep.results.measurements_table import sample_item
-from bucketsum.sweep.results.record_values import sample_of, sample_values
 from bucketsum.table.codec import plain_values
+from bucketsum_lab.protocol.run_records import run_id_of
+from bucketsum_lab.protocol.samples import SampleFailure, SampleStatus
+from bucketsum_lab.results.measurements_table import sample_item
+from bucketsum_lab.results.record_values import sample_of, sample_values
 
 MACHINE: Final = load_definition()
 STATES: Final = {state.name: state.body for state in states(MACHINE)}

@@ -8,6 +8,7 @@ import pytest
 from tests.support.sam_template import TEMPLATE
 from tests.template.client_calls import operations_called
 from tests.template.roles import (
+    LAB_LIBRARY,
     LIBRARY,
     RESOURCES,
     WRITES_LOGS,
@@ -57,7 +58,7 @@ def actions_of(name: str) -> set[str]:
     handler = TEMPLATE.parent / "src" / name.lower() / "app.py"
     called = {
         (service, method)
-        for service, method in operations_called(handler, LIBRARY)
+        for service, method in operations_called(handler, [*LIBRARY, *LAB_LIBRARY])
         if method in OPERATIONS[name]
     }
     assert {method for _, method in called} == OPERATIONS[name]
@@ -122,7 +123,8 @@ def test_the_prober_stands_on_the_hashers_layer() -> None:
     """The prober is measured as the hasher runs: same layer, runtime and architecture."""
     hasher = RESOURCES["HasherFunction"]["Properties"]
     prober = RESOURCES["ProberFunction"]["Properties"]
-    for name in ("Layers", "Runtime", "Architectures", "Timeout", "MemorySize"):
+    assert prober["Layers"] == [*hasher["Layers"], {"Ref": "LabLayer"}]
+    for name in ("Runtime", "Architectures", "Timeout", "MemorySize"):
         assert prober[name] == hasher[name], name
 
 

@@ -10,10 +10,10 @@ import pytest
 from tests.template.state_machines import events, load_definition
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import Plan, plan_of
-from bucketsum.sweep.protocol.estimate import PAYLOAD_BYTES_MAX
-from bucketsum.sweep.protocol.parameters import Setting
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import Plan, plan_of
+from bucketsum_lab.protocol.estimate import PAYLOAD_BYTES_MAX
+from bucketsum_lab.protocol.parameters import Setting
 
 HISTORY_LIMIT: Final = 25_000
 PAYLOAD_LIMIT: Final = 256 * 1024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bucketsum.sweep.protocol.step_functions_errors import plain_cause
+from bucketsum.step_functions_errors import plain_cause
 
 
 @pytest.mark.parametrize(

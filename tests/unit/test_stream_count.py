@@ -10,10 +10,10 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from tests.unit.simulated_link import Link, read, without_rule
 
+from bucketsum.prices import prices_in
 from bucketsum.request_prices import S3_GET
 from bucketsum.s3.read_plan import ReadPlan, ReadPolicy
 from bucketsum.s3.stream_count import GET_GB_SECONDS, StreamCount, StreamRule
-from bucketsum.sweep.prices import prices_in
 
 MIB: Final = 1024 * 1024
 GB: Final = 10**9

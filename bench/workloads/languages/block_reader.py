@@ -7,9 +7,9 @@ import sys
 from contextlib import closing
 from pathlib import Path
 
-from bucketsum.sweep.workloads.records.block_file import BlockFile
-from bucketsum.sweep.workloads.records.data_set import verify
-from bucketsum.sweep.workloads.records.measurement import Phase
+from bucketsum_lab.workloads.records.block_file import BlockFile
+from bucketsum_lab.workloads.records.data_set import verify
+from bucketsum_lab.workloads.records.measurement import Phase
 
 
 def main(path: Path, ids: Path) -> None:

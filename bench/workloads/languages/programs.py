@@ -17,14 +17,14 @@ from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
 from bench.unzip import variants
 from bench.unzip.turns import run_on
-from bucketsum.sweep.workloads.fetch.data_set import item_of
-from bucketsum.sweep.workloads.unzip.generated_archive import GeneratedArchive
 from bucketsum_cli.terminal import output
+from bucketsum_lab.workloads.fetch.data_set import item_of
+from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from bucketsum.sweep.workloads.fetch.model import Item
+    from bucketsum_lab.workloads.fetch.model import Item
 
 ARCHIVE_BYTES: Final = 290_000_000
 """The size that most archives of Bengtsson (2017) have."""

@@ -15,9 +15,9 @@ from bench.tables.spread import Spread
 from bench.tables.table import Column, Table, numbers
 from bench.unzip.turns import run_on
 from bench.workloads.languages import block_reader
-from bucketsum.sweep.workloads.records.block_file import BlockLayout, write_block_file
-from bucketsum.sweep.workloads.records.data_set import DataSet, queries
 from bucketsum_cli.terminal import output
+from bucketsum_lab.workloads.records.block_file import BlockLayout, write_block_file
+from bucketsum_lab.workloads.records.data_set import DataSet, queries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

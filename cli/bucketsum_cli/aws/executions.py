@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.sweep.protocol.step_functions_errors import plain_cause
+from bucketsum.step_functions_errors import plain_cause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.sweep.prices import prices_in
+from bucketsum.prices import prices_in
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.selftest.check import Check, Outcome, finding_of
 from bucketsum_cli.selftest.header import header_of, redacted

@@ -6,7 +6,6 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.attachments.checks import admits, admitted_services, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
@@ -26,6 +25,7 @@ from bucketsum_cli.stacks.status import event_source_of
 from bucketsum_cli.tune.plan_view import priced_plan
 from bucketsum_cli.tune.progress import ended_execution, settled_run
 from bucketsum_cli.tune.sweeper import Sweeper
+from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

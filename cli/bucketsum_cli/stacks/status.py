@@ -7,9 +7,7 @@ from datetime import UTC, datetime, timedelta
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.sweep.prices import FREE_STORAGE_MB, prices_in
-from bucketsum.sweep.protocol.run_records import RunStatus
-from bucketsum.sweep.results.measurements_table import MeasurementsTable
+from bucketsum.prices import FREE_STORAGE_MB, prices_in
 from bucketsum_cli.aws.stack import Stack, queue_name
 from bucketsum_cli.stacks.metrics import (
     Values,
@@ -19,6 +17,8 @@ from bucketsum_cli.stacks.metrics import (
     own_metric,
 )
 from bucketsum_cli.terminal.output import iso_text
+from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -12,7 +12,7 @@ from bucketsum_cli.terminal import output
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from bucketsum.sweep.protocol.parameters import Setting
+    from bucketsum_lab.protocol.parameters import Setting
 
 MISSING: Final = "–"
 """Stands for a value that was not measured."""

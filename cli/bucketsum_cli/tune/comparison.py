@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-from bucketsum.sweep.results.analysis import SIGNIFICANCE, p_value
-from bucketsum.sweep.results.record_values import cell_values
 from bucketsum_cli.terminal.formatting import MISSING, memory_text, size_texts
 from bucketsum_cli.tune.results import Results, statistic_of, warm_seconds
+from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value
+from bucketsum_lab.results.record_values import cell_values
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from bucketsum.sweep.protocol.parameters import Setting
-    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.parameters import Setting
+    from bucketsum_lab.protocol.run_records import CellRow
 
 _WHOLE_MACHINE: Final = 0
 """Stands for the memory of a setting whose memory no machine enforced."""

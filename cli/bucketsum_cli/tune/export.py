@@ -6,22 +6,22 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.sweep.results.record_values import (
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import iso_text
+from bucketsum_cli.tune.workloads import view_of
+from bucketsum_lab.results.record_values import (
     SAMPLE_VALUES,
     cell_values,
     run_values,
     sample_values,
 )
-from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import iso_text
-from bucketsum_cli.tune.workloads import view_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bucketsum.sweep.protocol.run_records import CellRow, Run
-    from bucketsum.sweep.protocol.samples import Sample
     from bucketsum_cli.tune.results import Results
+    from bucketsum_lab.protocol.run_records import CellRow, Run
+    from bucketsum_lab.protocol.samples import Sample
 
 _OF_RUN: Final = ("run_id", "label", "region")
 _OF_READING: Final = ("chunk_bytes", "streams")

@@ -16,7 +16,7 @@ from bucketsum_cli.terminal.formatting import count_text, usd_text
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from bucketsum.sweep.protocol.run_records import Run
+    from bucketsum_lab.protocol.run_records import Run
 
 _METADATA_SECONDS: Final = 0.5
 _ADDRESS: Final = "http://169.254.169.254"

@@ -7,9 +7,6 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import Plan, check_limits, plan_of
-from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.terminal import output
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import (
@@ -22,11 +19,14 @@ from bucketsum_cli.terminal.formatting import (
     usd_text,
 )
 from bucketsum_cli.terminal.output import size_text
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
+from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from bucketsum.sweep.prices import Prices
+    from bucketsum.prices import Prices
     from bucketsum_cli.tune.machine import Machine
     from bucketsum_cli.tune.sweeper import Sweeper
 

@@ -8,21 +8,21 @@ from typing import TYPE_CHECKING, Final, Self
 
 from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
-from bucketsum.sweep.protocol.run_records import Run, RunStatus
-from bucketsum.sweep.protocol.samples import Sample, SampleStatus
-from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.aws.executions import Execution
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.terminal.formatting import SettingLabels, speed_text
 from bucketsum_cli.terminal.output import note, notes, printable, size_text
 from bucketsum_cli.tune.results import Results, results_of
+from bucketsum_lab.protocol.run_records import Run, RunStatus
+from bucketsum_lab.protocol.samples import Sample, SampleStatus
+from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from bucketsum.sweep.plan.cells import Cell
-    from bucketsum.sweep.plan.plan import Plan
     from bucketsum_cli.tune.sweeper import Sweeper
+    from bucketsum_lab.plan.cells import Cell
+    from bucketsum_lab.plan.plan import Plan
 
 SETTLING_SECONDS: Final = 90.0
 """Maximum wait for the clean-up and the summary of a stopped run."""

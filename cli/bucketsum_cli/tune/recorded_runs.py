@@ -15,9 +15,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from bucketsum.events.message_fields import shown
-from bucketsum.sweep.protocol.run_records import CellRow, Run
-from bucketsum.sweep.results.measurements_table import MeasurementsTable, sample_item
-from bucketsum.sweep.results.record_values import cell_of, item_values, sample_of
 from bucketsum.table.codec import from_values
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.machine import emulator_state
@@ -25,12 +22,15 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.sweeper import Sweeper
+from bucketsum_lab.protocol.run_records import CellRow, Run
+from bucketsum_lab.results.measurements_table import MeasurementsTable, sample_item
+from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from bucketsum.sweep.protocol.samples import Sample
     from bucketsum_cli.options import Target
+    from bucketsum_lab.protocol.samples import Sample
 
     RunStore: TypeAlias = "MeasurementsTable | RunFiles"
 

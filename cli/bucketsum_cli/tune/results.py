@@ -6,11 +6,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.sweep.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
-from bucketsum.sweep.protocol.samples import Sample, SampleFailure, SampleStatus
-from bucketsum.sweep.protocol.step_functions_errors import plain_cause
-from bucketsum.sweep.results.recommend import Recommendation
-from bucketsum.sweep.workloads import WorkloadName, workload_of
+from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import (
     SettingLabels,
@@ -20,13 +16,17 @@ from bucketsum_cli.terminal.formatting import (
     streams_text,
 )
 from bucketsum_cli.tune.machine import Machine, machine_of
+from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
+from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
+from bucketsum_lab.results.recommend import Recommendation
+from bucketsum_lab.workloads import WorkloadName, workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from bucketsum.sweep.protocol.parameters import Setting
-    from bucketsum.sweep.protocol.workload import Workload
     from bucketsum_cli.tune.recorded_runs import RunStore
+    from bucketsum_lab.protocol.parameters import Setting
+    from bucketsum_lab.protocol.workload import Workload
 
 _NO_CAUSE: Final = "no cause was reported"
 

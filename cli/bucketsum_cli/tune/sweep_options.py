@@ -9,9 +9,9 @@ import click
 
 from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.settings import AUTO_STREAMS
-from bucketsum.sweep.plan.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
-from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
 from bucketsum_cli.tune.machine import Confinement
+from bucketsum_lab.plan.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

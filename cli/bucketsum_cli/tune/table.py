@@ -7,7 +7,6 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import mb_per_s
-from bucketsum.sweep.protocol.samples import Sample, SampleStatus
 from bucketsum_cli.terminal.formatting import (
     MISSING,
     count_text,
@@ -19,11 +18,12 @@ from bucketsum_cli.terminal.formatting import (
 from bucketsum_cli.tune.results import Results, statistic_of
 from bucketsum_cli.tune.workloads import view_of
 from bucketsum_cli.tune.workloads.view import TableColumn
+from bucketsum_lab.protocol.samples import Sample, SampleStatus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import CellRow
 
 COLD: Final = "*"
 """Follows the seconds of a cold sample, which no statistic counts."""

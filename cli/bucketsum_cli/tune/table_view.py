@@ -5,7 +5,6 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.sweep.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_cli.terminal import output, tables
 from bucketsum_cli.terminal.formatting import (
     MISSING,
@@ -20,6 +19,7 @@ from bucketsum_cli.terminal.screen import styled, write
 from bucketsum_cli.terminal.tables import Cell, Column
 from bucketsum_cli.tune.results import Results, also_text, chunk_remark, measured, recommendation_of
 from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
+from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence

@@ -11,18 +11,18 @@ from tests.cli.tune.sweeps import a_run, analysed
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
-from bucketsum.sweep.results.measurements_table import MeasurementsTable
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.tune import progress
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from bucketsum.sweep.protocol.run_records import CellRow, Run
-    from bucketsum.sweep.protocol.samples import Sample
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.machine.emulator_state import LocalProject
+    from bucketsum_lab.protocol.run_records import CellRow, Run
+    from bucketsum_lab.protocol.samples import Sample
 
 TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names
 

@@ -12,17 +12,17 @@ from tests.cli.permissions import as_fake
 from tests.cli.tune.sweeps import PRICES, a_sample, failed_samples
 from tests.support.sweeps import put_sample
 
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import plan_of
-from bucketsum.sweep.protocol.run_records import Run, RunStatus
-from bucketsum.sweep.results.summary import ExecutionEnd, summarize
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.run_records import Run, RunStatus
+from bucketsum_lab.results.summary import ExecutionEnd, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from bucketsum.sweep.protocol.run_records import CellRow
-    from bucketsum.sweep.protocol.samples import Sample
-    from bucketsum.sweep.results.measurements_table import MeasurementsTable
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.samples import Sample
+    from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 _POSITIONS_PER_QUESTION: Final = 4
 

@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 from tests.support.sweeps import changed, unzip_variant
 
-from bucketsum.sweep.plan.input import Strategy, StrategyName
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.parameters import Setting
-from bucketsum.sweep.protocol.run_records import CellRow, Run, RunStatus
-from bucketsum.sweep.protocol.samples import (
+from bucketsum.prices import prices_in
+from bucketsum.table.archive_values import Engine, Mode
+from bucketsum_cli.tune.results import Results, assembled
+from bucketsum_lab.plan.input import Strategy, StrategyName
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
+from bucketsum_lab.protocol.samples import (
     Billing,
     DigestCheck,
     ProberProcess,
@@ -22,11 +24,9 @@ from bucketsum.sweep.protocol.samples import (
     SampleFailure,
     SampleStatus,
 )
-from bucketsum.sweep.results.analysis import cell_rows
-from bucketsum.sweep.results.recommend import recommend
-from bucketsum.sweep.workloads import workload_of
-from bucketsum.table.archive_values import Engine, Mode
-from bucketsum_cli.tune.results import Results, assembled
+from bucketsum_lab.results.analysis import cell_rows
+from bucketsum_lab.results.recommend import recommend
+from bucketsum_lab.workloads import workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

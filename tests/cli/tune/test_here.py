@@ -19,13 +19,13 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum.sweep.protocol.probe import ProbeAnswer
-    from bucketsum.sweep.protocol.run_records import CellRow
-    from bucketsum.sweep.protocol.run_records import Run as SweepRun
-    from bucketsum.sweep.protocol.samples import Sample
-    from bucketsum.sweep.results.measurements_table import MeasurementsTable
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.tune.here.process import Configuration
+    from bucketsum_lab.protocol.probe import ProbeAnswer
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import Run as SweepRun
+    from bucketsum_lab.protocol.samples import Sample
+    from bucketsum_lab.results.measurements_table import MeasurementsTable
 
     Record = Callable[[Sequence[CellRow], Sequence[Sample]], SweepRun]
 
@@ -69,7 +69,7 @@ def machine(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_module, "cgroup_roots", lambda _name: None)
     monkeypatch.setattr(sweep, "Processes", _Processes)
     monkeypatch.setattr(_Processes, "on_probe", staticmethod(lambda: None))
-    monkeypatch.setattr("bucketsum.sweep.workloads.hash.content", lambda _size: iter([b"content"]))
+    monkeypatch.setattr("bucketsum_lab.workloads.hash.content", lambda _size: iter([b"content"]))
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     boto3.client("s3").create_bucket(Bucket=BUCKET)
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
     from tests.cli.tune.state_machine import StateMachine
 
-    from bucketsum.sweep.results.measurements_table import MeasurementsTable
+    from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 USD = {
     "AWS-Lambda-Duration": "0.0000300000",

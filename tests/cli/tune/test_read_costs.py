@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bucketsum.sweep.protocol.run_records import CellRow, CellStatistics, Run, RunStatus
-from bucketsum.sweep.workloads import setting_of
 from bucketsum_cli.tune.report.reads_curve import seconds_against_reads, usd_against_reads
 from bucketsum_cli.tune.results import Panel, assembled
 from bucketsum_cli.tune.workloads import VIEWS
@@ -18,9 +16,11 @@ from bucketsum_cli.tune.workloads.read_costs import (
     measured_crossovers,
     read_cost,
 )
+from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunStatus
+from bucketsum_lab.workloads import setting_of
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.protocol.run_records import CellRow as Cell
+    from bucketsum_lab.protocol.run_records import CellRow as Cell
 
 SETTING: dict[str, Any] = {"memory_mb": 1769, "chunk_bytes": 1_048_576, "streams": "auto"}
 STATS = CellStatistics(

@@ -22,8 +22,8 @@ from tests.cli.tune.sweeps import (
 )
 from tests.support.sweeps import changed
 
-from bucketsum.sweep.protocol.run_records import RunStatus
-from bucketsum.sweep.results.record_values import sample_values
+from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.results.record_values import sample_values
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,10 +31,10 @@ if TYPE_CHECKING:
 
     from tests.cli.conftest import Run
 
-    from bucketsum.sweep.protocol.run_records import CellRow
-    from bucketsum.sweep.protocol.run_records import Run as Recorded
-    from bucketsum.sweep.protocol.samples import Sample
-    from bucketsum.sweep.results.measurements_table import MeasurementsTable
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import Run as Recorded
+    from bucketsum_lab.protocol.samples import Sample
+    from bucketsum_lab.results.measurements_table import MeasurementsTable
 
     Record = Callable[[Sequence[CellRow], Sequence[Sample], Recorded | None], Recorded]
 

@@ -11,9 +11,9 @@ import pytest
 from tests.cli.tune.conftest import TABLE
 from tests.cli.tune.state_machine import missing_execution
 
-from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.commands.tune.run import run as run_command
 from bucketsum_cli.tune import progress
+from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from tests.cli.tune.state_machine import StateMachine
     from tests.cli.tune.test_reading import Record
 
-    from bucketsum.sweep.protocol.run_records import CellRow
-    from bucketsum.sweep.protocol.samples import Sample
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.samples import Sample
 
 
 def streams_grid(

@@ -18,20 +18,20 @@ from tests.cli.tune.sweeps import (
     results,
 )
 
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import plan_of
-from bucketsum.sweep.workloads.transfer import file_times
-from bucketsum.sweep.workloads.transfer.file_times import P99_FROM, FileTime
 from bucketsum_cli.tune.report.page import page_of
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.workloads.transfer import file_times
+from bucketsum_lab.workloads.transfer.file_times import P99_FROM, FileTime
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
     from tests.cli.tune.state_machine import StateMachine
     from tests.cli.tune.test_reading import Record
 
-    from bucketsum.sweep.protocol.parameters import Statistic
-    from bucketsum.sweep.protocol.run_records import CellRow
-    from bucketsum.sweep.protocol.samples import Sample
+    from bucketsum_lab.protocol.parameters import Statistic
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.samples import Sample
 
 FILES: Final = 4
 INPUT: Final = {

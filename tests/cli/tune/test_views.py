@@ -6,10 +6,10 @@ from typing import Final
 
 from tests.cli.tune.sweeps import grid_results
 
-from bucketsum.sweep.workloads import WORKLOADS
 from bucketsum_cli.tune.report.page import PLOTS
 from bucketsum_cli.tune.table import columns_of
 from bucketsum_cli.tune.workloads import VIEWS
+from bucketsum_lab.workloads import WORKLOADS
 
 OF_EVERY_RUN: Final = [
     "object", "memory_used", "runs", "average", "median", "median_seconds", "spread", "usd_per_gb",

@@ -13,7 +13,7 @@ from tests.support.clients import shared_client
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
-from bucketsum.sweep.results.measurements_table import MeasurementsTable
+from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.sweep.protocol.run_records import Run
-    from bucketsum.sweep.protocol.samples import Sample
+    from bucketsum_lab.protocol.run_records import Run
+    from bucketsum_lab.protocol.samples import Sample
 
 BUCKET: Final = "sweeps"
 TABLE: Final = "measurements"

@@ -10,11 +10,11 @@ from botocore.exceptions import ClientError
 from tests.integration.sweep.conftest import BUCKET, Aws
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.plan import generated_objects
-from bucketsum.sweep.plan.generated_objects import GeneratedObjects
-from bucketsum.sweep.protocol import objects
-from bucketsum.sweep.protocol.objects import DataFile, Generated, content, file_key
-from bucketsum.sweep.workloads.hash import HashWorkload
+from bucketsum_lab.plan import generated_objects
+from bucketsum_lab.plan.generated_objects import GeneratedObjects
+from bucketsum_lab.protocol import objects
+from bucketsum_lab.protocol.objects import DataFile, Generated, content, file_key
+from bucketsum_lab.workloads.hash import HashWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,10 +9,10 @@ import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws
 
 from bucketsum.errors import ObjectGone
-from bucketsum.sweep.results.record_values import SAMPLE_VALUES
-from bucketsum.sweep.workloads.fetch.data_set import ITEMS
-from bucketsum.sweep.workloads.fetch.model import Schedule
-from bucketsum.sweep.workloads.fetch.workload import SET_BYTES_MIN, FetchWorkload
+from bucketsum_lab.results.record_values import SAMPLE_VALUES
+from bucketsum_lab.workloads.fetch.data_set import ITEMS
+from bucketsum_lab.workloads.fetch.model import Schedule
+from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN, FetchWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -12,15 +12,15 @@ import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
+from bucketsum.prices import PRICE_DATE, Prices, prices_in
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.reader import reader
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import plan_of
-from bucketsum.sweep.prices import PRICE_DATE, Prices, prices_in
-from bucketsum.sweep.protocol.run_records import RunStatus
-from bucketsum.sweep.protocol.samples import Billing, Reading, Sample, SampleStatus
-from bucketsum.sweep.results.record_values import SAMPLE_VALUES
-from bucketsum.sweep.workloads.hash import HashWorkload
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleStatus
+from bucketsum_lab.results.record_values import SAMPLE_VALUES
+from bucketsum_lab.workloads.hash import HashWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
     from bucketsum.s3.source import Source
-    from bucketsum.sweep.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
 
     Function = Callable[[str], ModuleType]
     Invoke = Callable[[str, dict[str, Any]], Any]
@@ -316,7 +316,7 @@ def test_streams_are_the_readers(
         policies.append(plan_for.__self__)
         return reader(s3, chunk_bytes, plan_for, env)
 
-    monkeypatch.setattr("bucketsum.sweep.measure.prober.reader", listening)
+    monkeypatch.setattr("bucketsum_lab.measure.prober.reader", listening)
     handler = function("prober").lambda_handler
     assert [handler(PROBE | {"streams": streams}, Context())["status"] for _ in range(2)] == [
         "ok", "ok",
@@ -390,7 +390,7 @@ class Versions:
 
     def clean_up(self, run_id: str, is_finished: Callable[[str], bool]) -> Any:  # noqa: ANN401 - CleanedUp
         """Remembers for whom."""
-        from bucketsum.sweep.measure.prober_versions import CleanedUp  # noqa: PLC0415 - beside its only use
+        from bucketsum_lab.measure.prober_versions import CleanedUp  # noqa: PLC0415 - beside its only use
 
         assert not is_finished("somebody else's")
         self.cleaned_up.append(run_id)
@@ -449,7 +449,7 @@ def test_a_run_that_was_broken_off_is_cleaned_up_after(
 def aws_execution(monkeypatch: pytest.MonkeyPatch, status: str) -> None:
     """Give every execution this *status*."""
     monkeypatch.setattr(
-        "bucketsum.sweep.results.run_status.execution_of",
+        "bucketsum_lab.results.run_status.execution_of",
         lambda *_: {"status": status},
         raising=True,
     )

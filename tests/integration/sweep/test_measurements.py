@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from tests.support.sweeps import statistics, unzip_variant
 
-from bucketsum.sweep.protocol.parameters import Setting
-from bucketsum.sweep.protocol.run_records import CellRow, ColdStatistics, Run, RunStatus
-from bucketsum.sweep.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
-from bucketsum.sweep.results.run_status import is_finished
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.run_records import CellRow, ColdStatistics, Run, RunStatus
+from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
+from bucketsum_lab.results.run_status import is_finished
 
 if TYPE_CHECKING:
     from tests.integration.sweep.conftest import Aws

@@ -11,12 +11,12 @@ from botocore.exceptions import ClientError
 from tests.integration.sweep.conftest import BUCKET, Aws
 from tests.support.sweeps import HASH
 
-from bucketsum.sweep.plan import generated_objects
-from bucketsum.sweep.plan.generated_objects import FRESH_FOR, GeneratedObjects
-from bucketsum.sweep.protocol.objects import PART_BYTES, content
+from bucketsum_lab.plan import generated_objects
+from bucketsum_lab.plan.generated_objects import FRESH_FOR, GeneratedObjects
+from bucketsum_lab.protocol.objects import PART_BYTES, content
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.protocol.probe import KnownObject
+    from bucketsum_lab.protocol.probe import KnownObject
 
 
 def body_of(aws: Aws, known: KnownObject) -> bytes:

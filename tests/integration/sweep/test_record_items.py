@@ -11,11 +11,11 @@ from moto import mock_aws
 from tests.support.sam_template import create_table
 
 from bucketsum.errors import BadSettings, SourceUnavailable
-from bucketsum.sweep.workloads.records import items
-from bucketsum.sweep.workloads.records.data_set import DataSet, queries, verify
-from bucketsum.sweep.workloads.records.items import KEPT_SECONDS, RecordItems, record_items
-from bucketsum.sweep.workloads.records.layouts import RECORDS_TABLE, SAMPLED_RECORDS
-from bucketsum.sweep.workloads.records.workload import RecordsWorkload
+from bucketsum_lab.workloads.records import items
+from bucketsum_lab.workloads.records.data_set import DataSet, queries, verify
+from bucketsum_lab.workloads.records.items import KEPT_SECONDS, RecordItems, record_items
+from bucketsum_lab.workloads.records.layouts import RECORDS_TABLE, SAMPLED_RECORDS
+from bucketsum_lab.workloads.records.workload import RecordsWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,21 +15,21 @@ from tests.support.s3_server import HostileS3, hostile_s3
 
 from bucketsum.errors import SourceUnavailable
 from bucketsum.s3 import source
-from bucketsum.sweep.measure.prober import Prober
-from bucketsum.sweep.protocol.objects import file_key
-from bucketsum.sweep.results.record_values import SAMPLE_VALUES
-from bucketsum.sweep.workloads.records import mongo_reader, tmp_readers
-from bucketsum.sweep.workloads.records.data_set import DataSet, WrongRecord
-from bucketsum.sweep.workloads.records.index import ENTRY_BYTES
-from bucketsum.sweep.workloads.records.layouts import (
+from bucketsum_lab.measure.prober import Prober
+from bucketsum_lab.protocol.objects import file_key
+from bucketsum_lab.results.record_values import SAMPLE_VALUES
+from bucketsum_lab.workloads.records import mongo_reader, tmp_readers
+from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord
+from bucketsum_lab.workloads.records.index import ENTRY_BYTES
+from bucketsum_lab.workloads.records.layouts import (
     INDEX_NAME,
     RECORDS_MONGODB,
     RECORDS_TABLE,
     SAMPLED_RECORDS,
     Layout,
 )
-from bucketsum.sweep.workloads.records.probe import READERS
-from bucketsum.sweep.workloads.records.workload import RecordsWorkload
+from bucketsum_lab.workloads.records.probe import READERS
+from bucketsum_lab.workloads.records.workload import RecordsWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.sweep.protocol.probe import ProbeAnswer, ProbeEvent
+    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
 
 SIZE_BYTES: Final = 200_000
 DATA_SET: Final = DataSet(SIZE_BYTES)

@@ -20,13 +20,13 @@ from tests.support.sweeps import TRANSFER
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep, BucketsumError
 from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.sweep.measure.prober import Prober
-from bucketsum.sweep.plan.generated_objects import GeneratedObjects
-from bucketsum.sweep.protocol.objects import file_key
-from bucketsum.sweep.results.record_values import SAMPLE_VALUES
-from bucketsum.sweep.workloads.transfer import file_times, trial
-from bucketsum.sweep.workloads.transfer.model import Destination
-from bucketsum.sweep.workloads.transfer.workload import TransferWorkload
+from bucketsum_lab.measure.prober import Prober
+from bucketsum_lab.plan.generated_objects import GeneratedObjects
+from bucketsum_lab.protocol.objects import file_key
+from bucketsum_lab.results.record_values import SAMPLE_VALUES
+from bucketsum_lab.workloads.transfer import file_times, trial
+from bucketsum_lab.workloads.transfer.model import Destination
+from bucketsum_lab.workloads.transfer.workload import TransferWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.sweep.protocol.probe import KnownObject
+    from bucketsum_lab.protocol.probe import KnownObject
 
 BUCKET: Final = "sweeps"
 SET_BYTES: Final = 6_248_192
@@ -266,8 +266,8 @@ def test_a_wrong_list_of_ones_own_is_refused(
 _STOPPED: Final = """
 import json, sys, tempfile, time, types, boto3
 from bucketsum.s3.source import CLIENT_CONFIG
-from bucketsum.sweep.measure.prober import Prober
-from bucketsum.sweep.workloads.transfer import schedule
+from bucketsum_lab.measure.prober import Prober
+from bucketsum_lab.workloads.transfer import schedule
 starts_at_once = iter([True])
 def sleep(_seconds):
     if not next(starts_at_once, False):

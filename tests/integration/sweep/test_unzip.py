@@ -13,9 +13,9 @@ from tests.support.zip_maker import zip_of
 
 from bucketsum.archives import decoders
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.results.record_values import SAMPLE_VALUES
-from bucketsum.sweep.workloads.unzip.generated_archive import FILES, FOLDERS, members_sha1
-from bucketsum.sweep.workloads.unzip.workload import ARCHIVE_BYTES_MIN, UnzipWorkload
+from bucketsum_lab.results.record_values import SAMPLE_VALUES
+from bucketsum_lab.workloads.unzip.generated_archive import FILES, FOLDERS, members_sha1
+from bucketsum_lab.workloads.unzip.workload import ARCHIVE_BYTES_MIN, UnzipWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Callable

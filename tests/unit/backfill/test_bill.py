@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bucketsum.backfill.bill import Group, Limit, Setup, Work, bill_of
-from bucketsum.sweep.prices import prices_in
+from bucketsum.prices import prices_in
 
 PRICES = prices_in("us-east-1", "arm64")
 DEPLOYED = Setup(memory_mb=256, concurrency=10, batch_size=10)

@@ -10,8 +10,8 @@ import pytest
 from bench.workloads.languages import records
 from bench.workloads.languages.records import readers
 
-from bucketsum.sweep.workloads.records.block_file import BlockLayout, write_block_file
-from bucketsum.sweep.workloads.records.data_set import DataSet, id_of, queries
+from bucketsum_lab.workloads.records.block_file import BlockLayout, write_block_file
+from bucketsum_lab.workloads.records.data_set import DataSet, id_of, queries
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -23,12 +23,12 @@ from bench.workloads.runner import plan
 from tests.support.s3_server import hostile_s3
 from tests.support.sha1 import sha1_of
 
-from bucketsum.sweep.protocol.objects import PlannedObject
-from bucketsum.sweep.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
-from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
-from bucketsum.sweep.workloads.fetch.data_set import ITEMS, item_of
-from bucketsum.sweep.workloads.fetch.workload import SET_BYTES_MIN
-from bucketsum.sweep.workloads.unzip.generated_archive import GeneratedArchive
+from bucketsum_lab.protocol.objects import PlannedObject
+from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName
+from bucketsum_lab.workloads.fetch.data_set import ITEMS, item_of
+from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN
+from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
 ROOT: Final = Path(__file__).parents[3]
 SMALL = Experiment(

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from tests.support.sweeps import HASH, UNZIP, stats_of
 
 from bucketsum.measure import percentile
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.parameters import Setting
-from bucketsum.sweep.protocol.run_records import CellRow, ColdStatistics
-from bucketsum.sweep.protocol.samples import Sample, SampleStatus
-from bucketsum.sweep.results.analysis import cell_rows, p_value
-from bucketsum.sweep.results.record_values import sample_of
+from bucketsum.prices import prices_in
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.run_records import CellRow, ColdStatistics
+from bucketsum_lab.protocol.samples import Sample, SampleStatus
+from bucketsum_lab.results.analysis import cell_rows, p_value
+from bucketsum_lab.results.record_values import sample_of
 
 PRICES = prices_in("us-east-1", "x86_64")
 SECONDS = st.lists(st.floats(0.001, 900), min_size=2, max_size=30)

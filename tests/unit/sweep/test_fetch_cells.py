@@ -13,14 +13,14 @@ from tests.support.sha1 import sha1_of
 from tests.support.sweeps import plan_with
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import plan_of
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.samples import Sample, SampleStatus
-from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
-from bucketsum.sweep.workloads.fetch.data_set import archives_of, item_of, items_in, manifest_of
-from bucketsum.sweep.workloads.fetch.model import Item, Schedule
-from bucketsum.sweep.workloads.fetch.workload import SET_BYTES_MIN
+from bucketsum.prices import prices_in
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.samples import Sample, SampleStatus
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName
+from bucketsum_lab.workloads.fetch.data_set import archives_of, item_of, items_in, manifest_of
+from bucketsum_lab.workloads.fetch.model import Item, Schedule
+from bucketsum_lab.workloads.fetch.workload import SET_BYTES_MIN
 
 FETCH = WORKLOADS[WorkloadName.FETCH]
 LEAST: dict[str, Any] = {

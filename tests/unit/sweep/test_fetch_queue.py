@@ -14,14 +14,14 @@ import pytest
 
 from bucketsum.errors import SourceInterrupted
 from bucketsum.s3.source import OpenObject
-from bucketsum.sweep.workloads.fetch import shell, stages
-from bucketsum.sweep.workloads.fetch.data_set import item_of
-from bucketsum.sweep.workloads.fetch.disk_queue import DiskQueue, Stopped
-from bucketsum.sweep.workloads.fetch.model import Bytes, Item, ItemFailed, Schedule, Work
-from bucketsum.sweep.workloads.fetch.page_cache import DiskTransfer, cached_bytes
-from bucketsum.sweep.workloads.fetch.pipeline import Pipeline
-from bucketsum.sweep.workloads.fetch.schedules import Run
-from bucketsum.sweep.workloads.unzip.generated_archive import GeneratedArchive
+from bucketsum_lab.workloads.fetch import shell, stages
+from bucketsum_lab.workloads.fetch.data_set import item_of
+from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue, Stopped
+from bucketsum_lab.workloads.fetch.model import Bytes, Item, ItemFailed, Schedule, Work
+from bucketsum_lab.workloads.fetch.page_cache import DiskTransfer, cached_bytes
+from bucketsum_lab.workloads.fetch.pipeline import Pipeline
+from bucketsum_lab.workloads.fetch.schedules import Run
+from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
 
 if TYPE_CHECKING:
     from collections.abc import Generator
@@ -286,7 +286,7 @@ def test_an_interrupt_ends_both_sides(tmp_path: Path, monkeypatch: pytest.Monkey
     def interrupted(_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bucketsum.sweep.workloads.fetch.pipeline.wait", interrupted)
+    monkeypatch.setattr("bucketsum_lab.workloads.fetch.pipeline.wait", interrupted)
     sides = Sides(tmp_path)
     queue = DiskQueue(1, 100, opens_at_end=False)
     with pytest.raises(KeyboardInterrupt):

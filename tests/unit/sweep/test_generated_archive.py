@@ -9,14 +9,14 @@ from pathlib import PurePosixPath
 import pytest
 from tests.support.sha1 import sha1_of
 
-from bucketsum.sweep.workloads.unzip.generated_archive import (
+from bucketsum_lab.workloads.unzip.generated_archive import (
     CONTENT_RATIO,
     FILES,
     FOLDERS,
     GeneratedArchive,
     members_sha1,
 )
-from bucketsum.sweep.workloads.unzip.workload import ARCHIVE_BYTES_MIN
+from bucketsum_lab.workloads.unzip.workload import ARCHIVE_BYTES_MIN
 
 
 def generated(size_bytes: int) -> tuple[GeneratedArchive, bytes]:

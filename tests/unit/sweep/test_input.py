@@ -9,8 +9,8 @@ import pytest
 from tests.support.sam_template import TEMPLATE
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.plan.input import Limits, Strategy, StrategyName, SweepInput
-from bucketsum.sweep.protocol.parameters import Setting
+from bucketsum_lab.plan.input import Limits, Strategy, StrategyName, SweepInput
+from bucketsum_lab.protocol.parameters import Setting
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

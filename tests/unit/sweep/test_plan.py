@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 
 from bucketsum.errors import BadSweep
+from bucketsum.prices import prices_in
 from bucketsum.settings import BASE_MEMORY_BYTES
-from bucketsum.sweep.plan.input import Limits, SweepInput
-from bucketsum.sweep.plan.plan import check_limits, plan_of
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.parameters import Setting
+from bucketsum_lab.plan.input import Limits, SweepInput
+from bucketsum_lab.plan.plan import check_limits, plan_of
+from bucketsum_lab.protocol.parameters import Setting
 
 PRICES = prices_in("us-east-1", "arm64")
 SWEEP = SweepInput(

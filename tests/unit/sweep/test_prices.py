@@ -8,7 +8,7 @@ from datetime import date
 import pytest
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.prices import PRICE_DATE, prices_in
+from bucketsum.prices import PRICE_DATE, prices_in
 
 
 def test_a_known_invocation_costs_what_aws_charges() -> None:

@@ -7,11 +7,11 @@ from dataclasses import replace
 import pytest
 from tests.support.sweeps import HASH, UNZIP, statistics, stats_of, unzip_variant
 
-from bucketsum.sweep.plan.input import Strategy, StrategyName
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.parameters import Setting
-from bucketsum.sweep.protocol.run_records import CellRow
-from bucketsum.sweep.results.recommend import candidates, recommend
+from bucketsum.prices import prices_in
+from bucketsum_lab.plan.input import Strategy, StrategyName
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.run_records import CellRow
+from bucketsum_lab.results.recommend import candidates, recommend
 
 PRICES = prices_in("us-east-1", "x86_64")
 

@@ -11,14 +11,14 @@ from tests.support.sam_template import TEMPLATE
 from tests.support.sweeps import plan_with
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import plan_of
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.samples import Sample, SampleStatus
-from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
-from bucketsum.sweep.workloads.records.data_set import DataSet, verify
-from bucketsum.sweep.workloads.records.layouts import SAMPLED_RECORDS, Layout
-from bucketsum.sweep.workloads.records.workload import DEFAULT_SIZE_BYTES
+from bucketsum.prices import prices_in
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.samples import Sample, SampleStatus
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName
+from bucketsum_lab.workloads.records.data_set import DataSet, verify
+from bucketsum_lab.workloads.records.layouts import SAMPLED_RECORDS, Layout
+from bucketsum_lab.workloads.records.workload import DEFAULT_SIZE_BYTES
 
 RECORDS = WORKLOADS[WorkloadName.RECORDS]
 LEAST: dict[str, Any] = {"workload": "records", "object_bytes": [1_000_000], "memory_mb": [1769]}

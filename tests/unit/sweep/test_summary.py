@@ -6,11 +6,11 @@ from dataclasses import replace
 
 import pytest
 
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.parameters import Setting
-from bucketsum.sweep.protocol.run_records import CellRow, Run, RunStatus
-from bucketsum.sweep.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
-from bucketsum.sweep.results.summary import ExecutionEnd, RunSummary, summarize
+from bucketsum.prices import prices_in
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
+from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleFailure, SampleStatus
+from bucketsum_lab.results.summary import ExecutionEnd, RunSummary, summarize
 
 PRICES = prices_in("us-east-1", "arm64")
 RUN = Run(

@@ -14,22 +14,22 @@ from tests.support.sam_template import TEMPLATE
 from tests.support.sweeps import TRANSFER
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import plan_of
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.objects import PART_BYTES
-from bucketsum.sweep.protocol.samples import Sample, SampleStatus
-from bucketsum.sweep.workloads.transfer import data_set, file_times, schedule
-from bucketsum.sweep.workloads.transfer.data_set import (
+from bucketsum.prices import prices_in
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import plan_of
+from bucketsum_lab.protocol.objects import PART_BYTES
+from bucketsum_lab.protocol.samples import Sample, SampleStatus
+from bucketsum_lab.workloads.transfer import data_set, file_times, schedule
+from bucketsum_lab.workloads.transfer.data_set import (
     FILES_MAX,
     SetFile,
     data_files,
     file_sizes,
     listed,
 )
-from bucketsum.sweep.workloads.transfer.file_times import P99_FROM, FileTime, file_statistics
-from bucketsum.sweep.workloads.transfer.model import Pattern, PatternName
-from bucketsum.sweep.workloads.transfer.workload import FRACTOS_BYTES, SET_BYTES_MAX, SET_BYTES_MIN
+from bucketsum_lab.workloads.transfer.file_times import P99_FROM, FileTime, file_statistics
+from bucketsum_lab.workloads.transfer.model import Pattern, PatternName
+from bucketsum_lab.workloads.transfer.workload import FRACTOS_BYTES, SET_BYTES_MAX, SET_BYTES_MIN
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,9 +9,9 @@ import pytest
 from tests.support.sweeps import plan_with, unzip_variant
 
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.prices import prices_in
-from bucketsum.sweep.protocol.parameters import Setting
+from bucketsum.prices import prices_in
 from bucketsum.table.archive_values import Engine, Mode
+from bucketsum_lab.protocol.parameters import Setting
 
 PRICES = prices_in("us-east-1", "arm64")
 LEAST: dict[str, Any] = {

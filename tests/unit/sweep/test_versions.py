@@ -9,7 +9,7 @@ from botocore.exceptions import ClientError
 from tests.unit.sweep.fake_lambda import FakeLambda
 
 from bucketsum.errors import ConcurrentUpdate, MemoryRefused
-from bucketsum.sweep.measure.prober_versions import ATTEMPTS, Original, ProberVersions
+from bucketsum_lab.measure.prober_versions import ATTEMPTS, Original, ProberVersions
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -11,14 +11,14 @@ import pytest
 from tests.support.sam_template import TEMPLATE
 from tests.support.source_files import tree_of
 
-from bucketsum.sweep.workloads import WORKLOADS, WorkloadName
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
 PROJECT = TEMPLATE.parent
-OWN_FOLDER = PROJECT / "layers/bucketsum/bucketsum/sweep/workloads"
+OWN_FOLDER = PROJECT / "layers/lab/bucketsum_lab/workloads"
 
 
 def sources() -> Iterator[Path]:
@@ -66,7 +66,7 @@ def test_every_name_has_a_workload() -> None:
 
 def test_the_registry_imports_no_archive_code() -> None:
     """The planner's cold start does without the readers of archives."""
-    program = "import sys, bucketsum.sweep.workloads; print(*sys.modules)"
+    program = "import sys, bucketsum_lab.workloads; print(*sys.modules)"
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True
     )

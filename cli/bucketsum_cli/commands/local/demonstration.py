@@ -12,7 +12,6 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.commands.tune.report import write_report
@@ -24,6 +23,7 @@ from bucketsum_cli.tune.progress import ended_execution, recorded_results
 from bucketsum_cli.tune.sweep_input import sweep_input
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_cli.tune.table_view import print_results
+from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bucketsum.clock import now
-from bucketsum.sweep.prices import ARCHITECTURES, Prices, prices_in
+from bucketsum.prices import ARCHITECTURES, Prices, prices_in
 from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import usd_text

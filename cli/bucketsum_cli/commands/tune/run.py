@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError
@@ -22,6 +21,7 @@ from bucketsum_cli.tune.sweep_input import sweep_fields, sweep_input
 from bucketsum_cli.tune.sweep_options import sweep_options
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_cli.tune.table_view import print_results
+from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

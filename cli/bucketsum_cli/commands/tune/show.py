@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
-from bucketsum.sweep.protocol.run_records import RunStatus
 from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.terminal.output import note, print_json
 from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.table_view import print_results
+from bucketsum_lab.protocol.run_records import RunStatus
 
 
 @click.command("show")

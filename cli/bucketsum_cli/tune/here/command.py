@@ -11,9 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.plan.input import SweepInput
-from bucketsum.sweep.plan.plan import check_estimate, unlimited_plan
-from bucketsum.sweep.prices import MachinePrice
+from bucketsum.prices import MachinePrice
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.machine import hardware
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
@@ -24,6 +22,8 @@ from bucketsum_cli.tune.machine import Confinement, Machine, confined, instance_
 from bucketsum_cli.tune.plan_view import print_machine_plan
 from bucketsum_cli.tune.progress import ProgressBars
 from bucketsum_cli.tune.results import Results, results_of
+from bucketsum_lab.plan.input import SweepInput
+from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 from botocore.exceptions import ClientError
 
-from bucketsum.sweep.plan.generated_objects import FRESH_FOR, GeneratedObjects
-from bucketsum.sweep.workloads import workload_of
 from bucketsum_cli.attachments.notifications import (
     KeyFilter,
     configuration_of,
@@ -23,17 +21,19 @@ from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.tune.recorded_runs import RunFiles, runs_folder
 from bucketsum_cli.tune.sweeper import Sweeper
+from bucketsum_lab.plan.generated_objects import FRESH_FOR, GeneratedObjects
+from bucketsum_lab.workloads import workload_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.sweep.protocol.probe import KnownObject
     from bucketsum_cli.aws.connection import Connection
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.options import Target
     from bucketsum_cli.tune.recorded_runs import RunStore
+    from bucketsum_lab.protocol.probe import KnownObject
 
 PREFIX: Final = "bucketsum-sweep/"
 """Prefix of generated objects in a bucket that is not for sweeps alone."""

@@ -32,8 +32,8 @@ def main(config: str) -> None:
     import boto3  # noqa: PLC0415 - as said
 
     from bucketsum.s3.source import CLIENT_CONFIG  # noqa: PLC0415 - as said
-    from bucketsum.sweep.measure.prober import Prober  # noqa: PLC0415 - as said
-    from bucketsum.sweep.protocol.probe import failed  # noqa: PLC0415 - as said
+    from bucketsum_lab.measure.prober import Prober  # noqa: PLC0415 - as said
+    from bucketsum_lab.protocol.probe import failed  # noqa: PLC0415 - as said
 
     prober = Prober(boto3.client("s3", config=CLIENT_CONFIG))
     if group and values["limits_cpu"]:

@@ -15,9 +15,9 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from bucketsum.sweep.protocol.probe import ProbeAnswer, failed
 from bucketsum_cli.machine.cgroups import kills_of, remove_roots
 from bucketsum_cli.machine.process import end_group, signals_held
+from bucketsum_lab.protocol.probe import ProbeAnswer, failed
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -10,23 +10,23 @@ from typing import TYPE_CHECKING, Any
 
 from bucketsum.clock import now
 from bucketsum.errors import BadSweep
-from bucketsum.sweep.protocol.run_records import Run, RunLabel, RunStatus
-from bucketsum.sweep.results.record_values import sample_of
-from bucketsum.sweep.results.summary import ExecutionEnd, summarize
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.terminal.errors import sentence_of
 from bucketsum_cli.tune.here.process import Configuration, Processes
 from bucketsum_cli.tune.machine import Confinement, Machine
 from bucketsum_cli.tune.plan_view import plan_as_json
+from bucketsum_lab.protocol.run_records import Run, RunLabel, RunStatus
+from bucketsum_lab.results.record_values import sample_of
+from bucketsum_lab.results.summary import ExecutionEnd, summarize
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Mapping
 
-    from bucketsum.sweep.plan.plan import Plan
-    from bucketsum.sweep.prices import MachinePrice
-    from bucketsum.sweep.protocol.probe import ProbeAnswer
-    from bucketsum.sweep.protocol.samples import Sample
+    from bucketsum.prices import MachinePrice
     from bucketsum_cli.tune.here.place import Place
+    from bucketsum_lab.plan.plan import Plan
+    from bucketsum_lab.protocol.probe import ProbeAnswer
+    from bucketsum_lab.protocol.samples import Sample
 
 _PREFIX = "bucketsum-here-"
 

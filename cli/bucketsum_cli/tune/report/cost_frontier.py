@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bucketsum.sweep.protocol.run_records import CellRow, CellStatistics
+    from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
     _Point = tuple[CellRow, CellStatistics]
 

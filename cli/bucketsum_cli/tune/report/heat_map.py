@@ -18,7 +18,7 @@ from bucketsum_cli.tune.results import Panel, Results, measured
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import CellRow
 
 _CAPTION: Final = (
     "Each square's number is MB/s at the median of the warm runs; where several settings share a "

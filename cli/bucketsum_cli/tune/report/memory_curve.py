@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bucketsum.sweep.protocol.run_records import CellRow, CellStatistics
+    from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
 _CAPTION: Final = "Marks are medians. Bars extend from the slowest to the fastest warm run."
 _LEGEND_LETTERS: Final = 56

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import CellRow
 
 COLOURS: Final = mpl.colormaps["cividis"]
 """Looks alike with and without colour blindness, and prints in grey."""

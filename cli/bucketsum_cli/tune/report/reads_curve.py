@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
-    from bucketsum.sweep.protocol.run_records import CellRow
     from bucketsum_cli.tune.results import Panel, Results
+    from bucketsum_lab.protocol.run_records import CellRow
 
 _CAPTION: Final = (
     "Small marks are medians of the warm runs: the time to build the layout, if that is the "

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from xml.etree import ElementTree as ET
 
-    from bucketsum.sweep.protocol.run_records import CellRow
     from bucketsum_cli.tune.workloads.view import TableColumn
+    from bucketsum_lab.protocol.run_records import CellRow
 
 
 def results_table(results: Results) -> ET.Element:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from bucketsum.measure import BYTES_PER_MB
-from bucketsum.sweep.workloads.transfer.file_times import FileTime, read
 from bucketsum_cli.terminal.formatting import memory_text, seconds_text
 from bucketsum_cli.tune.report.plot import Plot, new_axes, new_figure
 from bucketsum_cli.tune.report.theme import DOT, FRONTIER, HIGHLIGHT, SCALE
 from bucketsum_cli.tune.report.variants import Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
+from bucketsum_lab.workloads.transfer.file_times import FileTime, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-    from bucketsum.sweep.protocol.run_records import CellRow, CellStatistics
-    from bucketsum.sweep.protocol.samples import Sample
+    from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
+    from bucketsum_lab.protocol.samples import Sample
 
 _ROW_INCHES: Final = 0.24
 _SCATTERS_MAX: Final = 6

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.sweep.workloads import OWN_PARAMETERS
 from bucketsum_cli.terminal.formatting import chunk_text, streams_text
+from bucketsum_lab.workloads import OWN_PARAMETERS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from bucketsum.sweep.protocol.parameters import Setting
-    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.parameters import Setting
+    from bucketsum_lab.protocol.run_records import CellRow
 
 COLUMNS_MAX: Final = 8
 """Maximum columns of a heat map that stay readable on a phone."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.sweep.workloads import WorkloadName
 from bucketsum_cli.tune.workloads.fetch import FETCH
 from bucketsum_cli.tune.workloads.records import RECORDS
 from bucketsum_cli.tune.workloads.transfer import TRANSFER
 from bucketsum_cli.tune.workloads.unzip import UNZIP
 from bucketsum_cli.tune.workloads.view import WorkloadView
+from bucketsum_lab.workloads import WorkloadName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

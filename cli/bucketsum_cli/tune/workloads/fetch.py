@@ -10,7 +10,7 @@ from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import CellRow
 
 
 def _seconds_of(*names: str) -> Callable[[CellRow], str]:

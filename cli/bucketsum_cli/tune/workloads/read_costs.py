@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_GB, BYTES_PER_MB
 from bucketsum.request_prices import S3_GET
-from bucketsum.sweep.workloads.records.layouts import SINGLE_READS
+from bucketsum_lab.workloads.records.layouts import SINGLE_READS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import CellRow
 
 _MS: Final = 1000
 

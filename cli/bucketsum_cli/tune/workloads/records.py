@@ -11,7 +11,7 @@ from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView, statist
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import CellRow
 
 _MILLION = 1_000_000
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_GB
-from bucketsum.sweep.workloads.transfer.file_times import P99_FROM, read
 from bucketsum_cli.terminal.formatting import MISSING, seconds_text, usd_text
 from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView, statistic
+from bucketsum_lab.workloads.transfer.file_times import P99_FROM, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from bucketsum.sweep.protocol.run_records import CellRow
-    from bucketsum.sweep.protocol.samples import Sample
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.samples import Sample
 
 _FILES: Final = 1000
 

@@ -8,7 +8,7 @@ from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import CellRow
 
 
 def _members_text(cell: CellRow) -> str:

@@ -10,8 +10,8 @@ from bucketsum_cli.terminal.formatting import MISSING
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from bucketsum.sweep.protocol.run_records import CellRow
-    from bucketsum.sweep.protocol.samples import Sample
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.samples import Sample
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.settings import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
-    from bucketsum.sweep.prices import Prices
+    from bucketsum.prices import Prices
 
 CPU_SECONDS_PER_OBJECT: Final = 0.0022
 """CPU time besides reading, for requests and the row; from `python -m bench function`."""

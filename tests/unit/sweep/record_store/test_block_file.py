@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bucketsum.sweep.workloads.records.block_file import (
+from bucketsum_lab.workloads.records.block_file import (
     SLOT_BYTES,
     BadBlockFile,
     BlockFile,
     BlockLayout,
     write_block_file,
 )
-from bucketsum.sweep.workloads.records.data_set import DataSet, WrongRecord, id_of, queries, verify
+from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord, id_of, queries, verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

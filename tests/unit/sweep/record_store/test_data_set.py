@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bucketsum.sweep.workloads.records.data_set import (
+from bucketsum_lab.workloads.records.data_set import (
     RECORD_BYTES,
     RECORD_BYTES_MAX,
     DataSet,
@@ -16,7 +16,7 @@ from bucketsum.sweep.workloads.records.data_set import (
     queries,
     verify,
 )
-from bucketsum.sweep.workloads.records.index import ENTRY_BYTES, Index, index_bytes
+from bucketsum_lab.workloads.records.index import ENTRY_BYTES, Index, index_bytes
 
 SIZES = st.integers(1_000, 60_000)
 

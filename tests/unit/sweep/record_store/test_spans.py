@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bucketsum.sweep.workloads.records.index import Span
-from bucketsum.sweep.workloads.records.s3_readers import block_span, merged
+from bucketsum_lab.workloads.records.index import Span
+from bucketsum_lab.workloads.records.s3_readers import block_span, merged
 
 SPANS = st.builds(
     lambda offset, length: Span(offset, offset + length),

@@ -1,0 +1,79 @@
+"""Prober of one process: a Lambda execution environment, or a process of another machine."""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import time
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+import boto3
+
+from bucketsum import __version__
+from bucketsum.s3.reader import reader
+from bucketsum_lab.protocol.parameters import read_policy
+from bucketsum_lab.protocol.probe import ProbeContext, values_of
+from bucketsum_lab.protocol.samples import Billing, ProberProcess
+from bucketsum_lab.workloads import workload_of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum.s3.read_plan import ReadPolicy
+    from bucketsum.s3.source import Source
+    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeEvent
+
+_MS: Final = 1000
+
+
+class Prober:
+    """Probes with connections that stay open for the next probe; the first probe is cold."""
+
+    def __init__(self, s3: S3Client) -> None:
+        """Read with *s3*; the process has initialised once this returns."""
+        self._s3 = s3
+        self._source: Callable[[ReadPolicy], Source] = cache(  # the hasher's reader
+            lambda policy: reader(s3, policy.chunk_bytes, policy.plan_for, os.environ)
+        )
+        self._is_cold = True
+        self._init_ms = _process_age_ms()
+
+    def probe(self, event: ProbeEvent, memory_mb: int) -> ProbeAnswer:
+        """Probe once with *memory_mb* MiB, and describe the process.
+
+        Raises:
+            BucketsumError: The object could not be read.
+        """
+        started = time.perf_counter()
+        cold, self._is_cold = self._is_cold, False
+        policy = read_policy(event["streams"], event["chunk_bytes"], memory_mb)
+        context = ProbeContext(self._s3, self._source(policy), memory_mb)
+        answer = workload_of(event["workload"]).probe(event, context)
+        process = ProberProcess(
+            memory_mb=memory_mb,
+            boto3=boto3.__version__,
+            layer=__version__,
+            runtime=platform.python_version(),
+            architecture=platform.machine(),
+        )
+        handler_ms = math.ceil((time.perf_counter() - started) * _MS)
+        excluded_ms, init_ms = answer.get("excluded_ms"), self._init_ms if cold else None
+        billed_ms = handler_ms - (excluded_ms or 0) + (init_ms or 0)
+        billing = Billing(cold, billed_ms, excluded_ms, init_ms)
+        return {**answer, **values_of(process), **values_of(billing)}
+
+
+def _process_age_ms() -> int | None:
+    """From the start of this process until now; None if the system does not tell."""
+    try:
+        stat = Path("/proc/self/stat").read_text()
+    except OSError:
+        return None
+    ticks = int(stat.rpartition(")")[2].split()[19])
+    age = time.clock_gettime(time.CLOCK_BOOTTIME) - ticks / os.sysconf("SC_CLK_TCK")
+    return math.ceil(age * _MS)

@@ -1,0 +1,235 @@
+"""A sweep's input → cells and rounds with their estimates, or a refusal."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from itertools import product
+from math import ceil
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.errors import BadSweep
+from bucketsum.prices import FREE_STORAGE_MB
+from bucketsum_lab.plan.cells import Cell
+from bucketsum_lab.protocol import estimate
+from bucketsum_lab.protocol.objects import PlannedObject
+from bucketsum_lab.workloads import WORKLOADS
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from bucketsum.prices import Prices
+    from bucketsum_lab.plan.input import Limits, SweepInput
+    from bucketsum_lab.protocol.probe import CellEvent
+    from bucketsum_lab.protocol.run_records import Run
+
+Rounds = tuple[tuple[int, int], ...]
+"""Index of a cell and number of its repetition, in the order in which they run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The cells of a sweep, and the rounds in which they are measured."""
+
+    sweep: SweepInput
+    objects: tuple[PlannedObject, ...]
+    """In the order of the input."""
+    cells: tuple[Cell, ...]
+    """Those that are refused too."""
+    rounds: dict[int, Rounds]
+    """By memory size."""
+
+    @property
+    def samples(self) -> int:
+        """Invocations of the prober."""
+        return sum(self.cells[cell].concurrency for cell, _ in self._all_rounds())
+
+    @property
+    def history_events(self) -> int:
+        """Events of an execution in which nothing is retried."""
+        rounds = len(self._all_rounds())
+        return estimate.history_events(len(self.objects), len(self.rounds), rounds, self.samples)
+
+    @property
+    def payload_bytes(self) -> int:
+        """Size of the plan, the longest payload of a state."""
+        return len(json.dumps(self.to_json()).encode())
+
+    @property
+    def estimated_seconds(self) -> float:
+        """Wall time without retries, by the baseline's speeds and AWS's limits."""
+        other = estimate.other_seconds(len(self.rounds), len(self._all_rounds()))
+        return self.generating_seconds + self.probing_seconds + other
+
+    @property
+    def generating_seconds(self) -> float:
+        """Estimated duration of generating its objects."""
+        generated = (planned.size_bytes for planned in self.objects if planned.generated)
+        return estimate.generating_seconds(sum(generated))
+
+    @property
+    def probing_seconds(self) -> float:
+        """Sum of the estimated durations of all rounds."""
+        return sum(self.cells[cell].seconds for cell, _ in self._all_rounds())
+
+    def estimated_usd(self, prices: Prices) -> float:
+        """Lambda's charge for the probes; S3 and DynamoDB add little."""
+        return sum(self.cells[cell].usd(prices) for cell, _ in self._all_rounds())
+
+    def recorded_in(self, run: Run) -> Run:
+        """*run* with the numbers of the plan."""
+        return replace(
+            run,
+            repetitions=self.sweep.repetitions,
+            few_samples=self.sweep.few_samples,
+            cells=len(self.cells),
+            samples=self.samples,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """The plan as the state machine reads it."""
+        versions = [
+            self._version_json(memory_mb, rounds) for memory_mb, rounds in self.rounds.items()
+        ]
+        objects = [asdict(planned) for planned in self.objects]
+        return {"workload": self.sweep.workload, "objects": objects, "versions": versions}
+
+    def _version_json(self, memory_mb: int, rounds: Rounds) -> dict[str, Any]:
+        used = sorted({cell for cell, _ in rounds})
+        places = {cell: place for place, cell in enumerate(used)}
+        return {
+            "memory_mb": memory_mb,
+            "cells": [_cell_json(self.cells[index]) for index in used],
+            "rounds": [[places[cell], run] for cell, run in rounds],
+        }
+
+    def _all_rounds(self) -> list[tuple[int, int]]:
+        return [pair for rounds in self.rounds.values() for pair in rounds]
+
+
+def plan_of(
+    sweep: SweepInput, key_sizes: Sequence[int] = (), storage_mb: int = FREE_STORAGE_MB
+) -> Plan:
+    """Plan *sweep* for an execution of the state machine.
+
+    *key_sizes* are those of the objects that it names by key, *storage_mb* is the prober's /tmp in
+    MiB.
+
+    Raises:
+        BadSweep: It is more than one execution can do; the text names the number to lower.
+    """
+    plan = unlimited_plan(sweep, key_sizes, storage_mb)
+    _check_size(plan)
+    return plan
+
+
+def unlimited_plan(sweep: SweepInput, key_sizes: Sequence[int], storage_mb: int) -> Plan:
+    """Plan *sweep* as `plan_of`, without the limits of Step Functions."""
+    objects = _objects(sweep, key_sizes)
+    workload = WORKLOADS[sweep.workload]
+    cells = tuple(
+        Cell(workload, setting, concurrency, number, planned, storage_mb)
+        for setting, concurrency, (number, planned) in product(
+            sorted(sweep.settings, key=lambda setting: setting.order),
+            sorted(sweep.concurrency),
+            enumerate(objects),
+        )
+    )
+    rounds = {memory_mb: _rounds(sweep, cells, memory_mb) for memory_mb in sweep.memory_mb}
+    return Plan(sweep, objects, cells, {memory: own for memory, own in rounds.items() if own})
+
+
+def _usd(usd: float) -> str:
+    """US dollars without an exponent and without trailing zeros."""
+    return f"{usd:.9f}".rstrip("0").rstrip(".")
+
+
+def check_limits(plan: Plan, prices: Prices) -> None:
+    """Check the plan's estimate against the limits in its input.
+
+    Raises:
+        BadSweep: The estimate is above a limit.
+    """
+    check_estimate(plan.sweep.limits, plan.estimated_usd(prices), plan.estimated_seconds)
+
+
+def check_estimate(limits: Limits, usd: float | None, seconds: float) -> None:
+    """Check an estimate against *limits*; an unknown cost is not limited.
+
+    Raises:
+        BadSweep: The estimate is above a limit.
+    """
+    advice = "or lower runs, object_bytes or the number of cells"
+    if usd is not None and usd > limits.max_usd:
+        raise BadSweep(
+            f"limits.max_usd is {_usd(limits.max_usd)}, the estimate {_usd(usd)}; raise it with "
+            f'"limits": {{"max_usd": {ceil(usd)}}} in the input or --max-usd {ceil(usd)}, {advice}'
+        )
+    if limits.max_seconds is not None and seconds > limits.max_seconds:
+        raise BadSweep(
+            f"limits.max_seconds is {limits.max_seconds:g}, the estimate {seconds:.0f}; "
+            f"raise it, {advice}"
+        )
+
+
+def _objects(sweep: SweepInput, key_sizes: Sequence[int]) -> tuple[PlannedObject, ...]:
+    name = WORKLOADS[sweep.workload].object_name
+    generated = (
+        PlannedObject(name.format(size_bytes=size), size, generated=True)
+        for size in sweep.object_bytes
+    )
+    named = (
+        PlannedObject(key, size, generated=False)
+        for key, size in zip(sweep.keys, key_sizes, strict=True)
+    )
+    return (*generated, *named)
+
+
+def _rounds(sweep: SweepInput, cells: Sequence[Cell], memory_mb: int) -> Rounds:
+    """All cells once, then all again: changes over time affect all of them alike."""
+    own = [
+        index
+        for index, cell in enumerate(cells)
+        if cell.setting.memory_mb == memory_mb and not cell.refused
+    ]
+    rounds = [(index, number) for number in range(1, sweep.repetitions + 1) for index in own]
+    if own and sweep.warm_up:
+        # The widest cell starts as many execution environments as any cell needs.
+        widest = max(own, key=lambda i: (cells[i].concurrency, -cells[i].object.size_bytes))
+        rounds.insert(0, (widest, 0))
+    return tuple(rounds)
+
+
+def _cell_json(cell: Cell) -> CellEvent:
+    setting = cell.setting
+    event: CellEvent = {
+        "cell_id": cell.cell_id,
+        "chunk_bytes": setting.chunk_bytes,
+        "streams": setting.streams,
+        "concurrency": cell.concurrency,
+        "object": cell.number,
+    }
+    return {**event, "variant": setting.own} if setting.variant else event
+
+
+def _check_size(plan: Plan) -> None:
+    events = plan.history_events
+    if events > estimate.HISTORY_EVENTS_MAX:
+        runs = plan.sweep.repetitions * estimate.HISTORY_EVENTS_MAX // events
+        remedy = (
+            f"lower runs to {runs}"
+            if runs
+            else "lower the number of memory_mb, chunk_bytes, object_bytes or concurrency"
+        )
+        raise BadSweep(
+            f"{plan.samples} samples write {events} history events; Step Functions allows "
+            f"{estimate.HISTORY_EVENTS_MAX} with room for retries: {remedy}, or make two sweeps "
+            "of it"
+        )
+    payload = plan.payload_bytes
+    if payload > estimate.PAYLOAD_BYTES_MAX:
+        raise BadSweep(
+            f"{len(plan.cells)} cells make a plan of {payload} bytes; Step Functions passes on "
+            f"{estimate.PAYLOAD_BYTES_MAX}: lower the number of memory_mb, chunk_bytes, "
+            "object_bytes or concurrency, or make two sweeps of it"
+        )

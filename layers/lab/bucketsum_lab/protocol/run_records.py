@@ -1,0 +1,184 @@
+"""Records of a sweep: the run, and the statistics of its cells."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from enum import StrEnum
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.prices import FREE_STORAGE_MB
+from bucketsum.table.codec import nested, spread, stored
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bucketsum_lab.protocol.parameters import Setting, Statistic
+
+_DOCUMENT: Final = stored(read=json.loads, write=json.dumps)
+_TIMED_NAME: Final = re.compile(r"\d{8}T\d{6}-")
+
+
+class RunStatus(StrEnum):
+    """State of a run."""
+
+    RUNNING = "RUNNING"
+    SUCCEEDED = "SUCCEEDED"
+    PARTIAL = "PARTIAL"
+    """It ended, but samples are missing, or something is left behind."""
+    FAILED = "FAILED"
+    STOPPED = "STOPPED"
+    """Somebody stopped its execution, or it timed out."""
+
+
+class RunLabel(StrEnum):
+    """Place where a run was measured."""
+
+    AWS = "aws"
+    LOCAL = "local"
+    """The local emulator, whose numbers are not AWS's."""
+    HERE = "here"
+    """A machine without Lambda; see `Run.machine`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One sweep."""
+
+    run_id: str
+    """Sorts by the time it started."""
+    status: RunStatus = field(metadata=stored(read=RunStatus))
+    started_at: str
+    """ISO 8601 UTC."""
+    region: str | None = None
+    architecture: str | None = None
+    """arm64 or x86_64."""
+    runtime: str | None = None
+    """As ``python3.13``."""
+    label: str | None = None
+    """A `RunLabel`."""
+    machine: Mapping[str, Any] | None = field(default=None, metadata=_DOCUMENT)
+    """The machine that measured it, if that was not Lambda."""
+    execution_arn: str | None = None
+    input: Any = field(default=None, metadata=_DOCUMENT)
+    """The sweep's input as its sender wrote it: any JSON."""
+    repetitions: int | None = field(default=None, metadata=stored("runs"))
+    """How often each cell is measured."""
+    few_samples: bool | None = field(default=None, metadata=stored("weak"))
+    """Whether that is too few to say much about the spread."""
+    cells: int | None = None
+    samples: int | None = None
+    """How many samples are planned, warm-ups included."""
+    estimated_seconds: float | None = None
+    estimated_usd: float | None = None
+    price_date: str | None = None
+    """Date of the prices that costs are computed with."""
+    priced_as: str | None = None
+    """The Region whose prices they are, if those of `region` are not known."""
+    ended_at: str | None = None
+    """ISO 8601 UTC."""
+    samples_ok: int | None = None
+    """Samples that succeeded, warm-ups included."""
+    samples_failed: int | None = None
+    """Samples that failed or were refused."""
+    summary: Mapping[str, Any] | None = field(default=None, metadata=_DOCUMENT)
+    """Numbers and recommendation; see `bucketsum_lab.results.summary`."""
+    cause: str | None = None
+    """The reason why it is not SUCCEEDED."""
+
+
+@dataclass(frozen=True, slots=True)
+class ColdStatistics:
+    """Statistics of a cell's cold samples that succeeded, warm-ups included."""
+
+    n_cold: int
+    cold_p50_seconds: float
+    cold_init_ms: float | None = None
+    """Median of their init."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WarmStatistics:
+    """Statistics of a cell's warm samples that succeeded."""
+
+    n: int
+    min_seconds: float
+    p50_seconds: float
+    p90_seconds: float
+    """90th percentile, interpolated."""
+    max_seconds: float
+    mean_seconds: float
+    stdev_seconds: float | None = None
+    """Standard deviation of the sample (n - 1); None for a single sample."""
+    mb_per_s: float
+    """10⁶ bytes / `p50_seconds`."""
+    cpu_seconds: float | None = None
+    """Mean CPU time."""
+    billed_ms: float
+    """Median."""
+    usd_per_gb: float | None = None
+    """Cost of an invocation of `billed_ms` / 10⁹ bytes of object; None if the price of the
+    machine is not known."""
+    usd_per_tb: float | None = None
+    few_samples: bool = field(metadata=stored("weak"))
+    """Fewer than 5 samples."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CellStatistics(WarmStatistics):
+    """Warm statistics of a cell, compared with other cells of its object and concurrency."""
+
+    best: bool
+    """Fastest by `p50_seconds`."""
+    p_value: float
+    """Of the permutation test against the best; see `bucketsum_lab.results.analysis`."""
+    indistinguishable_from_best: bool
+    """Whether that is at least 0.05."""
+    pareto: bool
+    """Whether no other setting is both faster and cheaper."""
+
+
+@dataclass(frozen=True, slots=True)
+class CellRow:
+    """A planned cell, with statistics once the run has ended."""
+
+    cell_id: str
+    """See `bucketsum_lab.plan.cells.Cell`."""
+    setting: Setting = field(metadata=spread(write=attrgetter("values")))
+    concurrency: int
+    object_bytes: int
+    key: str
+    storage_mb: int = FREE_STORAGE_MB
+    """The /tmp that is paid for, in MiB."""
+    failed: int = 0
+    """Samples that failed or were refused."""
+    cause: str | None = None
+    """The reason why samples failed; the first one's."""
+    max_rss_bytes: int | None = None
+    """Peak memory of all samples that succeeded."""
+    own: Mapping[str, Statistic] = field(default_factory=dict, metadata=spread())
+    """The workload's own statistics; see `Workload.statistic_names`."""
+    cold: ColdStatistics | None = field(default=None, metadata=nested(ColdStatistics))
+    """None without a cold sample that succeeded."""
+    stats: CellStatistics | None = field(default=None, metadata=nested(CellStatistics))
+    """None without a warm sample that succeeded."""
+
+
+def run_id_of(execution_name: str, started_at: str) -> str:
+    """The run of an execution: its name if that begins with a time, else time and name.
+
+    ``3f2a`` started at ``2026-11-21T04:15:00.123Z`` is the run ``20261121T041500-3f2a``. The
+    state machine's first state computes the same.
+    """
+    if _TIMED_NAME.match(execution_name):
+        return execution_name
+    return f"{started_at[:19].replace('-', '').replace(':', '')}-{execution_name}"
+
+
+def run_id_of_detail(detail: Mapping[str, Any]) -> str:
+    """The run of an EventBridge event's *detail* about an execution."""
+    started_at = datetime.fromtimestamp(detail["startDate"] / 1000, UTC).isoformat()
+    return run_id_of(detail["name"], started_at)

@@ -1,0 +1,101 @@
+"""The interface of workloads, with defaults."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import TYPE_CHECKING, ClassVar
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bucketsum_lab.protocol.objects import DataFile, Generated, PlannedObject
+    from bucketsum_lab.protocol.parameters import Parameter, Setting, Statistic, Value, Variant
+    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum_lab.protocol.samples import Sample
+
+
+class Workload(ABC):
+    """A kind of work that a sweep measures on objects."""
+
+    noun: ClassVar[str] = "object"
+    """Word for one of its objects."""
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    """Its own parameters, besides memory, chunk size and streams."""
+    chunk_bytes: ClassVar[int | None] = None
+    """Chunk size of a workload whose reads have none to choose; None if the input must give it."""
+    object_bytes: ClassVar[range]
+    """Allowed sizes of objects, or of data sets, that the sweep generates."""
+    default_object_bytes: ClassVar[int | None] = None
+    """The size if the input names neither sizes nor keys; None if it must."""
+    object_name: ClassVar[str]
+    """Key of a generated object; ``{size_bytes}`` is replaced."""
+    sample_names: ClassVar[tuple[str, ...]] = ()
+    """Attributes that its samples have besides those of every `Sample`."""
+    statistic_names: ClassVar[tuple[str, ...]] = ()
+    """Names of its own statistics of a cell."""
+    plots: ClassVar[tuple[str, ...]] = ("heat", "memory", "cost")
+    """Names of the plots in its report, in their order; the command draws them."""
+    folded_first: ClassVar[str] = "streams"
+    """Parameter that a crowded heat map leaves out first."""
+    undeployable: ClassVar[str] = ""
+    """Reason given if no setting of a sweep can be deployed."""
+
+    @abstractmethod
+    def seconds(self, setting: Setting, size_bytes: int) -> float:
+        """Estimated duration of one invocation."""
+
+    @abstractmethod
+    def generate(self, size_bytes: int) -> Generated:
+        """The object of this size, or the main object of its data set: the same bytes always."""
+
+    @abstractmethod
+    def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
+        """Measure once; the answer may have `sample_names` too.
+
+        Raises:
+            BucketsumError: The object could not be read.
+        """
+
+    def effective(self, variant: Variant) -> Variant:
+        """*variant* without the parameters that have no effect, given the other values."""
+        return variant
+
+    def files(self, size_bytes: int) -> Iterable[DataFile]:  # noqa: ARG002 - a default
+        """The files of the data set of this size, which lie beside its main object."""
+        return ()
+
+    def prepare(self, size_bytes: int) -> None:  # noqa: B027 - a default
+        """Write the parts of the data set that are not S3 objects; they stay for a week."""
+
+    @property
+    def has_files(self) -> bool:
+        """Whether its objects are data sets; their size is not that of their main object."""
+        return type(self).files is not Workload.files
+
+    def contents(self, key: str, metadata: Mapping[str, str]) -> Mapping[str, Value] | None:  # noqa: ARG002 - a default
+        """Facts about an object's content that its metadata state, for the probe to check.
+
+        Raises:
+            BadSweep: One of them cannot be read.
+        """
+        return None
+
+    def uses_disk(self, setting: Setting) -> bool:  # noqa: ARG002 - a default
+        """Whether the probe writes to /tmp, which then has to be paid for."""
+        return False
+
+    def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:  # noqa: ARG002 - a default
+        """Reason why a prober with *storage_mb* MiB of /tmp cannot do it, or None."""
+        return None
+
+    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:  # noqa: ARG002 - a default
+        """Its `statistic_names` with their values, from a cell's good *samples*."""
+        return {}
+
+    def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - a default
+        """Whether the template has parameters for all of *setting*; not if it is `undeployable`."""
+        return not self.undeployable
+
+    def template_parameters(self, setting: Setting, storage_mb: int) -> Mapping[str, Value]:  # noqa: ARG002 - a default
+        """Values of the template's parameters besides memory, chunk size and streams."""
+        return {}

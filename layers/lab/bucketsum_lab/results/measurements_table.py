@@ -1,0 +1,134 @@
+"""The measurements table: items of runs, cells, samples and prices."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.prices import Prices, prices_in
+from bucketsum.table.codec import attribute_of, decoded, encoded, plain_values
+from bucketsum_lab.protocol.run_records import Run
+from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.samples import Sample
+
+BY_TIME_INDEX: Final = "by-time"
+RUN_KIND: Final = "run"
+"""The partition of `BY_TIME_INDEX`; only items of runs have the attribute."""
+
+_RUN_ITEM: Final = "run"
+_CELL: Final = "cell#"
+_SAMPLE: Final = "sample#"
+_PRICES: Final = "prices"  # in place of a run; its items are Regions with an architecture
+_FLOAT_FORMAT: Final = ".9g"
+
+
+class MeasurementsTable:
+    """The measurements table."""
+
+    def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
+        self._dynamodb = dynamodb
+        self._table = table
+
+    def runs(self) -> Iterator[Run]:
+        """Every run, the newest first."""
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            IndexName=BY_TIME_INDEX,
+            KeyConditionExpression="kind = :run",
+            ExpressionAttributeValues={":run": {"S": RUN_KIND}},
+            ScanIndexForward=False,
+        )
+        for page in pages:
+            yield from (decoded(Run, item) for item in page["Items"])
+
+    def run(self, run_id: str) -> Run | None:
+        """The run, or None; consistent."""
+        key = {"run_id": {"S": run_id}, "item": {"S": _RUN_ITEM}}
+        response = self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True)
+        return decoded(Run, response["Item"]) if "Item" in response else None
+
+    def cells(self, run_id: str) -> list[CellRow]:
+        """The cells of a run, ordered by id; consistent."""
+        return [cell_of(plain_values(item)) for item in self._items(run_id, _CELL)]
+
+    def samples(self, run_id: str) -> list[Sample]:
+        """The samples of a run, ordered by cell, repetition and invocation; consistent."""
+        return [sample_of(plain_values(item)) for item in self._items(run_id, _SAMPLE)]
+
+    def prices(self, region: str, architecture: str) -> Prices:
+        """The prices that were read from AWS's price list, else those of `prices_in`.
+
+        Raises:
+            BadSweep: Lambda has no such architecture.
+        """
+        response = self._dynamodb.get_item(
+            TableName=self._table, Key=_prices_key(region, architecture), ConsistentRead=True
+        )
+        if "Item" in response:
+            return decoded(Prices, response["Item"])
+        return prices_in(region, architecture)
+
+    def record_prices(self, prices: Prices) -> None:
+        """Write the prices of a Region and architecture, for all later runs."""
+        key = _prices_key(prices.region, prices.architecture)
+        item = encoded(prices, _FLOAT_FORMAT) | key
+        self._dynamodb.put_item(TableName=self._table, Item=item)
+
+    def record_run(self, run: Run) -> None:
+        """Write a run as it stands. Repeating it changes nothing."""
+        self._put(run.run_id, _RUN_ITEM, run, {"kind": {"S": RUN_KIND}})
+
+    def record_cell(self, run_id: str, cell: CellRow) -> None:
+        """Write one cell."""
+        self._put(run_id, f"{_CELL}{cell.cell_id}", cell)
+
+    def record_sample(self, run_id: str, sample: Sample) -> None:
+        """Write one sample, as the state machine does."""
+        item = sample_item(sample.cell_id, sample.repetition, sample.invocation)
+        self._put(run_id, item, sample)
+
+    def refuse_cells(self, run_id: str, memory_mb: int, cause: str) -> None:
+        """Write *cause* to the cells of one memory size."""
+        for cell in self.cells(run_id):
+            if cell.setting.memory_mb == memory_mb and cell.cause is None:
+                self.record_cell(run_id, replace(cell, cause=cause))
+
+    def _put(
+        self,
+        run_id: str,
+        item: str,
+        record: Run | CellRow | Sample,
+        more: Mapping[str, Any] | None = None,
+    ) -> None:
+        attributes = {
+            name: attribute_of(value, _FLOAT_FORMAT) for name, value in item_values(record).items()
+        }
+        key = {"run_id": {"S": run_id}, "item": {"S": item}}
+        self._dynamodb.put_item(TableName=self._table, Item={**attributes, **(more or {}), **key})
+
+    def _items(self, run_id: str, prefix: str) -> Iterator[Mapping[str, Any]]:
+        pages = self._dynamodb.get_paginator("query").paginate(
+            TableName=self._table,
+            KeyConditionExpression="run_id = :run AND begins_with(#item, :prefix)",
+            ExpressionAttributeNames={"#item": "item"},
+            ExpressionAttributeValues={":run": {"S": run_id}, ":prefix": {"S": prefix}},
+            ConsistentRead=True,
+        )
+        for page in pages:
+            yield from page["Items"]
+
+
+def _prices_key(region: str, architecture: str) -> dict[str, Any]:
+    return {"run_id": {"S": _PRICES}, "item": {"S": f"{region}#{architecture}"}}
+
+
+def sample_item(cell_id: str, repetition: int, invocation: int) -> str:
+    """The sort key of a sample. The state machine composes the same."""
+    return f"{_SAMPLE}{cell_id}#{repetition:04d}#{invocation:04d}"

@@ -1,0 +1,182 @@
+"""Cells → the setting to deploy, by the sweep's strategy.
+
+Only settings that the template has parameters for are candidates; the workload knows them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from math import inf
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.measure import mb_per_s, usd_per_gb
+from bucketsum_lab.plan.input import Strategy, StrategyName
+from bucketsum_lab.workloads import setting_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bucketsum.prices import Prices
+    from bucketsum_lab.protocol.parameters import Setting, Value
+    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.workload import Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One setting over all objects and concurrencies that it was measured with."""
+
+    setting: Setting
+    parameters: Mapping[str, Value]
+    """Values of the template's parameters that deploy it."""
+    mb_per_s: float
+    """All objects' bytes over the sum of their median seconds."""
+    usd_per_gb: float
+    """The sum of their invocations' costs over all objects' bytes."""
+    few_samples: bool
+    """Whether one of its cells has too few samples."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """The setting to deploy, or the reason why there is none."""
+
+    best: Candidate | None
+    reason: str
+    also: tuple[Setting, ...] = field(default=())
+    """Settings that are indistinguishable from it in speed, for every object."""
+
+    def to_json(self) -> dict[str, Any]:
+        """The form in a run's summary; the parameters have their names of the template."""
+        if self.best is None:
+            return {"reason": self.reason}
+        return {
+            "reason": self.reason,
+            "parameters": dict(self.best.parameters),
+            "setting": self.best.setting.values,
+            "mb_per_s": round(self.best.mb_per_s, 3),
+            "usd_per_gb": round(self.best.usd_per_gb, 10),
+            "weak": self.best.few_samples,
+            "also": [setting.values for setting in self.also],
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Recommendation:
+        """The inverse of `to_json`."""
+        if "setting" not in document:
+            return cls(None, document["reason"])
+        best = Candidate(
+            setting_of(document["setting"]),
+            document["parameters"],
+            document["mb_per_s"],
+            document["usd_per_gb"],
+            document["weak"],
+        )
+        return cls(best, document["reason"], tuple(map(setting_of, document.get("also", ()))))
+
+
+def candidates(cells: Iterable[CellRow], prices: Prices, workload: Workload) -> list[Candidate]:
+    """Every setting of which each cell has at least one warm sample and none that failed."""
+    by_setting: dict[Setting, list[CellRow]] = {}
+    for cell in cells:
+        by_setting.setdefault(cell.setting, []).append(cell)
+    return [
+        _candidate(setting, own, prices, workload)
+        for setting, own in sorted(by_setting.items(), key=lambda item: item[0].order)
+        if all(cell.stats and not cell.failed for cell in own)
+    ]
+
+
+def recommend(
+    cells: Sequence[CellRow], strategy: Strategy, prices: Prices, workload: Workload
+) -> Recommendation:
+    """The setting that *strategy* prefers. Ties go to the smaller memory and chunk size."""
+    measured = candidates(cells, prices, workload)
+    if not measured:
+        return Recommendation(None, "no setting was measured in every cell without a failure")
+    deployable = [candidate for candidate in measured if workload.is_deployable(candidate.setting)]
+    if not deployable:
+        return Recommendation(None, workload.undeployable)
+    speed, cost = strategy.mb_per_s or 0, strategy.usd_per_gb or inf  # a strategy has one at most
+    fitting = [each for each in deployable if each.mb_per_s >= speed and each.usd_per_gb <= cost]
+    if not fitting:
+        return Recommendation(None, _none_fits(deployable, strategy))
+    best = min(
+        fitting,
+        key=lambda candidate: (_penalty(candidate, strategy, deployable), candidate.setting.order),
+    )
+    also = _equally_fast(best, cells, deployable)
+    return Recommendation(best, _reason(strategy, len(fitting)), also)
+
+
+def _candidate(
+    setting: Setting, cells: Sequence[CellRow], prices: Prices, workload: Workload
+) -> Candidate:
+    size_bytes = sum(cell.object_bytes for cell in cells)
+    stats = [(cell, cell.stats) for cell in cells if cell.stats]
+    usd = sum(
+        prices.invocation_usd(own.billed_ms, setting.memory_mb, cell.storage_mb)
+        for cell, own in stats
+    )
+    parameters = {
+        "MemorySize": setting.memory_mb,
+        "ChunkBytes": setting.chunk_bytes,
+        "Streams": setting.streams,
+        **workload.template_parameters(setting, cells[0].storage_mb),
+    }
+    return Candidate(
+        setting,
+        parameters,
+        mb_per_s(size_bytes, sum(own.p50_seconds for _, own in stats)),
+        usd_per_gb(usd, size_bytes),
+        few_samples=any(own.few_samples for _, own in stats),
+    )
+
+
+def _penalty(candidate: Candidate, strategy: Strategy, deployable: Sequence[Candidate]) -> float:
+    """The number that the best candidate has least of."""
+    if strategy.name in (StrategyName.CHEAPEST, StrategyName.CHEAPEST_AT_LEAST):
+        return candidate.usd_per_gb
+    if strategy.name in (StrategyName.FASTEST, StrategyName.FASTEST_BELOW):
+        return -candidate.mb_per_s
+    cost = candidate.usd_per_gb / min(rival.usd_per_gb for rival in deployable)
+    time = max(rival.mb_per_s for rival in deployable) / candidate.mb_per_s
+    return strategy.weight * cost + (1 - strategy.weight) * time
+
+
+def _reason(strategy: Strategy, fitting: int) -> str:
+    choice = {
+        StrategyName.CHEAPEST: "the cheapest per GB",
+        StrategyName.FASTEST: "the fastest",
+        StrategyName.BALANCED: (
+            f"the best balance of speed and cost (cost weight {strategy.weight:g})"
+        ),
+        StrategyName.CHEAPEST_AT_LEAST: f"the cheapest that reaches {strategy.mb_per_s} MB/s",
+        StrategyName.FASTEST_BELOW: f"the fastest within {strategy.usd_per_gb} USD per GB",
+    }[strategy.name]
+    return f"{choice}, of {fitting} setting{'' if fitting == 1 else 's'}"
+
+
+def _none_fits(deployable: Sequence[Candidate], strategy: Strategy) -> str:
+    if strategy.name is StrategyName.CHEAPEST_AT_LEAST:
+        fastest = max(candidate.mb_per_s for candidate in deployable)
+        return f"no setting reaches {strategy.mb_per_s} MB/s; the fastest came to {fastest:.1f}"
+    cheapest = min(candidate.usd_per_gb for candidate in deployable)
+    return f"no setting costs {strategy.usd_per_gb} USD per GB; the cheapest {cheapest:.9f}"
+
+
+def _equally_fast(
+    best: Candidate, cells: Sequence[CellRow], deployable: Iterable[Candidate]
+) -> tuple[Setting, ...]:
+    """The other settings whose cells are all as fast as the best, if the chosen one's are too."""
+    slower = {
+        cell.setting
+        for cell in cells
+        if cell.stats is None or not cell.stats.indistinguishable_from_best
+    }
+    if best.setting in slower:
+        return ()
+    settings = (candidate.setting for candidate in deployable)
+    return tuple(
+        setting for setting in settings if setting not in slower and setting != best.setting
+    )

@@ -1,0 +1,55 @@
+"""Records ↔ flat values under the names that the table, JSON and CSV have."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.table.codec import attributes_of, from_values, names_of
+from bucketsum_lab.protocol.run_records import CellRow, Run
+from bucketsum_lab.protocol.samples import Sample
+from bucketsum_lab.workloads import SAMPLE_NAMES, STATISTIC_NAMES, setting_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_DOCUMENTS: Final = ("input", "machine", "summary")
+_COUNTS: Final = ("n", "n_cold")
+
+SAMPLE_VALUES: Final = tuple(names_of(Sample))
+"""Names of the values of every sample; workloads have more."""
+
+
+def run_values(run: Run) -> dict[str, Any]:
+    """All values of *run*; its input, its machine and its summary are JSON."""
+    return dict(attributes_of(run)) | {name: getattr(run, name) for name in _DOCUMENTS}
+
+
+def sample_values(sample: Sample) -> dict[str, Any]:
+    """All values of *sample*; those of its workload are there if it has them."""
+    return dict(attributes_of(sample))
+
+
+def cell_values(cell: CellRow) -> dict[str, Any]:
+    """All values of *cell*; missing statistics are None, except those of its workload."""
+    values = dict(attributes_of(cell))
+    return values | {name: values[name] or 0 for name in _COUNTS}
+
+
+def item_values(record: Run | Sample | CellRow) -> dict[str, Any]:
+    """The values of an item of the table: without None, and with documents as text."""
+    values = cell_values(record) if isinstance(record, CellRow) else dict(attributes_of(record))
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def sample_of(values: Mapping[str, Any]) -> Sample:
+    """The inverse of `item_values` for a sample."""
+    own = {name: values[name] for name in SAMPLE_NAMES if name in values}
+    return from_values(Sample, values, own=own)
+
+
+def cell_of(values: Mapping[str, Any]) -> CellRow:
+    """The inverse of `item_values` for a cell."""
+    own = {name: values[name] for name in STATISTIC_NAMES if name in values}
+    without = {name for name in _COUNTS if not values.get(name)}  # the count of no statistics
+    known = {name: value for name, value in values.items() if name not in without}
+    return from_values(CellRow, known, setting=setting_of(values), own=own)

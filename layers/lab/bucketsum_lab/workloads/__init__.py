@@ -1,0 +1,77 @@
+"""The registry of workloads.
+
+A workload is one file in this folder, a `WorkloadName` and a line in `WORKLOADS`. Everything else
+knows it by `Workload`. Importing it imports nothing that only its probe or its objects need.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum.errors import BadSweep
+from bucketsum_lab.protocol.parameters import Setting
+from bucketsum_lab.workloads.fetch.workload import FetchWorkload
+from bucketsum_lab.workloads.hash import HashWorkload
+from bucketsum_lab.workloads.records.workload import RecordsWorkload
+from bucketsum_lab.workloads.transfer.workload import TransferWorkload
+from bucketsum_lab.workloads.unzip.workload import UnzipWorkload
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bucketsum_lab.protocol.workload import Workload
+
+
+class WorkloadName(StrEnum):
+    """Values of the input's field ``workload``."""
+
+    HASH = "hash"
+    UNZIP = "unzip"
+    FETCH = "fetch"
+    TRANSFER = "transfer"
+    RECORDS = "records"
+
+
+WORKLOADS: Final[Mapping[WorkloadName, Workload]] = {
+    WorkloadName.HASH: HashWorkload(),
+    WorkloadName.UNZIP: UnzipWorkload(),
+    WorkloadName.FETCH: FetchWorkload(),
+    WorkloadName.TRANSFER: TransferWorkload(),
+    WorkloadName.RECORDS: RecordsWorkload(),
+}
+
+OWN_PARAMETERS: Final = {
+    parameter.name: parameter
+    for workload in WORKLOADS.values()
+    for parameter in workload.parameters
+}
+"""Parameters of all workloads by name."""
+
+SAMPLE_NAMES: Final = tuple(
+    dict.fromkeys(name for workload in WORKLOADS.values() for name in workload.sample_names)
+)
+STATISTIC_NAMES: Final = tuple(
+    dict.fromkeys(name for workload in WORKLOADS.values() for name in workload.statistic_names)
+)
+
+
+def workload_of(name: str) -> Workload:
+    """The workload of that name.
+
+    Raises:
+        BadSweep: There is none.
+    """
+    if name not in tuple(WorkloadName):
+        raise BadSweep(f"there is no workload {name!r}")
+    return WORKLOADS[WorkloadName(name)]
+
+
+def setting_of(values: Mapping[str, Any]) -> Setting:
+    """The setting among *values*: the inverse of `Setting.values`."""
+    variant = tuple(
+        (parameter, parameter.read(name, values[name]))
+        for name, parameter in OWN_PARAMETERS.items()
+        if values.get(name) is not None
+    )
+    return Setting(values["memory_mb"], values["chunk_bytes"], values["streams"], variant)

@@ -1,0 +1,91 @@
+"""Process an archive, and compare its result with the known result."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.archives.central_directory import read_directory
+from bucketsum.archives.decoders import crc32, decoder_for
+from bucketsum.archives.local_header import LOCAL_BYTES, check_rest, rest_bytes
+from bucketsum.archives.model import ArchiveStopped, MemberUnreadable
+from bucketsum.archives.reader import ArchiveReader
+from bucketsum.archives.stream import Cursor
+from bucketsum.digest import RunningDigest
+from bucketsum.table.archive_values import ArchiveSettings, ArchiveStatus, Limits, Mode
+from bucketsum_lab.workloads.fetch.model import ItemFailed, Work
+from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
+
+if TYPE_CHECKING:
+    from bucketsum.archives.model import Member
+    from bucketsum_lab.workloads.fetch.model import Bytes, Item
+
+_LIMITS: Final = Limits(members=10_000_000, total_bytes=10**15, ratio=10**6)
+_READER: Final = ArchiveReader(ArchiveSettings(Mode.STREAM, _LIMITS))
+NEWLINE: Final = b"\n"
+
+
+def process(item: Item, content: Bytes, work: Work) -> None:
+    """Do the *work* in one pass over the archive, with one thread, and check the result.
+
+    Errors of reading pass through unchanged.
+
+    Raises:
+        ItemFailed: The archive is not readable, or the result is not the known one.
+    """
+    if work is Work.UNZIP_SHA1:
+        sha1, of_members = _hashed(item, content)
+        check(item, "SHA-1", sha1, item.sha1)
+        check(item, "members-sha1", of_members, item.members_sha1)
+        return
+    try:
+        lines = _lines(item, content)
+    except (ArchiveStopped, MemberUnreadable) as error:
+        raise ItemFailed("NotUnzipped", f"{item.name}: {error}") from None
+    check(item, "lines", lines, item.lines)
+
+
+def check(item: Item, name: str, result: object, expected: object) -> None:
+    """Compare a result with the known one.
+
+    Raises:
+        ItemFailed: It is another one.
+    """
+    if result != expected:
+        raise ItemFailed("WrongItem", f"{item.name}: {name} {result} instead of {expected}")
+
+
+def _hashed(item: Item, content: Bytes) -> tuple[str, str]:
+    """SHA-1 of the archive, and of its members' SHA-1s."""
+    digest = RunningDigest()
+    archive = _READER.open(content.read, item.size_bytes)
+    sha1s = [member.digest.sha1 or "" for member in archive.members(content.chunks, digest)]
+    summary = archive.summary
+    if summary.reason is not None or summary.unreadable:
+        reason = summary.reason or f"{summary.unreadable} members are not readable"
+        raise ItemFailed("NotUnzipped", f"{item.name}: {reason}")
+    return digest.digest().sha1, members_sha1(sha1s)
+
+
+def _lines(item: Item, content: Bytes) -> int:
+    """Newlines in all members; their CRC-32s are checked, as unzip does."""
+    directory = read_directory(content.read, item.size_bytes, _LIMITS)
+    cursor = Cursor(content.chunks)
+    lines = 0
+    for member, end in directory.by_offset():
+        cursor.skip_to(member.header_offset)
+        header = cursor.exactly(LOCAL_BYTES)
+        check_rest(member, header, cursor.exactly(rest_bytes(member, header, end)))
+        lines += _lines_in(member, cursor)
+    return lines
+
+
+def _lines_in(member: Member, cursor: Cursor) -> int:
+    decoder = decoder_for(member, _LIMITS)
+    crc, lines = 0, 0
+    for data in cursor.views(member.compressed_bytes):
+        for piece in decoder.decode(data):
+            crc = crc32(piece, crc)
+            lines += bytes(piece).count(NEWLINE)
+    if crc != member.crc32:
+        raise ArchiveStopped(ArchiveStatus.BROKEN, f"{member.name} has another CRC-32")
+    return lines

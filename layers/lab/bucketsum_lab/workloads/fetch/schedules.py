@@ -1,0 +1,103 @@
+"""One measured run of a data set by a schedule: times, disk and page cache."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.archives.workspace import workspace
+from bucketsum_lab.workloads.fetch import shell
+from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue
+from bucketsum_lab.workloads.fetch.model import ItemFailed, Schedule, Timings
+from bucketsum_lab.workloads.fetch.page_cache import DiskTransfer
+from bucketsum_lab.workloads.fetch.pipeline import Pipeline
+from bucketsum_lab.workloads.fetch.stages import DiskFetcher, DiskWorker
+from bucketsum_lab.workloads.fetch.streaming import Streaming
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from bucketsum_lab.workloads.fetch.model import Item, ItemSource, Work
+
+ROOM_SHARE: Final = 0.9
+"""Of the disk's free bytes, that a queue fills at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One way to fetch and process.
+
+    Attributes:
+        schedule: Order of fetching and processing.
+        workers: Threads, or shell jobs, that process archives.
+        root: Where the folder of archives is made; None is the system's /tmp.
+    """
+
+    schedule: Schedule
+    work: Work
+    workers: int
+    root: Path | None = None
+
+    def measured(self, source: ItemSource, items: Sequence[Item]) -> Mapping[str, int]:
+        """Process all *items*, and return the workload's attributes of the sample.
+
+        Nothing is left on the disk. Errors of reading pass through unchanged.
+
+        Raises:
+            ItemFailed: An archive cannot be processed, has a wrong result, or does not fit on the
+                disk; or a program is not installed.
+        """
+        if self.schedule is Schedule.SHELL and (missing := shell.missing_programs()):
+            raise ItemFailed(
+                "NotInstalled",
+                f"the schedule shell needs programs that are not installed: {', '.join(missing)}",
+            )
+        before = DiskTransfer.now()
+        values = dict(self._values(source, items))
+        after = DiskTransfer.now()
+        if before and after:
+            values |= after.values_since(before)
+        return {"items": len(items), **values}
+
+    def _values(self, source: ItemSource, items: Sequence[Item]) -> Mapping[str, int]:
+        if self.schedule is Schedule.STREAM:
+            return Streaming(source, self.work, self.workers).run(items).values()
+        with workspace(self.root) as folder:
+            try:
+                return self._on_disk(source, items, folder)
+            except OSError as error:  # as a full disk
+                raise ItemFailed("NotFetched", f"{error.strerror or error}") from error
+
+    def _on_disk(
+        self, source: ItemSource, items: Sequence[Item], folder: Path
+    ) -> Mapping[str, int]:
+        room = round(shutil.disk_usage(folder).free * ROOM_SHARE)
+        queue = DiskQueue(
+            self.schedule.depth, room, opens_at_end=self.schedule is Schedule.ALL_FIRST
+        )
+        fetcher = DiskFetcher(source, queue, folder)
+        if self.schedule is Schedule.SHELL:
+            return self._by_shell(fetcher, items).values()
+        worker = DiskWorker(queue, self.work)
+        timings = Pipeline(queue, fetcher.fetch, worker.process, self.workers).run(items)
+        cached = worker.cached_bytes
+        return {**timings.values(), **({} if cached is None else {"cached_bytes": cached})}
+
+    def _by_shell(self, fetcher: DiskFetcher, items: Sequence[Item]) -> Timings:
+        started = time.perf_counter()
+        for item in items:
+            fetcher.fetch(item)
+        fetching = time.perf_counter() - started
+        working = shell.Shell(fetcher.folder, self.work, self.workers).process(items)
+        wall = time.perf_counter() - started
+        return Timings(wall, fetching, working, sum(item.size_bytes for item in items))
+
+
+def child_cpu_seconds() -> float:
+    """CPU time of the children that this process has waited for."""
+    times = os.times()
+    return times.children_user + times.children_system

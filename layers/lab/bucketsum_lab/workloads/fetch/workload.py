@@ -1,0 +1,137 @@
+"""Workload ``fetch``: archives that are downloaded first, just in time, or without a disk."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.digest import digest_of
+from bucketsum.errors import BadSweep
+from bucketsum.measure import Meter
+from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum_lab.protocol.estimate import read_seconds
+from bucketsum_lab.protocol.objects import DataFile, Generated, file_key
+from bucketsum_lab.protocol.parameters import Parameter
+from bucketsum_lab.protocol.probe import answer_of, failed
+from bucketsum_lab.protocol.workload import Workload
+from bucketsum_lab.workloads.fetch.model import ItemFailed, Schedule, Work
+
+# What only a probe or a generated data set needs is imported there, as in unzip.
+# ruff: noqa: PLC0415
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bucketsum_lab.protocol.objects import PlannedObject
+    from bucketsum_lab.protocol.parameters import Setting, Statistic
+    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum_lab.protocol.samples import Sample
+
+SET_BYTES_MIN: Final = 16_000_000
+"""The smallest of its archives then has 300 kB, in which 165 files find room."""
+SET_BYTES_MAX: Final = 2_000_000_000
+"""As an archive of the workload unzip: the planner has 900 s to generate them."""
+
+SCHEDULE: Final = Parameter("schedule", tuple(Schedule))
+WORK: Final = Parameter("work", tuple(Work))
+WORKERS: Final = Parameter("workers", range(1, 17), "workers {}")
+
+_MB_PER_VCPU_SECOND: Final = 150
+"""As the workload unzip, streaming."""
+_MIB: Final = 1024 * 1024
+_IN_TURN: Final = (Schedule.ALL_FIRST, Schedule.SHELL)
+_TIMES: Final = ("fetch_ms", "work_ms", "fetch_idle_ms", "work_idle_ms")
+"""Time in which archives were fetched, and in which each worker was busy on average; then the rest
+of the wall time of each stage. Without a disk there is one stage."""
+_COUNTS: Final = ("disk_peak_bytes", "disk_read_bytes", "disk_written_bytes", "cached_bytes")
+
+
+class FetchWorkload(Workload):
+    """See the module. The manifest of a data set has the known results of its archives."""
+
+    noun = "data set"
+    parameters = (SCHEDULE, WORK, WORKERS)
+    object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)
+    object_name = "objects/fetch-{size_bytes}.json"
+    sample_names = ("items", *_TIMES, *_COUNTS)
+    statistic_names = ("items", *_TIMES, "sum_ms", "max_ms", *_COUNTS)
+    plots = ("stages", "memory", "cost")
+    folded_first = "chunk_bytes"
+    undeployable = "the hasher fetches no data sets, so no schedule can be deployed"
+
+    def seconds(self, setting: Setting, size_bytes: int) -> float:
+        """The slower of network and CPU; their sum if everything is fetched first."""
+        own = setting.own
+        vcpus = min(setting.memory_mb / MEMORY_MB_PER_CPU, float(own["workers"]))
+        return read_seconds(
+            size_bytes, _MB_PER_VCPU_SECOND * vcpus, in_turn=own["schedule"] in _IN_TURN
+        )
+
+    def uses_disk(self, setting: Setting) -> bool:
+        """Every schedule but stream writes archives to /tmp."""
+        return setting.own["schedule"] != Schedule.STREAM
+
+    def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
+        """Reason if all archives must be on the disk at once, but do not fit."""
+        schedule = setting.own["schedule"]
+        needed_mb = -(-planned.size_bytes // _MIB)
+        if schedule not in _IN_TURN or needed_mb <= storage_mb:
+            return None
+        return (
+            f"schedule is {schedule}; the archives need {needed_mb} MB of /tmp, the prober has "
+            f"{storage_mb}: deploy with EphemeralStorageSize={needed_mb} or more, or use a queue"
+        )
+
+    def generate(self, size_bytes: int) -> Generated:
+        """The manifest."""
+        from bucketsum_lab.workloads.fetch.data_set import archives_of, item_of, manifest_of
+
+        manifest = manifest_of([item_of(*archive) for archive in archives_of(size_bytes)])
+        return Generated(lambda: [manifest])
+
+    def files(self, size_bytes: int) -> Iterator[DataFile]:
+        """The archives."""
+        from bucketsum_lab.workloads.fetch.data_set import archive_of, archives_of
+
+        for name, archive_bytes in archives_of(size_bytes):
+            yield DataFile(name, archive_bytes, archive_of(archive_bytes).chunks)
+
+    def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
+        """Read the manifest, then fetch and process its archives, and check every result."""
+        from bucketsum_lab.workloads.fetch.data_set import items_in
+        from bucketsum_lab.workloads.fetch.schedules import Run, child_cpu_seconds
+        from bucketsum_lab.workloads.fetch.stages import S3Items
+
+        manifest = context.s3.get_object(Bucket=event["bucket"], Key=event["key"])["Body"].read()
+        try:
+            items = items_in(manifest, event["size_bytes"])
+        except BadSweep as error:
+            return failed("BadManifest", f"{event['key']}: {error}")
+        own = event["variant"]
+        run = Run(Schedule(str(own["schedule"])), Work(str(own["work"])), int(own["workers"]))
+        source = S3Items(context.s3, context.source, event["bucket"], file_key(event["key"], ""))
+        children = child_cpu_seconds()
+        meter = Meter()
+        try:
+            measured = run.measured(source, items)
+        except ItemFailed as error:
+            return failed(error.error, str(error))
+        answer = answer_of(
+            event, replace(digest_of([manifest]), size_bytes=event["size_bytes"]), meter
+        )
+        if "cpu_seconds" in answer:
+            answer["cpu_seconds"] = round(answer["cpu_seconds"] + child_cpu_seconds() - children, 6)
+        return {**answer, **measured}
+
+    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
+        """Medians, and their models: fetching plus processing, and the longer of the two."""
+        medians: dict[str, int] = {}
+        for name in self.sample_names:
+            values = [own for sample in samples if isinstance(own := sample.own.get(name), int)]
+            if values:
+                medians[name] = round(median(values))
+        if "fetch_ms" in medians:
+            sides = medians["fetch_ms"], medians["work_ms"]
+            medians |= {"sum_ms": sum(sides), "max_ms": max(sides)}
+        return medians

@@ -1,0 +1,136 @@
+"""Predicted time of a layout: arithmetic from latency, bandwidth and CPU time per request."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import exp
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum_lab.workloads.records.data_set import RECORD_BYTES
+from bucketsum_lab.workloads.records.index import ENTRY_BYTES
+from bucketsum_lab.workloads.records.layouts import (
+    KIB,
+    MEASURED_GAP,
+    SAMPLED,
+    SAMPLED_RECORDS,
+    WITH_INDEX,
+    Layout,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from bucketsum_lab.protocol.parameters import Value
+
+_GETS_PER_SECOND_MAX: Final = 5_500
+"""[A] For each prefix."""
+_GET_CPU_SECONDS: Final = 0.20e-3
+"""Of one vCPU: libcurl and the signature (docs/decisions/0009-libcurl.md)."""
+_DISK_CPU_SECONDS: Final = {
+    Layout.TMP_BLOCK: (2e-6, 4e-6),
+    Layout.SQLITE_TMP: (3e-6, 12e-6),
+    Layout.MONGODB: (110e-6, 126e-6),
+}
+"""To store a record, and to read and verify one; for MongoDB, of Fernandez and Turner (2023)."""
+_BATCH_SECONDS: Final = 7.5e-3
+"""[T] A BatchGetItem of 100 items: 5 to 10 ms."""
+_BATCH: Final = 100
+
+
+_TYPICAL_LATENCY_SECONDS: Final = 0.03
+_TYPICAL_BYTES_PER_SECOND: Final = 78.1e6
+"""[A] 625 Mbit/s per execution environment."""
+_CALIBRATION_SECONDS: Final = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A connection to S3."""
+
+    latency_seconds: float
+    """Median time of a GET of one byte on an open connection."""
+    bytes_per_second: float
+    """Of one connection."""
+
+    def break_even_gap(self, connections: int) -> int:
+        """Bytes that are read in the time in which *connections* make a further request.
+
+        With several connections the latencies overlap, but all share the bandwidth.
+        """
+        return round(self.latency_seconds * self.bytes_per_second / connections)
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    """The function and the data set that a time is predicted for."""
+
+    link: Link
+    connections: int
+    memory_mb: int
+    size_bytes: int
+    records: int
+
+    def seconds(self, layout: Layout, reads: int, block_bytes: int, gap_bytes: int) -> float:
+        """Time to build the layout, to load the index and to read *reads* records."""
+        if layout in _DISK_CPU_SECONDS:
+            build, read = _DISK_CPU_SECONDS[layout]
+            return self._gets(1, self.size_bytes) + self._cpu(self.records * build + reads * read)
+        if layout == Layout.DYNAMODB:
+            return -(-reads // _BATCH // self.connections) * _BATCH_SECONDS
+        index = self._gets(1, self.records * ENTRY_BYTES) if layout in WITH_INDEX else 0.0
+        return index + self._gets(*self._requests(layout, reads, block_bytes, gap_bytes))
+
+    def _requests(
+        self, layout: Layout, reads: int, block_bytes: int, gap_bytes: int
+    ) -> tuple[float, float]:
+        """Expected requests and bytes of a layout in S3."""
+        match layout:
+            case Layout.RANGE:
+                blocks = self._touched(reads, block_bytes)
+                return blocks, blocks * block_bytes
+            case Layout.COALESCED:
+                return self._merged(reads, gap_bytes)
+            case Layout.WHOLE:
+                return 1, self.size_bytes
+        return reads, reads * RECORD_BYTES
+
+    def _gets(self, requests: float, size_bytes: float) -> float:
+        """The slowest of latency, CPU, S3's limit and bandwidth."""
+        latency = requests * self.link.latency_seconds
+        return max(
+            latency / min(self.connections, max(requests, 1)),
+            self._cpu(requests * _GET_CPU_SECONDS),
+            requests / _GETS_PER_SECOND_MAX,
+            self.link.latency_seconds + size_bytes / self.link.bytes_per_second,
+        )
+
+    def _cpu(self, seconds: float) -> float:
+        return seconds / min(1.0, self.memory_mb / MEMORY_MB_PER_CPU)
+
+    def _touched(self, reads: int, block_bytes: int) -> float:
+        """Expected number of different blocks."""
+        blocks = max(1.0, self.size_bytes / block_bytes)
+        return blocks * (1 - (1 - 1 / blocks) ** reads) if blocks > 1 else 1.0
+
+    def _merged(self, reads: int, gap_bytes: int) -> tuple[float, float]:
+        """Expected requests and bytes: gaps between random records are exponential."""
+        mean_gap = self.size_bytes / reads
+        skipped = exp(-gap_bytes / mean_gap)
+        in_gaps = self.size_bytes * (1 - skipped * (1 + gap_bytes / mean_gap))
+        return max(1.0, reads * skipped), min(in_gaps + reads * RECORD_BYTES, self.size_bytes)
+
+
+def probe_seconds(own: Mapping[str, Value], size_bytes: int, memory_mb: int) -> float:
+    """The time of one probe of the setting *own*, with AWS's usual latency and bandwidth."""
+    layout, reads = Layout(str(own["layout"])), int(own["reads"])
+    if layout in SAMPLED:
+        reads = min(reads, SAMPLED_RECORDS)
+    link = Link(_TYPICAL_LATENCY_SECONDS, _TYPICAL_BYTES_PER_SECOND)
+    connections = int(own.get("connections", 1))
+    records = size_bytes // RECORD_BYTES
+    gap = own.get("gap_bytes", MEASURED_GAP)
+    gap_bytes = link.break_even_gap(connections) if gap == MEASURED_GAP else int(gap)
+    model = Model(link, connections, memory_mb, size_bytes, records)
+    seconds = model.seconds(layout, reads, int(own.get("block_bytes", KIB)), gap_bytes)
+    return seconds + _CALIBRATION_SECONDS

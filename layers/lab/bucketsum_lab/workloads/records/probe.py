@@ -1,0 +1,211 @@
+"""The probe of the workload ``records``: one layout, measured once."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+import time
+from dataclasses import replace
+from functools import cache
+from pathlib import Path
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.errors import BadSettings
+from bucketsum.measure import BYTES_PER_MB, Meter
+from bucketsum.s3.curl_setup import SignedUrls, transport_config
+from bucketsum_lab.protocol.objects import file_key
+from bucketsum_lab.protocol.parameters import read_policy
+from bucketsum_lab.protocol.probe import created_object, failed, measured_answer
+from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets, Get
+from bucketsum_lab.workloads.records.data_set import queries
+from bucketsum_lab.workloads.records.index import Span
+from bucketsum_lab.workloads.records.items import DynamoReader
+from bucketsum_lab.workloads.records.layouts import (
+    MEASURED_GAP,
+    SAMPLED,
+    SAMPLED_RECORDS,
+    Layout,
+    build_usd,
+    read_usd,
+)
+from bucketsum_lab.workloads.records.measurement import reading_of, record_ms
+from bucketsum_lab.workloads.records.mongo_reader import MongoReader
+from bucketsum_lab.workloads.records.prediction import Link, Model
+from bucketsum_lab.workloads.records.reader import ReadOptions, Store
+from bucketsum_lab.workloads.records.s3_readers import (
+    CoalescedReader,
+    ObjectPerRecordReader,
+    RangeReader,
+    WholeReader,
+)
+from bucketsum_lab.workloads.records.tmp_readers import BlockFileReader, SqliteReader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from mypy_boto3_s3 import S3Client
+
+    from bucketsum_lab.protocol.parameters import Statistic, Value
+    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum_lab.workloads.records.measurement import Reading
+    from bucketsum_lab.workloads.records.reader import RecordReader
+
+READERS: Final[Mapping[Layout, type[RecordReader]]] = {
+    Layout.RANGE: RangeReader,
+    Layout.COALESCED: CoalescedReader,
+    Layout.WHOLE: WholeReader,
+    Layout.OBJECT_PER_RECORD: ObjectPerRecordReader,
+    Layout.TMP_BLOCK: BlockFileReader,
+    Layout.SQLITE_TMP: SqliteReader,
+    Layout.DYNAMODB: DynamoReader,
+    Layout.MONGODB: MongoReader,
+}
+
+_LATENCY_GETS: Final = 7
+_BANDWIDTH_BYTES: Final = 8 * 1024 * 1024
+_SHORTEST_SECONDS: Final = 1e-4
+_FOLDER_PREFIX: Final = "bucketsum-records-"
+
+
+def probe(event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
+    """Measure latency and bandwidth, then one layout.
+
+    Raises:
+        WrongRecord: A record is wrong, or missing.
+        BucketsumError: S3 cannot be read.
+    """
+    own = event["variant"]
+    with tempfile.TemporaryDirectory(prefix=_FOLDER_PREFIX) as folder:
+        try:
+            store = _store(event, context)
+            started = time.perf_counter()
+            link = _measured_link(store.gets, store.url, store.size_bytes)
+            excluded_seconds = time.perf_counter() - started
+            answer = _answer(own, store, link, _options(own, link, Path(folder)), context.memory_mb)
+        except BadSettings as error:  # this layer cannot; the next cell can
+            return failed("CannotRun", f"layout is {own['layout']}: {error}")
+        except (OSError, sqlite3.Error) as error:
+            return failed("NotStored", f"{own['layout']}: {error}")
+    answer["excluded_ms"] = int(excluded_seconds * 1000)
+    return answer
+
+
+def _measured_link(gets: ConcurrentGets, url: str, size_bytes: int) -> Link:
+    """Measure with GETs of single bytes, and one of at most 8 MiB, of the object at *url*."""
+    singles = [
+        Get(url, Span(place, place + 1), size_bytes)
+        for place in (number * size_bytes // (_LATENCY_GETS + 1) for number in range(_LATENCY_GETS))
+    ]
+    first, *others = [received.seconds for received in gets.responses(singles, 1)]
+    latency = median(others or [first])  # the first may have connected
+    length = min(size_bytes, _BANDWIDTH_BYTES)
+    (received,) = gets.responses([Get(url, Span(0, length), size_bytes)], 1)
+    return Link(latency, length / max(received.seconds - latency, _SHORTEST_SECONDS))
+
+
+def _answer(
+    own: Mapping[str, Value], store: Store, link: Link, options: ReadOptions, memory_mb: int
+) -> ProbeAnswer:
+    layout, reads = Layout(str(own["layout"])), int(own["reads"])
+    stored = min(SAMPLED_RECORDS, store.records - 2) if layout in SAMPLED else store.records
+    reader = READERS[layout](store, options)
+    retried = store.gets.retried
+    meter = Meter()
+    reading = reading_of(reader, queries(min(reads, stored), stored))
+    answer = {
+        **measured_answer(meter.stop(reader.bytes_read), meter),
+        **_own_values(layout, reads, store, reader, reading),
+        "retries": store.gets.retried - retried,
+        "latency_ms": round(link.latency_seconds * 1000, 6),
+        "link_mb_per_s": round(link.bytes_per_second / BYTES_PER_MB, 3),
+    }
+    if layout == Layout.COALESCED:
+        answer["merged_gap_bytes"] = options.gap_bytes
+    model = Model(link, options.connections, memory_mb, store.size_bytes, store.records)
+    predicted = model.seconds(layout, reads, options.block_bytes, options.gap_bytes)
+    answer["predicted_seconds"] = round(predicted, 6)
+    return answer
+
+
+def _own_values(
+    layout: Layout, reads: int, store: Store, reader: RecordReader, reading: Reading
+) -> dict[str, Statistic]:
+    """The workload's own attributes of a measurement, scaled to *reads*."""
+    scale = reads / reading.records
+    fetch_seconds = reading.fetch.seconds * scale
+    requests = round(reader.requests * scale)
+    times = record_ms(reading)
+    return {
+        "records": store.records,
+        "records_read": reading.records,
+        "build_seconds": round(reading.build.seconds, 6),
+        "build_cpu_seconds": round(reading.build.cpu_seconds, 6),
+        "index_seconds": round(reading.load.seconds, 6),
+        "index_cpu_seconds": round(reading.load.cpu_seconds, 6),
+        "fetch_seconds": round(fetch_seconds, 6),
+        "fetch_cpu_seconds": round(reading.fetch.cpu_seconds * scale, 6),
+        "total_seconds": round(reading.build.seconds + reading.load.seconds + fetch_seconds, 6),
+        "records_per_s": round(reads / fetch_seconds, 3),
+        "record_time": "each" if reading.record_seconds else "amortised",
+        "record_p50_ms": round(times[50], 6),
+        "record_p90_ms": round(times[90], 6),
+        "record_p99_ms": round(times[99], 6),
+        "requests": requests,
+        "bytes_read": round(reader.bytes_read * scale),
+        "read_factor": round(reader.bytes_read / reading.record_bytes, 3),
+        "request_usd": read_usd(layout, requests, reads),
+        "build_usd": build_usd(layout, store.records, store.size_bytes),
+        "storage_factor": round(reader.stored_bytes / store.size_bytes, 4),
+    }
+
+
+def _options(own: Mapping[str, Value], link: Link, folder: Path) -> ReadOptions:
+    connections = int(own.get("connections", 1))
+    gap = own.get("gap_bytes", MEASURED_GAP)
+    return ReadOptions(
+        connections,
+        block_bytes=int(own.get("block_bytes", 0)),
+        gap_bytes=link.break_even_gap(connections) if gap == MEASURED_GAP else int(gap),
+        folder=folder,
+    )
+
+
+def _store(event: ProbeEvent, context: ProbeContext) -> Store:
+    """The data set of *event*.
+
+    Raises:
+        BadSettings: There is no libcurl.
+    """
+    created = created_object(event)
+    policy = read_policy(event["streams"], event["chunk_bytes"], context.memory_mb)
+    gets = _concurrent_gets(context.s3)
+    urls = SignedUrls(context.s3)
+    contents = event["contents"] or {}
+    return Store(
+        url=urls.url_of(created),
+        sign_file=lambda name: urls.url_of(replace(created, key=file_key(created.key, name))),
+        size_bytes=created.size_bytes,
+        records=int(contents["records"]),
+        gets=gets,
+        download=lambda: context.source.open(created).chunks,
+        download_requests=policy.plan_for(created.size_bytes).requests(created.size_bytes),
+    )
+
+
+@cache
+def _concurrent_gets(s3: S3Client) -> ConcurrentGets:
+    """The client whose connections stay open for the next probe.
+
+    Raises:
+        BadSettings: The process has no libcurl, or must not use it.
+    """
+    try:
+        from bucketsum.s3.curl_connections import Connections  # noqa: PLC0415 - needs pycurl
+    except ImportError as error:
+        raise BadSettings(f"the layer has no pycurl: {error}") from error
+    config = transport_config(s3, os.environ)
+    if config is None:
+        raise BadSettings("the S3 client has a certificate of its own, which libcurl cannot use")
+    return ConcurrentGets(Connections(config))

@@ -1,0 +1,94 @@
+"""Contract of a layout's reader, and the access to S3 that readers share."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from bucketsum_lab.workloads.records.concurrent_gets import ConcurrentGets
+
+
+class ReadRecord(NamedTuple):
+    """A record as it was read; the caller verifies it."""
+
+    record_id: int
+    data: bytes
+    seconds: float | None
+    """Its own time; None if it was read in a batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Store:
+    """The data set in S3."""
+
+    url: str
+    """Signed, of the main object."""
+    sign_file: Callable[[str], str]
+    """Name of a file beside it → its signed URL."""
+    size_bytes: int
+    records: int
+    gets: ConcurrentGets
+    download: Callable[[], Iterator[bytes]]
+    """The data set's chunks, as the hasher reads an object."""
+    download_requests: int
+    """GETs of a `download`."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadOptions:
+    """The values that a cell chooses."""
+
+    connections: int
+    block_bytes: int
+    gap_bytes: int
+    folder: Path
+    """Empty; removed after the probe."""
+
+
+class RecordReader(ABC):
+    """Reads records in one layout: `build`, `load`, then `fetch_records`, each once."""
+
+    def __init__(self, store: Store, options: ReadOptions) -> None:
+        self._store = store
+        self._options = options
+        self.requests = 0
+        """Requests so far, to S3 or to DynamoDB."""
+        self.bytes_read = 0
+        """Bytes so far, from the network."""
+        self.stored_bytes = store.size_bytes
+        """Bytes of the layout with its index, once it is built."""
+
+    def build(self) -> None:  # noqa: B027 - a default
+        """Make the layout from the data set, if it is not in S3."""
+
+    def load(self) -> None:  # noqa: B027 - a default
+        """Load the index into memory."""
+
+    @abstractmethod
+    def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
+        """Read the records, in the order in which they come.
+
+        Raises:
+            WrongRecord: There is no record of an id.
+            BucketsumError: It cannot be read.
+        """
+
+    def _downloaded(self) -> Iterator[bytes]:
+        """The data set's chunks, counted."""
+        self.requests += self._store.download_requests
+        self.bytes_read += self._store.size_bytes
+        return self._store.download()
+
+
+def each_timed(read: Callable[[int], bytes], record_ids: Iterable[int]) -> Iterator[ReadRecord]:
+    """The records that *read* returns, with the time of each."""
+    for record_id in record_ids:
+        started = time.perf_counter()
+        data = read(record_id)
+        yield ReadRecord(record_id, data, time.perf_counter() - started)

@@ -1,0 +1,164 @@
+"""Workload ``records``: random reads of small records, in several storage layouts."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.errors import BadSweep
+from bucketsum_lab.protocol.objects import DataFile, Generated
+from bucketsum_lab.protocol.parameters import Parameter
+from bucketsum_lab.protocol.workload import Workload
+from bucketsum_lab.workloads.records.layouts import (
+    GAPS,
+    INDEX_NAME,
+    KIB,
+    MIB,
+    ON_DISK,
+    RECORDS_TABLE,
+    SAMPLED_RECORDS,
+    WITH_BLOCKS,
+    WITHOUT_CONNECTIONS,
+    Layout,
+    record_name,
+)
+
+# What only a probe or a generated data set needs is imported there.
+# ruff: noqa: PLC0415
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from bucketsum_lab.protocol.objects import PlannedObject
+    from bucketsum_lab.protocol.parameters import Setting, Statistic, Value, Variant
+    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum_lab.protocol.samples import Sample
+
+SIZE_BYTES_MIN: Final = 100_000
+SIZE_BYTES_MAX: Final = 500_000_000
+"""The planner sorts the ids of all records in its memory."""
+DEFAULT_SIZE_BYTES: Final = 240_560_000
+"""2,480,000 records of 97 bytes, as in Fernandez and Turner (2023)."""
+
+LAYOUT: Final = Parameter("layout", tuple(Layout))
+READS: Final = Parameter("reads", range(1, 5_000_001), "{:,} reads", default=1000)
+CONNECTIONS: Final = Parameter("connections", range(1, 257), "{} connections", default=16)
+BLOCK_BYTES: Final = Parameter(
+    "block_bytes", range(512, MIB + 1), "blocks of {:,} B", default=4 * KIB
+)
+GAP_BYTES: Final = Parameter("gap_bytes", GAPS, "gap {}")
+
+_RECORDS: Final = "records"
+"""Metadata of a data set: the number of its records."""
+
+
+class RecordsWorkload(Workload):
+    """See the module. A data set is the records one after the other, with an index beside them."""
+
+    noun = "data set"
+    parameters = (LAYOUT, READS, CONNECTIONS, BLOCK_BYTES, GAP_BYTES)
+    chunk_bytes = MIB
+    object_bytes = range(SIZE_BYTES_MIN, SIZE_BYTES_MAX + 1)
+    default_object_bytes = DEFAULT_SIZE_BYTES
+    object_name = "objects/{size_bytes}-records.txt"
+    sample_names = (
+        "records", "records_read", "build_seconds", "build_cpu_seconds", "index_seconds",
+        "index_cpu_seconds", "fetch_seconds", "fetch_cpu_seconds", "total_seconds",
+        "predicted_seconds", "records_per_s", "record_time", "record_p50_ms", "record_p90_ms",
+        "record_p99_ms", "requests", "retries", "bytes_read", "read_factor", "request_usd",
+        "build_usd", "storage_factor", "latency_ms", "link_mb_per_s", "merged_gap_bytes",
+    )  # fmt: skip
+    """``record_time`` is ``each`` or ``amortised``: how the percentiles were measured. Bytes are
+    those from the network; `read_factor` is theirs to the bytes of the records wanted, and
+    `storage_factor` that of the layout's bytes. `retries` are not among `requests`."""
+    statistic_names = sample_names
+    plots = ("reads", "reads-cost")
+    folded_first = "gap_bytes"
+    undeployable = "the hasher reads no records"
+
+    def effective(self, variant: Variant) -> Variant:
+        """Drop the block size, the gap and the connections of layouts that have none."""
+        layout = dict(variant)[LAYOUT]
+        without = {
+            CONNECTIONS: layout in WITHOUT_CONNECTIONS,
+            BLOCK_BYTES: layout not in WITH_BLOCKS,
+            GAP_BYTES: layout != Layout.COALESCED,
+        }
+        return tuple(pair for pair in variant if not without.get(pair[0]))
+
+    def seconds(self, setting: Setting, size_bytes: int) -> float:
+        """The model's time with AWS's usual latency and bandwidth."""
+        from bucketsum_lab.workloads.records.prediction import probe_seconds
+
+        return probe_seconds(setting.own, size_bytes, setting.memory_mb)
+
+    def uses_disk(self, setting: Setting) -> bool:
+        """Whether the layout is on /tmp."""
+        return setting.own["layout"] in ON_DISK
+
+    def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
+        """Too few records, or too little disk or memory."""
+        from bucketsum_lab.workloads.records.needs import refusal
+
+        return refusal(setting.own, planned.size_bytes, setting.memory_mb, storage_mb)
+
+    def generate(self, size_bytes: int) -> Generated:
+        """All records, one after the other."""
+        from bucketsum_lab.workloads.records.data_set import DataSet
+
+        data_set = DataSet(size_bytes)
+        return Generated(data_set.chunks, {_RECORDS: str(data_set.records)})
+
+    def files(self, size_bytes: int) -> Iterator[DataFile]:
+        """The index, and a sample of the records as objects of their own."""
+        from bucketsum_lab.workloads.records.data_set import DataSet, id_in
+        from bucketsum_lab.workloads.records.index import ENTRY_BYTES, index_bytes
+
+        data_set = DataSet(size_bytes)
+        index_size = data_set.records * ENTRY_BYTES
+        yield DataFile(INDEX_NAME, index_size, lambda: [index_bytes(data_set)])
+        for record in data_set.sample(SAMPLED_RECORDS):
+            yield DataFile(record_name(id_in(record)), len(record), partial(list, [record]))
+
+    def prepare(self, size_bytes: int) -> None:
+        """Write the sampled records to the table of `RECORDS_TABLE`, if there is one."""
+        if RECORDS_TABLE in os.environ:
+            from bucketsum_lab.workloads.records.data_set import DataSet
+            from bucketsum_lab.workloads.records.items import record_items
+
+            record_items().write_records(DataSet(size_bytes).sample(SAMPLED_RECORDS))
+
+    def contents(self, key: str, metadata: Mapping[str, str]) -> Mapping[str, Value]:
+        """The number of records.
+
+        Raises:
+            BadSweep: It is not the main object of a generated data set.
+        """
+        text = metadata.get(_RECORDS, "")
+        if not (text.isascii() and text.isdigit() and int(text)):
+            raise BadSweep(
+                f"{key!r} has {_RECORDS}={text!r} in its metadata; the workload records reads data "
+                "sets that a sweep generated: give object_bytes instead of keys"
+            )
+        return {_RECORDS: int(text)}
+
+    def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
+        """Build, load, fetch and verify."""
+        from bucketsum_lab.workloads.records.probe import probe
+
+        return probe(event, context)
+
+    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
+        """The median of each number; a text is the same in all samples."""
+        values = {
+            name: [sample.own[name] for sample in samples if name in sample.own]
+            for name in self.statistic_names
+        }
+        return {name: _middle(of_name) for name, of_name in values.items() if of_name}
+
+
+def _middle(values: Sequence[Statistic]) -> Statistic:
+    numbers = [value for value in values if not isinstance(value, str)]
+    return median(numbers) if numbers else values[0]

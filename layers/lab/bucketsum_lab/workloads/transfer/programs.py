@@ -1,0 +1,72 @@
+"""Programs that copy a file from S3: a process for each."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.errors import SourceUnavailable
+from bucketsum_lab.workloads.transfer.model import ClientName
+from bucketsum_lab.workloads.transfer.sinks import FileSink
+
+if TYPE_CHECKING:
+    from bucketsum_lab.workloads.transfer.sinks import Sink
+
+_SECONDS_MAX: Final = 800
+_SHOWN_CHARACTERS: Final = 300
+
+
+@dataclass(frozen=True, slots=True)
+class ProgramClient:
+    """Runs a program for each file of *bucket*, at *endpoint* if that is not empty."""
+
+    name: ClientName
+    bucket: str
+    region: str
+    endpoint: str
+
+    def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:  # noqa: ARG002 - as `Client`
+        """Copy the object at *key* to the file of *sink*.
+
+        Raises:
+            SourceUnavailable: The program failed.
+        """
+        if not isinstance(sink, FileSink):
+            raise TypeError("a program copies to files")
+        done = subprocess.run(  # noqa: S603 - a fixed list; S3 keys stand behind s3://
+            self._command(key, str(sink.path)),
+            env=self._variables(),
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            timeout=_SECONDS_MAX,
+            check=False,
+        )
+        if done.returncode:
+            text = done.stderr.decode(errors="replace").strip()[-_SHOWN_CHARACTERS:]
+            raise SourceUnavailable(f"{self.name} ended with {done.returncode} for {key}: {text}")
+
+    def close(self) -> None:
+        """Nothing stays open."""
+
+    def _variables(self) -> dict[str, str]:
+        """Of this process; rclone's SDK fails if AWS_CA_BUNDLE is set, so rclone reads the file."""
+        variables = dict(os.environ)
+        if self.name == ClientName.RCLONE and "AWS_CA_BUNDLE" in variables:
+            variables["RCLONE_CA_CERT"] = variables.pop("AWS_CA_BUNDLE")
+        return variables
+
+    def _command(self, key: str, path: str) -> list[str]:
+        source = f"s3://{self.bucket}/{key}"
+        if self.name == ClientName.AWS_CLI:  # it reads the variables itself
+            return ["aws", "s3", "cp", source, path, "--only-show-errors"]
+        if self.name == ClientName.S5CMD:
+            endpoint = ["--endpoint-url", self.endpoint] if self.endpoint else []
+            return ["s5cmd", *endpoint, "cp", source, path]
+        options = f"env_auth=true,region={self.region}"
+        if self.endpoint:  # the provider AWS would put the bucket into the host's name
+            options += f",provider=Other,force_path_style=true,endpoint='{self.endpoint}'"
+        else:
+            options += ",provider=AWS"
+        return ["rclone", "copyto", f":s3,{options}:{self.bucket}/{key}", path]

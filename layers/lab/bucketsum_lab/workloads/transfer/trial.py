@@ -1,0 +1,84 @@
+"""A trial: the files to transfer, and the preparations that are not measured."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_lab.protocol.objects import file_key
+from bucketsum_lab.protocol.parameters import read_policy
+from bucketsum_lab.protocol.probe import object_at
+from bucketsum_lab.workloads.transfer.clients import Access, new_client
+from bucketsum_lab.workloads.transfer.data_set import WARM_UP_CONTENT, WARM_UP_NAME
+from bucketsum_lab.workloads.transfer.model import DRAIN_BYTES, ClientName, Network, Pattern, Start
+from bucketsum_lab.workloads.transfer.schedule import threads_of, vcpus_of
+from bucketsum_lab.workloads.transfer.sinks import Sink
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from pathlib import Path
+
+    from bucketsum_lab.protocol.probe import ProbeContext, ProbeEvent
+    from bucketsum_lab.workloads.transfer.clients import Client
+    from bucketsum_lab.workloads.transfer.data_set import SetFile
+
+UNMEASURED_THREADS: Final = 4
+"""Threads of the reads that are not measured."""
+
+
+@dataclass(frozen=True, slots=True)
+class Trial:
+    """A cell's event and the prober around it, with the files to transfer."""
+
+    event: ProbeEvent
+    context: ProbeContext
+    files: tuple[SetFile, ...]
+    folder: Path
+
+    @property
+    def pattern(self) -> Pattern:
+        """The pattern in which files start."""
+        return Pattern.of(str(self.event["variant"]["pattern"]))
+
+    @property
+    def threads(self) -> int:
+        """Maximum number of files at a time."""
+        return threads_of(self.pattern, len(self.files), vcpus_of(self.context.memory_mb))
+
+    def new_client(self) -> Client:
+        """A client without connections."""
+        event = self.event
+        policy = read_policy(event["streams"], event["chunk_bytes"], self.context.memory_mb)
+        region = self.context.s3.meta.region_name
+        name = ClientName(str(event["variant"]["client"]))
+        return new_client(name, Access(event["bucket"], region, policy, self.threads))
+
+    def key_of(self, name: str) -> str:
+        """The key of a file of the data set."""
+        return file_key(self.event["key"], name)
+
+    def chunks(self, file: SetFile) -> Iterable[bytes]:
+        """The bytes of a file by the hasher's reader, outside the measured time."""
+        created = object_at(self.event["bucket"], self.key_of(file.name), file.size_bytes)
+        return self.context.source.open(created).chunks
+
+    def warmed_client(self) -> Client | None:
+        """A client that has read the warm-up object; None if clients start cold."""
+        if self.event["variant"]["warm"] == Start.COLD:
+            return None
+        client = self.new_client()
+        with closing(Sink()) as sink:
+            client.fetch(self.key_of(WARM_UP_NAME), len(WARM_UP_CONTENT), sink)
+        return client
+
+    def drained_bytes(self) -> int:
+        """Read and drop `DRAIN_BYTES` if the sustained network is measured; the bytes read."""
+        if self.event["variant"]["network"] == Network.BURST:
+            return 0
+        drained = 0
+        with ThreadPoolExecutor(UNMEASURED_THREADS) as pool:
+            while drained < DRAIN_BYTES:
+                drained += sum(pool.map(lambda file: sum(map(len, self.chunks(file))), self.files))
+        return drained

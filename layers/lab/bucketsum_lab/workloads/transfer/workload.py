@@ -1,0 +1,160 @@
+"""Workload ``transfer``: a data set of files from S3 to memory, /tmp or nowhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.settings import BASE_MEMORY_BYTES
+from bucketsum_lab.protocol.objects import Generated
+from bucketsum_lab.protocol.workload import Workload
+from bucketsum_lab.workloads.transfer.duration import trial_seconds
+from bucketsum_lab.workloads.transfer.model import (
+    CLIENT,
+    DESTINATION,
+    NETWORK,
+    PATTERN,
+    PROGRAMS,
+    START,
+    ClientName,
+    Destination,
+    Pattern,
+    PatternName,
+    Start,
+    files_in,
+)
+
+# What only a probe or a data set needs is imported there.
+# ruff: noqa: PLC0415
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from bucketsum_lab.protocol.objects import DataFile, PlannedObject
+    from bucketsum_lab.protocol.parameters import Setting, Statistic
+    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum_lab.protocol.samples import Sample
+
+FRACTOS_BYTES: Final = 156_204_800
+"""The 100 files of fractos (2017)."""
+
+SET_BYTES_MIN: Final = 1_000_000
+SET_BYTES_MAX: Final = 1_562_048_000
+"""1,000 files."""
+
+FILES_AT_ONCE_MAX: Final = 256
+"""[A] A function has 1,024 threads and as many file descriptors; a file needs up to three."""
+
+_MIB: Final = 1024 * 1024
+
+
+class TransferWorkload(Workload):
+    """See the module. Everything is measured for comparison only."""
+
+    noun = "data set"
+    parameters = (PATTERN, CLIENT, DESTINATION, START, NETWORK)
+    chunk_bytes = 262_144
+    object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)
+    default_object_bytes = FRACTOS_BYTES
+    object_name = "objects/transfer-{size_bytes}.jsonl"
+    sample_names = ("files", "threads", "drained_bytes", "file_times")
+    statistic_names = (
+        "files", "threads", "file_min_ms", "file_p50_ms", "file_p90_ms", "file_p99_ms",
+        "file_max_ms", "file_mean_ms", "first_byte_p50_ms",
+    )  # fmt: skip
+    plots = ("transfer-total", "transfer-spread", "transfer-size", "memory", "cost")
+    folded_first = "warm"
+    undeployable = "transfers are measured to compare, and no parameter deploys them"
+
+    def seconds(self, setting: Setting, size_bytes: int) -> float:
+        """The slower of network and CPU, the waits between, and the reads that are not measured."""
+        return trial_seconds(setting, size_bytes)
+
+    def uses_disk(self, setting: Setting) -> bool:
+        """Only if it is the destination."""
+        return setting.own["destination"] == Destination.TMP
+
+    def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
+        """Files that do not fit, too many at once, and programs that are not here."""
+        refusals = (
+            _no_room(setting, planned.size_bytes, storage_mb),
+            _too_many(setting, files_in(planned.size_bytes)),
+            _no_program(setting),
+        )
+        return next(filter(None, refusals), None)
+
+    def files(self, size_bytes: int) -> Iterable[DataFile]:
+        """Files with the sizes of the article's."""
+        from bucketsum_lab.workloads.transfer.data_set import data_files
+
+        return data_files(size_bytes)
+
+    def generate(self, size_bytes: int) -> Generated:
+        """The list of the files, with their SHA-1."""
+        from bucketsum_lab.workloads.transfer.data_set import listed, written
+
+        content = written(listed(size_bytes))
+        return Generated(lambda: iter([content]))
+
+    def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
+        """Transfer the files, and check each."""
+        from bucketsum_lab.workloads.transfer.answer import answer_to
+
+        return answer_to(event, context)
+
+    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
+        """Statistics of the times of all files in all good samples."""
+        from bucketsum_lab.workloads.transfer.file_times import file_statistics, read
+
+        own = [sample.own for sample in samples if "file_times" in sample.own]
+        if not own:
+            return {}
+        times = [time for values in own for time in read(str(values["file_times"]))]
+        return {
+            "files": own[0]["files"], "threads": own[0]["threads"], **file_statistics(times)
+        }  # fmt: skip
+
+
+def _no_room(setting: Setting, size_bytes: int, storage_mb: int) -> str | None:
+    destination = setting.own["destination"]
+    needed_mb = -(-size_bytes // _MIB)
+    if destination == Destination.TMP and needed_mb > storage_mb:
+        return (
+            f"destination is tmp; a data set of {size_bytes} bytes needs {needed_mb} MB of /tmp, "
+            f"the prober has {storage_mb}: deploy with EphemeralStorageSize={needed_mb} or more"
+        )
+    room = setting.memory_mb * _MIB - BASE_MEMORY_BYTES
+    if destination == Destination.MEMORY and size_bytes > room:
+        return (
+            f"destination is memory; a data set of {size_bytes} bytes does not fit into the {room} "
+            f"bytes that {setting.memory_mb} MB leave: raise memory_mb"
+        )
+    return None
+
+
+def _too_many(setting: Setting, files: int) -> str | None:
+    name = Pattern.of(str(setting.own["pattern"])).name
+    all_at_once = name in (PatternName.PARALLEL, PatternName.SATURATED, PatternName.STACCATO)
+    if not all_at_once or files <= FILES_AT_ONCE_MAX:
+        return None
+    return (
+        f"pattern is {name}; {files} files may be open at once, and a function has threads and "
+        f"file descriptors for {FILES_AT_ONCE_MAX}: take a smaller data set, or limited:N"
+    )
+
+
+def _no_program(setting: Setting) -> str | None:
+    own = setting.own
+    program = PROGRAMS.get(ClientName(str(own["client"])))
+    if program is None:
+        return None
+    if own["destination"] != Destination.TMP:
+        return f"client is {own['client']}, which writes files: destination must be tmp"
+    if own["warm"] == Start.WARM:
+        return f"client is {own['client']}, a process for each file: none of them can be warm"
+    if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
+        return f"client is {own['client']}, a program that Lambda does not have"
+    if shutil.which(program) is None:
+        return f"client is {own['client']}; there is no program {program} on this machine"
+    return None

@@ -1,0 +1,224 @@
+"""Workload ``unzip``: SHA-1 of zip archives and of their members, without writing rows."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from dataclasses import asdict, fields
+from typing import TYPE_CHECKING, Final
+
+from bucketsum.digest import RunningDigest
+from bucketsum.errors import BadSettings, BadSweep
+from bucketsum.measure import Meter
+from bucketsum.settings import MEMORY_MB_PER_CPU, archive_threads, has_second_core
+from bucketsum.table.archive_values import STORAGE_MIB_MAX, ArchiveSettings, Engine, Limits, Mode
+from bucketsum_lab.protocol.estimate import read_seconds
+from bucketsum_lab.protocol.objects import Generated
+from bucketsum_lab.protocol.parameters import Parameter
+from bucketsum_lab.protocol.probe import answer_of, created_object, failed
+from bucketsum_lab.protocol.workload import Workload
+
+# What only a probe or a generated archive needs is imported there: the planner reads no archives.
+# ruff: noqa: PLC0415
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from bucketsum.archives.reader import ArchiveReader
+    from bucketsum.table.rows import ArchiveRecord
+    from bucketsum_lab.protocol.objects import PlannedObject
+    from bucketsum_lab.protocol.parameters import Setting, Statistic, Value
+    from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
+    from bucketsum_lab.protocol.samples import Sample
+
+ARCHIVE_BYTES_MIN: Final = 1_000_000
+ARCHIVE_BYTES_MAX: Final = 2_000_000_000
+"""Of generated archives: small members find room, and none needs Zip64."""
+
+MODE: Final = Parameter("mode", tuple(Mode))
+INFLATE: Final = Parameter("inflate", tuple(Engine))
+
+_KEEPS_ARCHIVE: Final = (Mode.TMP, Mode.DISCARD)
+_MB_PER_VCPU_SECOND: Final[Mapping[Value, int]] = {
+    Mode.STREAM: 150,
+    Mode.TMP: 100,
+    Mode.DISCARD: 140,
+}
+"""MB of archive, SHA-1 of all included: the slower column of docs/archives.md, less a sixth."""
+
+_ZLIB_SLOWDOWN: Final = 1.6
+"""Time of zlib over that of ISA-L; docs/archives.md."""
+
+_MIB: Final = 1024 * 1024
+
+
+class UnzipWorkload(Workload):
+    """See the module. Mode ``discard`` and the engine zlib are measured for comparison only."""
+
+    noun = "archive"
+    parameters = (MODE, INFLATE)
+    object_bytes = range(ARCHIVE_BYTES_MIN, ARCHIVE_BYTES_MAX + 1)
+    object_name = "objects/{size_bytes}.zip"
+    sample_names = ("mode", "inflate", "members", "directories", "member_bytes")
+    statistic_names = ("members", "directories", "member_bytes")
+    folded_first = "chunk_bytes"
+    undeployable = "discard and zlib are to compare with and cannot be deployed"
+
+    def seconds(self, setting: Setting, size_bytes: int) -> float:
+        """The slower of network and CPU; their sum if members are read from the disk."""
+        mode, inflate = setting.own["mode"], setting.own["inflate"]
+        mb_per_vcpu_second = _MB_PER_VCPU_SECOND[mode]
+        slowdown = _ZLIB_SLOWDOWN if inflate == Engine.ZLIB else 1.0
+        vcpus = setting.memory_mb / MEMORY_MB_PER_CPU
+        if mode == Mode.STREAM:
+            vcpus = min(vcpus, 1.0)  # one thread
+        return read_seconds(
+            size_bytes, mb_per_vcpu_second / slowdown * vcpus, in_turn=mode in _KEEPS_ARCHIVE
+        )
+
+    def uses_disk(self, setting: Setting) -> bool:
+        """Every mode but stream writes the archive to /tmp."""
+        return setting.own["mode"] in _KEEPS_ARCHIVE
+
+    def refusal(self, setting: Setting, planned: PlannedObject, storage_mb: int) -> str | None:
+        """Reason if /tmp has no room for the archive or, if generated, for its members too."""
+        from bucketsum_lab.workloads.unzip.generated_archive import CONTENT_RATIO
+
+        if not self.uses_disk(setting):
+            return None
+        mode = setting.own["mode"]
+        kept = 1 + CONTENT_RATIO * (planned.generated and mode == Mode.TMP)
+        needed_mb = -(-round(planned.size_bytes * kept) // _MIB)
+        if needed_mb <= storage_mb:
+            return None
+        reason = (
+            f"mode is {mode}; an archive of {planned.size_bytes} bytes needs "
+            f"{needed_mb} MB of /tmp, the prober has {storage_mb}"
+        )
+        if needed_mb > STORAGE_MIB_MAX:
+            return (
+                f"{reason} and can have {STORAGE_MIB_MAX} at most: stream it, or take a smaller one"
+            )
+        return f"{reason}: deploy with EphemeralStorageSize={needed_mb} or more"
+
+    def generate(self, size_bytes: int) -> Generated:
+        """An archive, with its contents in its metadata."""
+        from bucketsum_lab.workloads.unzip.generated_archive import GeneratedArchive
+
+        archive = GeneratedArchive(size_bytes)
+        contents = asdict(archive.contents)
+        return Generated(
+            archive.chunks,
+            {_metadata_name(name): str(value) for name, value in contents.items()},
+        )
+
+    def contents(self, key: str, metadata: Mapping[str, str]) -> Mapping[str, Value] | None:
+        """All of `ArchiveContents` if the sweep generated it, else the metadata's part of it."""
+        from bucketsum_lab.workloads.unzip.generated_archive import ArchiveContents
+
+        contents = {
+            field.name: text if field.name == "members_sha1" else _count(key, field.name, text)
+            for field in fields(ArchiveContents)
+            if (text := metadata.get(_metadata_name(field.name)))
+        }
+        return contents or None
+
+    def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:
+        """Read the archive and its members, and compare them with the known contents."""
+        from bucketsum.s3.range_reads import range_reader
+
+        try:
+            reader = _reader(**event["variant"], memory_mb=context.memory_mb)
+        except BadSettings as error:  # this layer cannot; the next cell can
+            return failed("NotUnzipped", str(error))
+        created = created_object(event)
+        read = range_reader(context.s3, created)
+        digest = RunningDigest()
+        meter = Meter()
+        archive = reader.open(read, created.size_bytes)
+        with closing(context.source.open(created).chunks) as chunks:
+            sha1s = [member.digest.sha1 or "" for member in archive.members(chunks, digest)]
+        summary = archive.summary
+        answer = {
+            **answer_of(event, digest.digest(), meter),
+            "mode": summary.mode,
+            "inflate": reader.engine,
+            "members": summary.members,
+            "directories": summary.directories,
+            "member_bytes": summary.member_bytes,
+        }
+        if problem := _problem(event, summary, sha1s):
+            answer |= failed(*problem)
+        return answer
+
+    def statistics(self, samples: Sequence[Sample]) -> Mapping[str, Statistic]:
+        """The archive's contents: equal in all good samples, because the prober checks them."""
+        own = next((sample.own for sample in samples if "members" in sample.own), {})
+        return {name: own[name] for name in self.statistic_names if name in own}
+
+    def is_deployable(self, setting: Setting) -> bool:
+        """Archives are streamed or go through /tmp, decompressed by the hasher's first engine."""
+        mode, inflate = setting.own["mode"], setting.own["inflate"]
+        return mode != Mode.DISCARD and inflate == INFLATE.allowed[0]
+
+    def template_parameters(self, setting: Setting, storage_mb: int) -> Mapping[str, Value]:
+        """The mode, and the /tmp that it was measured with if it uses one."""
+        mode = setting.own["mode"]
+        storage = {"EphemeralStorageSize": storage_mb} if mode == Mode.TMP else {}
+        return {"ArchiveMode": mode, **storage}
+
+
+def _reader(mode: Value, inflate: Value, memory_mb: int) -> ArchiveReader:
+    """The hasher's reader for this memory, without limits on the archive.
+
+    Raises:
+        BadSettings: There is no such mode, or the layer has no such engine.
+    """
+    from bucketsum.archives.decoders import ENGINES
+    from bucketsum.archives.reader import ArchiveReader
+
+    if mode not in tuple(Mode):
+        raise BadSettings(f"mode is {mode!r}; allowed are {', '.join(Mode)}")
+    if inflate not in ENGINES:
+        raise BadSettings(f"inflate is {inflate!r}; this layer has {', '.join(ENGINES)}")
+    settings = ArchiveSettings(
+        Mode(mode),
+        Limits(members=10_000_000, total_bytes=10**15, ratio=10**6),
+        threads=archive_threads(memory_mb),
+        second_core=has_second_core(memory_mb),
+    )
+    return ArchiveReader(settings, engine=Engine(str(inflate)))
+
+
+def _problem(event: ProbeEvent, summary: ArchiveRecord, sha1s: list[str]) -> tuple[str, str] | None:
+    """Error and cause of a failed sample; None if all members are as expected."""
+    from bucketsum_lab.workloads.unzip.generated_archive import members_sha1
+
+    if summary.reason is not None:
+        return "NotUnzipped", summary.reason
+    if summary.unreadable:
+        return "NotUnzipped", f"{summary.unreadable} members are not readable"
+    contents: dict[str, Value] = {
+        "members": summary.members,
+        "directories": summary.directories,
+        "member_bytes": summary.member_bytes,
+        "members_sha1": members_sha1(sha1s),
+    }
+    wrong = [
+        f"{name} {contents[name]} instead of {expected}"
+        for name, expected in (event["contents"] or {}).items()
+        if contents[name] != expected
+    ]
+    return ("WrongMembers", ", ".join(wrong)) if wrong else None
+
+
+def _count(key: str, name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit()):
+        raise BadSweep(
+            f"{key!r} has {_metadata_name(name)}={text!r} in its metadata, not a whole number"
+        )
+    return int(text)
+
+
+def _metadata_name(name: str) -> str:
+    """S3 sends metadata as headers, in which some proxies drop names with ``_``."""
+    return name.replace("_", "-")
