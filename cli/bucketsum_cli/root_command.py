@@ -12,6 +12,7 @@ import click
 
 from bucketsum import __version__
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
+from bucketsum_cli.lab import is_installed
 from bucketsum_cli.options import LazyGroup
 from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError, sentence_of
 from bucketsum_cli.terminal.output import note, printable
@@ -32,7 +33,7 @@ _PLACES: Final = {
     "attach": "bucketsum_cli.commands.attach:attach",
     "detach": "bucketsum_cli.commands.detach:detach",
     "backfill": "bucketsum_cli.commands.backfill:backfill",
-    "tune": "bucketsum_cli.commands.tune:tune",
+    **({"tune": "bucketsum_cli.commands.tune:tune"} if is_installed() else {}),
     "delete": "bucketsum_cli.commands.delete:delete",
 }
 

@@ -12,8 +12,9 @@ import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import deploy_measurements, set_aside
 
-from bucketsum.prices import Prices, prices_in
+from bucketsum.prices import prices_in
 from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.commands.tune.registration import running_sweeps
 from bucketsum_cli.options import Target
 from bucketsum_cli.stacks.status import stack_status
 from bucketsum_lab.protocol.run_records import Run as SweepRun
@@ -113,16 +114,9 @@ def test_region_without_prices_has_those_of_another(
     watched: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The estimate is that of us-east-1, and the note says so."""
-    monkeypatch.setattr(MeasurementsTable, "prices", lambda *_: prices_in("moon-1", "arm64"))
+    unknown = prices_in("moon-1", "arm64")
+    monkeypatch.setattr("bucketsum_cli.stacks.status.prices_in", lambda *_: unknown)
     assert stack_status(watched).notes == ("the prices are those of us-east-1",)
-
-
-def test_estimate_has_the_prices_that_were_read_from_aws(watched: Stack) -> None:
-    """As a sweep of the same stack has."""
-    measurements = MeasurementsTable(watched.client("dynamodb"), "MeasurementsTableName")
-    measurements.record_prices(Prices("us-east-1", "arm64", 0.5, 0.25))
-    usd = stack_status(watched).estimated_usd_this_month
-    assert usd == pytest.approx(3600 * 0.5 + 1000 * 0.25)
 
 
 def test_emulator_without_metrics_gives_null_and_says_so(
@@ -208,4 +202,4 @@ def test_watch_has_no_document(run: Run) -> None:
 def test_stack_of_an_older_version_has_no_sweeps(watched: Stack) -> None:
     """Outputs that came later may be absent."""
     older = replace(Target().find(), outputs={}, connection=watched.connection)
-    assert stack_status(older).running_sweeps == ()
+    assert list(running_sweeps(older)) == []

@@ -56,27 +56,27 @@ bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli.terminal l
 lab.workloads.records lab.workloads.unzip
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
-cli: cli.aws cli.terminal layer
+cli: cli.aws cli.machine cli.selftest cli.terminal layer
 cli.attachments: cli.aws cli.stacks cli.terminal layer.events
 cli.aws: cli.machine cli.terminal layer layer.long_objects layer.table
 cli.backfill: cli.aws cli.terminal layer layer.backfill
 cli.commands: cli cli.attachments cli.aws cli.dead_letters cli.objects cli.selftest cli.stacks \
-cli.terminal cli.tune layer layer.hashing layer.long_objects layer.table
+cli.terminal layer layer.hashing layer.long_objects layer.table
 cli.commands.backfill: cli cli.aws cli.backfill cli.terminal layer layer.backfill
-cli.commands.local: cli cli.aws cli.commands cli.commands.tune cli.local cli.machine cli.objects \
-cli.terminal cli.tune lab.protocol layer.table
-cli.commands.tune: cli cli.aws cli.machine cli.terminal cli.tune cli.tune.here cli.tune.report \
-lab.protocol layer
+cli.commands.local: cli cli.aws cli.commands cli.local cli.machine cli.objects cli.terminal \
+layer.table
+cli.commands.tune: cli cli.aws cli.machine cli.selftest cli.terminal cli.tune cli.tune.here \
+cli.tune.report lab.protocol layer
 cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
 layer.queue layer.table
 cli.local: cli.aws cli.machine cli.selftest cli.terminal
 cli.machine: cli.terminal
 cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
-cli.selftest: cli.attachments cli.aws cli.dead_letters cli.objects cli.stacks cli.terminal \
-cli.tune lab.protocol layer layer.archives layer.table
-cli.stacks: cli.aws cli.terminal lab.protocol lab.results layer layer.long_objects
-cli.terminal: lab.protocol layer settings
+cli.selftest: cli.attachments cli.aws cli.dead_letters cli.objects cli.stacks cli.terminal layer \
+layer.archives layer.table
+cli.stacks: cli.aws cli.terminal layer layer.long_objects
+cli.terminal: layer
 cli.tune: cli cli.aws cli.machine cli.terminal cli.tune.workloads lab.plan lab.protocol \
 lab.results lab.workloads layer layer.events layer.s3 layer.table settings
 cli.tune.here: cli cli.attachments cli.aws cli.machine cli.terminal cli.tune lab.measure lab.plan \
@@ -185,6 +185,26 @@ def test_each_part_imports_what_it_may() -> None:
 def test_no_parts_import_each_other() -> None:
     """Parts that need each other are one part."""
     TopologicalSorter(arrows()).prepare()  # raises CycleError
+
+
+def test_the_product_never_imports_the_lab() -> None:
+    """The hashing part needs nothing of the measuring part, whose paths are layers/lab/paths.txt."""
+    patterns = (ROOT / "layers" / "lab" / "paths.txt").read_text().splitlines()[1:]
+    roots = [path for pattern in patterns for path in ROOT.glob(pattern)]
+    lab = {
+        module
+        for module, path in modules().items()
+        if any(path.is_relative_to(root) for root in roots)
+    }
+    assert lab >= {"bucketsum_lab", "bench", "planner", "bucketsum_cli.tune"}
+    climbing = {
+        f"{module} imports {name}"
+        for module, path in modules().items()
+        if module not in lab
+        for name in imported_modules(path)
+        if name in lab or name.rpartition(".")[0] in lab
+    }
+    assert not climbing
 
 
 @pytest.mark.parametrize("suite", [name for name in SUITES if not name.startswith("__")])

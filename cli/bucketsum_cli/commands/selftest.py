@@ -10,24 +10,26 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bucketsum.prices import prices_in
+from bucketsum_cli.lab import lab
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.selftest.check import Check, Outcome, finding_of
 from bucketsum_cli.selftest.header import header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
 from bucketsum_cli.selftest.scratch import Scratch
-from bucketsum_cli.selftest.stack_checks import CLEAN_UP, LATE_CHECKS, STACK_CHECKS, SWEEP
+from bucketsum_cli.selftest.stack_checks import CLEAN_UP, LATE_CHECKS, STACK_CHECKS
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import usd_text
 from bucketsum_cli.terminal.output import confirm, note, notes, print_json, say
-from bucketsum_cli.tune.plan_view import priced_plan
-from bucketsum_cli.tune.sweeper import Sweeper
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from bucketsum_cli.aws.stack import Stack
 
-CHECKS: Final = (*STACK_CHECKS, *OBJECT_CHECKS, *LATE_CHECKS)
+_LAB: Final = lab()
+CHECKS: Final = (
+    *STACK_CHECKS, *OBJECT_CHECKS, *(_LAB.checks if _LAB else ()), *LATE_CHECKS,
+)  # fmt: skip
 _NAMES: Final = click.Choice([check.name for check in CHECKS])
 
 _STYLES: Final = {
@@ -148,9 +150,7 @@ def _estimated_usd(stack: Stack, header: Mapping[str, Any], checks: Sequence[Che
     names = {check.name for check in checks}
     if "metrics" in names:
         usd += _METRICS_USD
-    if "sweep" in names:
-        usd += priced_plan(Sweeper(stack), SWEEP).plan.estimated_usd(prices)
-    return usd
+    return usd + sum(check.usd(stack) for check in checks)
 
 
 def _note_effects(usd: float, checks: Sequence[Check]) -> None:

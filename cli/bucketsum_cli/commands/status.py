@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bucketsum_cli.lab import lab
 from bucketsum_cli.objects.long_objects import all_as_json, progress_text
 from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.stacks.status import StackStatus, stack_status
@@ -59,7 +60,7 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
     if watch_seconds is not None:
         _watch(stack, watch_seconds)
         return
-    state = stack_status(stack)
+    state = _state_of(stack)
     if as_json:
         print_json(_as_json(state))
     else:
@@ -68,11 +69,16 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
         raise SystemExit(ANSWER_IS_NO)
 
 
+def _state_of(stack: Stack) -> StackStatus:
+    measuring = lab()
+    return stack_status(stack, measuring.running_sweeps(stack) if measuring else ())
+
+
 def _watch(stack: Stack, seconds: float) -> None:
     """Show it again and again until Ctrl-C; in a pipe, one table after the other."""
     try:
         while True:
-            state = stack_status(stack)
+            state = _state_of(stack)
             if is_terminal():
                 write(_CLEAR)
             _print(state)

@@ -13,6 +13,7 @@ from bucketsum_cli.terminal.errors import CannotDoError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.selftest.scratch import Scratch
 
 
@@ -47,6 +48,8 @@ class Check:
     """Raises an error of AWS or `CannotDoError` if it cannot go on."""
     objects: int = 0
     """Objects and messages that it makes, which cost money."""
+    usd: Callable[[Stack], float] = lambda _stack: 0.0
+    """Its further cost on a stack, at most."""
 
 
 passed = partial(Finding, Outcome.PASSED)

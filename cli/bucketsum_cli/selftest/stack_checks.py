@@ -1,4 +1,4 @@
-"""Checks of the deployed stack: queues, function, alarms, layer, metrics, traces and a sweep."""
+"""Checks of the deployed stack: queues, function, alarms, layer, metrics and traces."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.attachments.checks import admits, admitted_services, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
-from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.served_buckets import bucket_arn
 from bucketsum_cli.selftest.check import (
     Check,
@@ -17,28 +16,16 @@ from bucketsum_cli.selftest.check import (
     failed,
     known_difference,
     passed,
-    skipped,
     warning,
 )
 from bucketsum_cli.stacks.metrics import metric_values, own_metric
 from bucketsum_cli.stacks.status import event_source_of
-from bucketsum_cli.tune.plan_view import priced_plan
-from bucketsum_cli.tune.progress import ended_execution, settled_run
-from bucketsum_cli.tune.sweeper import Sweeper
-from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.selftest.scratch import Scratch
-
-SWEEP: Final = {
-    "object_bytes": [1_000_000],
-    "memory_mb": [128, 256],
-    "chunk_bytes": [1_048_576],
-    "runs": 2,
-}
 
 _ALARMS: Final = frozenset(
     {
@@ -184,24 +171,6 @@ def _traces(scratch: Scratch) -> Finding:
     return passed() if scratch.until(look, _LATE_SECONDS) else warning("no trace yet")
 
 
-def _sweep(scratch: Scratch) -> Finding:
-    if "SweepStateMachineArn" not in scratch.stack.outputs:
-        return skipped("the stack has no sweeps")
-    sweeper, run_id = Sweeper(scratch.stack), new_execution_name()
-    plan = priced_plan(sweeper, SWEEP).plan
-    scratch.expect_sweep(run_id)
-    sweeper.state_machine.start(run_id, SWEEP)
-    execution = ended_execution(sweeper, run_id, plan)
-    run = settled_run(sweeper, run_id)
-    if run is None or run.status is not RunStatus.SUCCEEDED:
-        cause = run.cause if run else None
-        return failed(f"{run.status if run else 'nothing recorded'}: {cause or execution.cause}")
-    samples = sweeper.measurements.samples(run_id)
-    probers = [sample.process for sample in samples if sample.process]
-    runtimes = sorted({f"Python {prober.runtime}, boto3 {prober.boto3}" for prober in probers})
-    return passed(f"{len(plan.cells)} cells; {'; '.join(runtimes)}")
-
-
 STACK_CHECKS: Final = (
     Check("event-source", "the event source mapping is enabled", _event_source),
     Check("visibility", "a message stays hidden while it is worked on", _visibility),
@@ -221,7 +190,6 @@ CLEAN_UP: Final = Check("clean-up", "nothing of the self-test stays behind", _cl
 
 LATE_CHECKS: Final = (
     Check("layer", "no compiled wheel is missing from the layer", _layer),
-    Check("sweep", "a sweep of two cells succeeds", _sweep),
     Check("metrics", "metrics arrive in CloudWatch", _metrics),
     Check("traces", "traces arrive in X-Ray", _traces),
 )

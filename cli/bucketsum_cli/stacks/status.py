@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from itertools import islice
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
@@ -17,18 +16,15 @@ from bucketsum_cli.stacks.metrics import (
     own_metric,
 )
 from bucketsum_cli.terminal.output import iso_text
-from bucketsum_lab.protocol.run_records import RunStatus
-from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from bucketsum.long_objects.progress import Progress
 
 MAPPING_IS_MISSING: Final = "missing"
 
 _ON: Final = frozenset({"Creating", "Enabling", "Enabled", "Updating"})
-_NEWEST_SWEEPS: Final = 50
 _WAITING: Final = "ApproximateNumberOfMessages"
 _IN_FLIGHT: Final = "ApproximateNumberOfMessagesNotVisible"
 
@@ -94,8 +90,8 @@ class StackStatus:
         return bool(self.dead_letter_messages) or not self.event_source.enabled
 
 
-def stack_status(stack: Stack) -> StackStatus:
-    """Read the state of *stack* now.
+def stack_status(stack: Stack, running_sweeps: Iterable[str] = ()) -> StackStatus:
+    """Read the state of *stack* now; the lab knows its *running_sweeps*.
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
@@ -114,7 +110,7 @@ def stack_status(stack: Stack) -> StackStatus:
         dead_letter_messages=dead[_WAITING] + dead[_IN_FLIGHT],
         activity=activity,
         estimated_usd_this_month=usd,
-        running_sweeps=tuple(_running_sweeps(stack)),
+        running_sweeps=tuple(running_sweeps),
         long_objects=tuple(stack.progress_table().in_progress()),
         event_source=event_source_of(stack),
         notes=tuple(filter(None, [_absent_metrics(stack, activity), price_note])),
@@ -193,9 +189,7 @@ def _estimated_usd(stack: Stack, now: datetime) -> tuple[float | None, str | Non
     if stack.connection.is_local:
         return None, "the local emulator costs nothing"
     function = stack.function_configuration()
-    measurements = _measurements(stack)
-    find_prices = measurements.prices if measurements else prices_in
-    prices = find_prices(stack.connection.region, function["Architectures"][0])
+    prices = prices_in(stack.connection.region, function["Architectures"][0])
     note = f"the prices are those of {prices.priced_as}" if prices.priced_as else None
     month = now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
     metrics = {name: lambda_metric(stack, name.title()) for name in ("duration", "invocations")}
@@ -206,17 +200,3 @@ def _estimated_usd(stack: Stack, now: datetime) -> tuple[float | None, str | Non
     storage_mb = function.get("EphemeralStorage", {}).get("Size", FREE_STORAGE_MB)
     first = prices.invocation_usd(duration_ms, function["MemorySize"], storage_mb)
     return first + (invocations - 1) * prices.request, note
-
-
-def _measurements(stack: Stack) -> MeasurementsTable | None:
-    """Its table; None if it was deployed by an older bucketsum."""
-    table = stack.outputs.get("MeasurementsTableName")
-    return MeasurementsTable(stack.client("dynamodb"), table) if table else None
-
-
-def _running_sweeps(stack: Stack) -> Iterator[str]:
-    measurements = _measurements(stack)
-    if measurements is None:
-        return
-    newest = islice(measurements.runs(), _NEWEST_SWEEPS)
-    yield from (run.run_id for run in newest if run.status is RunStatus.RUNNING)

@@ -1,4 +1,4 @@
-"""Formats of a sweep's numbers and settings, equal in tables, plots and legends."""
+"""Formats of numbers, equal in tables, plots and legends."""
 
 from __future__ import annotations
 
@@ -6,19 +6,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_MB
-from bucketsum.settings import AUTO_STREAMS
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
-
-    from bucketsum_lab.protocol.parameters import Setting
+    from collections.abc import Iterable, Mapping
 
 MISSING: Final = "–"
 """Stands for a value that was not measured."""
 
-_SINGLE_STREAM: Final = 1
-_DEFAULT_STREAMS: Final = ({_SINGLE_STREAM}, {AUTO_STREAMS})
 _BYTES_PER_KIB: Final = 1024
 _BYTES_PER_MIB: Final = 1024 * _BYTES_PER_KIB
 _BYTES_PER_KB: Final = 1000
@@ -102,53 +97,3 @@ def size_texts(sizes_bytes: Iterable[int]) -> Mapping[int, str]:
     texts = {size: output.size_text(size) for size in set(sizes_bytes)}
     uses = Counter(texts.values())
     return {size: f"{size:,} B" if uses[text] > 1 else text for size, text in texts.items()}
-
-
-def has_notable_streams(settings: Iterable[Setting]) -> bool:
-    """Whether labels need streams: not if all settings have 1, or all have ``auto``."""
-    return {setting.streams for setting in settings} not in _DEFAULT_STREAMS
-
-
-def streams_text(streams: int | str) -> str:
-    """Connections per object: ``1 stream``, ``4 streams``, ``auto streams``."""
-    return "1 stream" if streams == _SINGLE_STREAM else f"{streams} streams"
-
-
-def chunk_has_effect(setting: Setting) -> bool:
-    """Whether the chunk size matters: libcurl and the rule of ``auto`` choose sizes themselves."""
-    return isinstance(setting.streams, int) and setting.streams > _SINGLE_STREAM
-
-
-class SettingLabels:
-    """Labels that tell the settings of one run apart; parameters that do not vary are left out."""
-
-    def __init__(self, settings: Iterable[Setting], *, has_chunks: bool = True) -> None:
-        """Take all settings of the run, and whether their chunk sizes are worth a text."""
-        self._has_streams = has_notable_streams(settings)
-        self._has_chunks = has_chunks
-
-    def heading(self, setting: Setting) -> str:
-        """The baseline's heading and the further fields: ``128 MB Memory / 1 MB Chunk Size``."""
-        return " / ".join(self._parts(setting, "{} Memory", "{} Chunk Size"))
-
-    def short(self, setting: Setting) -> str:
-        """``128 MB / 1 MB / stream / isal``."""
-        return " / ".join(self._parts(setting))
-
-    def effective(self, setting: Setting) -> str:
-        """`short`, without a chunk size that has no effect."""
-        return " / ".join(self._parts(setting, chunk="{}" if chunk_has_effect(setting) else ""))
-
-    def sentence(self, setting: Setting) -> str:
-        """``512 MB memory, 1 MiB chunks, 4 streams``."""
-        return ", ".join(self._parts(setting, "{} memory", "{} chunks"))
-
-    def _parts(self, setting: Setting, memory: str = "{}", chunk: str = "{}") -> Iterator[str]:
-        """The label's parts; *memory* and *chunk* are the forms of the first two."""
-        yield memory.format(memory_text(setting.memory_mb))
-        if self._has_chunks and chunk:
-            yield chunk.format(chunk_text(setting.chunk_bytes))
-        if self._has_streams:
-            yield streams_text(setting.streams)
-        for parameter, value in setting.variant:
-            yield parameter.label.format(value)

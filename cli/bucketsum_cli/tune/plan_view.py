@@ -13,12 +13,12 @@ from bucketsum_cli.terminal.formatting import (
     chunk_text,
     count_text,
     duration_text,
-    has_notable_streams,
     memory_text,
     prices_text,
     usd_text,
 )
 from bucketsum_cli.terminal.output import size_text
+from bucketsum_cli.tune.setting_labels import has_notable_streams
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
 from bucketsum_lab.workloads import WORKLOADS

@@ -10,9 +10,10 @@ from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedCo
 
 from bucketsum_cli.aws.executions import Execution
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
-from bucketsum_cli.terminal.formatting import SettingLabels, speed_text
+from bucketsum_cli.terminal.formatting import speed_text
 from bucketsum_cli.terminal.output import note, notes, printable, size_text
 from bucketsum_cli.tune.results import Results, results_of
+from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import Run, RunStatus
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.workloads import WORKLOADS

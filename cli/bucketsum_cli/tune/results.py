@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.formatting import (
-    SettingLabels,
-    chunk_has_effect,
-    count_text,
-    size_texts,
-    streams_text,
-)
+from bucketsum_cli.terminal.formatting import count_text, size_texts
 from bucketsum_cli.tune.machine import Machine, machine_of
+from bucketsum_cli.tune.setting_labels import SettingLabels, chunk_has_effect, streams_text
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
 from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
 from bucketsum_lab.results.recommend import Recommendation

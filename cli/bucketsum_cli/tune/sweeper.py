@@ -29,6 +29,11 @@ _PROBER: Final = "ProberFunctionName"
 _MISSING_OBJECT: Final = frozenset({"404", "NoSuchKey", "NotFound"})
 
 
+def has_sweeps(stack: Stack) -> bool:
+    """Whether *stack* was deployed with the resources for sweeps."""
+    return _STATE_MACHINE in stack.outputs
+
+
 class Sweeper:
     """The parts of a stack that sweeps need, and their prices.
 

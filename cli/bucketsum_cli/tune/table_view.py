@@ -6,18 +6,12 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal import output, tables
-from bucketsum_cli.terminal.formatting import (
-    MISSING,
-    SettingLabels,
-    count_text,
-    prices_text,
-    speed_text,
-    usd_text,
-)
+from bucketsum_cli.terminal.formatting import MISSING, count_text, prices_text, speed_text, usd_text
 from bucketsum_cli.terminal.output import moment_text
 from bucketsum_cli.terminal.screen import styled, write
 from bucketsum_cli.terminal.tables import Cell, Column
 from bucketsum_cli.tune.results import Results, also_text, chunk_remark, measured, recommendation_of
+from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from bucketsum_cli.commands.local.demonstration import demonstrate_sweep
+from bucketsum_cli.commands.tune.registration import demonstrate_sweep
 from bucketsum_cli.machine.emulator_state import LocalProject
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def test_it_runs_the_quick_sweep_and_names_its_report(
     as_json: bool,  # noqa: FBT001 - a parameter of the test
 ) -> None:
     """A person ends with the table and the report's path; a program's stdout is not disturbed."""
-    assert demonstrate_sweep(project, stack, as_json=as_json) is True
+    assert demonstrate_sweep(project, stack, as_json) is True
     printed = capsys.readouterr()
     report = project.home / "sweep.html"
     assert state_machine.inputs == [SWEEP]
@@ -58,4 +58,4 @@ def test_it_tells_where_something_was_not_measured(
 ) -> None:
     """A demonstration that measured half is not a success."""
     state_machine.fails = lambda cell: cell.setting.memory_mb == 128
-    assert demonstrate_sweep(project, stack, as_json=True) is False
+    assert demonstrate_sweep(project, stack, True) is False

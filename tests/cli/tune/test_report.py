@@ -23,10 +23,10 @@ from tests.cli.tune.sweeps import (
     results,
 )
 
-from bucketsum_cli.commands.tune.report import write_report
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.page import page_of
+from bucketsum_cli.tune.report.write import write_report
 from bucketsum_cli.tune.results import measured
 from bucketsum_cli.tune.table import columns_of
 

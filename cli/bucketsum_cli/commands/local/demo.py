@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import click
 
-from bucketsum_cli.commands.local.demonstration import demonstrate_sweep, run_demo
+from bucketsum_cli.commands.local.demonstration import run_demo
+from bucketsum_cli.lab import lab
 from bucketsum_cli.local.deploy import bring_up, locked, stop
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.options import json_option
@@ -31,6 +32,9 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
 
     Exits with 1 if a digest differs or is missing, or if the sweep is incomplete.
     """
+    measuring = lab() if sweep else None
+    if sweep and measuring is None:
+        raise CannotDoError("this installation has no sweeps: do without --sweep")
     project = emulator_state.local_project().separate(_HOME)
     with locked(project):
         if emulator_state.living_pid(project):
@@ -38,7 +42,7 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
         stack = bring_up(project, {})
         try:
             files, equal = run_demo(project, stack, as_json=as_json)
-            measured = not sweep or demonstrate_sweep(project, stack, as_json=as_json)
+            measured = measuring is None or measuring.demonstrate(project, stack, as_json)
             if not as_json:
                 style = "bold green" if equal == files else "bold red"
                 say(f"{equal} of {files} equal sha1sum", style)  # last, after the sweep's output

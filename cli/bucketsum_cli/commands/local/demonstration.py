@@ -1,4 +1,4 @@
-"""The demonstration: the recorded SHA-1 of real files compared with `sha1sum`, and a sweep."""
+"""The demonstration: the recorded SHA-1 of real files compared with `sha1sum`."""
 
 from __future__ import annotations
 
@@ -12,18 +12,10 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, TypeAlias
 
-from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.commands.put import put_and_wait
-from bucketsum_cli.commands.tune.report import write_report
 from bucketsum_cli.objects.files import LocalFile, files_under
 from bucketsum_cli.terminal import output, tables
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.tune.plan_view import priced_plan, print_plan
-from bucketsum_cli.tune.progress import ended_execution, recorded_results
-from bucketsum_cli.tune.sweep_input import sweep_input
-from bucketsum_cli.tune.sweeper import Sweeper
-from bucketsum_cli.tune.table_view import print_results
-from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
     from bucketsum.table.rows import Row
@@ -113,34 +105,6 @@ def sha1sum(path: Path) -> str:
     if done.returncode:
         raise CannotDoError(f"{program} failed for {path}: {done.stderr.strip()}")
     return done.stdout.split()[0]
-
-
-def demonstrate_sweep(project: LocalProject, stack: Stack, *, as_json: bool) -> bool:
-    """Run the quick sweep, show its table and write its report; returns whether it is complete.
-
-    With *as_json* the table is not shown: stdout has another document.
-
-    Raises:
-        CannotDoError: It could not start.
-        BotoCoreError: The local emulator cannot be reached.
-        ClientError: It refused a request.
-    """
-    fields = sweep_input(project.folder / "events" / "sweep-quick.json", {})
-    sweeper, run_id = Sweeper(stack), new_execution_name()
-    priced = priced_plan(sweeper, fields)
-    print_plan(priced)
-    sweeper.state_machine.start(run_id, fields)
-    execution = ended_execution(sweeper, run_id, priced.plan)
-    results = recorded_results(sweeper, run_id, execution)
-    report = project.home / "sweep.html"
-    write_report(results, report)
-    if as_json:
-        output.note(f"report: {report}")
-    else:
-        output.say("")
-        print_results(results, can_apply=False)  # the demonstration ends with its stack
-        output.say(f"report: {report}")
-    return results.run.status is RunStatus.SUCCEEDED
 
 
 def gather(folder: Path, environment: Path | None = None) -> None:

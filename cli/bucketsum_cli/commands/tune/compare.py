@@ -11,7 +11,6 @@ from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.terminal.formatting import (
     MISSING,
     chunk_text,
-    has_notable_streams,
     percent_text,
     speed_text,
     usd_text,
@@ -22,6 +21,7 @@ from bucketsum_cli.tune.comparison import Pair, differences, pair_as_json, pairs
 from bucketsum_cli.tune.export import run_as_json
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.results import Results, statistic_of
+from bucketsum_cli.tune.setting_labels import has_notable_streams
 from bucketsum_cli.tune.table_view import LOCAL_NOTE
 
 _SETTING: Final = (Column("memory", right=True), Column("chunk size", right=True))

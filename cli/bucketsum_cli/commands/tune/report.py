@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from bucketsum_cli.options import Target, json_option, output_option, stack_options
-from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import STDOUT, notes, print_json, say, write_text
+from bucketsum_cli.terminal.output import STDOUT, print_json, say
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
-
-if TYPE_CHECKING:
-    from bucketsum_cli.tune.results import Results
+from bucketsum_cli.tune.report.write import write_report
 
 
 @click.command("report")
@@ -37,24 +33,3 @@ def report(target: Target, run_id: str, file: Path | None, as_json: bool) -> Non
         print_json({"run_id": results.run.run_id, "file": str(file)})
     elif file != STDOUT:
         say(str(file))
-
-
-def write_report(results: Results, file: Path) -> None:
-    """Write the page of *results* to *file*.
-
-    Raises:
-        CannotDoError: It cannot be written, or the plotting library is not installed.
-    """
-    with notes().status("drawing the plots ..."):
-        write_text(file, _page_of(results))
-
-
-def _page_of(results: Results) -> str:
-    try:
-        from bucketsum_cli.tune.report.page import page_of  # noqa: PLC0415 - half a second, an extra
-    except ModuleNotFoundError as error:
-        raise CannotDoError(
-            f"the report needs {error.name}, which is not installed; install it with "
-            "`uv tool install '.[report]'` in a clone"
-        ) from error
-    return page_of(results)

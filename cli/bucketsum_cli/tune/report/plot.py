@@ -11,7 +11,7 @@ from xml.etree import ElementTree as ET
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
-from bucketsum_cli.terminal.formatting import SettingLabels, speed_text, usd_text
+from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.terminal.output import printable
 from bucketsum_cli.tune.report.theme import GRID, INK, PAPER, SCALE, themed
 
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from bucketsum_cli.tune.setting_labels import SettingLabels
     from bucketsum_lab.protocol.run_records import CellRow
 
 COLOURS: Final = mpl.colormaps["cividis"]

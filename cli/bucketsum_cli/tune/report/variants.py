@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.terminal.formatting import chunk_text, streams_text
+from bucketsum_cli.terminal.formatting import chunk_text
+from bucketsum_cli.tune.setting_labels import streams_text
 from bucketsum_lab.workloads import OWN_PARAMETERS
 
 if TYPE_CHECKING:
