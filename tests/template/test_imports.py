@@ -188,7 +188,7 @@ def test_no_parts_import_each_other() -> None:
 
 
 def test_the_product_never_imports_the_lab() -> None:
-    """The hashing part needs nothing of the measuring part, whose paths are layers/lab/paths.txt."""
+    """The product needs nothing of the lab, whose paths are in layers/lab/paths.txt."""
     patterns = (ROOT / "layers" / "lab" / "paths.txt").read_text().splitlines()[1:]
     roots = [path for pattern in patterns for path in ROOT.glob(pattern)]
     lab = {
