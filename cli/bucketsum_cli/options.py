@@ -29,6 +29,10 @@ paths_argument = click.argument(
 
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
+count_option = click.option(
+    "--count", is_flag=True, help="Count exactly, by listing, even more than a million objects."
+)
+
 
 def prefix_option(text: str) -> Callable[[FC], FC]:
     """The option ``--prefix`` with the help *text*."""

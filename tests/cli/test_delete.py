@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
@@ -10,7 +11,9 @@ import pytest
 from moto import mock_aws
 from tests.cli.aws_calls import answered, change_calls, refusal
 
+from bucketsum_cli.aws import bucket_figures
 from bucketsum_cli.stacks import bucket_contents, teardown
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -145,7 +148,7 @@ class InterruptedDeletion:
 
 
 def test_all_versions_and_markers_go(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Many pages of versions and markers, an unfinished upload, both buckets and the stack go."""
+    """Versions, markers and unfinished uploads go, the inbox's only after stack and queue."""
     # more pages than requests at a time; each key on one of them, since moto's are not thread-safe
     monkeypatch.setattr(bucket_contents, "_PAGE", 24)
     deploy()
@@ -162,6 +165,9 @@ def test_all_versions_and_markers_go(run: Run, monkeypatch: pytest.MonkeyPatch) 
     ended = run("delete", "--stack", NAME, "--yes", "--json")
     assert ended.status == 0, ended.err
     assert operations.count("ListStackResources") == 1
+    first = operations.index("DeleteStack")
+    assert operations.count("DeleteObjects") - operations[:first].count("DeleteObjects") > KEYS / 24
+    assert operations[:first].count("DeleteObjects") == 1  # of the sweeps' bucket
     assert buckets() == set()
     assert {b["bucket"]: b["deleted"] for b in ended.document["buckets"]}[INBOX] == 2 * KEYS
     assert f"{INBOX}: {KEYS} object versions" in ended.err
@@ -217,10 +223,10 @@ def test_an_interrupted_deletion_continues(run: Run, monkeypatch: pytest.MonkeyP
     ended = run("delete", "--stack", NAME, "--yes", "--tables")
     assert ended.status == 0, ended.err
     assert "gone already" in ended.err
+    assert "deleted  stack" not in ended.out
     assert (buckets(), tables()) == (set(), [])
     again = run("delete", "--stack", NAME, "--yes")
-    assert again.status == 2
-    assert "nothing is left of a deleted one" in again.err
+    again.assert_refused("knows of nothing that is left")
 
 
 def test_another_stack_is_refused(run: Run) -> None:
@@ -260,12 +266,26 @@ def test_a_stack_that_is_being_deployed_is_refused(
     assert len(boto3.client("s3").list_object_versions(Bucket=INBOX)["Versions"]) == 3
 
 
+def test_a_large_bucket_is_not_listed_to_be_counted(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """CloudWatch's figures come before the question; `--count` counts by listing."""
+    monkeypatch.setattr(bucket_figures, "COUNTED_MAX", 0)
+    deploy()
+    boto3.client("s3").put_object(Bucket=INBOX, Key="k", Body=b"12345")
+    ended = run("delete", "--stack", NAME, answer="n\n")
+    assert f"{INBOX}: some 1 objects, " in ended.err
+    assert "CloudWatch's figures, up to a day old" in ended.err
+    ended = run("delete", "--stack", NAME, "--count", answer="n\n")
+    assert f"{INBOX}: 1 object versions" in ended.err
+
+
 def test_a_bucket_of_the_same_name_is_not_left_of_a_stack(run: Run) -> None:
     """A name alone proves nothing: a bucket that notifies no queue of the stack is not its own."""
     s3 = boto3.client("s3")
     s3.create_bucket(Bucket=INBOX)
     s3.put_object(Bucket=INBOX, Key="theirs", Body=b"x")
-    run("delete", "--stack", NAME, "--yes").assert_refused("nothing is left of a deleted one")
+    run("delete", "--stack", NAME, "--yes").assert_refused("knows of nothing that is left")
     assert s3.head_object(Bucket=INBOX, Key="theirs")
 
 
@@ -303,3 +323,31 @@ def test_keys_that_xml_cannot_hold_go_too(monkeypatch: pytest.MonkeyPatch) -> No
     change_calls(monkeypatch, change)
     assert sum(bucket_contents.emptied(boto3.client("s3"), INBOX)) == 5
     assert left == set()
+
+
+def test_keys_for_which_s3_is_too_busy_are_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
+    """S3 answers 200 with `SlowDown` for single keys; other refusals end the command."""
+    left = {f"k{number}" for number in range(9)}
+    refused: list[str] = []
+    code = "SlowDown"
+    pauses: list[float] = []
+    monkeypatch.setattr(time, "sleep", pauses.append)
+
+    def change(operation: str, request: dict[str, Any]) -> dict[str, Any]:
+        if operation == "ListObjectVersions":
+            return {"Versions": [{"Key": key, "VersionId": "v", "Size": 1} for key in left]}
+        if operation != "DeleteObjects":
+            return {}
+        keys = [entry["Key"] for entry in request["Delete"]["Objects"]]
+        refused[:] = keys[: len(keys) // 3]
+        left.difference_update(keys[len(keys) // 3 :])
+        errors = [{"Key": key, "VersionId": "v", "Code": code, "Message": code} for key in refused]
+        return {"Errors": errors}
+
+    change_calls(monkeypatch, change)
+    assert sum(bucket_contents.emptied(boto3.client("s3"), INBOX)) == 9
+    assert (left, len(pauses)) == (set(), 2)  # 9 keys, 3 of them, 1 of those
+    assert pauses == sorted(pauses)
+    left, code = {"a", "b", "c"}, "AccessDenied"
+    with pytest.raises(CannotDoError, match=r"does not delete 1 of 3 keys .* Remove the reason"):
+        list(bucket_contents.emptied(boto3.client("s3"), INBOX))

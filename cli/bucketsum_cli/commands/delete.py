@@ -9,7 +9,8 @@ from rich.progress import MofNCompleteColumn
 
 from bucketsum_cli.attachments.notifications import change_notifications
 from bucketsum_cli.attachments.queue_notification import without_queue
-from bucketsum_cli.options import Target, json_option, stack_options, yes_option
+from bucketsum_cli.aws.bucket_figures import SOURCE, figures_of_large
+from bucketsum_cli.options import Target, count_option, json_option, stack_options, yes_option
 from bucketsum_cli.stacks.bucket_contents import Contents, counted, emptied, exists
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stack, stack_parts
 from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say, size_text
@@ -26,10 +27,11 @@ if TYPE_CHECKING:
 @click.option(
     "--tables", is_flag=True, help="Also delete the digests table and the measurements table."
 )
+@count_option
 @yes_option
 @json_option
 @stack_options
-def delete(target: Target, tables: bool, yes: bool, as_json: bool) -> None:
+def delete(target: Target, tables: bool, count: bool, yes: bool, as_json: bool) -> None:
     """Delete a stack and the buckets that it created.
 
     Shows the number of objects that will be deleted, and asks for confirmation. Buckets that the
@@ -44,21 +46,28 @@ def delete(target: Target, tables: bool, yes: bool, as_json: bool) -> None:
     connection, name = target.connect()
     parts = stack_parts(connection, name)
     s3: S3Client = connection.client("s3")
-    contents = {bucket: _contents(s3, bucket) for bucket in parts.buckets}
+    contents = {
+        bucket: (None if count else _from_figures(connection, bucket)) or _contents(s3, bucket)
+        for bucket in parts.buckets
+    }
     _show_plan(parts, contents, tables=tables)
     confirm("Delete all of this permanently?", "nothing was deleted", yes=yes)
     detached = _detach(s3, parts)
-    versions = {bucket: _empty(s3, bucket, contents[bucket]) for bucket in parts.buckets}
+    versions = dict.fromkeys(parts.buckets, 0)
+    for bucket in parts.buckets:  # CloudFormation deletes no bucket with objects
+        if bucket != parts.inbox:
+            versions[bucket] = _empty(s3, bucket, contents[bucket])
     if parts.stack_id:
         _delete_stack(connection, parts.stack_id)
-    for bucket in parts.buckets:  # CloudFormation keeps the bucket that objects arrived in
+    for bucket in parts.buckets:  # with the queue gone, no deletion is an event, nor marks a row
         if exists(s3, bucket):
-            versions[bucket] += _empty(s3, bucket, Contents())  # arrived in the meantime
+            versions[bucket] += _empty(s3, bucket, contents[bucket])
             s3.delete_bucket(Bucket=bucket)
     removed = [table for table in parts.tables if tables and _delete_table(connection, table)]
     kept = [table for table in parts.tables if not tables]
     document = {
         "stack": name,
+        "stack_deleted": parts.stack_id is not None,
         "buckets": [{"bucket": bucket, "deleted": count} for bucket, count in versions.items()],
         "notifications_removed_from": detached,
         "tables_deleted": removed,
@@ -69,6 +78,13 @@ def delete(target: Target, tables: bool, yes: bool, as_json: bool) -> None:
         return
     for line in _lines(document):
         say(line)
+
+
+def _from_figures(connection: Connection, bucket: str) -> Contents | None:
+    figures = figures_of_large(connection, bucket)
+    if figures is None:
+        return None
+    return Contents(figures.objects, size_bytes=figures.size_bytes, is_exact=False)
 
 
 def _contents(s3: S3Client, bucket: str) -> Contents:
@@ -88,6 +104,8 @@ def _show_plan(parts: StackParts, contents: Mapping[str, Contents], *, tables: b
         note(
             f"bucket  {bucket}: {counts.versions} object versions ({size}), "
             f"{counts.delete_markers} delete markers"
+            if counts.is_exact
+            else f"bucket  {bucket}: some {counts.versions:,} objects, {size} ({SOURCE})"
         )
     if parts.stack_id:
         note(f"stack   {parts.name}")
@@ -142,7 +160,8 @@ def _delete_table(connection: Connection, table: str) -> bool:
 def _lines(document: Mapping[str, Any]) -> Iterator[str]:
     for bucket in document["buckets"]:
         yield f"deleted  bucket {bucket['bucket']} with {bucket['deleted']} versions and markers"
-    yield f"deleted  stack {document['stack']}"
+    if document["stack_deleted"]:
+        yield f"deleted  stack {document['stack']}"
     for bucket in document["notifications_removed_from"]:
         yield f"removed  notifications of {bucket}"
     for table in document["tables_deleted"]:

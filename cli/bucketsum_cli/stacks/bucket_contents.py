@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import random
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import ListObjectVersionsOutputTypeDef, ObjectIdentifierTypeDef
@@ -23,6 +25,12 @@ _PAGE: Final = 1000
 
 _REQUESTS_AT_A_TIME: Final = 8
 _REFUSALS_SHOWN: Final = 3
+_BUSY: Final = frozenset({"SlowDown", "InternalError", "ServiceUnavailable"})
+"""Codes of single keys in an answer with status 200, which botocore does not repeat."""
+
+_ATTEMPTS: Final = 10
+_FIRST_PAUSE_SECONDS: Final = 0.5
+_LONGEST_PAUSE_SECONDS: Final = 30.0
 _NOT_IN_XML: Final = re.compile(r"[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 """Characters that a key may have and a request for several keys, which is XML 1.0, may not."""
 
@@ -35,11 +43,13 @@ class Contents:
         versions: Object versions; in a bucket without versioning, objects.
         delete_markers: Markers that hide deleted keys.
         size_bytes: Of all versions.
+        is_exact: Whether they were counted by listing.
     """
 
     versions: int = 0
     delete_markers: int = 0
     size_bytes: int = 0
+    is_exact: bool = True
 
 
 def exists(s3: S3Client, bucket: str) -> bool:
@@ -93,7 +103,7 @@ def _pages(
 
 def _identifiers(page: ListObjectVersionsOutputTypeDef) -> list[ObjectIdentifierTypeDef]:
     entries = [*page.get("Versions", ()), *page.get("DeleteMarkers", ())]
-    return [{"Key": entry["Key"], "VersionId": entry["VersionId"]} for entry in entries]
+    return [_identifier(entry) for entry in entries]
 
 
 def _delete(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) -> int:
@@ -111,18 +121,37 @@ def _delete(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) 
 
 
 def _delete_together(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierTypeDef]) -> None:
-    refusals = s3.delete_objects(Bucket=bucket, Delete={"Objects": keys, "Quiet": True}).get(
-        "Errors"
+    """Delete *keys*; those for which S3 is too busy again, after a pause that grows."""
+    left, pause_seconds = keys, _FIRST_PAUSE_SECONDS
+    for attempt in range(_ATTEMPTS):
+        answer = s3.delete_objects(Bucket=bucket, Delete={"Objects": left, "Quiet": True})
+        refusals = answer.get("Errors", ())
+        busy = [refusal for refusal in refusals if refusal.get("Code") in _BUSY]
+        if not refusals:
+            return
+        if len(busy) < len(refusals) or attempt == _ATTEMPTS - 1:
+            break
+        left = [_identifier(refusal) for refusal in busy]
+        time.sleep(pause_seconds * random.uniform(0.5, 1))  # noqa: S311 - threads drift apart
+        pause_seconds = min(2 * pause_seconds, _LONGEST_PAUSE_SECONDS)
+    others = [refusal for refusal in refusals if refusal not in busy] or busy
+    shown = "; ".join(
+        f"{refusal.get('Key')}: {refusal.get('Message') or refusal.get('Code')}"
+        for refusal in others[:_REFUSALS_SHOWN]
     )
-    if refusals:
-        shown = "; ".join(
-            f"{refusal.get('Key')}: {refusal.get('Message') or refusal.get('Code')}"
-            for refusal in refusals[:_REFUSALS_SHOWN]
-        )
-        raise CannotDoError(
-            f"S3 does not delete {len(refusals)} of {len(keys)} keys in {bucket}: {shown}. Remove "
-            "the reason (such as an object lock or a bucket policy), and run the command again"
-        )
+    advice = (
+        "S3 is busy: run the command again"
+        if others == busy
+        else "Remove the reason (such as an object lock or a bucket policy), and run the command "
+        "again"
+    )
+    raise CannotDoError(
+        f"S3 does not delete {len(others)} of {len(keys)} keys in {bucket}: {shown}. {advice}"
+    )
+
+
+def _identifier(entry: Mapping[str, Any]) -> ObjectIdentifierTypeDef:
+    return {"Key": entry["Key"], "VersionId": entry["VersionId"]}
 
 
 def _unfinished_uploads(s3: S3Client, bucket: str, prefix: str) -> Iterator[tuple[str, str]]:

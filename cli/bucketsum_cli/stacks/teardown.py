@@ -1,8 +1,8 @@
 """The parts of a stack that a person must delete besides the stack itself.
 
 CloudFormation deletes no bucket with objects, and keeps the created bucket and both tables. All
-parts are found through the stack; once it is gone, by the names that CloudFormation gave them. So
-a deletion that was interrupted at any point can be continued.
+parts are found through the stack, of which CloudFormation tells for 90 days after its end. So a
+deletion that was interrupted at any point can be continued.
 """
 
 from __future__ import annotations
@@ -23,13 +23,12 @@ if TYPE_CHECKING:
 
     from mypy_boto3_cloudformation.type_defs import StackTypeDef
     from mypy_boto3_dynamodb import DynamoDBClient
-    from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.aws.connection import Connection
 
 _POLL_SECONDS: Final = 2.0
 _TABLES: Final = ("DigestsTable", "MeasurementsTable")
-_QUEUE: Final = "ArrivalsQueue"
+_INBOX: Final = "InboxBucket"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,7 @@ class StackParts:
         name: Of the stack.
         stack_id: Its ARN; None if the stack itself is gone.
         buckets: Buckets that the stack created.
+        inbox: The one of them that CloudFormation keeps, and whose events the stack records.
         tables: Tables that it created.
         foreign_buckets: Buckets that the stack did not create, but hashes.
         queue_arn: That queue; None if the stack is gone.
@@ -51,42 +51,56 @@ class StackParts:
     tables: tuple[str, ...]
     foreign_buckets: tuple[str, ...] = ()
     queue_arn: str | None = None
+    inbox: str | None = None
 
 
 def stack_parts(connection: Connection, name: str) -> StackParts:
-    """Find the parts of the stack *name*, even if the stack is already deleted.
+    """The parts of the stack *name*, even if the stack is already deleted.
 
     Raises:
         CannotDoError: There is neither a stack nor anything left of it, or the stack is not
             bucketsum's, or CloudFormation would not delete it now.
     """
     description = description_of(connection, name)
-    if description is None:
-        return _leftovers(connection, name)
-    _require_deletable(description)
-    outputs, resources = outputs_of(description), resources_of(connection, name)
-    if "HasherFunction" not in resources and "DigestsTable" not in resources:
+    stack_id = description["StackId"] if description else _deleted_stack_id(connection, name)
+    if description:
+        _require_deletable(description)
+    resources = resources_of(connection, stack_id) if stack_id else {}
+    if description and not {"HasherFunction", "DigestsTable"} & set(resources):
         raise CannotDoError(
             f"the stack {name} was not created by bucketsum's template.yaml: nothing is deleted"
         )
-    buckets = [
-        resource["PhysicalResourceId"]
-        for resource in resources.values()
-        if resource["ResourceType"] == "AWS::S3::Bucket"
-    ]
+    names = {logical: resource["PhysicalResourceId"] for logical, resource in resources.items()}
     s3 = connection.client("s3")
+    buckets = tuple(
+        names[logical]
+        for logical, resource in resources.items()
+        if resource["ResourceType"] == "AWS::S3::Bucket" and exists(s3, names[logical])
+    )
+    tables = tuple(names[table] for table in _TABLES if table in names)
+    inbox = names.get(_INBOX)
+    if description is None:
+        dynamodb = connection.client("dynamodb")
+        tables = tuple(table for table in tables if table_exists(dynamodb, table))
+        if not buckets and not tables:
+            raise CannotDoError(
+                f"there is no stack {name} in {connection.region}, and CloudFormation knows of "
+                "nothing that is left of a deleted one; choose another with --stack, --region and "
+                "--profile"
+            )
+        return StackParts(name, None, buckets, tables, inbox=inbox)
+    outputs = outputs_of(description)
     served = (outputs.get("BucketName"), *ServedBuckets.of(parameters_of(description)).attached)
     return StackParts(
         name=name,
-        stack_id=description["StackId"],
-        buckets=tuple(bucket for bucket in buckets if exists(s3, bucket)),
-        tables=tuple(
-            resources[table]["PhysicalResourceId"] for table in _TABLES if table in resources
-        ),
+        stack_id=stack_id,
+        buckets=buckets,
+        tables=tables,
         foreign_buckets=tuple(
-            bucket for bucket in dict.fromkeys(served) if bucket and bucket not in buckets
+            bucket for bucket in dict.fromkeys(served) if bucket and bucket not in names.values()
         ),
         queue_arn=outputs.get("ArrivalsQueueArn"),
+        inbox=inbox,
     )
 
 
@@ -106,36 +120,16 @@ def _require_deletable(description: StackTypeDef) -> None:
         )
 
 
-def _leftovers(connection: Connection, name: str) -> StackParts:
-    """Find by their names what a deleted stack left behind."""
-    account = connection.client("sts").get_caller_identity()["Account"]
-    bucket = f"{name}-{account}-{connection.region}"  # as in template.yaml
-    buckets = (bucket,) if _is_inbox(connection.client("s3"), bucket, name) else ()
-    tables = tuple(
-        table
-        for page in connection.client("dynamodb").get_paginator("list_tables").paginate()
-        for table in page["TableNames"]
-        if table.startswith(tuple(f"{name}-{logical_id}-" for logical_id in _TABLES))
-    )
-    if not buckets and not tables:
-        raise CannotDoError(
-            f"there is no stack {name} in {connection.region}, and nothing is left of a deleted "
-            "one; choose another with --stack, --region and --profile"
-        )
-    return StackParts(name, None, buckets, tables)
-
-
-def _is_inbox(s3: S3Client, bucket: str, name: str) -> bool:
-    """Whether *bucket* exists and was created by the stack *name*: it still notifies its queue.
-
-    Its name alone proves nothing, and `delete` removes the notifications of an existing bucket.
-    """
-    if not exists(s3, bucket):
-        return False
-    queues = s3.get_bucket_notification_configuration(Bucket=bucket).get("QueueConfigurations", ())
-    return any(
-        queue["QueueArn"].rpartition(":")[2].startswith(f"{name}-{_QUEUE}-") for queue in queues
-    )
+def _deleted_stack_id(connection: Connection, name: str) -> str | None:
+    """The ARN of the last stack *name* that was deleted within 90 days."""
+    pages = connection.client("cloudformation").get_paginator("list_stacks")
+    deleted = [
+        (summary["CreationTime"], summary["StackId"])
+        for page in pages.paginate(StackStatusFilter=["DELETE_COMPLETE"])
+        for summary in page["StackSummaries"]
+        if summary["StackName"] == name
+    ]
+    return max(deleted)[1] if deleted else None
 
 
 def deleted_stack(connection: Connection, stack_id: str) -> Iterator[str]:
@@ -167,6 +161,15 @@ def _failure(cloudformation: Any, stack_id: str) -> str:  # noqa: ANN401 - boto3
         f"CloudFormation could not delete the stack: {'; '.join(reasons) or 'no reason is given'}. "
         "Remove the reason, and run the command again: it goes on from here"
     )
+
+
+def table_exists(dynamodb: DynamoDBClient, table: str) -> bool:
+    """Whether the table exists."""
+    try:
+        dynamodb.describe_table(TableName=table)
+    except dynamodb.exceptions.ResourceNotFoundException:
+        return False
+    return True
 
 
 def delete_table(dynamodb: DynamoDBClient, table: str) -> bool:
