@@ -20,7 +20,7 @@ _REGISTRATION: Final = f"{_PACKAGE}.registration:LAB"
 
 @dataclass(frozen=True, slots=True)
 class Lab:
-    """What `status`, `selftest` and `local demo` take from the lab.
+    """The parts of `status`, `selftest` and `local demo` that measure.
 
     Attributes:
         running_sweeps: Returns the identifiers of a stack's running sweeps.

@@ -68,7 +68,7 @@ def test_a_key_that_does_not_fit_has_lines_of_its_own(shown: Callable[..., list[
 def test_the_folder_of_all_keys_is_shown_once_if_they_do_not_fit(
     shown: Callable[..., list[str]],
 ) -> None:
-    """What keys have in common gives way first."""
+    """The common part of keys is cut first."""
     keys = [f"photos/2026/summer/{name}.jpg" for name in ("cat", "dog")]
     assert shown(60, (KEY, SHA1), *((key, DIGEST) for key in keys)) == [
         "… = photos/2026/summer",
