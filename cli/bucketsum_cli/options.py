@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import pkgutil
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
@@ -17,7 +16,7 @@ from bucketsum_cli.aws.stack import DEFAULT_NAME, Stack, stack_at
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from click.decorators import FC
 
@@ -45,50 +44,6 @@ def output_option(text: str, default: str | None = None) -> Callable[[FC], FC]:
     return click.option(
         "-o", "--output", "file", type=file, metavar="FILE", default=default, help=text
     )
-
-
-class LazyGroup(click.Group):
-    """A group that imports a command when it is used: all of them would take half a second.
-
-    Args:
-        places: Command → ``module:name``, in the order in which the help lists them.
-    """
-
-    def __init__(self, *args: Any, places: Mapping[str, str], **settings: Any) -> None:  # noqa: ANN401 - click's
-        super().__init__(*args, **settings)
-        self.places = places
-        names: Any = dict.fromkeys(places)
-        self.commands = names  # click suggests one of them; `get_command` imports
-
-    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
-        """List the commands in that order; click sorts them by name."""
-        return list(self.places)
-
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
-        """Import the command; None if there is no such command."""
-        place = self.places.get(cmd_name)
-        return pkgutil.resolve_name(place) if place else None
-
-    def resolve_command(
-        self, ctx: click.Context, args: list[str]
-    ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Find the command, and refuse an empty value of any of its arguments and options.
-
-        An unset variable of a shell is empty: `put ''` would mean the current folder.
-        """
-        name, command, rest = super().resolve_command(ctx, args)
-        if command and not ctx.resilient_parsing:
-            context = click.Context(command, info_name=name, parent=ctx)
-            given, _, _ = command.make_parser(context).parse_args([*rest])
-            for parameter in command.params:
-                value = given.get(str(parameter.name), parameter.value_from_envvar(context))
-                if any(map(_is_blank, value if isinstance(value, tuple | list) else [value])):
-                    raise click.BadParameter("it must not be empty", context, parameter)
-        return name, command, rest
-
-
-def _is_blank(value: object) -> bool:
-    return isinstance(value, str) and not value.strip()
 
 
 @dataclass(frozen=True, slots=True)

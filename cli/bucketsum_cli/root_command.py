@@ -11,30 +11,41 @@ from typing import Final
 import click
 
 from bucketsum import __version__
-from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.lab import is_installed
-from bucketsum_cli.options import LazyGroup
+from bucketsum_cli.lazy_group import LazyGroup
 from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError, sentence_of
 from bucketsum_cli.terminal.output import note, printable
 
+_TUNE: Final = "Measure and recommend settings of the hashing function."
+_SECTIONS: Final = {
+    "Objects": {
+        "put": "Upload files to the bucket and wait for their SHA-1.",
+        "ls": "List the objects in the bucket, with their SHA-1.",
+        "show": "Show everything recorded for KEY.",
+        "find": "Find every object with a given SHA-1, or with a file's content.",
+        "check": "Compare local files with the objects in the bucket.",
+    },
+    "Buckets": {
+        "buckets": "Show a stack's buckets and whether their objects are hashed.",
+        "attach": "Hash new objects in BUCKET from now on, and record deletions.",
+        "detach": "Stop hashing new objects in BUCKET.",
+        "backfill": "Hash the existing objects of a bucket.",
+    },
+    "Stack": {
+        "status": "Show the state of a stack.",
+        "failures": "Show the failed messages and the reasons.",
+        "redrive": "Retry failed messages.",
+        "stop": "Stop hashing the long object KEY.",
+        "selftest": "Test a deployed stack end to end.",
+        "delete": "Delete a stack and the buckets that it created.",
+    },
+    **({"Measure": {"tune": _TUNE}} if is_installed() else {}),
+    "Emulator": {"local": "Run the local AWS emulator (ministack)."},
+}
 _PLACES: Final = {
-    "local": "bucketsum_cli.commands.local:local",
-    "put": "bucketsum_cli.commands.put:put",
-    "ls": "bucketsum_cli.commands.ls:ls",
-    "show": "bucketsum_cli.commands.show:show",
-    "find": "bucketsum_cli.commands.find:find",
-    "check": "bucketsum_cli.commands.check:check",
-    "status": "bucketsum_cli.commands.status:status",
-    "failures": "bucketsum_cli.commands.failures:failures",
-    "redrive": "bucketsum_cli.commands.redrive:redrive",
-    "stop": "bucketsum_cli.commands.stop:stop",
-    "selftest": "bucketsum_cli.commands.selftest:selftest",
-    "buckets": "bucketsum_cli.commands.buckets:buckets",
-    "attach": "bucketsum_cli.commands.attach:attach",
-    "detach": "bucketsum_cli.commands.detach:detach",
-    "backfill": "bucketsum_cli.commands.backfill:backfill",
-    **({"tune": "bucketsum_cli.commands.tune:tune"} if is_installed() else {}),
-    "delete": "bucketsum_cli.commands.delete:delete",
+    name: f"bucketsum_cli.commands.{name}:{name}"
+    for section in _SECTIONS.values()
+    for name in section
 }
 
 
@@ -42,6 +53,7 @@ _PLACES: Final = {
     "bucketsum",
     cls=LazyGroup,
     places=_PLACES,
+    sections=_SECTIONS,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 @click.version_option(__version__, prog_name="bucketsum")
@@ -76,10 +88,17 @@ def run() -> int:
     except Exception as error:
         if os.environ.get("BUCKETSUM_TRACEBACK"):
             raise
-        is_of_aws = isinstance(error, AWS_ERRORS)
-        _show(explained(error) if is_of_aws else CannotDoError(sentence_of(error)))
+        _show(_explained(error))
         _drop_output()
         return CANNOT_DO
+
+
+def _explained(error: Exception) -> CannotDoError:
+    from bucketsum_cli.aws.errors import AWS_ERRORS, explained  # noqa: PLC0415 - takes its time
+
+    if isinstance(error, AWS_ERRORS):
+        return explained(error)
+    return CannotDoError(sentence_of(error))
 
 
 def _escape_unknown_characters() -> None:

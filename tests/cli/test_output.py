@@ -65,16 +65,6 @@ def test_what_was_not_measured_is_left_empty() -> None:
     assert moment_text("2026-11-20T10:00:01.250000+00:00") == "2026-11-20 10:00:01"
 
 
-def test_help_lists_the_commands_in_the_order_of_their_use(run: Run) -> None:
-    """Put, look, compare, mend; each with a whole sentence."""
-    lines = run("--help").out.split("Commands:")[1].splitlines()[1:]
-    assert [line.split()[0] for line in lines] == [
-        "local", "put", "ls", "show", "find", "check", "status", "failures", "redrive",
-        "stop", "selftest", "buckets", "attach", "detach", "backfill", "tune", "delete",
-    ]  # fmt: skip
-    assert not [line for line in lines if line.endswith("...") or not line.endswith(".")]
-
-
 def test_unknown_command_is_an_error_whose_text_cannot_act(run: Run) -> None:
     """The unknown command is shown escaped."""
     run("l\x1b[2Js").assert_refused(r"l\x1b[2Js")

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from boto3.s3.transfer import TransferConfig
+from boto3.exceptions import S3UploadFailedError
+from boto3.s3.transfer import S3Transfer
 from botocore.exceptions import ClientError
 from tests.cli.deployed import BUCKET, HOSTILE, HOSTILE_SHOWN, hashed, unreadable
 
@@ -82,8 +83,8 @@ def test_large_file_in_parts_is_one_object_with_one_digest(
     run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Parts are S3's business: version, size and digest are the whole file's."""
-    parts = TransferConfig(multipart_threshold=5 * 1024 * 1024)
-    monkeypatch.setattr(upload, "_TRANSFER", parts)
+    monkeypatch.setattr(upload, "MULTIPART_FROM_BYTES", 5 * 1024 * 1024)
+    monkeypatch.setattr(upload, "_PART_BYTES", 8 * 1024 * 1024)
     content = os.urandom(11 * 1024 * 1024)
     (tmp_path / "large").write_bytes(content)
     (uploaded,) = run("put", tmp_path / "large", "--json").document["objects"]
@@ -215,3 +216,18 @@ def test_ledger_that_refuses_is_told(
 
     monkeypatch.setattr(DigestsTable, "rows_at", refuse)
     run("put", folder).assert_refused("do not allow BatchGetItem")
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_transfer_shows_what_s3_refused(
+    run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """boto3 wraps the refusal in an error of its own, which says neither what nor what to do."""
+
+    def refuse(*_: object) -> None:
+        error = S3UploadFailedError("Failed to upload")
+        error.__context__ = ClientError({"Error": {"Code": "ExpiredToken"}}, "PutObject")
+        raise error
+
+    monkeypatch.setattr(S3Transfer, "upload_file", refuse)
+    run("put", folder).assert_refused("your session has expired", "PutObject: ExpiredToken")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import os
+import re
 import subprocess
 import sys
 import textwrap
@@ -19,7 +20,7 @@ from bucketsum_cli import root_command
 from bucketsum_cli.commands.backfill import backfill
 from bucketsum_cli.commands.local import local
 from bucketsum_cli.commands.tune import tune
-from bucketsum_cli.options import LazyGroup
+from bucketsum_cli.lazy_group import LazyGroup
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
@@ -177,6 +178,50 @@ def test_a_group_has_the_names_that_click_suggests(group: click.Group) -> None:
     assert list(group.commands) == group.list_commands(click.Context(group))
 
 
+def test_the_help_has_each_command_with_the_first_line_of_its_own_help(run: Run) -> None:
+    """The texts stand in the group too, so that the help need not import all commands."""
+    shown = run("--help").out
+    for name in root_command.cli.places:
+        command = root_command.cli.get_command(click.Context(root_command.cli), name)
+        assert command
+        text = re.escape(command.get_short_help_str(100))
+        assert re.search(rf"^  {name} +{text}$", shown, re.MULTILINE)
+
+
+@pytest.mark.parametrize("arguments", [("--version",), ("--help",), ("ls", "--help")])
+def test_what_needs_no_aws_does_not_import_it(arguments: tuple[str, ...]) -> None:
+    """Importing botocore takes longer than everything else that a start does."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *COMMAND[1:], *arguments],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+    )
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines()}
+    assert "click" in imported
+    assert not imported & {"boto3", "botocore.session", "rich.console", "matplotlib", "tomlkit"}
+
+
+@pytest.mark.parametrize(
+    ("words", "names"), [("bucketsum st", {"status", "stop"}), ("bucketsum tune ex", {"export"})]
+)
+def test_commands_are_completed_without_their_imports(words: str, names: set[str]) -> None:
+    """Nobody waits half a second for a tabulator."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *COMMAND[1:]],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={
+            **os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "COMP_WORDS": words,
+            "COMP_CWORD": str(words.count(" ")), "_BUCKETSUM_COMPLETE": "bash_complete",
+        },
+    )  # fmt: skip
+    assert {line.split(",")[1] for line in done.stdout.splitlines()} == names
+    assert "bucketsum_cli.options" not in done.stderr
+
+
 def test_a_damaged_row_is_a_sentence(run: Run, stack: Stack) -> None:
     """Somebody changed the table: this is no defect of bucketsum, nor is it "not deleted"."""
     row = put_and_record(stack, "a.txt", b"a")
@@ -209,7 +254,7 @@ def test_ctrl_c_during_the_imports_is_130(module: str, text: str) -> None:
         main()
     """
     done = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(program), "--help"],
+        [sys.executable, "-c", textwrap.dedent(program), "put", "--help"],
         capture_output=True,
         text=True,
         check=False,

@@ -7,7 +7,6 @@ import os
 from typing import TYPE_CHECKING
 
 import pytest
-from boto3.exceptions import S3UploadFailedError
 from botocore.exceptions import (
     ClientError,
     EndpointConnectionError,
@@ -167,14 +166,6 @@ def test_every_refusal_of_aws_is_a_sentence_that_says_what_to_do(
     text = explained(error).message
     for part in parts:
         assert part in text
-
-
-def test_a_transfer_tells_what_s3_refused_not_what_boto3_wrapped_around_it() -> None:
-    """The refusal inside of boto3's own error decides what is said."""
-    error = S3UploadFailedError("Failed to upload")
-    error.__context__ = refused("ExpiredToken")
-    assert "expired" in explained(error).message
-    assert explained(S3UploadFailedError("on its own")).message == "on its own"
 
 
 def test_local_reads_from_the_local_emulator_that_runs(

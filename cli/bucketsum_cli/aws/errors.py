@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Final
 
-from boto3.exceptions import Boto3Error
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -21,7 +20,7 @@ from botocore.exceptions import (
 
 from bucketsum_cli.terminal.errors import CannotDoError
 
-AWS_ERRORS: Final = (ClientError, BotoCoreError, Boto3Error)
+AWS_ERRORS: Final = (ClientError, BotoCoreError)
 """Everything that boto3 raises if a request fails."""
 
 _SIGN_IN: Final = (
@@ -79,9 +78,6 @@ _BY_TYPE: Final[tuple[tuple[type[BotoCoreError] | tuple[type[BotoCoreError], ...
 
 def explained(error: Exception) -> CannotDoError:
     """Explain *error*, one of `AWS_ERRORS`, and what the user can do about it."""
-    cause = error.__context__
-    if isinstance(error, Boto3Error) and isinstance(cause, ClientError | BotoCoreError):
-        error = cause  # boto3's transfers wrap the more specific error
     if isinstance(error, ClientError):
         return CannotDoError(_explained_answer(error))
     for types, text in _BY_TYPE:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.progress import MofNCompleteColumn
 
 from bucketsum_cli.attachments.notifications import change_notifications
 from bucketsum_cli.attachments.queue_notification import without_queue
@@ -136,7 +135,7 @@ def _detach(s3: S3Client, parts: StackParts) -> list[str]:
 def _empty(s3: S3Client, bucket: str, contents: Contents) -> int:
     total = contents.versions + contents.delete_markers
     deleted = 0
-    with progress(MofNCompleteColumn(), passing=True) as bar:
+    with progress("{task.completed}/{task.total}", passing=True) as bar:
         task = bar.add_task("emptying", total=total or None)
         for count in emptied(s3, bucket):
             deleted += count

@@ -7,7 +7,6 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.progress import DownloadColumn, TextColumn, TransferSpeedColumn
 
 from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.objects.files import (
@@ -108,7 +107,6 @@ def put_and_wait(
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
-        Boto3Error: AWS refused a transfer.
     """
     uploads, skipped = _send(stack, files)
     if timeout_seconds is not None:
@@ -118,8 +116,8 @@ def put_and_wait(
 
 
 def _send(stack: Stack, files: Sequence[LocalFile]) -> tuple[list[Upload], list[Skipped]]:
-    counts = TextColumn("{task.fields[ended]} of {task.fields[files]} files")
-    with progress(DownloadColumn(), TransferSpeedColumn(), counts) as shown:
+    counts = "{task.fields[ended]} of {task.fields[files]} files"
+    with progress(counts, in_bytes=True) as shown:
         total_bytes = sum(file.size_bytes for file in files)
         task = shown.add_task("sending", total=total_bytes, ended=0, files=len(files))
         ended = count(1)
@@ -134,7 +132,7 @@ def _send(stack: Stack, files: Sequence[LocalFile]) -> tuple[list[Upload], list[
 def _await_rows(
     stack: Stack, uploads: Sequence[Upload], timeout_seconds: float
 ) -> dict[RowKey, Row]:
-    with progress(TextColumn("{task.completed} of {task.total} recorded")) as shown:
+    with progress("{task.completed} of {task.total} recorded") as shown:
         task = shown.add_task("hashing", total=len(uploads))
         return wait_for_rows(
             stack.digests_table(), uploads, timeout_seconds, on_row=lambda: shown.advance(task)

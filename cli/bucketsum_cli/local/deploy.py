@@ -10,8 +10,6 @@ import uuid
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from rich.console import Console
-
 from bucketsum_cli.aws.stack import Stack, find_local_stack
 from bucketsum_cli.local import launcher
 from bucketsum_cli.local.interpreter import newest_interpreter
@@ -103,11 +101,10 @@ def stop(project: LocalProject) -> bool:
 @contextmanager
 def _step(name: str) -> Iterator[None]:
     """Show that the step *name* is running, and how long it took."""
-    console = Console(stderr=True)
     started = time.monotonic()
-    with console.status(f"{name} ..."):
+    with output.notes().status(f"{name} ..."):
         yield
-    console.print(f"[green]✓[/green] {name} [dim]{time.monotonic() - started:.1f} s[/dim]")
+    output.note(f"✓ {name} {time.monotonic() - started:.1f} s", "green")
 
 
 def correct_mappings(client: LambdaClient) -> None:

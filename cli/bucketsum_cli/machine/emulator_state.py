@@ -6,14 +6,14 @@ import json
 import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import Final
-
-import boto3
-from botocore.session import Session as BotocoreSession
+from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.machine import process
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import json_text, write_text
+
+if TYPE_CHECKING:
+    import boto3
 
 FOLDER: Final = ".bucketsum"
 """Folder in a clone for all that the local emulator writes."""
@@ -89,6 +89,9 @@ class LocalAws:
 
         The user's own AWS settings are ignored: profiles, variables and files.
         """
+        import boto3  # noqa: PLC0415 - takes a third of a second
+        from botocore.session import Session as BotocoreSession  # noqa: PLC0415 - as boto3
+
         defaults = {
             name: (None, None, default, conversion)
             for name, (_, _, default, conversion) in BotocoreSession.SESSION_VARIABLES.items()

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from rich.progress import DownloadColumn, TransferSpeedColumn
-
 from bucketsum.table.rows import Row, Status
 from bucketsum_cli.dead_letters.queue import failed_versions
 from bucketsum_cli.objects.files import LocalFile, Skipped, sha1_of_file
@@ -116,7 +114,7 @@ def compare_files(
     counterpart_of: Callable[[str], Counterpart], files: Sequence[LocalFile]
 ) -> tuple[list[Comparison], list[Skipped]]:
     """Hash *files*, several at a time, and compare each; returns also the unreadable files."""
-    with progress(DownloadColumn(), TransferSpeedColumn(), passing=True) as shown:
+    with progress(in_bytes=True, passing=True) as shown:
         task = shown.add_task("hashing", total=sum(file.size_bytes for file in files))
 
         def compare(file: LocalFile) -> Comparison | Skipped:

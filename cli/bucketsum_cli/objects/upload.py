@@ -8,8 +8,6 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from boto3.s3.transfer import S3Transfer, TransferConfig
-
 from bucketsum.table.rows import NULL_VERSION, Row, RowKey
 from bucketsum_cli.aws.connection import CONNECTIONS
 from bucketsum_cli.objects.files import LocalFile, Skipped
@@ -27,11 +25,6 @@ MULTIPART_FROM_BYTES: Final = 64 * 1024 * 1024
 
 _PART_BYTES: Final = 16 * 1024 * 1024
 _FILES_AT_A_TIME: Final = 8
-_TRANSFER: Final = TransferConfig(
-    multipart_threshold=MULTIPART_FROM_BYTES,
-    multipart_chunksize=_PART_BYTES,
-    max_concurrency=CONNECTIONS // 2,
-)
 _SENDING: Final = ("PutObject", "CompleteMultipartUpload")
 
 _FIRST_PAUSE_SECONDS: Final = 0.1
@@ -90,12 +83,19 @@ def put_files(
     Raises:
         BotoCoreError: AWS cannot be reached; the remaining files are not sent.
         ClientError: AWS refused a request; the same.
-        Boto3Error: AWS refused a transfer; the same.
     """
+    from boto3.exceptions import Boto3Error  # noqa: PLC0415 - boto3 takes a third of a second
+    from boto3.s3.transfer import S3Transfer, TransferConfig  # noqa: PLC0415 - as above
+
+    config = TransferConfig(
+        multipart_threshold=MULTIPART_FROM_BYTES,
+        multipart_chunksize=_PART_BYTES,
+        max_concurrency=CONNECTIONS // 2,
+    )
     s3 = stack.client("s3")
     answers = _answers_by_key(s3)
     reasons: dict[str, str] = {}
-    with S3Transfer(s3, _TRANSFER) as transfer:  # type: ignore[arg-type] # stub wants another Config
+    with S3Transfer(s3, config) as transfer:  # type: ignore[arg-type] # stub wants another Config
         pool = ThreadPoolExecutor(_FILES_AT_A_TIME)
         try:
             sending = {
@@ -107,6 +107,8 @@ def put_files(
             for future in as_completed(sending):
                 try:
                     future.result()
+                except Boto3Error as error:
+                    raise error.__context__ or error from None  # the refusal that it wraps
                 except OSError as error:
                     reasons[sending[future].key] = error.strerror or str(error)
                 on_file()

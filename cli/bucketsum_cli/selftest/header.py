@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import platform
 import re
+from importlib import metadata
 from typing import TYPE_CHECKING, Any, Final
-
-import boto3
 
 from bucketsum import __version__
 
@@ -33,7 +32,7 @@ def header_of(stack: Stack) -> dict[str, Any]:
     return {
         "bucketsum": __version__,
         "python": platform.python_version(),
-        "boto3": boto3.__version__,
+        "boto3": metadata.version("boto3"),
         "region": stack.connection.region,
         "is_local": stack.connection.is_local,
         "architecture": function["Architectures"][0],

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from rich.console import Console
-    from rich.progress import Progress, ProgressColumn
+    from rich.progress import Progress
 
 STDOUT: Final = Path("-")
 """Stands for stdout as the file of an option."""
@@ -76,19 +76,22 @@ def confirm(question: str, refusal: str, *, yes: bool) -> None:
         raise SystemExit(ANSWER_IS_NO)
 
 
-def progress(*columns: ProgressColumn, passing: bool = False) -> Progress:
-    """Make live progress on stderr: description, a bar, *columns*, elapsed time.
+def progress(text: str = "", *, in_bytes: bool = False, passing: bool = False) -> Progress:
+    """Make live progress on stderr: description, a bar, *text*, elapsed time.
 
-    If *passing*, nothing of it stays at the end.
+    *text* is a format of the task. With *in_bytes*, size and speed precede it. If *passing*,
+    nothing stays at the end.
     """
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - as `notes`
+    from rich import progress as bars  # noqa: PLC0415 - as `notes`
 
     console = notes()
-    return Progress(
-        TextColumn("{task.description:>8}"),
-        BarColumn(20),
-        *columns,
-        TimeElapsedColumn(),
+    speed = (bars.DownloadColumn(), bars.TransferSpeedColumn()) if in_bytes else ()
+    return bars.Progress(
+        bars.TextColumn("{task.description:>8}"),
+        bars.BarColumn(20),
+        *speed,
+        bars.TextColumn(text),
+        bars.TimeElapsedColumn(),
         console=console,
         transient=passing,
         disable=passing and not console.is_terminal,

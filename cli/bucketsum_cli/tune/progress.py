@@ -6,8 +6,6 @@ import time
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final, Self
 
-from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
-
 from bucketsum_cli.aws.executions import Execution
 from bucketsum_cli.terminal.errors import INTERRUPTED, CannotDoError
 from bucketsum_cli.terminal.formatting import speed_text
@@ -20,6 +18,8 @@ from bucketsum_lab.workloads import WORKLOADS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from rich.progress import TaskID
 
     from bucketsum_cli.tune.sweeper import Sweeper
     from bucketsum_lab.plan.cells import Cell
@@ -46,6 +46,8 @@ class ProgressBars:
         has_chunks = WORKLOADS[plan.sweep.workload].chunk_bytes is None
         labels = SettingLabels(plan.sweep.settings, has_chunks=has_chunks)
         self._names = {cell.cell_id: _name_of(cell, labels) for cell in plan.cells}
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415 - takes a tenth of a second
+
         self._bars = Progress(
             TextColumn("{task.description:<28}", markup=False),
             BarColumn(20),

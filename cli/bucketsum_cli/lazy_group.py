@@ -1,0 +1,83 @@
+"""Groups of commands that are imported when they are used."""
+
+from __future__ import annotations
+
+import pkgutil
+from typing import TYPE_CHECKING, Any
+
+import click
+from click.shell_completion import CompletionItem
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is used: all of them would take half a second.
+
+    Args:
+        places: Command → ``module:name``, in the order in which the help lists them.
+        sections: Heading → command → first line of its help; without them, the help of the group
+            imports all commands.
+    """
+
+    def __init__(
+        self,
+        *args: Any,  # noqa: ANN401 - click's
+        places: Mapping[str, str],
+        sections: Mapping[str, Mapping[str, str]] | None = None,
+        **settings: Any,  # noqa: ANN401 - click's
+    ) -> None:
+        super().__init__(*args, **settings)
+        self.places = places
+        self.sections = sections or {}
+        names: Any = dict.fromkeys(places)
+        self.commands = names  # click suggests one of them; `get_command` imports
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002 - click's signature
+        """List the commands in that order; click sorts them by name."""
+        return list(self.places)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002 - as above
+        """Import the command; None if there is no such command."""
+        place = self.places.get(cmd_name)
+        return pkgutil.resolve_name(place) if place else None
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Find the command, and refuse an empty value of any of its arguments and options.
+
+        An unset variable of a shell is empty: `put ''` would mean the current folder.
+        """
+        name, command, rest = super().resolve_command(ctx, args)
+        if command and not ctx.resilient_parsing:
+            context = click.Context(command, info_name=name, parent=ctx)
+            given, _, _ = command.make_parser(context).parse_args([*rest])
+            for parameter in command.params:
+                value = given.get(str(parameter.name), parameter.value_from_envvar(context))
+                if any(map(_is_blank, value if isinstance(value, tuple | list) else [value])):
+                    raise click.BadParameter("it must not be empty", context, parameter)
+        return name, command, rest
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands in their sections."""
+        width = max(map(len, self.places))
+        for heading, summaries in self.sections.items():
+            with formatter.section(heading):
+                formatter.write_dl([(f"{name:{width}}", text) for name, text in summaries.items()])
+        if not self.sections:
+            super().format_commands(ctx, formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Complete the names of commands, without their imports, and of options."""
+        summaries: dict[str, str] = {}
+        for section in self.sections.values():
+            summaries |= section
+        names = [name for name in self.places if name.startswith(incomplete)]
+        commands = [CompletionItem(name, help=summaries.get(name)) for name in names]
+        return commands + click.Command.shell_complete(self, ctx, incomplete)
+
+
+def _is_blank(value: object) -> bool:
+    return isinstance(value, str) and not value.strip()
