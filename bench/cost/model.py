@@ -12,7 +12,6 @@ from bench.cost.prices import (
     REGION,
     S3_GET,
     SQS_REQUEST,
-    TRACE,
     WRITE_UNIT,
 )
 from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES
@@ -31,9 +30,6 @@ LOG_BYTES_PER_OBJECT: Final = 710
 
 LOG_BYTES_PER_INVOCATION: Final = 1_100
 """The metrics, 394 bytes there, and about 700 of Lambda's own lines about an invocation."""
-
-TRACED_SHARE: Final = 0.05
-"""Lambda traces one request a second and 5 % of all others; at many a second that is 5 %."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,5 +85,5 @@ def cost_of(handling: Handling) -> Cost:
         sqs=SQS_REQUEST.each * (1 + 2 / batch),
         s3=S3_GET.each * handling.gets,
         dynamodb=WRITE_UNIT.each * ROW_WRITE_UNITS + READ_UNIT.each * look_up,
-        logs=LOG_BYTE.each * log_bytes + TRACE.each * TRACED_SHARE / batch,
+        logs=LOG_BYTE.each * log_bytes,
     )

@@ -76,7 +76,6 @@ LOG_BYTE: Final = _of_requests(
     "cloudwatch/pricing",
     _QUOTED_2026,
 )
-TRACE: Final = Price("X-Ray trace recorded", 5.00, _MILLION, "xray/pricing", _QUOTED)
 EGRESS_BYTE: Final = Price(
     "from S3 to the internet, first 10 TB a month (per GB)", 0.09, _GB, _S3, _COPY
 )
@@ -102,6 +101,6 @@ _LAMBDA_PRICES: Final = (
 
 PRICES: Final = (
     *_LAMBDA_PRICES, SQS_REQUEST, S3_GET, S3_LIST, STATE_TRANSITION, WRITE_UNIT, READ_UNIT,
-    LOG_BYTE, TRACE,
+    LOG_BYTE,
     EGRESS_BYTE, BATCH_JOB, BATCH_OBJECT, CHECKSUM_BYTE, EC2_HOUR,
 )  # fmt: skip

@@ -108,7 +108,7 @@ def small_objects(measured: Measured) -> Table:
         items = arm.lambda_time, arm.lambda_requests, arm.sqs, arm.s3, arm.dynamodb, arm.logs
         usd = (1e6 * each for each in (*items, arm.total, x86.total))
         rows.append((object_bytes, memory_mb, batch, seconds * 1000, basis, *usd))
-    titles = ("compute time", "invocations", "SQS", "S3", "DynamoDB", "logs, traces")
+    titles = ("compute time", "invocations", "SQS", "S3", "DynamoDB", "logs")
     names = ("lambda_time", "lambda_requests", "sqs", "s3", "dynamodb", "logs")
     columns = (
         _OBJECT,

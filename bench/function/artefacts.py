@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+import sysconfig
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -44,7 +45,7 @@ class Artefacts:
         runtime: Lambda's name of it.
         functions: Folders of handlers by name: ``hasher`` and ``baseline``.
         layer: The built layer, /opt/python.
-        uncompiled: The layer without bytecode.
+        uncompiled: The layer without bytecode, and X-Ray's SDK for the baseline's Tracer.
     """
 
     python: Path
@@ -78,6 +79,8 @@ def build() -> Artefacts:
     layer = folder / "BucketsumLayer" / "python"
     uncompiled = folder / "uncompiled"
     shutil.copytree(layer, uncompiled, ignore=shutil.ignore_patterns("__pycache__"))
+    for package in ("aws_xray_sdk", "wrapt"):  # the baseline's alone; moto needs them too
+        shutil.copytree(Path(sysconfig.get_path("purelib"), package), uncompiled / package)
     functions = {"hasher": folder / "HasherFunction", "baseline": folder / "baseline"}
     functions["baseline"].mkdir()
     shutil.copy(Path(__file__).parent / "baseline" / "app.py", functions["baseline"])

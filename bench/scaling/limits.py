@@ -12,10 +12,6 @@ MAPPING_START: Final = 5
 MAPPING_PER_MINUTE: Final = 300
 MAPPING_PER_MINUTE_2021: Final = 60
 MAPPING_MOST: Final = 1_250
-POLLER_CONCURRENCY: Final = 10
-POLLER_POLLS_PER_SECOND: Final = 10
-POLLERS_PER_MINUTE: Final = 1_000
-MESSAGES_PER_POLL: Final = 10
 ACCOUNT_CONCURRENCY: Final = 1_000
 ENVIRONMENTS_PER_10_SECONDS: Final = 1_000
 GETS_PER_SECOND: Final = 5_500
@@ -25,9 +21,7 @@ TABLE_QUOTA_WRITES_PER_SECOND: Final = 40_000
 IN_FLIGHT: Final = 120_000
 
 MORE_QUOTA: Final = "raise Lambda's quota `Concurrent executions`"
-MORE_POLLERS: Final = "raise `MaximumPollers`: ten more invocations each"
-MORE_MAPPINGS: Final = "provisioned pollers, or a second queue"
-MORE_POLLS: Final = "raise `BatchSize`, up to 10 messages per poll, or `MaximumPollers`"
+MORE_MAPPINGS: Final = "a second queue"
 MORE_PREFIXES: Final = "spread the keys over more prefixes"
 MORE_WRITES: Final = (
     "pre-warm the table, or let it double within 30 minutes; above "
@@ -44,6 +38,15 @@ class Limit:
     change: str
 
 
+RATE_LIMITS: Final = (
+    Limit("S3 GETs", GETS_PER_SECOND, MORE_PREFIXES),
+    Limit("DynamoDB writes", NEW_TABLE_WRITES_PER_SECOND, MORE_WRITES),
+)
+"""Limits of objects per second, all objects under one prefix."""
+
+RATE_LIMIT: Final = min(RATE_LIMITS, key=lambda limit: limit.most)
+
+
 @dataclass(frozen=True, slots=True)
 class Setting:
     """The event source mapping of the hasher, and the account's quota.
@@ -51,7 +54,6 @@ class Setting:
     Attributes:
         name: As tables show it.
         maximum_concurrency: The template's parameter; None: not set.
-        pollers: Minimum and maximum of provisioned pollers; None: not provisioned.
         account_concurrency: The account's quota, all of it for the hasher.
         per_minute: Concurrent invocations that the mapping adds per minute.
         evenly: Whether it adds them every second; else at the end of each minute.
@@ -59,27 +61,20 @@ class Setting:
 
     name: str
     maximum_concurrency: int | None = None
-    pollers: tuple[int, int] | None = None
     account_concurrency: int = ACCOUNT_CONCURRENCY
     per_minute: int = MAPPING_PER_MINUTE
     evenly: bool = False
 
     def concurrency_at(self, second: int) -> int:
         """Concurrent invocations that the scale-up allows, *second* seconds after the uploads."""
-        start, per_minute = MAPPING_START, self.per_minute
-        if self.pollers:
-            start, per_minute = self.pollers[0] * POLLER_CONCURRENCY, POLLERS_PER_MINUTE
         minutes = second / 60 if self.evenly else second // 60
         new_environments = (second // 10 + 1) * ENVIRONMENTS_PER_10_SECONDS
         most = self.concurrency_limit().most
-        return int(min(start + per_minute * minutes, new_environments, most))
+        return int(min(MAPPING_START + self.per_minute * minutes, new_environments, most))
 
     def concurrency_limits(self) -> tuple[Limit, ...]:
         """Limits of concurrent invocations."""
         account = Limit("account concurrency", self.account_concurrency, MORE_QUOTA)
-        if self.pollers:
-            most = self.pollers[1] * POLLER_CONCURRENCY
-            return Limit("pollers' concurrency", most, MORE_POLLERS), account
         mapping = Limit("the mapping's concurrency", MAPPING_MOST, MORE_MAPPINGS)
         if self.maximum_concurrency is None:
             return mapping, account
@@ -89,18 +84,3 @@ class Setting:
     def concurrency_limit(self) -> Limit:
         """The lowest limit of concurrent invocations."""
         return min(self.concurrency_limits(), key=lambda limit: limit.most)
-
-    def rate_limits(self, batch_size: int) -> tuple[Limit, ...]:
-        """Limits of objects per second, all objects under one prefix."""
-        limits = (
-            Limit("S3 GETs", GETS_PER_SECOND, MORE_PREFIXES),
-            Limit("DynamoDB writes", NEW_TABLE_WRITES_PER_SECOND, MORE_WRITES),
-        )
-        if not self.pollers:
-            return limits
-        per_poller = POLLER_POLLS_PER_SECOND * min(batch_size, MESSAGES_PER_POLL)
-        return *limits, Limit("pollers' polls", self.pollers[1] * per_poller, MORE_POLLS)
-
-    def rate_limit(self, batch_size: int) -> Limit:
-        """The lowest limit of objects per second."""
-        return min(self.rate_limits(batch_size), key=lambda limit: limit.most)

@@ -7,7 +7,14 @@ from itertools import count
 from math import floor
 from typing import TYPE_CHECKING, Final
 
-from bench.scaling.limits import IN_FLIGHT, MORE_PREFIXES, PUTS_PER_SECOND, Limit
+from bench.scaling.limits import (
+    IN_FLIGHT,
+    MORE_PREFIXES,
+    PUTS_PER_SECOND,
+    RATE_LIMIT,
+    RATE_LIMITS,
+    Limit,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,7 +31,6 @@ class Burst:
 
     objects: int
     seconds_per_object: float
-    batch_size: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,21 +53,20 @@ class Estimate:
 def estimate(burst: Burst, setting: Setting) -> Estimate:
     """Hash *burst* as fast as the scale-up and the lowest limits of *setting* allow.
 
-    Every free invocation takes the next full batch at once. Completions above the rate limit
+    Every free invocation takes the next object at once. Completions above the rate limit
     wait: later ones cannot overtake them, so the rate is used in full until the end.
     """
-    rate = setting.rate_limit(burst.batch_size).most
     finished, waiting = 0.0, 0.0
     minutes: list[Minute] = []
     for second, completed in enumerate(_completions(burst, setting), 1):
         waiting += completed
-        passed = min(waiting, rate, burst.objects - finished)
+        passed = min(waiting, RATE_LIMIT.most, burst.objects - finished)
         waiting, finished = waiting - passed, finished + passed
         if second % 60 == 0 or finished >= burst.objects:
             number = len(minutes)
             before = sum(minute.finished for minute in minutes)
             concurrency = setting.concurrency_at(60 * number + 59)
-            limit = _limit(burst, setting, number, limited=waiting > rate)
+            limit = _limit(setting, number, limited=waiting > RATE_LIMIT.most)
             minutes.append(Minute(round(finished) - before, concurrency, limit))
         if finished >= burst.objects:
             return Estimate(tuple(minutes), second)
@@ -70,7 +75,7 @@ def estimate(burst: Burst, setting: Setting) -> Estimate:
 
 def _completions(burst: Burst, setting: Setting) -> Iterator[int]:
     """Objects completed in each second if only concurrency were limited."""
-    duration = burst.seconds_per_object * burst.batch_size
+    duration = burst.seconds_per_object
     most = setting.concurrency_limit().most
     opened: list[tuple[int, int]] = []
     concurrency = total = 0
@@ -82,13 +87,13 @@ def _completions(burst: Burst, setting: Setting) -> Iterator[int]:
         rounds = sum(
             number * floor((second + 1 - begin) / duration + _ROUNDING) for begin, number in opened
         )
-        yield burst.batch_size * rounds - total
-        total = burst.batch_size * rounds
+        yield rounds - total
+        total = rounds
 
 
-def _limit(burst: Burst, setting: Setting, minute: int, *, limited: bool) -> str:
+def _limit(setting: Setting, minute: int, *, limited: bool) -> str:
     if limited:
-        return setting.rate_limit(burst.batch_size).name
+        return RATE_LIMIT.name
     cap = setting.concurrency_limit()
     return cap.name if setting.concurrency_at(60 * minute) >= cap.most else SCALE_UP
 
@@ -105,8 +110,8 @@ def uses(
     needs = (
         (objects_per_second, Limit("uploads to S3", PUTS_PER_SECOND, MORE_PREFIXES)),
         *((concurrency, limit) for limit in setting.concurrency_limits()),
-        *((objects_per_second, limit) for limit in setting.rate_limits(burst.batch_size)),
-        (concurrency * burst.batch_size, Limit("messages in flight", IN_FLIGHT, "a second queue")),
+        *((objects_per_second, limit) for limit in RATE_LIMITS),
+        (concurrency, Limit("messages in flight", IN_FLIGHT, "a second queue")),
     )
     shares = ((used / limit.most, limit) for used, limit in needs)
     return tuple(sorted(shares, key=lambda share: -share[0]))

@@ -23,8 +23,6 @@ BASELINE_SETTING: Final = Setting("the baseline, 2021", per_minute=MAPPING_PER_M
 DEFAULT: Final = Setting("the template's default", maximum_concurrency=50)
 RAISED: Final = Setting("`MaximumConcurrency` 1000", maximum_concurrency=1000)
 EVENLY: Final = replace(RAISED, name="the same, scaling evenly", evenly=True)
-POLLERS: Final = Setting("100 provisioned pollers", pollers=(100, 100))
-QUOTA: Final = Setting("1,000 pollers, quota of 10,000", None, (200, 1000), 10_000)
 
 GB: Final = ("1 GB", 1_000_000_000)
 SMALL: Final = ("1.56 MB", 1_562_048)
@@ -35,16 +33,15 @@ BASE_LOADS: Final = ((GB, 1000 / 3600), (SMALL, 10.0))
 TIMES: Final = (10, 100, 1000)
 
 _BURSTS: Final = (
-    *((10_000, GB, 1, setting) for setting in (DEFAULT, RAISED, POLLERS, QUOTA)),
-    *((100_000, SMALL, 1, setting) for setting in (DEFAULT, RAISED, POLLERS, QUOTA)),
-    (100_000, SMALL, 10, POLLERS),
+    *((10_000, GB, setting) for setting in (DEFAULT, RAISED)),
+    *((100_000, SMALL, setting) for setting in (DEFAULT, RAISED)),
 )
 _MINUTES: Final = 3
 
 
-def burst_of(objects: int, size_bytes: int, batch_size: int = 1) -> Burst:
+def burst_of(objects: int, size_bytes: int) -> Burst:
     """Objects of *size_bytes* at `MB_PER_S` and `OVERHEAD_SECONDS`."""
-    return Burst(objects, OVERHEAD_SECONDS + size_bytes / MB_PER_S / 1e6, batch_size)
+    return Burst(objects, OVERHEAD_SECONDS + size_bytes / MB_PER_S / 1e6)
 
 
 def duration_text(seconds: float) -> str:
@@ -75,7 +72,7 @@ def baseline_estimate() -> Table:
     cases = (
         ("the baseline: 100 MB/s, +60 a minute", BASELINE_BURST, BASELINE_SETTING),
         ("75 MB/s, +60 a minute", at_75, BASELINE_SETTING),
-        *((f"75 MB/s, {each.name}", at_75, each) for each in (DEFAULT, RAISED, EVENLY, POLLERS)),
+        *((f"75 MB/s, {each.name}", at_75, each) for each in (DEFAULT, RAISED, EVENLY)),
     )
     rows = []
     for name, burst, setting in cases:
@@ -96,15 +93,14 @@ def baseline_estimate() -> Table:
 def bursts() -> Table:
     """Time until all files of a burst are finished, and the limits on the way."""
     rows = []
-    for objects, (size, size_bytes), batch_size, setting in _BURSTS:
-        result = estimate(burst_of(objects, size_bytes, batch_size), setting)
+    for objects, (size, size_bytes), setting in _BURSTS:
+        result = estimate(burst_of(objects, size_bytes), setting)
         limits = ", then ".join(dict.fromkeys(minute.limit for minute in result.minutes))
         uploads = f"{objects:,} × {size}"
-        rows.append((uploads, setting.name, batch_size, result.seconds, limits))
+        rows.append((uploads, setting.name, result.seconds, limits))
     columns = (
         Column("uploads", "uploads"),
         Column("setting", "setting"),
-        Column("batch", "batch_size", _number),
         Column("all done", "seconds", duration_text),
         Column("limit reached", "limit"),
     )

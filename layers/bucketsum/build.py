@@ -33,12 +33,10 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-RUNTIMES: Final = ("3.11", "3.12", "3.13", "3.14")
+RUNTIMES: Final = ("3.12", "3.13", "3.14")
 ARCHITECTURES: Final = ("x86_64", "aarch64")
 
 KNOWN_GAPS: Final = {
-    # Its system is Amazon Linux 2, whose glibc is too old for pycurl's wheels: botocore reads.
-    ("3.11", "pycurl"),
     # Python 3.14 has Zstandard in its standard library.
     ("3.14", "backports-zstd"),
 }
@@ -49,8 +47,6 @@ _LOCK: Final = "requirements.lock"
 _MANIFEST: Final = "layer.json"
 _USAGE: Final = "usage: build.py FOLDER, or build.py --check FOLDER"
 _CURL: Final = "pycurl"
-_OLD_SYSTEM: Final = frozenset({"3.11"})
-"""Runtimes on Amazon Linux 2, whose glibc 2.26 is too old for wheels of manylinux_2_28."""
 
 _PIP: Final = (
     sys.executable, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--no-deps",
@@ -68,10 +64,9 @@ _COMPILE: Final = (
     "-p",
     "/opt/python",
 )
-# Parts of Powertools and of X-Ray's SDK that no function imports get no bytecode.
+# Parts of Powertools that no function imports get no bytecode.
 _NOT_IMPORTED: Final = (
     "aws_lambda_powertools/(event_handler|utilities/(?!__init__|jmespath_utils|typing))"
-    "|aws_xray_sdk/ext/(?!__init__|util|boto_utils|botocore)"
 )
 
 
@@ -122,8 +117,7 @@ def wheel_sets() -> Iterator[WheelSet]:
     """Yield all that is to be installed; `KNOWN_GAPS` are left out."""
     pins = pins_in(_HERE / "requirements-binary.txt").items()
     for version, architecture in itertools.product(RUNTIMES, ARCHITECTURES):
-        newer = () if version in _OLD_SYSTEM else (f"manylinux_2_28_{architecture}",)
-        platforms = (f"manylinux2014_{architecture}", *newer)
+        platforms = (f"manylinux2014_{architecture}", f"manylinux_2_28_{architecture}")
         wanted = tuple(pin for name, pin in pins if (version, name) not in KNOWN_GAPS)
         yield WheelSet(version, architecture, platforms, wanted)
 
@@ -254,8 +248,8 @@ def main(arguments: list[str]) -> int:
     if missing and os.environ.get("ALLOW_MISSING") != "1":
         print(
             f"The layer lacks {len(missing)} compiled wheels: {'; '.join(missing)}. Without them "
-            "it reads more slowly or knows fewer archives. Check the connection to your package "
-            "index, and run `sam build` again. To do without them: "
+            "it knows fewer archives, and without pycurl no function starts. Check the connection "
+            "to your package index, and run `sam build` again. To do without them: "
             "ALLOW_MISSING=1 sam build --no-cached",
             file=sys.stderr,
         )

@@ -24,7 +24,6 @@ from bucketsum.hashing.small_objects import SmallObjectHasher
 from bucketsum.invocation.clients import PROMPT, client_of, speed_up_botocore
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.invocation.layer_manifest import layer_manifest
-from bucketsum.invocation.tracing import traced_when_sampled
 from bucketsum.queue.dead_letters import DeadLetters
 from bucketsum.queue.failed_messages import FailedMessages, message_of
 from bucketsum.s3.reader import reader
@@ -205,7 +204,6 @@ def _is_done(result: MessageResult) -> bool:
 
 
 @logger.inject_lambda_context
-@traced_when_sampled
 @metrics.log_metrics(capture_cold_start_metric=True)
 def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
     """Handle one batch from the arrivals queue, or from that of a backfill.

@@ -13,13 +13,16 @@ from typing import TYPE_CHECKING, Final
 
 from tests.support.sam_template import TEMPLATE, load_template
 
+from bucketsum_cli.local.interpreter import newest_interpreter
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 ARCHITECTURE: Final = "arm64" if platform.machine().lower() in {"aarch64", "arm64"} else "x86_64"
-RUNTIME: Final = f"python{sys.version_info.major}.{sys.version_info.minor}"
+INTERPRETER: Final = newest_interpreter()
+RUNTIME: Final = INTERPRETER.runtime
 OVERRIDES: Final = f"PythonRuntime={RUNTIME} Architecture={ARCHITECTURE}"
-"""The template's parameters for the interpreter and the machine at hand."""
+"""The template's parameters for the newest Python of this machine that Lambda has."""
 
 LAMBDA_BRINGS: Final = (
     "boto3", "botocore", "jmespath", "python-dateutil", "s3transfer", "six", "urllib3",
@@ -57,11 +60,11 @@ class Built:
 
 
 def with_tools(**more: str) -> dict[str, str]:
-    """An environment in which our own SAM, and the Python that runs these tests, come first.
+    """An environment in which our own SAM, and the Python that runs the functions, come first.
 
     SAM looks for ``pythonX.Y`` on PATH and does not accept a pyenv shim.
     """
-    path = os.pathsep.join([str(_BIN), f"{sys.base_prefix}/bin", os.environ["PATH"]])
+    path = os.pathsep.join([str(_BIN), str(INTERPRETER.path.parent), os.environ["PATH"]])
     return os.environ | {"PATH": path, "SAM_CLI_TELEMETRY": "0"} | more
 
 
@@ -78,7 +81,7 @@ def sam(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
 
 
 def sam_build(into: Path) -> Built:
-    """Build everything with the Python at hand, and leave the project's own folder alone."""
+    """Build everything, and leave the project's own folder alone."""
     done = sam(
         "build", "--template", TEMPLATE,
         "--build-dir", into / "build", "--no-cached",  # a cache would be kept in the project
@@ -89,12 +92,17 @@ def sam_build(into: Path) -> Built:
 
 
 def link_lambda_packages(into: Path) -> Path:
-    """Fill a folder with what Lambda's own runtime has on its path, and nothing more."""
+    """Fill a folder with what Lambda's own runtime has on its path, and nothing more.
+
+    Where the environment has another Python, its compiled runtime client does not fit.
+    """
     into.mkdir()
     for name in LAMBDA_BRINGS:
         distribution = importlib.metadata.distribution(name)
         for top in {file.parts[0] for file in distribution.files or ()} - {"..", "__pycache__"}:
             (into / top).symlink_to(Path(str(distribution.locate_file(top))))
+    if sys.version_info.minor != INTERPRETER.minor:
+        (into / "runtime_client.py").symlink_to(Path(__file__).with_name("runtime_client.py"))
     return into
 
 

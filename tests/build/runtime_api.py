@@ -10,13 +10,12 @@ import os
 import signal
 import socket
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from tests.build.artifacts import ARCHITECTURE
+from tests.build.artifacts import ARCHITECTURE, INTERPRETER
 from tests.support.servers import reserved_port
 
 if TYPE_CHECKING:
@@ -105,7 +104,7 @@ def _running_at(port: int, api_port: int, function: Function, log: Path) -> Iter
         emulator(),
         *("--runtime-interface-emulator-address", f"127.0.0.1:{port}"),
         *("--runtime-api-address", f"127.0.0.1:{api_port}"),
-        *(sys.executable, "-S", "-m", "awslambdaric", "app.lambda_handler"),
+        *(INTERPRETER.path, "-S", "-m", "awslambdaric", "app.lambda_handler"),
     ]
     with log.open("wb") as out:
         process = subprocess.Popen(

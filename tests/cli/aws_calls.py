@@ -23,7 +23,6 @@ HEALTHY: Final[dict[str, Any]] = {
         "MemorySize": 1024,
         "Timeout": 900,
         "LastModified": "2026-11-20T10:00:00.000+0000",
-        "TracingConfig": {"Mode": "Active"},
         "Environment": {"Variables": {"MAX_RECEIVES": "5"}},
     },
     "ListEventSourceMappings": {

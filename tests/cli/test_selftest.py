@@ -345,7 +345,6 @@ THROUGH_EVENTBRIDGE: Final = json.dumps(
 DENIAL: Final = json.dumps(
     {"Statement": {"Effect": "Deny", "NotPrincipal": {"AWS": "123456789012"}, "Action": "*"}}
 )
-WITHOUT_TRACING: Final = {**HEALTHY["GetFunctionConfiguration"], "TracingConfig": {}}
 BROKEN: Final = replace(READ, status=ArchiveStatus.BROKEN)
 FEW: Final = {"AccountLimit": {"UnreservedConcurrentExecutions": 10}}
 
@@ -392,8 +391,6 @@ BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
     ("layer", change(layer={"missing_wheels": []}), "warning", "no bytecode"),
     ("sweep", sweep_fails, "failed", "PARTIAL"),
     ("metrics", change(metric=0), "warning", "not there yet"),
-    ("traces", change_answer("GetTraceSummaries", {"TraceSummaries": []}), "warning", "no tra"),
-    ("traces", change_answer("GetFunctionConfiguration", WITHOUT_TRACING), "failed", "None"),
 ]
 """Check, a change that breaks its part, the outcome, and words of the detail."""
 
@@ -466,7 +463,6 @@ def test_object_that_the_emulator_reads_from_glacier_is_a_known_difference(
     assert result_of(run, "unreadable")["outcome"] == "known difference"
     world.metric = 0
     assert result_of(run, "metrics")["outcome"] == "known difference"
-    assert result_of(run, "traces")["outcome"] == "known difference"
 
 
 @pytest.mark.parametrize("name", ["overwritten", "missing-version"])

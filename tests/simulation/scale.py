@@ -38,7 +38,6 @@ def scaled_down(schedule: Schedule) -> Iterator[None]:
     model_time = SimpleNamespace(sleep=schedule.pause, time=lambda: EPOCH + schedule.now)
     changes: tuple[tuple[Any, str, object], ...] = (
         (batch, "ThreadPoolExecutor", partial(Threads, schedule)),
-        (batch, "carried", lambda work: work),  # no tracing, though a test loaded it
         (batch, "SPLIT_FROM_BYTES", _LOOK_UP_BYTES),
         (batch, "LARGE_BYTES", _LARGE_BYTES),
         (object_hasher, "LOOK_UP_FROM_BYTES", _LOOK_UP_BYTES),

@@ -167,7 +167,6 @@ _OF_LAMBDA: Final = frozenset(
     {
         "sqs:ReceiveMessage", "sqs:DeleteMessage",
         "logs:CreateLogStream", "logs:PutLogEvents",
-        "xray:PutTraceSegments", "xray:PutTelemetryRecords",
     }
 )  # fmt: skip
 

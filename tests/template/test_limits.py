@@ -130,19 +130,6 @@ def test_window_is_lambdas(mapping: dict[str, Any]) -> None:
     assert mapping["MaximumBatchingWindowInSeconds"] == {"Ref": "BatchingWindowSeconds"}
 
 
-def test_pollers_replace_the_maximum_of_concurrency() -> None:
-    """Lambda refuses both together, and fewer than two pollers."""
-    condition, pollers, otherwise = MAPPING["ProvisionedPollerConfig"]["Fn::If"]
-    assert condition == "HasPollers"
-    assert set(pollers) == {"MinimumPollers", "MaximumPollers"}
-    assert all(number == {"Ref": "ProvisionedPollers"} for number in pollers.values())
-    assert otherwise == {"Ref": "AWS::NoValue"}
-    assert MAPPING["ScalingConfig"]["Fn::If"][:2] == ["HasPollers", {"Ref": "AWS::NoValue"}]
-    assert bounds("ProvisionedPollers") == (0, model_bounds("lambda", "MinimumNumberOfPollers")[1])
-    [rule] = TEMPLATE["Rules"]["PollersComeInPairs"]["Assertions"]
-    assert rule["Assert"] == {"Fn::Not": [{"Fn::Equals": [{"Ref": "ProvisionedPollers"}, "1"]}]}
-
-
 @pytest.mark.parametrize(
     ("function", "mapping", "parameter"),
     [

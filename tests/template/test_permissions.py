@@ -43,13 +43,9 @@ NOT_CALLED_BY_CODE: Final = {
     "sqs:ReceiveMessage", "sqs:DeleteMessage", "sqs:GetQueueAttributes",
     # Lambda writes the function's log with it, into a group that the template makes:
     *WRITES_LOGS,
-    # and its traces:
-    "xray:PutTraceSegments", "xray:PutTelemetryRecords",
     # S3 decrypts with it what is encrypted with the key that a parameter names:
     "kms:Decrypt",
 }  # fmt: skip
-WITHOUT_RESOURCE: Final = {"xray:PutTraceSegments", "xray:PutTelemetryRecords"}
-"""The only actions on ``*``: X-Ray knows no resource for them."""
 
 KIND_OF: Final = {
     "dynamodb": {"DigestsTable": "table", "BackfillsTable": "table"},
@@ -79,17 +75,13 @@ def test_role_allows_what_the_code_calls_and_no_more(role: str, handler: Path) -
         for action in listed(statement["Action"])
         if "Attached" not in statement["Sid"]
     ]
-    traced = (
-        "Tracing" in load_template()["Resources"][role.replace("Role", "Function")]["Properties"]
-    )
-    not_called = NOT_CALLED_BY_CODE if traced else NOT_CALLED_BY_CODE - WITHOUT_RESOURCE
     places = [
         (action, json.dumps(statement["Resource"]))
         for statement in statements_of(role)
         for action in listed(statement["Action"])
     ]
     assert len(places) == len(set(places))
-    assert set(allowed) == actions_of_the_code(handler) | not_called
+    assert set(allowed) == actions_of_the_code(handler) | NOT_CALLED_BY_CODE
 
 
 def test_calls_are_found_in_code() -> None:
@@ -171,10 +163,9 @@ def test_actions_stand_with_a_resource_they_know(statement: dict[str, Any]) -> N
 
 
 def test_no_resource_is_a_wildcard() -> None:
-    """Only the listed actions may touch ``*``."""
+    """No action and no resource is ``*``."""
     statements = [*statements_of("HasherRole"), *statements_of("SlicerRole")]
-    everywhere = [statement for statement in statements if statement["Resource"] == "*"]
-    assert {a for statement in everywhere for a in listed(statement["Action"])} == WITHOUT_RESOURCE
+    assert all(statement["Resource"] != "*" for statement in statements)
     assert all(
         "*" not in action for statement in statements for action in listed(statement["Action"])
     )

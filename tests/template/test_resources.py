@@ -99,11 +99,9 @@ def test_function_reads_the_arrivals_queue() -> None:
 
 
 def test_the_slow_lane_is_as_the_other() -> None:
-    """Only concurrency and pollers differ, so that new objects never wait behind a backfill."""
+    """Only concurrency differs, so that new objects never wait behind a backfill."""
     events = properties("HasherFunction")["Events"]
     arrivals, backfill = events["Arrivals"]["Properties"], events["Backfill"]["Properties"]
-    assert "ProvisionedPollerConfig" in arrivals  # they are paid for by the hour
-    del arrivals["ProvisionedPollerConfig"]
     assert backfill == {
         **arrivals,
         "Queue": backfill["Queue"],
@@ -128,11 +126,10 @@ def test_slicer_reads_the_queue_that_it_sends_to() -> None:
     }
 
 
-def test_function_logs_and_traces() -> None:
-    """Logs are JSON, in a group that forgets; every invocation can be traced."""
+def test_function_logs() -> None:
+    """Logs are JSON, in a group that forgets."""
     hasher, group = properties("HasherFunction"), properties("HasherLogGroup")
     assert hasher["LoggingConfig"] == {"LogFormat": "JSON", "LogGroup": {"Ref": "HasherLogGroup"}}
-    assert hasher["Tracing"] == "Active"
     assert group["RetentionInDays"] == {"Ref": "LogRetentionDays"}
     # Lambda makes a group below /aws/lambda/ by itself, which would then be in our way.
     assert not group["LogGroupName"]["Fn::Sub"].startswith("/aws/")

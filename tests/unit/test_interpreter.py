@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 from tests.support.sam_template import load_template
 
 from bucketsum_cli.local.interpreter import LAMBDA_MINORS, newest_interpreter
+from bucketsum_cli.terminal.errors import CannotDoError
 
-HERE = sys.version_info.minor
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def fake_python(path: Path, minor: int, *, works: bool = True) -> Path:
@@ -52,14 +53,16 @@ def test_a_shim_that_does_not_answer_is_passed_over(nowhere: Path) -> None:
 def test_a_program_of_another_version_is_passed_over(nowhere: Path) -> None:
     """A name is no proof: the program itself is asked."""
     fake_python(nowhere / "bin" / "python3.14", 12)
+    fake_python(nowhere / "bin" / "python3.12", 12)
 
-    assert newest_interpreter().minor == HERE
+    assert newest_interpreter().minor == 12
 
 
 @pytest.mark.usefixtures("nowhere")
-def test_without_any_the_running_one_is_taken() -> None:
-    """The Python that runs the command is always there."""
-    assert newest_interpreter().path == Path(sys.executable)
+def test_a_machine_without_any_is_refused() -> None:
+    """The error names the versions that Lambda has."""
+    with pytest.raises(CannotDoError, match=r"need Python 3\.14, 3\.13, 3\.12: install one"):
+        newest_interpreter()
 
 
 def test_the_versions_are_those_of_the_template() -> None:

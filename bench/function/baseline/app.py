@@ -1,7 +1,8 @@
 """The baseline (Bryson, 2021) as a function: boto3 resources, chunks of 20 MB.
 
-It imports boto3's resource API and all parts of Powertools that need no packages beyond the
-layer's. It logs and measures nothing, which is an advantage. It runs with the built layer only.
+It imports boto3's resource API, and all parts of Powertools that need no packages beyond the
+layer's and X-Ray's SDK. It logs and measures nothing, which is an advantage. It runs with the built
+layer only.
 """
 
 from __future__ import annotations

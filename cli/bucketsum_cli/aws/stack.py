@@ -83,8 +83,6 @@ class Stack:
     @overload
     def client(self, service: Literal["cloudwatch"]) -> CloudWatchClient: ...
     @overload
-    def client(self, service: Literal["xray"]) -> Any: ...  # noqa: ANN401 - it has no stubs here
-    @overload
     def client(self, service: Literal["stepfunctions"]) -> SFNClient: ...
     def client(self, service: str) -> Any:
         """Make a client for *service*; keep it, since this takes some 20 ms."""

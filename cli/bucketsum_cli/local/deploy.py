@@ -114,11 +114,10 @@ def correct_mappings(client: LambdaClient) -> None:
     polling every queue. On AWS this call would change nothing.
     """
     for mapping in client.list_event_source_mappings()["EventSourceMappings"]:
-        maximum = mapping.get("ScalingConfig", {}).get("MaximumConcurrency")
-        if maximum is not None:  # else it has provisioned pollers, or no maximum
-            client.update_event_source_mapping(
-                UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": int(maximum)}
-            )
+        maximum = mapping["ScalingConfig"]["MaximumConcurrency"]
+        client.update_event_source_mapping(
+            UUID=mapping["UUID"], ScalingConfig={"MaximumConcurrency": int(maximum)}
+        )
 
 
 def require_start(stack: Stack) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.machine.emulator_state import LocalProject
 
-LAMBDA_MINORS: Final = (14, 13, 12, 11)
+LAMBDA_MINORS: Final = (14, 13, 12)
 """Minor versions of Python 3 that template.yaml's PythonRuntime allows, the newest first."""
 
 
@@ -42,12 +42,17 @@ class Interpreter:
 
 
 def newest_interpreter() -> Interpreter:
-    """Find the newest Python of a version that Lambda has."""
+    """Find the newest Python of a version that Lambda has.
+
+    Raises:
+        CannotDoError: This machine has none.
+    """
     for minor in LAMBDA_MINORS:
         for path in _candidates(minor):
             if _answers(path, minor):
                 return Interpreter(path, minor)
-    return Interpreter(Path(sys.executable), sys.version_info.minor)
+    versions = ", ".join(f"3.{minor}" for minor in LAMBDA_MINORS)
+    raise CannotDoError(f"the functions need Python {versions}: install one of them")
 
 
 def _candidates(minor: int) -> Iterator[Path]:

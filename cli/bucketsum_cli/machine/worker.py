@@ -111,8 +111,6 @@ def lambda_environment(environ: dict[str, str], hidden: list[str]) -> dict[str, 
         "AWS_EXECUTION_ENV": f"AWS_Lambda_{version}",
         "LANG": "en_US.UTF-8",
         "TZ": ":UTC",
-        # No X-Ray daemon listens here; on AWS the Tracer is on.
-        "POWERTOOLS_TRACE_DISABLED": "true",
     }
 
 

@@ -151,24 +151,6 @@ def _metrics(scratch: Scratch) -> Finding:
     return passed() if total else warning(f"not there yet after {_LATE_SECONDS} s")
 
 
-def _traces(scratch: Scratch) -> Finding:
-    stack = scratch.stack
-    if stack.connection.is_local:
-        return known_difference("X-Ray is off")
-    mode = stack.function_configuration().get("TracingConfig", {}).get("Mode")
-    if mode != "Active":
-        return failed(f"tracing is {mode}")
-    xray = stack.client("xray")
-
-    def look() -> bool | None:
-        answer = xray.get_trace_summaries(
-            StartTime=scratch.started_at,
-            EndTime=datetime.now(UTC),
-            FilterExpression=f'service("{stack.function}")',
-        )
-        return bool(answer["TraceSummaries"]) or None
-
-    return passed() if scratch.until(look, _LATE_SECONDS) else warning("no trace yet")
 
 
 STACK_CHECKS: Final = (
@@ -191,6 +173,5 @@ CLEAN_UP: Final = Check("clean-up", "nothing of the self-test stays behind", _cl
 LATE_CHECKS: Final = (
     Check("layer", "no compiled wheel is missing from the layer", _layer),
     Check("metrics", "metrics arrive in CloudWatch", _metrics),
-    Check("traces", "traces arrive in X-Ray", _traces),
 )
 """Checks that need an object that was hashed before, or time."""

@@ -51,7 +51,6 @@ class Machine:
         ram_mb: Memory in MiB.
         kernel: System and version.
         disk: File system, device and model of the disk of temporary files.
-        reader: ``libcurl`` or ``botocore``.
         confinement: Limits of the processes that measured.
         instance_type: Type of the EC2 instance; None elsewhere.
         endpoint: Address of S3 if it is not AWS's.
@@ -63,7 +62,6 @@ class Machine:
     ram_mb: int
     kernel: str
     disk: str
-    reader: str
     confinement: Confinement
     instance_type: str | None = None
     endpoint: str | None = None
@@ -93,7 +91,6 @@ class Machine:
         yield "RAM", f"{self.ram_mb:,} MB"
         yield "disk", self.disk
         yield "kernel", self.kernel
-        yield "reader", self.reader
         if self.endpoint:
             yield "S3 at", self.endpoint
         yield "limits", _LIMITS[self.confinement]

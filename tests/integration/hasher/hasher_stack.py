@@ -118,7 +118,6 @@ class HasherStack:
             "DELETED_ROW_DAYS": "0",
             "POWERTOOLS_SERVICE_NAME": f"hasher-{uuid4()}",  # a logger of its own, on this stdout
             "POWERTOOLS_METRICS_NAMESPACE": "bucketsum",
-            "POWERTOOLS_TRACE_DISABLED": "1",
         }
         for name, value in (deployed | env).items():
             self._patch.setenv(name, value)

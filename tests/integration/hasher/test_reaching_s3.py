@@ -359,24 +359,8 @@ def test_no_address_is_told(
     assert signature not in texts
 
 
-def test_without_pycurl_botocore_reads_and_it_is_said_once(
-    hostile: HostileS3,
-    client: S3Client,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    """On python3.11 of Lambda everything works, more slowly, and a line in the log says why."""
-    monkeypatch.setitem(__import__("sys").modules, "bucketsum.s3.curl_reader", None)
-    source = best_reader(client, 4096, lambda _size: ReadPlan(), {})
-    stored = hostile.put(PATH, BODY)
-    for _ in range(2):
-        assert b"".join(source.open(arrival_of(stored)).chunks) == BODY
-    assert not any(request.by_libcurl for request in hostile.requests)
-    assert len([record for record in caplog.records if "over botocore" in record.getMessage()]) == 1
-
-
-def test_with_pycurl_libcurl_reads(hostile: HostileS3, client: S3Client) -> None:
-    """The fast way cannot vanish unseen: what the functions ask for is what is used."""
+def test_functions_read_over_libcurl(hostile: HostileS3, client: S3Client) -> None:
+    """The functions read over libcurl; a change of the choice cannot go unseen."""
     source = best_reader(client, 4096, lambda _size: ReadPlan(), {})
     assert b"".join(source.open(arrival_of(hostile.put(PATH, BODY))).chunks) == BODY
     assert all(request.by_libcurl for request in hostile.requests)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from bench.scaling import limits
 from bench.scaling.command import DOCUMENT
-from bench.scaling.limits import Setting
+from bench.scaling.limits import RATE_LIMIT, Setting
 from bench.scaling.model import SCALE_UP, Burst, Minute, estimate, uses
 from bench.scaling.tables import DEFAULT, baseline_estimate
 from botocore.session import Session
@@ -20,7 +20,6 @@ BURSTS = st.builds(
     Burst,
     objects=st.integers(1, 5000),
     seconds_per_object=st.floats(0.01, 50),
-    batch_size=st.integers(1, 10),
 )
 MAPPINGS = st.builds(
     Setting,
@@ -30,12 +29,6 @@ MAPPINGS = st.builds(
     per_minute=st.integers(1, 300),
     evenly=st.booleans(),
 )
-POLLERS = st.builds(
-    Setting,
-    name=st.just(""),
-    pollers=st.tuples(st.integers(2, 200), st.integers(200, 10_000)),
-    account_concurrency=st.integers(5, 2000),
-)
 
 
 def test_the_first_row_is_the_baselines() -> None:
@@ -44,14 +37,12 @@ def test_the_first_row_is_the_baselines() -> None:
 
 
 def test_bursts_by_hand() -> None:
-    """Rounds of objects and of batches, pollers for 1,000 per second, and each minute's limit."""
+    """Rounds of objects, DynamoDB's 4,000 writes per second, and the limit of each minute."""
     cap = "MaximumConcurrency"
     two = estimate(Burst(7, 25), Setting("", maximum_concurrency=2))
     assert (two.seconds, two.minutes) == (100, (Minute(4, 2, cap), Minute(3, 2, cap)))
-    batches = estimate(Burst(60, 3, batch_size=10), Setting("", maximum_concurrency=2))
-    assert (batches.seconds, [minute.finished for minute in batches.minutes]) == (90, [40, 20])
-    polled = estimate(Burst(100_000, 0.05), Setting("", pollers=(100, 100)))
-    assert (polled.seconds, polled.minutes[0]) == (100, Minute(60_000, 1000, "pollers' polls"))
+    small = estimate(Burst(9_000, 0.001), Setting("", maximum_concurrency=5))
+    assert (small.seconds, small.minutes) == (3, (Minute(9_000, 5, "DynamoDB writes"),))
     capped = estimate(Burst(60, 30), Setting("", maximum_concurrency=15, per_minute=10))
     first, *others = [minute.limit for minute in capped.minutes]
     assert (first, set(others)) == (SCALE_UP, {cap})
@@ -63,31 +54,29 @@ def test_bursts_by_hand() -> None:
         (Setting(""), {0: 5, 59: 5, 60: 305, 300: 1000}),
         (Setting("", evenly=True), {0: 5, 59: 300, 60: 305}),
         (Setting("", account_concurrency=5000), {300: 1250}),
-        (Setting("", pollers=(20, 100)), {0: 200, 60: 1000}),
-        (Setting("", pollers=(200, 1000), account_concurrency=10_000), {0: 1000, 10: 2000}),
+        (Setting("", per_minute=150_000), {0: 5, 60: 1000}),
     ],
-    ids=["steps", "evenly", "mapping", "pollers", "new environments"],
+    ids=["steps", "evenly", "mapping", "account"],
 )
 def test_concurrency_grows(setting: Setting, concurrency: dict[int, int]) -> None:
     """At the end of each minute or evenly; never faster than environments start."""
     assert {second: setting.concurrency_at(second) for second in concurrency} == concurrency
 
 
-@given(BURSTS, MAPPINGS | POLLERS)
+@given(BURSTS, MAPPINGS)
 def test_every_object_is_finished_once_and_no_limit_is_exceeded(
     burst: Burst, setting: Setting
 ) -> None:
     """The minutes add up to the burst, below the rate limit and below all concurrency."""
     result = estimate(burst, setting)
     assert sum(minute.finished for minute in result.minutes) == burst.objects
-    most_per_minute = 60 * setting.rate_limit(burst.batch_size).most
+    most_per_minute = 60 * RATE_LIMIT.most
     cap = setting.concurrency_limit().most
     for minute in result.minutes:
         assert minute.finished <= most_per_minute + 1
         assert minute.concurrency <= cap
-    batches = -(-burst.objects // burst.batch_size)
-    work = batches * burst.seconds_per_object * burst.batch_size
-    assert result.seconds >= work / cap * (1 - 1e-9) - burst.seconds_per_object * burst.batch_size
+    work = burst.objects * burst.seconds_per_object
+    assert result.seconds >= work / cap * (1 - 1e-9) - burst.seconds_per_object
 
 
 @given(BURSTS, MAPPINGS, st.integers(0, 50))

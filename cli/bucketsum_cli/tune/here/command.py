@@ -57,6 +57,8 @@ def run_here(
         CannotDoError: The sweep cannot run; the message names the field or option to change.
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
+    if importlib.util.find_spec("pycurl") is None:
+        raise CannotDoError("--here reads over libcurl, as the functions do: pip install pycurl")
     place = place_of(target, options.bucket)
     with confined(options.confine) as (confinement, roots):
         sweep = _planned(fields, place, options, confinement, roots)
@@ -134,7 +136,6 @@ def _machine(place: Place, options: HereOptions, confinement: Confinement) -> Ma
         ram_mb=hardware.memory_mb(),
         kernel=f"{platform.system()} {platform.release()}",
         disk=hardware.temporary_disk(),
-        reader="libcurl" if importlib.util.find_spec("pycurl") else "botocore",
         confinement=confinement,
         instance_type=instance_type(),
         endpoint=place.bucket.endpoint(),

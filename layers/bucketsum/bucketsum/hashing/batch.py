@@ -13,7 +13,6 @@ from bucketsum.errors import Deferred, MalformedMessage
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectDeleted
 from bucketsum.hashing.object_hasher import TOO_LATE, is_long
-from bucketsum.invocation.tracing import carried, is_sampled
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.table.outcome import HashResult
 
@@ -138,7 +137,7 @@ class BatchHasher:
         count = min(self._settings.threads, len(left))
         # The threads are those of one batch, so that none outlives the invocation.
         with ThreadPoolExecutor(count) if count > 1 else nullcontext() as pool:
-            done = pool.map(carried(_result_of), left) if pool else map(_result_of, left)
+            done = pool.map(_result_of, left) if pool else map(_result_of, left)
             results = (work if isinstance(work, HashResult) else next(done) for work in begun)
             for message in messages:
                 message.results += [next(results) for _ in message.quick]
@@ -148,7 +147,7 @@ class BatchHasher:
     def _begun(self, quick: list[ObjectEvent], deadline: Deadline) -> list[HashResult | Work]:
         """Results of quick events, or the work that is left to do for them."""
         begun: dict[int, HashResult | Work] = {}
-        if self._begin and not is_sampled():  # X-Ray sees only requests of botocore
+        if self._begin:
             begun = self._begin(enumerate(quick), deadline)
         return [
             begun.get(number) or partial(self._handle_event, event, deadline)

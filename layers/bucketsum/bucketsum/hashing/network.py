@@ -10,12 +10,12 @@ from botocore.utils import get_environ_proxies
 from bucketsum.hashing.row_requests import PutItemRequests
 from bucketsum.invocation.clients import credentials
 from bucketsum.s3.botocore_reader import BotocoreReader
+from bucketsum.s3.curl_connections import Connections
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.s3.curl_connections import Connections
     from bucketsum.s3.curl_reader import CurlReader
     from bucketsum.s3.curl_setup import SignedUrls
     from bucketsum.s3.source import Source
@@ -43,9 +43,6 @@ def network_of(
     """The network as *source* uses it, to write rows of *table*; None if only botocore can."""
     if isinstance(source, BotocoreReader):
         return None
-    # Imported here: the layer has no pycurl for python3.11, whose Amazon Linux is too old.
-    from bucketsum.s3.curl_connections import Connections  # noqa: PLC0415 - as said
-
     rows = PutItemRequests.of(table, dynamodb, credentials())
     same_proxies = get_environ_proxies(s3.meta.endpoint_url) == get_environ_proxies(
         dynamodb.meta.endpoint_url

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSettings
 from bucketsum.measure import BYTES_PER_MB, Meter
+from bucketsum.s3.curl_connections import Connections
 from bucketsum.s3.curl_setup import SignedUrls, transport_config
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.protocol.parameters import read_policy
@@ -176,7 +177,7 @@ def _store(event: ProbeEvent, context: ProbeContext) -> Store:
     """The data set of *event*.
 
     Raises:
-        BadSettings: There is no libcurl.
+        BadSettings: libcurl must not be used.
     """
     created = created_object(event)
     policy = read_policy(event["streams"], event["chunk_bytes"], context.memory_mb)
@@ -199,12 +200,8 @@ def _concurrent_gets(s3: S3Client) -> ConcurrentGets:
     """The client whose connections stay open for the next probe.
 
     Raises:
-        BadSettings: The process has no libcurl, or must not use it.
+        BadSettings: libcurl must not be used.
     """
-    try:
-        from bucketsum.s3.curl_connections import Connections  # noqa: PLC0415 - needs pycurl
-    except ImportError as error:
-        raise BadSettings(f"the layer has no pycurl: {error}") from error
     config = transport_config(s3, os.environ)
     if config is None:
         raise BadSettings("the S3 client has a certificate of its own, which libcurl cannot use")

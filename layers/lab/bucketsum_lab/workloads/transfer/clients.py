@@ -92,7 +92,9 @@ class _Curl:
             new_s3(access), policy.chunk_bytes, policy.plan_for, os.environ
         )
         if isinstance(self._source, BotocoreReader):
-            raise BadSettings("the client libcurl needs pycurl, which is not installed")
+            raise BadSettings(
+                "the S3 client has a certificate of its own, which libcurl cannot use"
+            )
 
     def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:
         for chunk in self._source.open(object_at(self._bucket, key, size_bytes)).chunks:
