@@ -151,8 +151,6 @@ def _metrics(scratch: Scratch) -> Finding:
     return passed() if total else warning(f"not there yet after {_LATE_SECONDS} s")
 
 
-
-
 STACK_CHECKS: Final = (
     Check("event-source", "the event source mapping is enabled", _event_source),
     Check("visibility", "a message stays hidden while it is worked on", _visibility),
