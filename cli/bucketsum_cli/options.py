@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
@@ -36,6 +37,31 @@ count_option = click.option(
 def prefix_option(text: str) -> Callable[[FC], FC]:
     """The option ``--prefix`` with the help *text*."""
     return click.option("--prefix", default="", metavar="TEXT", help=text)
+
+
+def limit_option(things: str) -> Callable[[FC], FC]:
+    """The option ``--limit`` of a list of *things*."""
+    return click.option(
+        "--limit",
+        type=click.IntRange(1, 10_000),
+        default=20,
+        show_default=True,
+        metavar="N",
+        help=f"Maximum number of {things} to show.",
+    )
+
+
+class FiniteRange(click.FloatRange):
+    """A range of numbers; click's own takes ``nan`` for one, and ``inf``."""
+
+    def convert(
+        self, value: str | float, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Refuse what is no number."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
 
 
 def output_option(text: str, default: str | None = None) -> Callable[[FC], FC]:

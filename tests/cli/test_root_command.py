@@ -8,6 +8,9 @@ import re
 import subprocess
 import sys
 import textwrap
+import threading
+import time
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -17,6 +20,8 @@ from tests.cli.deployed import put_and_record
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import RowKey
 from bucketsum_cli import root_command
+from bucketsum_cli.aws import stack as stack_module
+from bucketsum_cli.aws.connection import connection_to
 from bucketsum_cli.commands.backfill import backfill
 from bucketsum_cli.commands.local import local
 from bucketsum_cli.commands.tune import tune
@@ -24,7 +29,7 @@ from bucketsum_cli.lazy_group import LazyGroup
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from pathlib import Path
 
     from tests.cli.conftest import Run
@@ -220,6 +225,94 @@ def test_commands_are_completed_without_their_imports(words: str, names: set[str
     )  # fmt: skip
     assert {line.split(",")[1] for line in done.stdout.splitlines()} == names
     assert "bucketsum_cli.options" not in done.stderr
+
+
+class Answers(BaseHTTPRequestHandler):
+    """Answers every request with a page, as a captive portal does."""
+
+    def do_POST(self) -> None:
+        """Say that somebody must sign in."""
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(self.page)
+
+    page = b"<html><body>sign in</body></html>"
+
+    def log_message(self, *_: object) -> None:
+        """Stay silent."""
+
+
+class Silent(Answers):
+    """Answers after a while, as a firewall that swallows packets."""
+
+    def do_POST(self) -> None:
+        """Wait until the note has been shown."""
+        time.sleep(0.1)
+        super().do_POST()
+
+
+class Garbage(Answers):
+    """Answers with no XML at all."""
+
+    page = b"sign in"
+
+
+@pytest.fixture
+def served_by(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type[Answers]], str]]:
+    """Starts a server that the command takes for AWS; returns its address."""
+    servers: list[ThreadingHTTPServer] = []
+
+    def serve(answers: type[Answers]) -> str:
+        server = ThreadingHTTPServer(("127.0.0.1", 0), answers)
+        servers.append(server)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setenv("AWS_ENDPOINT_URL", url)
+        return url
+
+    yield serve
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+
+
+@pytest.mark.parametrize("answers", [Answers, Garbage])
+def test_an_answer_of_somebody_else_is_no_defect(
+    run: Run, served_by: Callable[[type[Answers]], str], answers: type[Answers]
+) -> None:
+    """A captive portal answers 200 with its own page."""
+    url = served_by(answers)
+    run("ls").assert_refused(f"Error: what answers at {url} is not AWS")
+
+
+def test_silence_is_noted(
+    run: Run, served_by: Callable[[type[Answers]], str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before the command gives up, a person reads what it waits for."""
+    monkeypatch.setattr(stack_module, "_SILENCE_SECONDS", 0.01)
+    url = served_by(Silent)
+    assert run("ls").err.startswith(f"no answer from {url} yet; still trying\n")
+
+
+def test_silence_ends() -> None:
+    """The first request of a command ends after 20 s; others may send and receive bytes."""
+    config = connection_to("us-east-1").client("cloudformation").meta.config
+    assert config.read_timeout * config.retries["total_max_attempts"] < 20
+    assert connection_to("us-east-1").client("s3").meta.config.read_timeout == 60
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("status", "--watch", "nan"),
+        ("put", ".", "--timeout", "inf"),
+        ("tune", "list", "--limit", "9" * 20),
+        ("backfill", "list", "--limit", "9" * 20),
+    ],
+)
+def test_a_number_that_is_none_is_refused(run: Run, arguments: tuple[str, ...]) -> None:
+    """Python's floats and iterators fail later, in the middle."""
+    run(*arguments).assert_refused("Invalid value for")
 
 
 def test_a_damaged_row_is_a_sentence(run: Run, stack: Stack) -> None:

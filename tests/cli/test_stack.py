@@ -146,7 +146,20 @@ def refused(code: str) -> ClientError:
         (refused("SignatureDoesNotMatch"), ("does not accept these credentials",)),
         (refused("AccessDenied"), ("do not allow DescribeStacks", "told so")),
         (refused("AccessDeniedException"), ("do not allow DescribeStacks",)),
-        (refused("NoSuchBucket"), ("deleted", "deploy the stack again")),
+        (refused("NoSuchBucket"), ("there is no bucket", "`bucketsum buckets`")),
+        (refused("RequestTimeTooSkewed"), ("the clock of this machine is wrong", "set it")),
+        (
+            ClientError(
+                {
+                    "Error": {
+                        "Code": "SignatureDoesNotMatch",
+                        "Message": "Signature expired: 1 is now earlier than 2",
+                    }
+                },
+                "DescribeStacks",
+            ),
+            ("the clock of this machine is wrong",),
+        ),
         (refused("AWS.SimpleQueueService.NonExistentQueue"), ("deploy the stack again",)),
         (refused("Throttling"), ("DescribeStacks", "Throttling", "told so")),
         (ClientError({"Error": {}}, "DescribeStacks"), ("an unnamed error",)),

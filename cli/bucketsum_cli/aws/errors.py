@@ -49,11 +49,28 @@ _DENIED: Final = frozenset(
 _MISSING: Final = frozenset(
     {
         "AWS.SimpleQueueService.NonExistentQueue",
-        "NoSuchBucket",
         "QueueDoesNotExist",
         "ResourceNotFoundException",
     }
 )
+
+_BY_CODE: Final = (
+    (_EXPIRED, f"your session has expired; {_SIGN_IN}"),
+    (_UNKNOWN_CALLER, f"AWS does not accept these credentials; {_SIGN_IN}"),
+    (
+        _DENIED,
+        (
+            "your credentials do not allow {operation}; request this permission, or use another "
+            "profile with --profile"
+        ),
+    ),
+    (
+        _MISSING,
+        "a part of the stack was deleted outside of CloudFormation; deploy the stack again",
+    ),
+)
+_CLOCK_CODES: Final = frozenset({"RequestTimeTooSkewed", "RequestInTheFuture"})
+_CLOCK_TEXTS: Final = ("Signature expired", "Signature not yet current")
 
 _BY_TYPE: Final[tuple[tuple[type[BotoCoreError] | tuple[type[BotoCoreError], ...], str], ...]] = (
     ((NoCredentialsError, PartialCredentialsError), f"there are no AWS credentials; {_SIGN_IN}"),
@@ -92,20 +109,20 @@ def is_denied(error: Exception) -> bool:
 
 
 def _explained_answer(error: ClientError) -> str:
-    code = error.response["Error"].get("Code", "an unnamed error")
-    details = f"{error.operation_name}: {code}: {error.response['Error'].get('Message', '')}"
-    if code in _EXPIRED:
-        return f"your session has expired; {_SIGN_IN} ({details})"
-    if code in _UNKNOWN_CALLER:
-        return f"AWS does not accept these credentials; {_SIGN_IN} ({details})"
-    if code in _DENIED:
+    answer = error.response["Error"]
+    code, message = answer.get("Code", "an unnamed error"), answer.get("Message", "")
+    details = f"{error.operation_name}: {code}: {message}"
+    if code in _CLOCK_CODES or any(text in message for text in _CLOCK_TEXTS):
         return (
-            f"your credentials do not allow {error.operation_name}; request this permission, or "
-            f"use another profile with --profile ({details})"
+            f"the clock of this machine is wrong, so AWS refuses its signatures; set it ({details})"
         )
-    if code in _MISSING:
+    if code == "NoSuchBucket":
+        name = answer.get("BucketName", "that is named here")
         return (
-            "a part of the stack was deleted outside of CloudFormation; deploy the stack again "
-            f"({details})"
+            f"there is no bucket {name}; `bucketsum buckets` lists the stack's buckets. If it was "
+            f"one of them, deploy the stack again, or detach it ({details})"
         )
+    for codes, text in _BY_CODE:
+        if code in codes:
+            return f"{text.format(operation=error.operation_name)} ({details})"
     return f"AWS refused {details}"

@@ -11,6 +11,7 @@ from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum_cli.aws.connection import Connection, local_connection
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.output import note_after
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from mypy_boto3_stepfunctions import SFNClient
 
     from bucketsum_cli.machine.emulator_state import LocalProject
+
+_SILENCE_SECONDS: Final = 3.0
 
 DEFAULT_NAME: Final = "bucketsum"
 
@@ -167,11 +170,21 @@ def description_of(connection: Connection, name: str) -> StackTypeDef | None:
     """Return CloudFormation's description of the stack *name*; None if there is no such stack.
 
     Raises:
+        CannotDoError: What answered is not AWS.
         ClientError: AWS refused.
     """
+    from botocore.parsers import ResponseParserError  # noqa: PLC0415 - as slow as a client
+
     cloudformation: CloudFormationClient = connection.client("cloudformation")
+    url = cloudformation.meta.endpoint_url
     try:
-        return cloudformation.describe_stacks(StackName=name)["Stacks"][0]
+        with note_after(_SILENCE_SECONDS, f"no answer from {url} yet; still trying"):
+            return cloudformation.describe_stacks(StackName=name)["Stacks"][0]
+    except (KeyError, ResponseParserError):  # botocore looks for its elements in any page
+        raise CannotDoError(
+            f"what answers at {url} is not AWS; check the network (a proxy, a sign-in page) and "
+            "AWS_ENDPOINT_URL"
+        ) from None
     except ClientError as error:  # CloudFormation has no code for it
         details = error.response["Error"]
         if details["Code"] != "ValidationError" or "does not exist" not in details["Message"]:

@@ -18,7 +18,14 @@ from bucketsum_cli.objects.files import (
 )
 from bucketsum_cli.objects.rows import digest_cell, status_of
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
-from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
+from bucketsum_cli.options import (
+    FiniteRange,
+    Target,
+    bucket_options,
+    json_option,
+    paths_argument,
+    prefix_option,
+)
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note, print_json, progress, size_text, speed_text
 from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
@@ -41,7 +48,7 @@ DEFAULT_TIMEOUT_SECONDS = 900
 @click.option(
     "--timeout",
     "timeout_seconds",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0),
     default=DEFAULT_TIMEOUT_SECONDS,
     show_default=True,
     metavar="SECONDS",

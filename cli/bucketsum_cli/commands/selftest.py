@@ -11,7 +11,7 @@ import click
 
 from bucketsum.prices import prices_in
 from bucketsum_cli.lab import lab
-from bucketsum_cli.options import Target, json_option, stack_options, yes_option
+from bucketsum_cli.options import FiniteRange, Target, json_option, stack_options, yes_option
 from bucketsum_cli.selftest.check import Check, Outcome, finding_of
 from bucketsum_cli.selftest.header import header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
@@ -64,7 +64,7 @@ _ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableA
 @click.option("--verbose", is_flag=True, help="Do not hide names, ARNs and account IDs.")
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0),
+    type=FiniteRange(min=0),
     default=60,
     show_default=True,
     metavar="SECONDS",

@@ -10,7 +10,7 @@ import click
 
 from bucketsum_cli.lab import lab
 from bucketsum_cli.objects.long_objects import all_as_json, progress_text
-from bucketsum_cli.options import Target, json_option, stack_options
+from bucketsum_cli.options import FiniteRange, Target, json_option, stack_options
 from bucketsum_cli.stacks.status import StackStatus, stack_status
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import MISSING, duration_text, speed_text, usd_text
@@ -32,7 +32,7 @@ _CLEAR: Final = "\x1b[2J\x1b[H"
 @click.option(
     "--watch",
     "watch_seconds",
-    type=click.FloatRange(min=1),
+    type=FiniteRange(min=1),
     is_flag=False,
     flag_value=_WATCH_SECONDS,
     metavar="[SECONDS]",

@@ -6,10 +6,12 @@ markup, so no key can colour, move or clear anything on a terminal.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shutil
 import sys
+import threading
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -20,7 +22,7 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.screen import write, write_line
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from rich.console import Console
     from rich.progress import Progress
@@ -53,6 +55,17 @@ def say(text: str, style: str = "") -> None:
 def note(text: str, style: str = "") -> None:
     """Show a line that is not part of the result."""
     write_line(printable(text), style, to_stderr=True)
+
+
+@contextlib.contextmanager
+def note_after(seconds: float, text: str) -> Iterator[None]:
+    """Show the note *text* if the block takes longer than *seconds*."""
+    timer = threading.Timer(seconds, note, [text])
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 def confirm(question: str, refusal: str, *, yes: bool) -> None:

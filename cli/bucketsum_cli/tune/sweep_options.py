@@ -9,6 +9,7 @@ import click
 
 from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.settings import AUTO_STREAMS
+from bucketsum_cli.options import FiniteRange
 from bucketsum_cli.tune.machine import Confinement
 from bucketsum_lab.plan.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
@@ -147,7 +148,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
                          help="With --here: bucket to read. If --stack or --local is given, the "
                               "default is the stack's SweepBucket; otherwise, --bucket is "
                               "required."),
-            click.option("--usd-per-hour", type=click.FloatRange(min=0, min_open=True), metavar="X",
+            click.option("--usd-per-hour", type=FiniteRange(min=0, min_open=True), metavar="X",
                          help="With --here: price of this machine per hour; without it, costs are "
                               "unknown."),
             click.option("--confine", type=_choice(Confinement), metavar="LIMIT",

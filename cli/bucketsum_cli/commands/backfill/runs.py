@@ -9,7 +9,7 @@ import click
 
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.views import print_list, print_progress, progress_as_json
-from bucketsum_cli.options import Target, json_option, stack_options
+from bucketsum_cli.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say
 
@@ -20,8 +20,7 @@ _backfill_argument = click.argument("backfill_id", metavar="BACKFILL")
 
 
 @click.command("list")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True, metavar="N",
-              help="Maximum number of backfills to show.")  # fmt: skip
+@limit_option("backfills")
 @json_option
 @stack_options
 def list_runs(target: Target, limit: int, as_json: bool) -> None:

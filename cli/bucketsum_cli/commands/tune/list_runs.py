@@ -6,7 +6,7 @@ from itertools import islice
 
 import click
 
-from bucketsum_cli.options import Target, json_option, stack_options
+from bucketsum_cli.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.terminal.output import note, print_json
 from bucketsum_cli.tune.export import run_as_json
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
@@ -14,8 +14,7 @@ from bucketsum_cli.tune.table_view import print_runs
 
 
 @click.command("list")
-@click.option("--limit", type=click.IntRange(min=1), default=20, show_default=True,
-              metavar="N", help="Maximum number of runs to show.")  # fmt: skip
+@limit_option("runs")
 @json_option
 @stack_options
 def list_runs(target: Target, limit: int, as_json: bool) -> None:
