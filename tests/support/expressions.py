@@ -93,7 +93,11 @@ def _term(tokens: list[str]) -> Condition:
 
     def compared(item: Item, value: Callable[[str, Item], Any]) -> bool:
         left, right = value(first, item), value(second, item)
-        return left is not None and right is not None and comparison(left, right)
+        if left is None or right is None:
+            return False
+        if type(left) is not type(right):  # as DynamoDB: different, and in no order
+            return comparison is operator.ne
+        return comparison(left, right)
 
     return compared
 

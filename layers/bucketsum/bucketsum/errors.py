@@ -8,6 +8,7 @@
     │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
     │   ├── OutOfTime             the invocation ends before the object is read
     │   ├── Deferred              no failure: another execution environment gets the message
+    │   ├── RowContended          others kept changing a row of the digests table
     │   ├── QueueRefused          SQS did not take a message of a backfill
     │   └── ConcurrentUpdate      other sweeps kept changing the prober
     ├── NotRetryable          a person: the message goes to the dead-letter queue
@@ -55,6 +56,10 @@ class Deferred(Retryable):
     def __init__(self, seconds: int) -> None:
         super().__init__(f"left to another invocation, {seconds} s from now")
         self.seconds = seconds
+
+
+class RowContended(Retryable):
+    """Others kept changing the row, or its item is in a state that no write of ours fits."""
 
 
 class QueueRefused(Retryable):

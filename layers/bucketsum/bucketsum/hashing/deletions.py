@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.table.codec import encoded
-from bucketsum.table.digests_table import WriteResult, expiry, item_found
-from bucketsum.table.items import NOT_HASHED, key_of
+from bucketsum.table.digests_table import WriteResult, attempts_at, expiry, item_found
+from bucketsum.table.items import NOT_HASHED, key_of, sequencer_in
 from bucketsum.table.outcome import HashResult, Outcome
 from bucketsum.table.rows import NULL_VERSION, Deletion, comparable_sequencer, row_key_of
 
@@ -49,6 +49,8 @@ class Deletions:
 
         Raises:
             OutOfTime: The invocation is about to end.
+            DamagedRow: Another program changed the item; no condition on it can be met.
+            RowContended: The item was changed before each attempt.
             ClientError: DynamoDB refused.
         """
         deadline.require(STOP_BEFORE_END_SECONDS, "no time is left for this deletion")
@@ -60,7 +62,7 @@ class Deletions:
 
     def _written(self, row_key: RowKey, deletion: Deletion) -> WriteResult:
         has_row = True  # nearly always; the first refusal shows if not
-        while True:
+        for _ in attempts_at(row_key):
             try:
                 self._mark(row_key, deletion, has_row=has_row)
             except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
@@ -69,7 +71,8 @@ class Deletions:
                     return refusal
                 has_row = "sequencer" in item
             else:
-                return WriteResult.WRITTEN
+                break
+        return WriteResult.WRITTEN
 
     def _mark(self, row_key: RowKey, deletion: Deletion, *, has_row: bool) -> None:
         """Write *deletion* into the row, or into a tombstone."""
@@ -99,9 +102,9 @@ class Deletions:
 def _refusal(item: Mapping[str, Any], entry: str, deletion: Deletion) -> WriteResult | None:
     """Why *item* stays as it is; None if the other condition of `Deletions` applies."""
     sequencer = comparable_sequencer(deletion.sequencer)
-    recorded = item.get("deletion_sequencer", {}).get("S", "")
+    recorded = sequencer_in(item, "deletion_sequencer")
     if recorded == sequencer:
         return WriteResult.DUPLICATE
-    created = item.get("sequencer", {}).get("S", "")
+    created = sequencer_in(item)
     is_older = recorded > sequencer or (entry == NULL_VERSION and created >= sequencer)
     return WriteResult.STALE if is_older else None

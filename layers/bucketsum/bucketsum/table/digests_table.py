@@ -8,8 +8,17 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.errors import DamagedRow
-from bucketsum.table.items import SHA1_SHARDS, deletion_of, item_of, key_of, row_key_in, rows_of
+from bucketsum.errors import DamagedRow, RowContended
+from bucketsum.events.message_fields import shown
+from bucketsum.table.items import (
+    SHA1_SHARDS,
+    deletion_of,
+    item_of,
+    key_of,
+    row_key_in,
+    rows_of,
+    sequencer_in,
+)
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import NULL_VERSION, Deletion, Row, RowKey, Status, comparable_sequencer
 
@@ -41,6 +50,10 @@ _IF_NO_DIGEST: Final = " AND (attribute_not_exists(sha1) OR etag <> :etag)"
 _IF_STILL_SO_DELETED: Final = " AND deletion_sequencer = :deletion"
 
 _DAY_SECONDS: Final = 24 * 3600
+
+_ATTEMPTS: Final = 8
+"""Of a conditional write: two refusals have a reason, and each further one another writer."""
+_ATTEMPTS_SECONDS: Final = 20.0
 
 
 class WriteResult(StrEnum):
@@ -78,9 +91,14 @@ class DigestsTable:
         overwritten by the same event once it can be read. A deletion that was recorded before
         stays in the row, unless it is of an older object at the same key. If *row* is unreadable,
         a digest of the same entity tag stays too, under the newer event; the result is `DUPLICATE`.
+
+        Raises:
+            DamagedRow: Another program changed the item; no condition on it can be met.
+            RowContended: The item was changed before each attempt.
+            ClientError: DynamoDB refused.
         """
         written = WriteResult.WRITTEN
-        while True:
+        for _ in attempts_at(RowKey(row.bucket, row.key, row.entry)):
             try:
                 self._dynamodb.put_item(**self.put_parameters(row))
             except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
@@ -104,7 +122,8 @@ class DigestsTable:
                         deletion = replace(deletion, expires_at=expires_at)
                     row = replace(row, deletion=deletion)
             else:
-                return written
+                break
+        return written
 
     def put_parameters(self, row: Row) -> PutItemInputTypeDef:
         """The parameters of the PutItem that `record` begins with."""
@@ -217,6 +236,24 @@ class DigestsTable:
         return [row_key_in(item) for page in pages for item in page["Items"]]
 
 
+def attempts_at(row_key: RowKey) -> Iterator[int]:
+    """Yield the number of each attempt at a conditional write of the item at *row_key*.
+
+    Raises:
+        RowContended: There were `_ATTEMPTS`, or `_ATTEMPTS_SECONDS` are over.
+    """
+    ends_at = time.monotonic() + _ATTEMPTS_SECONDS
+    for attempt in range(_ATTEMPTS):
+        if time.monotonic() > ends_at:
+            break
+        yield attempt
+    raise RowContended(
+        f"the row of {shown(f'{row_key.bucket}/{row_key.key}')}, entry {shown(row_key.entry)}, "
+        "was changed by others before each attempt to write it; if that is not so, correct its "
+        "item in the table, or delete it and hash the object again"
+    )
+
+
 def item_found(error: ClientError) -> Mapping[str, Any]:
     """The item that a condition failed on; empty if there is none."""
     item: Any = error.response.get("Item")
@@ -237,7 +274,7 @@ def _record_in(item: Mapping[str, Any]) -> Row | Deletion | DamagedRow | None:
 
 def _refusal(item: Mapping[str, Any], row: Row) -> WriteResult | None:
     """Why *item* is better than *row*; None if only a deletion was in the way."""
-    recorded = item.get("sequencer", {}).get("S", "")
+    recorded = sequencer_in(item)
     sequencer = comparable_sequencer(row.sequencer)
     if recorded > sequencer:
         return WriteResult.STALE

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.errors import DamagedRow
 from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import decoded, decoded_part, encoded, texts_with_prefix
-from bucketsum.table.rows import Deletion, Row, RowKey
+from bucketsum.table.rows import Deletion, Row, RowKey, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -85,6 +85,20 @@ def deletion_of(item: Mapping[str, Any]) -> Deletion | None:
         return decoded_part(Deletion, item)
     except ValueError as error:
         raise _damaged(row_key_in(item), error) from error
+
+
+def sequencer_in(item: Mapping[str, Any], name: str = "sequencer") -> str:
+    """The padded sequencer in the attribute *name*; empty if *item* has none.
+
+    Raises:
+        DamagedRow: It is no padded text, so no condition on its order can be met.
+    """
+    if name not in item:
+        return ""
+    text = item[name].get("S")
+    if not isinstance(text, str) or text != comparable_sequencer(text):
+        raise _damaged(row_key_in(item), ValueError(f"{name} is {shown(item[name])}"))
+    return text
 
 
 def _damaged(row_key: RowKey, error: Exception) -> DamagedRow:
