@@ -14,6 +14,7 @@ from click.core import ParameterSource
 from bucketsum_cli.aws.connection import Connection, connection_to, local_connection
 from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.aws.stack import DEFAULT_NAME, Stack, stack_at
+from bucketsum_cli.terminal.hints import remember_options
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
@@ -159,6 +160,15 @@ def stack_options(
         if local:
             _refuse_with_local()
         bucket = None if bucket_help is None else options.pop("bucket")
+        remember_options(
+            {
+                "--stack": None if stack == DEFAULT_NAME else stack,
+                "--region": region,
+                "--profile": profile,
+                "--local": "" if local else None,
+                "--bucket": bucket,
+            }
+        )
         source = click.get_current_context().get_parameter_source("stack")
         is_named = local or source is not ParameterSource.DEFAULT
         target = Target(stack, region, profile, local, bucket, is_named)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import resource
 import signal
+from contextvars import copy_context
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.terminal.hints import remember_options, with_options
 from bucketsum_cli.terminal.output import (
     moment_text,
     printable,
@@ -106,3 +108,25 @@ def test_a_device_is_written_to_as_it_is() -> None:
     """`-o /dev/null` does not replace the device by a file."""
     write_text(Path(os.devnull), "text")
     assert Path(os.devnull).is_char_device()
+
+
+def test_commands_in_messages_have_the_options_that_were_given() -> None:
+    """A hint can be copied: it means the same stack and the same bucket."""
+    context = copy_context()
+
+    def hints(text: str, **options: str) -> str:
+        context.run(remember_options, {f"--{name}": value for name, value in options.items()})
+        return context.run(with_options, text)
+
+    assert hints("see `bucketsum ls`") == "see `bucketsum ls`"
+    text = "`bucketsum ls`, `bucketsum attach b`, `bucketsum redrive --key k`, `bucketsum local up`"
+    assert hints(text, local="", bucket="a b") == (
+        "`bucketsum ls --local --bucket 'a b'`, `bucketsum attach b --local`, "
+        "`bucketsum redrive --key k --local --bucket 'a b'`, `bucketsum local up`"
+    )
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_hint_of_a_command_names_its_bucket(run: Run) -> None:
+    """What the command was given decides what its hints have."""
+    assert "`bucketsum ls --bucket photos`" in run("show", "a", "--bucket", "photos").err

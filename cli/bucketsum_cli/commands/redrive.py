@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -128,6 +129,9 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
             }
         )
     for key in readable:
-        note(f"no version of {key} is recorded as unreadable; `bucketsum show` lists its versions")
+        note(
+            f"no version of {key} is recorded as unreadable; "
+            f"`bucketsum show {shlex.quote(key)}` lists its versions"
+        )
     if readable:
         raise SystemExit(ANSWER_IS_NO)

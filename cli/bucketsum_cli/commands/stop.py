@@ -53,7 +53,7 @@ def _stopped(stack: Stack, progress: Progress) -> Progress | None:
     reason = ""
     while seen and seen.reason != reason:
         done = f"{size_text(seen.offset)} of {size_text(seen.size_bytes)}"
-        reason = f"stopped by a person after {done}; `bucketsum redrive --key` continues it"
+        reason = f"stopped by a person after {done}; `bucketsum redrive --key KEY` continues it"
         row = unreadable_row(seen.created, reason, settings=None)
         record_row(stack.digests_table(), seen, row)  # first: see `Slicer`
         seen = table.stop(seen, reason) or table.at(progress.row_key)  # a slice ended meanwhile

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -85,8 +86,8 @@ def members_by_path(stack: Stack, key: str, folder: str) -> tuple[dict[str, Row]
         raise CannotDoError(f"{key} is not in the bucket; `bucketsum ls` lists the objects in it")
     if newest.row is None:
         raise CannotDoError(
-            f"the newest version of {key} is not recorded yet; see `bucketsum ls {key}` and "
-            "`bucketsum failures`"
+            f"the newest version of {key} is not recorded yet; see "
+            f"`bucketsum ls {shlex.quote(key)}` and `bucketsum failures`"
         )
     members = ArchiveMembers(stack, _required_archive(key, newest.row))
     paths = {row.member.path: row for row in members if row.member}

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.screen import write, write_line
 
 if TYPE_CHECKING:
@@ -49,12 +50,12 @@ def notes() -> Console:
 
 def say(text: str, style: str = "") -> None:
     """Show a line of the result."""
-    write_line(printable(text), style)
+    write_line(printable(with_options(text)), style)
 
 
 def note(text: str, style: str = "") -> None:
     """Show a line that is not part of the result."""
-    write_line(printable(text), style, to_stderr=True)
+    write_line(printable(with_options(text)), style, to_stderr=True)
 
 
 @contextlib.contextmanager

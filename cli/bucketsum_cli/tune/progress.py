@@ -140,9 +140,9 @@ def _wait_for_clean_up(sweeper: Sweeper, run_id: str) -> None:
     if run is None:
         note("it had not recorded anything yet")
     elif run.status is RunStatus.RUNNING:
-        note(f"the clean-up is not confirmed yet; check with {show_command(sweeper, run_id)}")
+        note(f"the clean-up is not confirmed yet; check with `bucketsum tune show {run_id}`")
     else:
-        note(f"{run.status}; {show_command(sweeper, run_id)} shows the samples taken so far")
+        note(f"{run.status}; `bucketsum tune show {run_id}` shows the samples taken so far")
 
 
 def settled_run(sweeper: Sweeper, run_id: str) -> Run | None:
@@ -169,11 +169,6 @@ def recorded_results(sweeper: Sweeper, run_id: str, execution: Execution) -> Res
             f"the sweep ended before it recorded anything: {execution.status} {execution.cause}"
         )
     return results_of(sweeper.measurements, run_id)
-
-
-def show_command(sweeper: Sweeper, run_id: str) -> str:
-    """The command that shows the run."""
-    return f"`bucketsum tune show {run_id}{' --local' if sweeper.is_local else ''}`"
 
 
 def _name_of(cell: Cell, labels: SettingLabels) -> str:

@@ -159,5 +159,4 @@ def _print_recommendation(results: Results, *, can_apply: bool) -> None:
     if best.few_samples:
         output.say("  weak: a cell has fewer than 5 warm runs", "yellow")
     if can_apply:
-        local = " --local" if results.is_local else ""
-        output.say(f"  deploy it: bucketsum tune apply {results.run.run_id}{local}")
+        output.say(f"  deploy it: `bucketsum tune apply {results.run.run_id}`")

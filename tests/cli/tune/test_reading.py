@@ -77,7 +77,7 @@ def test_show_marks_cold_runs_failures_and_the_recommended_cell(run: Run, record
     assert good_line.count("*") == 1
     assert "failed failed failed failed failed" in out
     assert "failed with Sandbox.Timedout: Task timed out" in out
-    assert "deploy it: bucketsum tune apply 20261121T041500-abcdef" in out
+    assert "deploy it: `bucketsum tune apply 20261121T041500-abcdef`" in out
     assert "local emulator" not in out
 
 

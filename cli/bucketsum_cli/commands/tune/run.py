@@ -15,7 +15,7 @@ from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.here.command import HereOptions, run_here
 from bucketsum_cli.tune.machine import Confinement
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
-from bucketsum_cli.tune.progress import ended_execution, recorded_results, show_command
+from bucketsum_cli.tune.progress import ended_execution, recorded_results
 from bucketsum_cli.tune.results import Results
 from bucketsum_cli.tune.sweep_input import sweep_fields, sweep_input
 from bucketsum_cli.tune.sweep_options import sweep_options
@@ -109,19 +109,19 @@ def _run_on_lambda(
     run_id = new_execution_name()
     arn = sweeper.state_machine.start(run_id, fields)
     if no_wait:
-        _print_name(sweeper, run_id, arn, as_json=as_json)
+        _print_name(run_id, arn, as_json=as_json)
         return
     note(f"started {run_id}")
     execution = ended_execution(sweeper, run_id, priced.plan)
     _print_results(recorded_results(sweeper, run_id, execution), as_json=as_json)
 
 
-def _print_name(sweeper: Sweeper, run_id: str, arn: str, *, as_json: bool) -> None:
+def _print_name(run_id: str, arn: str, *, as_json: bool) -> None:
     if as_json:
         print_json({"run_id": run_id, "execution_arn": arn})
         return
     say(run_id)
-    note(f"started; {show_command(sweeper, run_id)} shows its progress")
+    note(f"started; `bucketsum tune show {run_id}` shows its progress")
 
 
 def _print_results(results: Results, *, as_json: bool) -> None:

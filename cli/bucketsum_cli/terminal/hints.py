@@ -1,0 +1,37 @@
+"""Commands in messages, with the options that the running command was given."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+_COMMAND: Final = re.compile(r"`bucketsum (?!local\b|tune prices\b)(\w+)([^`]*)`")
+_OF_A_BUCKET: Final = ("put", "ls", "show", "find", "check", "stop")
+_given: ContextVar[Mapping[str, str]] = ContextVar("given")
+
+
+def remember_options(options: Mapping[str, str | None]) -> None:
+    """Remember the *options* that name a stack and a bucket; a flag's value is empty."""
+    _given.set({name: value for name, value in options.items() if value is not None})
+
+
+def with_options(text: str) -> str:
+    """*text*, in which a command can be copied: it has the same stack and the same bucket."""
+    given = _given.get({})
+    return _COMMAND.sub(lambda found: _completed(found, given), text) if given else text
+
+
+def _completed(found: re.Match[str], given: Mapping[str, str]) -> str:
+    command, arguments = found.groups()
+    takes_bucket = command in _OF_A_BUCKET or "--key" in arguments
+    added = [
+        f"{name} {shlex.quote(value)}" if value else name
+        for name, value in given.items()
+        if name not in arguments and (takes_bucket or name != "--bucket")
+    ]
+    return f"`{' '.join(['bucketsum', command + arguments, *added])}`"
