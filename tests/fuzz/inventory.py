@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import io
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from tests.fuzz.session import FuzzTarget, check_refusal
 
-from bucketsum.backfill.inventory import InventoryReader, manifest_at
+from bucketsum.backfill.inventory import InventoryFile, InventoryReader, manifest_at
 from bucketsum.backfill.messages import bodies_of, listed_objects_in
 from bucketsum.backfill.records import Backfill, BackfillStatus, Part
 from bucketsum.errors import BadInventory
@@ -56,7 +58,10 @@ def check(data: bytes) -> None:
 
 
 def _check(s3: Any) -> None:  # noqa: ANN401 - stands for a client
-    reader = InventoryReader(s3, _BACKFILL, manifest_at(s3, _URL, "photos"))
+    file = s3.get_object(Key="file")["Body"].read()
+    listed = InventoryFile("file", len(file), hashlib.md5(file, usedforsecurity=False).hexdigest())
+    manifest = replace(manifest_at(s3, _URL, "photos"), files=(listed,))
+    reader = InventoryReader(s3, _BACKFILL, manifest)
     part = Part(0, file="file")
     objects: list[ObjectCreated] = []
     while not part.done:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import hashlib
 import json
 import tracemalloc
 from dataclasses import replace
@@ -18,7 +19,7 @@ from tests.support.sam_template import create_table
 
 from bucketsum.backfill import enqueue, listing
 from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
-from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryReader, Manifest
+from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryFile, InventoryReader, Manifest
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.plan import shares_of
 from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
@@ -199,7 +200,8 @@ def write_inventory(world: World, *rows: tuple[str, ...], **fields: Any) -> str:
         body = gzip.compress(text.encode())
         key = f"data/{number}.csv.gz"
         world.s3.put_object(Bucket="inventories", Key=key, Body=body)
-        files.append({"key": key, "size": len(body), "MD5checksum": ""})
+        md5 = hashlib.md5(body, usedforsecurity=False).hexdigest()
+        files.append({"key": key, "size": len(body), "MD5checksum": md5})
     manifest = {
         "sourceBucket": BUCKET, "destinationBucket": "arn:aws:s3:::inventories",
         "fileFormat": "CSV", "files": files,
@@ -276,7 +278,8 @@ def test_long_rows_take_no_memory() -> None:
     body = gzip.compress(row * ROWS_PER_PAGE, 1)
     s3: Any = Mock(get_object=lambda **_: {"Body": BytesIO(body)})
     columns = ("Key", "Size", "LastModifiedDate", "ETag", "ObjectAccessControlList")
-    reader = InventoryReader(s3, BACKFILL, Manifest("inventories", BUCKET, columns, ()))
+    file = InventoryFile("data/0.csv.gz", len(body), "")
+    reader = InventoryReader(s3, BACKFILL, Manifest("inventories", BUCKET, columns, (file,)))
     tracemalloc.start()
     try:
         page = reader.next_page(Part(0, file="data/0.csv.gz"))
@@ -299,6 +302,31 @@ def test_a_file_that_is_no_csv_in_gzip_is_refused(world: World, body: bytes) -> 
     world.s3.put_object(Bucket="inventories", Key="data/0.csv.gz", Body=body)
     with pytest.raises(BadInventory, match=r"data/0\.csv\.gz"):
         world.run(replace(BACKFILL, inventory=url))
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (b"", "size is 0, not"),
+        (gzip.compress(b""), "size is"),
+        (None, "MD5 is"),
+    ],
+    ids=["empty", "shorter", "another"],
+)
+def test_a_file_that_is_not_the_manifests_is_refused(
+    world: World, body: bytes | None, text: str
+) -> None:
+    """An inventory is complete or an error: a file with fewer rows never passes for a whole one."""
+    world.s3.create_bucket(Bucket="inventories")
+    url = write_inventory(world, *[(BUCKET, "k", "v1", "true", "false", "3", MOMENT, "e")] * 2)
+    if body is None:  # of the same size
+        whole = world.s3.get_object(Bucket="inventories", Key="data/0.csv.gz")["Body"].read()
+        body = whole[:4] + b"TIME" + whole[8:]  # gzip does not check it
+    world.s3.put_object(Bucket="inventories", Key="data/0.csv.gz", Body=body)
+    with pytest.raises(BadInventory, match=rf"data/0\.csv\.gz.*{text}"):
+        world.run(replace(BACKFILL, inventory=url))
+    [unfinished] = [part for part in world.table.parts(BACKFILL.backfill_id) if part.number == 0]
+    assert not unfinished.done
 
 
 def test_an_inventory_without_versions_does_not_serve_a_bucket_with_versions(world: World) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import gzip
+import hashlib
 import json
 import zlib
 from contextlib import suppress
@@ -34,6 +35,8 @@ _TRUE: Final = "true"
 _LINE_CHARACTERS_MAX: Final = 64 * 1024
 """A row is far shorter; a longer line must not fill the memory."""
 
+_REST_BYTES: Final = 64 * 1024
+
 _NO_MANIFEST: Final = (
     MalformedMessage, ValueError, TypeError, KeyError, AttributeError, RecursionError,
 )  # fmt: skip
@@ -46,10 +49,12 @@ class InventoryFile:
 
     Attributes:
         size_bytes: Its compressed size.
+        md5: Of its compressed bytes, in hexadecimal.
     """
 
     key: str
     size_bytes: int
+    md5: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +104,11 @@ def _manifest_of(bucket: str, body: bytes, url: str) -> Manifest:
             raise BadInventory(f"{url} has files of the format {other}, not CSV")
         columns = tuple(name.strip() for name in document["fileSchema"].split(","))
         files = tuple(
-            InventoryFile(object_key(text_at(file, "key")), size_at(file, "size"))
+            InventoryFile(
+                object_key(text_at(file, "key")),
+                size_at(file, "size"),
+                text_at(file, "MD5checksum").lower(),
+            )
             for file in document["files"]
         )
         source = bucket_name(text_at(document, "sourceBucket"))
@@ -113,6 +122,45 @@ def _manifest_of(bucket: str, body: bytes, url: str) -> Manifest:
     return Manifest(bucket, source, columns, files)
 
 
+class _Compared:
+    """The bytes of a file, compared with the manifest once they are read.
+
+    An inventory lists what there is: a file that is empty, cut off or another one must not pass
+    for a shorter list.
+    """
+
+    def __init__(self, body: BinaryIO, file: InventoryFile) -> None:
+        self._body = body
+        self._file = file
+        self._size_bytes = 0
+        self._md5 = hashlib.md5(usedforsecurity=False)
+
+    def read(self, size: int = -1) -> bytes:
+        """Read as of a file; gzip needs no more."""
+        data = self._body.read(size)
+        self._size_bytes += len(data)
+        self._md5.update(data)
+        return data
+
+    def require_equal(self) -> None:
+        """Read the rest, and compare.
+
+        Raises:
+            BadInventory: The file's size or MD5 is not that of the manifest.
+        """
+        while self.read(_REST_BYTES):
+            pass
+        for name, got, expected in (
+            ("size", self._size_bytes, self._file.size_bytes),
+            ("MD5", self._md5.hexdigest(), self._file.md5),
+        ):
+            if got != expected:
+                raise BadInventory(
+                    f"{shown(self._file.key)} is not the file that the manifest lists: its {name} "
+                    f"is {got}, not {expected}"
+                )
+
+
 class InventoryReader:
     """Pages of the objects in an inventory's files.
 
@@ -124,6 +172,7 @@ class InventoryReader:
         self._s3 = s3
         self._backfill = backfill
         self._manifest = manifest
+        self._files = {file.key: file for file in manifest.files}
         self._listed: Iterator[ObjectCreated | None] = iter(())
         self._next: tuple[str, int] | None = None
 
@@ -158,11 +207,15 @@ class InventoryReader:
         """The rows of a file by their columns.
 
         Raises:
-            BadInventory: It is no CSV file in gzip, or a row has other columns.
+            BadInventory: It is no CSV file in gzip, not the manifest's file, or a row has other
+                columns.
             ClientError: S3 refused.
             EOFError: Its end did not come.
         """
-        body = self._s3.get_object(Bucket=self._manifest.bucket, Key=file)["Body"]
+        if (listed := self._files.get(file)) is None:
+            raise BadInventory(f"the manifest does not list {shown(file)} any more")
+        response = self._s3.get_object(Bucket=self._manifest.bucket, Key=file)
+        body = _Compared(cast("BinaryIO", response["Body"]), listed)
         columns = self._manifest.columns
         with gzip.open(cast("BinaryIO", body), "rt", encoding="utf-8", newline="") as text:
             rows = csv.reader(iter(partial(text.readline, _LINE_CHARACTERS_MAX), ""))
@@ -178,6 +231,7 @@ class InventoryReader:
                 raise BadInventory(
                     f"{shown(file)} is not a CSV file in gzip: {shown(error)}"
                 ) from error
+        body.require_equal()
 
     def _listed_object(self, row: dict[str, str]) -> ObjectCreated | None:
         """The object of *row*, if the backfill is for it.
