@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Final
 
 from bench.cost.model import BYTES_PER_TB
-from bench.cost.prices import (
+from bench.tables.table import Column, Table, dollars
+from bucketsum.prices import (
     BATCH_JOB,
     BATCH_OBJECT,
     CHECKSUM_BYTE,
@@ -13,7 +14,6 @@ from bench.cost.prices import (
     EGRESS_BYTE,
     S3_GET,
 )
-from bench.tables.table import Column, Table, dollars
 
 _OBJECTS_PER_TB: Final = 1000
 

@@ -11,11 +11,18 @@ from bench.cost.model import (
     LOG_BYTES_PER_OBJECT,
     ROW_WRITE_UNITS,
 )
-from bench.cost.prices import LOG_BYTE, READ_UNIT, REGION, S3_GET, SQS_REQUEST, WRITE_UNIT
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
 from bucketsum.long_objects.slicer import END_BEFORE_SECONDS
 from bucketsum.measure import BYTES_PER_MB
-from bucketsum.prices import prices_in
+from bucketsum.prices import (
+    DEFAULT_REGION,
+    LOG_BYTE,
+    READ_UNIT,
+    S3_GET,
+    SQS_REQUEST,
+    WRITE_UNIT,
+    prices_in,
+)
 
 SLICE_SECONDS: Final = LONGEST_INVOCATION_SECONDS - END_BEFORE_SECONDS
 """Time in which a slice is read."""
@@ -49,7 +56,7 @@ class LongObject:
     @property
     def usd(self) -> float:
         """Cost at list prices: no free tier, no savings plan, no retry."""
-        prices = prices_in(REGION, self.architecture)
+        prices = prices_in(DEFAULT_REGION, self.architecture)
         compute = prices.invocation_usd(round(self.seconds * 1000), self.memory_mb)
         requests = (
             prices.request

@@ -6,16 +6,16 @@ from dataclasses import dataclass, fields
 from math import ceil
 from typing import Final
 
-from bench.cost.prices import (
+from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES
+from bucketsum.prices import (
+    DEFAULT_REGION,
     LOG_BYTE,
     READ_UNIT,
-    REGION,
     S3_GET,
     SQS_REQUEST,
     WRITE_UNIT,
+    prices_in,
 )
-from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES
-from bucketsum.prices import prices_in
 
 BYTES_PER_TB: Final = 10**12
 
@@ -73,7 +73,7 @@ def cost_of(handling: Handling) -> Cost:
     Raises:
         BadSweep: The architecture has no price.
     """
-    prices = prices_in(REGION, handling.architecture)
+    prices = prices_in(DEFAULT_REGION, handling.architecture)
     batch = handling.batch_size
     billed_ms = ceil(round(batch * handling.seconds * 1000, 6))
     invocation = prices.invocation_usd(billed_ms, handling.memory_mb)

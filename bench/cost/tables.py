@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Final
 from bench.cost.alternatives import alternatives
 from bench.cost.measured import SMALL_BYTES
 from bench.cost.model import BYTES_PER_TB, Handling, cost_of
-from bench.cost.prices import ARCHITECTURES, PRICES, REGION
 from bench.scaling.tables import OVERHEAD_SECONDS
 from bench.tables.table import Column, Table, dollars
-from bucketsum.backfill.bill import Group, Setup, Work, bill_of
-from bucketsum.prices import prices_in
+from bucketsum.prices import ARCHITECTURES, DEFAULT_REGION, PRICES, prices_in
 from bucketsum.settings import MEMORY_MB_PER_CPU
+from bucketsum_cli.backfill.bill import Group, Setup, Work, bill_of
 from bucketsum_cli.terminal.output import size_text
 
 if TYPE_CHECKING:
@@ -131,7 +130,7 @@ def small_by_default(measured: Measured) -> Table:
 
 def cold_starts(measured: Measured) -> Table:
     """Cost of a thousand cold starts."""
-    gb_second = prices_in(REGION, "arm64").gb_second
+    gb_second = prices_in(DEFAULT_REGION, "arm64").gb_second
     rows = (
         (name, ms, *(ms * memory_mb / 1024 * gb_second for memory_mb in _COLD_MEMORIES_MB))
         for name, ms in measured.starts.items()
@@ -163,7 +162,7 @@ _SLOW_LANE: Final = Setup(memory_mb=_DEFAULT_MEMORY_MB, concurrency=10, batch_si
 
 def backfill() -> Table:
     """The bill of a backfill of 10⁹ objects of 100 kB with the template's defaults."""
-    bill = bill_of(_BACKFILL, _SLOW_LANE, prices_in(REGION, "arm64"))
+    bill = bill_of(_BACKFILL, _SLOW_LANE, prices_in(DEFAULT_REGION, "arm64"))
     rows: list[tuple[object, ...]] = [
         (item.group.value, item.name, item.requests, item.usd) for item in bill.items
     ]

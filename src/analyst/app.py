@@ -9,6 +9,7 @@ import boto3
 from aws_lambda_powertools import Logger
 
 from bucketsum.clock import now
+from bucketsum.prices import prices_in
 from bucketsum.settings import needed
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_lab.protocol.run_records import RunStatus, run_id_of_detail
@@ -38,7 +39,7 @@ def sum_up(run_id: str, end: ExecutionEnd) -> dict[str, Any]:
         run,
         _MEASUREMENTS.cells(run_id),
         _MEASUREMENTS.samples(run_id),
-        _MEASUREMENTS.prices(run.region, run.architecture),
+        prices_in(run.region, run.architecture),
         end,
         now(),
     )

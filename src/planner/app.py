@@ -12,6 +12,7 @@ from aws_lambda_powertools import Logger
 
 from bucketsum.clock import now
 from bucketsum.errors import BadSweep
+from bucketsum.prices import Prices, prices_in
 from bucketsum.settings import needed
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.plan.input import SweepInput
@@ -25,7 +26,6 @@ from bucketsum_lab.workloads import WORKLOADS, workload_of
 if TYPE_CHECKING:
     from aws_lambda_powertools.utilities.typing import LambdaContext
 
-    from bucketsum.prices import Prices
     from bucketsum_lab.protocol.probe import KnownObject
     from bucketsum_lab.protocol.run_records import CellRow
 
@@ -86,7 +86,7 @@ def _planned(raw: object) -> tuple[Plan, Prices]:
     workload = WORKLOADS[sweep.workload]
     sizes = [_OBJECTS.named(key, workload)["size_bytes"] for key in sweep.keys]
     plan = plan_of(sweep, sizes, int(_STORAGE_MB))
-    prices = _MEASUREMENTS.prices(_REGION, _ARCHITECTURE)
+    prices = prices_in(_REGION, _ARCHITECTURE)
     check_limits(plan, prices)
     return plan, prices
 

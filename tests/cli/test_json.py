@@ -24,10 +24,10 @@ from tests.cli.deployed import (
 )
 from tests.support.events import notification
 
-from bucketsum.backfill.bill import Setup, Work, bill_of
 from bucketsum.backfill.records import Backfill, BackfillStatus, Tally
 from bucketsum.prices import prices_in
 from bucketsum_cli.backfill.backfills import Progress
+from bucketsum_cli.backfill.bill import Setup, Work, bill_of
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.views import bill_as_json, progress_as_json
 from bucketsum_cli.commands.local import demonstration

@@ -37,8 +37,8 @@ ROLES: Final = {
 
 ARROWS: Final = """\
 analyst: lab.protocol lab.results layer settings
-bench.cost: bench.readers bench.scaling bench.tables cli.terminal layer layer.backfill \
-layer.hashing layer.invocation layer.long_objects settings
+bench.cost: bench.readers bench.scaling bench.tables cli.backfill cli.terminal layer layer.hashing \
+layer.invocation layer.long_objects settings
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
 bench.readers: bench.sandbox bench.tables cli.local cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
@@ -59,7 +59,7 @@ bench.workloads
 cli: cli.aws cli.machine cli.selftest cli.terminal layer
 cli.attachments: cli.aws cli.stacks cli.terminal layer.events
 cli.aws: cli.machine cli.terminal layer layer.long_objects layer.table
-cli.backfill: cli.aws cli.terminal layer layer.backfill
+cli.backfill: cli.aws cli.terminal layer layer.backfill layer.s3 settings
 cli.commands: cli cli.attachments cli.aws cli.dead_letters cli.objects cli.selftest cli.stacks \
 cli.terminal layer layer.hashing layer.long_objects layer.table
 cli.commands.backfill: cli cli.aws cli.backfill cli.terminal layer layer.backfill

@@ -10,8 +10,7 @@ from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 from tests.unit.simulated_link import Link, read, without_rule
 
-from bucketsum.prices import prices_in
-from bucketsum.request_prices import S3_GET
+from bucketsum.prices import S3_GET, prices_in
 from bucketsum.s3.read_plan import ReadPlan, ReadPolicy
 from bucketsum.s3.stream_count import GET_GB_SECONDS, StreamCount, StreamRule
 
@@ -231,7 +230,7 @@ def test_parts_of_any_number_fit_into_the_memory(memory_mb: int, streams: int) -
 def test_the_price_of_a_request_is_the_price_list_s() -> None:
     """A GET is counted in GB-seconds of arm64 in us-east-1."""
     price = prices_in("us-east-1", "arm64").gb_second
-    assert pytest.approx(S3_GET / price, rel=1e-3) == GET_GB_SECONDS
+    assert pytest.approx(S3_GET.each / price, rel=1e-3) == GET_GB_SECONDS
 
 
 def test_requests_are_counted_as_money() -> None:

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.backfill.bill import Group, Setup, Work, bill_of
 from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
 from bucketsum.prices import Prices, prices_in
 from bucketsum_cli.aws.executions import Execution, StateMachine
+from bucketsum_cli.backfill.bill import Group, Setup, Work, bill_of
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from bucketsum.backfill.bill import Work
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
 from bucketsum.backfill.records import Backfill, Part
+from bucketsum_cli.backfill.bill import Work
 from bucketsum_cli.terminal.output import notes, size_text
 
 if TYPE_CHECKING:

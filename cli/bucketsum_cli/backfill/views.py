@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.backfill.bill import Bill, Group
+from bucketsum_cli.backfill.bill import Bill, Group
 from bucketsum_cli.terminal.output import iso_text, moment_text, say, size_text
 from bucketsum_cli.terminal.tables import Column, print_table
 

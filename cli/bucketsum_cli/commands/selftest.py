@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.prices import prices_in
+from bucketsum.prices import (
+    LOG_BYTE,
+    METRIC_READ,
+    S3_GET,
+    S3_PUT,
+    SQS_REQUEST,
+    WRITE_UNIT,
+    prices_in,
+)
 from bucketsum_cli.lab import lab
 from bucketsum_cli.options import FiniteRange, Target, json_option, stack_options, yes_option
 from bucketsum_cli.selftest.check import Check, Outcome, finding_of
@@ -39,12 +47,18 @@ _STYLES: Final = {
     Outcome.SKIPPED: "dim",
     Outcome.KNOWN_DIFFERENCE: "dim",
 }
-_REQUESTS_USD: Final = 0.00005
-"""Per object, rounded up: PUT (at most 0.00003, to Glacier), GET, SQS, DynamoDB and the log."""
+_REQUESTS_USD: Final = (
+    6 * S3_PUT.each
+    + S3_GET.each
+    + 3 * SQS_REQUEST.each
+    + 4 * WRITE_UNIT.each
+    + 2000 * LOG_BYTE.each
+)
+"""Per object at most: a PUT to Glacier costs six times the usual."""
 
 _INVOCATION_MS: Final = 1000
-_METRICS_USD: Final = 0.001
-"""100 readings of a metric, more than the check of metrics makes."""
+_METRICS_USD: Final = 100 * METRIC_READ.each
+"""More than the check of metrics makes."""
 
 _ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableAlarm"}
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from bucketsum.prices import FREE_STORAGE_MB, Prices
+from bucketsum.prices import FREE_STORAGE_MB, Prices, prices_in
 from bucketsum_cli.aws.executions import StateMachine
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_lab.plan.generated_objects import planned_bytes
@@ -65,7 +65,7 @@ class Sweeper:
     def prices(self) -> Prices:
         """Lambda's prices for the prober's Region and CPU architecture."""
         [architecture] = self._prober.get("Architectures", ["x86_64"])
-        return self.measurements.prices(self.region, architecture)
+        return prices_in(self.region, architecture)
 
     def storage_mb(self) -> int:
         """The prober's /tmp in MiB."""

@@ -1,7 +1,7 @@
-"""Lambda's prices: a dated table of Regions, first tier.
+"""The price list: Lambda by Region, all else in us-east-1; dated, first tier, US dollars.
 
-An unknown Region has the prices of us-east-1, and says so. To correct the table, change
-`_BASE_REGIONS` or `_OTHER_REGIONS` together with `PRICE_DATE`.
+A Region that Lambda's table lacks has the prices of us-east-1, and says so. `python -m bench
+prices` prints a new table of Lambda.
 """
 
 from __future__ import annotations
@@ -121,3 +121,85 @@ def prices_in(region: str, architecture: str) -> Prices:
         priced.request,
         priced_as=None if listed else DEFAULT_REGION,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """US dollars for `per` units, the path of AWS's page, and the source that was read."""
+
+    what: str
+    usd: float
+    per: int
+    page: str
+    read: str
+
+    @property
+    def each(self) -> float:
+        """US dollars for one unit."""
+        return self.usd / self.per
+
+    @property
+    def source(self) -> str:
+        """URL of AWS's page."""
+        return f"https://aws.amazon.com/{self.page}/"
+
+
+_QUOTED: Final = "public projects, undated"
+_QUOTED_2026: Final = "public projects, 2026-09"
+_COPY: Final = "stored page, after 2025-08"
+_SEEN: Final = "public page on eu-central-1, 2025-09"
+_ASSUMED: Final = "not looked up"
+
+_S3: Final = "s3/pricing"
+_DYNAMODB: Final = "dynamodb/pricing/on-demand"
+_LOGS: Final = "cloudwatch/pricing"
+
+_MILLION: Final = 1_000_000
+_GB: Final = 1_000_000_000
+
+SQS_REQUEST: Final = Price(
+    "SQS request, standard queue, 64 KB", 0.40, _MILLION, "sqs/pricing", _QUOTED
+)
+S3_GET: Final = Price("S3 GET, Standard", 0.0004, 1000, _S3, _COPY)
+S3_LIST: Final = Price("S3 LIST, Standard", 0.005, 1000, _S3, _COPY)
+S3_PUT: Final = Price("S3 PUT, Standard", 0.005, 1000, _S3, _COPY)
+STATE_TRANSITION: Final = Price(
+    "Step Functions state transition, Standard", 0.025, 1000, "step-functions/pricing", _QUOTED
+)
+WRITE_UNIT: Final = Price(
+    "DynamoDB on-demand write, 1 KB", 0.625, _MILLION, _DYNAMODB, _QUOTED_2026
+)
+READ_UNIT: Final = Price("DynamoDB on-demand read, 4 KB", 0.125, _MILLION, _DYNAMODB, _QUOTED_2026)
+TABLE_BYTE_MONTH: Final = Price(
+    "DynamoDB table, byte and month (per GB)", 0.25, _GB, _DYNAMODB, _ASSUMED
+)
+BACKUP_BYTE_MONTH: Final = Price(
+    "DynamoDB point-in-time recovery, byte and month (per GB)", 0.20, _GB, _DYNAMODB, _ASSUMED
+)
+LOG_BYTE: Final = Price("CloudWatch Logs, ingested byte (per GB)", 0.50, _GB, _LOGS, _QUOTED_2026)
+METRIC_READ: Final = Price("CloudWatch metric read", 0.01, 1000, _LOGS, _ASSUMED)
+EGRESS_BYTE: Final = Price(
+    "from S3 to the internet, first 10 TB a month (per GB)", 0.09, _GB, _S3, _COPY
+)
+RETRIEVED_BYTE: Final = {
+    "STANDARD_IA": Price("S3 Standard-IA, retrieved byte (per GB)", 0.01, _GB, _S3, _SEEN),
+    "ONEZONE_IA": Price("S3 One Zone-IA, retrieved byte (per GB)", 0.01, _GB, _S3, _ASSUMED),
+    "GLACIER_IR": Price("S3 Glacier IR, retrieved byte (per GB)", 0.03, _GB, _S3, _SEEN),
+}
+BATCH_JOB: Final = Price("S3 Batch Operations, job", 0.25, 1, _S3, _COPY)
+BATCH_OBJECT: Final = Price("S3 Batch Operations, object", 1.00, _MILLION, _S3, _COPY)
+CHECKSUM_BYTE: Final = Price("S3 compute checksum (per GB)", 0.004, _GB, _S3, _COPY)
+EC2_HOUR: Final = Price(
+    "EC2 c7g.large, hour, on demand", 0.0725, 1, "ec2/pricing/on-demand", _QUOTED_2026
+)
+_LAMBDA: Final = ("lambda/pricing", f"bucketsum's own table, {PRICE_DATE}")
+
+PRICES: Final = (
+    Price("Lambda arm64, GB-second", _BASE.gb_second["arm64"], 1, *_LAMBDA),
+    Price("Lambda x86_64, GB-second", _BASE.gb_second["x86_64"], 1, *_LAMBDA),
+    Price("Lambda request", round(_BASE.request * _MILLION, 6), _MILLION, *_LAMBDA),
+    SQS_REQUEST, S3_GET, S3_LIST, S3_PUT, STATE_TRANSITION, WRITE_UNIT, READ_UNIT,
+    TABLE_BYTE_MONTH, BACKUP_BYTE_MONTH, LOG_BYTE, METRIC_READ, EGRESS_BYTE,
+    *RETRIEVED_BYTE.values(), BATCH_JOB, BATCH_OBJECT, CHECKSUM_BYTE, EC2_HOUR,
+)  # fmt: skip
+"""Everything that the project prices, in us-east-1."""

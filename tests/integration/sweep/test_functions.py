@@ -12,7 +12,7 @@ import pytest
 from tests.integration.sweep.conftest import BUCKET, Aws, Context
 
 from bucketsum.errors import BadSettings, BadSweep, MemoryRefused, ObjectGone
-from bucketsum.prices import PRICE_DATE, Prices, prices_in
+from bucketsum.prices import PRICE_DATE, prices_in
 from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.s3.reader import reader
 from bucketsum_lab.plan.input import SweepInput
@@ -159,22 +159,6 @@ def test_a_sweep_runs_in_every_region(
     invoke("analyst", broken_off("ABORTED"))
     ended = aws.run(RUN_ID)
     assert (ended.status, ended.priced_as) == (RunStatus.STOPPED, priced_as)
-
-
-def test_prices_that_were_read_from_aws_replace_the_tables(
-    aws: Aws, invoke: Invoke, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The planner and the analyst find what `bucketsum tune prices --refresh` recorded."""
-    monkeypatch.setenv("AWS_REGION", "mx-central-1")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
-    aws.measurements.record_prices(
-        Prices("mx-central-1", "arm64", 0.00002, 0.3e-6, date="2026-12-24", source="the list")
-    )
-    for name, event in (("planner", plan_event()), ("analyst", broken_off("ABORTED"))):
-        invoke(name, event)
-        run = aws.run(RUN_ID)
-        assert (run.price_date, run.priced_as) == ("2026-12-24", None)
-    assert [run.run_id for run in aws.measurements.runs()] == [RUN_ID]
 
 
 @pytest.mark.parametrize("name", ["planner", "publisher", "analyst"])

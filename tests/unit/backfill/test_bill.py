@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from bucketsum.backfill.bill import Group, Limit, Setup, Work, bill_of
 from bucketsum.prices import prices_in
+from bucketsum_cli.backfill.bill import Group, Limit, Setup, Work, bill_of
 
 PRICES = prices_in("us-east-1", "arm64")
 DEPLOYED = Setup(memory_mb=256, concurrency=10, batch_size=10)

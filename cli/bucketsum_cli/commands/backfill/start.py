@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from bucketsum.backfill.bill import Work, bill_of
 from bucketsum.backfill.records import Backfill, BackfillStatus
 from bucketsum.clock import now
 from bucketsum.errors import BadInventory
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.backfill.backfills import Backfills
+from bucketsum_cli.backfill.bill import Work, bill_of
 from bucketsum_cli.backfill.counting import Count, count_of
 from bucketsum_cli.backfill.views import bill_as_json, print_bill
 from bucketsum_cli.options import Target, json_option, prefix_option, stack_options, yes_option

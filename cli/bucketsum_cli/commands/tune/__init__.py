@@ -16,7 +16,6 @@ _PLACES: Final = {
     "export": "bucketsum_cli.commands.tune.export:export",
     "report": "bucketsum_cli.commands.tune.report:report",
     "apply": "bucketsum_cli.commands.tune.apply:apply",
-    "prices": "bucketsum_cli.commands.tune.prices:prices",
 }
 
 

@@ -10,7 +10,7 @@ from statistics import median
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_GB, BYTES_PER_MB
-from bucketsum.request_prices import S3_GET
+from bucketsum.prices import S3_GET
 from bucketsum_lab.workloads.records.layouts import SINGLE_READS
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ def equal_prices(cells: Sequence[CellRow]) -> list[Crossover]:
     for connections, scan in _scans(cells):
         usd_per_second = median(prices)
         usd = scan.seconds * usd_per_second
-        usd_per_read = scan.latency_seconds / connections * usd_per_second + S3_GET
+        usd_per_read = scan.latency_seconds / connections * usd_per_second + S3_GET.each
         crossovers.append(Crossover(usd / usd_per_read, usd, *_names(connections)))
     return crossovers
 

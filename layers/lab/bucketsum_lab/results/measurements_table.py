@@ -1,12 +1,11 @@
-"""The measurements table: items of runs, cells, samples and prices."""
+"""The measurements table: items of runs, cells and samples."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.prices import Prices, prices_in
-from bucketsum.table.codec import attribute_of, decoded, encoded, plain_values
+from bucketsum.table.codec import attribute_of, decoded, plain_values
 from bucketsum_lab.protocol.run_records import Run
 from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
 
@@ -25,7 +24,6 @@ RUN_KIND: Final = "run"
 _RUN_ITEM: Final = "run"
 _CELL: Final = "cell#"
 _SAMPLE: Final = "sample#"
-_PRICES: Final = "prices"  # in place of a run; its items are Regions with an architecture
 _FLOAT_FORMAT: Final = ".9g"
 
 
@@ -61,25 +59,6 @@ class MeasurementsTable:
     def samples(self, run_id: str) -> list[Sample]:
         """The samples of a run, ordered by cell, repetition and invocation; consistent."""
         return [sample_of(plain_values(item)) for item in self._items(run_id, _SAMPLE)]
-
-    def prices(self, region: str, architecture: str) -> Prices:
-        """The prices that were read from AWS's price list, else those of `prices_in`.
-
-        Raises:
-            BadSweep: Lambda has no such architecture.
-        """
-        response = self._dynamodb.get_item(
-            TableName=self._table, Key=_prices_key(region, architecture), ConsistentRead=True
-        )
-        if "Item" in response:
-            return decoded(Prices, response["Item"])
-        return prices_in(region, architecture)
-
-    def record_prices(self, prices: Prices) -> None:
-        """Write the prices of a Region and architecture, for all later runs."""
-        key = _prices_key(prices.region, prices.architecture)
-        item = encoded(prices, _FLOAT_FORMAT) | key
-        self._dynamodb.put_item(TableName=self._table, Item=item)
 
     def record_run(self, run: Run) -> None:
         """Write a run as it stands. Repeating it changes nothing."""
@@ -123,10 +102,6 @@ class MeasurementsTable:
         )
         for page in pages:
             yield from page["Items"]
-
-
-def _prices_key(region: str, architecture: str) -> dict[str, Any]:
-    return {"run_id": {"S": _PRICES}, "item": {"S": f"{region}#{architecture}"}}
 
 
 def sample_item(cell_id: str, repetition: int, invocation: int) -> str:

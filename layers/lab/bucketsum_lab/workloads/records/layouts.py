@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
-from bucketsum.request_prices import READ_UNIT, S3_GET, S3_PUT, WRITE_UNIT
+from bucketsum.prices import READ_UNIT, S3_GET, S3_PUT, WRITE_UNIT
 
 KIB: Final = 1024
 MIB: Final = 1024 * KIB
@@ -79,15 +79,15 @@ def read_usd(layout: Layout, requests: int, reads: int) -> float:
     A server of MongoDB costs by the hour, which is not part of it.
     """
     if layout == Layout.DYNAMODB:
-        return reads * _READ_UNITS_PER_RECORD * READ_UNIT
-    return requests * S3_GET
+        return reads * _READ_UNITS_PER_RECORD * READ_UNIT.each
+    return requests * S3_GET.each
 
 
 def build_usd(layout: Layout, records: int, size_bytes: int) -> float:
     """The price of the requests that store all records once."""
     if layout == Layout.DYNAMODB:
-        return records * WRITE_UNIT
+        return records * WRITE_UNIT.each
     if layout == Layout.OBJECT_PER_RECORD:
-        return records * S3_PUT
+        return records * S3_PUT.each
     multipart = 2  # begin and complete
-    return (-(-size_bytes // _PART_BYTES) + multipart) * S3_PUT
+    return (-(-size_bytes // _PART_BYTES) + multipart) * S3_PUT.each

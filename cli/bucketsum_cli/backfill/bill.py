@@ -7,7 +7,7 @@ from enum import StrEnum
 from math import ceil
 from typing import TYPE_CHECKING, Final
 
-from bucketsum import request_prices
+from bucketsum import prices as listed
 from bucketsum.backfill.enqueue import PAUSE_SECONDS
 from bucketsum.backfill.messages import OBJECTS_MAX, TOTAL_BYTES_MAX
 from bucketsum.backfill.plan import enqueuers_for
@@ -167,12 +167,12 @@ def _orchestration(work: Work, setup: Setup, prices: Prices, seconds: float) -> 
     positions = pages * 2  # a position is written; the state is read
     return _items(
         Group.ORCHESTRATION,
-        ("S3 lists", pages, request_prices.S3_LIST),
+        ("S3 lists", pages, listed.S3_LIST.each),
         ("enqueuer, Lambda seconds", seconds * listers, listing_second),
-        ("state transitions", transitions, request_prices.STATE_TRANSITION),
-        ("SQS requests", sqs, request_prices.SQS_REQUEST),
-        ("look-ups of rows", work.objects, request_prices.READ_UNIT / 2),
-        ("positions and counts", positions + invocations, request_prices.WRITE_UNIT),
+        ("state transitions", transitions, listed.STATE_TRANSITION.each),
+        ("SQS requests", sqs, listed.SQS_REQUEST.each),
+        ("look-ups of rows", work.objects, listed.READ_UNIT.each / 2),
+        ("positions and counts", positions + invocations, listed.WRITE_UNIT.each),
     )
 
 
@@ -184,11 +184,11 @@ def _hashing(work: Work, setup: Setup, prices: Prices) -> tuple[Item, ...]:
     logs = invocations * _LOG_BYTES_PER_INVOCATION
     return _items(
         Group.HASHING,
-        ("S3 GETs", gets, request_prices.S3_GET),
-        ("rows written", work.objects, _ROW_WRITE_UNITS * request_prices.WRITE_UNIT),
+        ("S3 GETs", gets, listed.S3_GET.each),
+        ("rows written", work.objects, _ROW_WRITE_UNITS * listed.WRITE_UNIT.each),
         ("hasher, Lambda requests", invocations, prices.request),
         ("hasher, Lambda seconds", seconds, compute),
-        ("log bytes", logs, request_prices.LOG_BYTE),
+        ("log bytes", logs, listed.LOG_BYTE.each),
     )
 
 
