@@ -40,7 +40,7 @@ backwards. XML, and so moto's listing, takes no other control characters."""
 HOSTILE_SHOWN: Final = r"a [red]b[/red] +%20 é\x9b31m\u202egpj.exe"
 
 
-def deploy(endpoint: str | None = None) -> None:
+def deploy(endpoint: str | None = None, *, sweeps: bool = True) -> None:
     """Make the bucket, the queues, the table, and the stack whose outputs name them."""
     s3 = shared_client("s3", endpoint)
     s3.create_bucket(Bucket=BUCKET)
@@ -56,7 +56,12 @@ def deploy(endpoint: str | None = None) -> None:
         "LongObjectsQueueUrl": sqs.create_queue(QueueName="long-objects")["QueueUrl"],
         "DeadLetterQueueUrl": sqs.create_queue(QueueName="dead-letters")["QueueUrl"],
     }
-    publish({name: outputs.get(name, name) for name in _TEMPLATE["Outputs"]}, endpoint)
+    wanted = (
+        name
+        for name, output in _TEMPLATE["Outputs"].items()
+        if sweeps or output.get("Condition") != "HasSweeps"
+    )
+    publish({name: outputs.get(name, name) for name in wanted}, endpoint)
 
 
 def deploy_measurements() -> None:

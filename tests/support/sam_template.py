@@ -42,11 +42,24 @@ _TemplateLoader.add_multi_constructor("!", _intrinsic)
 
 @cache
 def _as_json() -> str:
-    return json.dumps(_TemplateLoader(TEMPLATE.read_text(encoding="utf-8")).get_single_data())
+    template = _TemplateLoader(TEMPLATE.read_text(encoding="utf-8")).get_single_data()
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Function":
+            own = resource["Properties"]
+            resource["Properties"] = _merged(template["Globals"]["Function"], own)
+    return json.dumps(template)
+
+
+def _merged(common: Any, own: Any) -> Any:  # noqa: ANN401 - values of a template
+    """*own* on top of *common*, as SAM merges ``Globals``."""
+    if isinstance(common, dict) and isinstance(own, dict):
+        both = {key: _merged(common[key], own[key]) for key in common.keys() & own.keys()}
+        return own | {key: common[key] for key in common.keys() - own.keys()} | both
+    return common + own if isinstance(common, list) and isinstance(own, list) else own
 
 
 def load_template() -> dict[str, Any]:
-    """The whole template; every call makes a new one, which a test may change."""
+    """The whole template, with ``Globals`` in each function; each call makes a new one."""
     template: dict[str, Any] = json.loads(_as_json())
     return template
 

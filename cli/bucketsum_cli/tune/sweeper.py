@@ -42,7 +42,11 @@ class Sweeper:
     """
 
     def __init__(self, stack: Stack) -> None:
-        stack.require_outputs(_STATE_MACHINE, _TABLE, _BUCKET, _PROBER)
+        if not has_sweeps(stack):
+            raise CannotDoError(
+                f"the stack {stack.name} was deployed without sweeps: deploy it again with "
+                "`sam deploy --parameter-overrides Sweeps=yes`"
+            )
         self._stack = stack
         client = stack.client("stepfunctions")
         self.state_machine = StateMachine(client, stack.outputs[_STATE_MACHINE])

@@ -8,7 +8,8 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.cli.tune.conftest import TABLE
+from moto import mock_aws
+from tests.cli.deployed import NAME, deploy
 from tests.cli.tune.state_machine import missing_execution
 
 from bucketsum_cli.commands.tune.run import run as run_command
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from tests.cli.conftest import Run
     from tests.cli.tune.state_machine import StateMachine
 
-    from bucketsum_cli.aws.stack import Stack
 
 AXES = ("--memory", "512,1024", "--chunk", "256KiB,1MB", "--object-size", "20MB")
 
@@ -158,6 +158,14 @@ def test_an_execution_that_fails_before_it_records_tells_why(
     run("tune", "run", *AXES, "--yes").assert_refused("FAILED BadSweep: runs is 0")
 
 
+@pytest.mark.parametrize("command", [["run", *AXES], ["list"]])
+@mock_aws
+def test_a_stack_without_sweeps_is_refused(run: Run, command: list[str]) -> None:
+    """With Sweeps "no", the one error of `tune` names the parameter to deploy with."""
+    deploy(sweeps=False)
+    run("tune", *command).assert_refused(f"stack {NAME} was deployed without sweeps", "Sweeps=yes")
+
+
 def test_json_is_the_whole_run(run: Run, state_machine: StateMachine) -> None:
     """One document on stdout: run, cells with statistics, samples."""
     document = run("tune", "run", *AXES, "--yes", "--json").document
@@ -226,22 +234,6 @@ def test_what_cannot_run_is_refused_with_what_to_change(
 
 
 @pytest.mark.usefixtures("stack")
-def test_a_stack_without_sweeps_says_so(
-    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A stack of an older template must be deployed again; the error says so."""
-    outputs = {name: value for name, value in stack.outputs.items() if name != TABLE}
-    monkeypatch.setattr("bucketsum_cli.options.stack_at", lambda *_: _without(stack, outputs))
-    run("tune", "list").assert_refused(f"no output {TABLE}", "deploy it again")
-
-
-def _without(stack: Stack, outputs: dict[str, str]) -> Stack:
-    return type(stack)(
-        **{name: getattr(stack, name) for name in stack.__slots__ if name != "outputs"},
-        outputs=outputs,
-    )
-
-
 @pytest.mark.parametrize(
     ("content", "reason"),
     [
