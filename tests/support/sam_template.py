@@ -54,7 +54,7 @@ def _merged(common: Any, own: Any) -> Any:  # noqa: ANN401 - values of a templat
     """*own* on top of *common*, as SAM merges ``Globals``."""
     if isinstance(common, dict) and isinstance(own, dict):
         both = {key: _merged(common[key], own[key]) for key in common.keys() & own.keys()}
-        return own | {key: common[key] for key in common.keys() - own.keys()} | both
+        return own | {key: common[key] for key in common if key not in own} | both
     return common + own if isinstance(common, list) and isinstance(own, list) else own
 
 
