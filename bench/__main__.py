@@ -12,7 +12,6 @@ from bench.readers.command import readers
 from bench.scaling.command import scaling
 from bench.targets.command import targets
 from bench.unzip.command import unzip
-from bench.unzip.members import members
 from bench.workloads.command import workloads
 
 
@@ -27,18 +26,7 @@ def bench(context: click.Context) -> None:
         context.invoke(targets)
 
 
-for command in (
-    targets,
-    readers,
-    function,
-    cold_start,
-    cost,
-    prices,
-    scaling,
-    unzip,
-    members,
-    workloads,
-):
+for command in (targets, readers, function, cold_start, cost, prices, scaling, unzip, workloads):
     bench.add_command(command)
 
 

@@ -1,8 +1,7 @@
-"""Archives like those of two articles on unzipping, made of this machine's files."""
+"""Archives like those of an article on unzipping, made of this machine's files."""
 
 from __future__ import annotations
 
-import random
 import sys
 import zipfile
 from dataclasses import dataclass
@@ -24,10 +23,6 @@ FOLDER: Final = Path(".bucketsum", "bench-unzip")
 
 _SMALL_BYTES: Final = 200_000
 _LARGE_ROOTS: Final = (Path("/usr/lib"), Path("/usr/local"), Path("/usr/bin"))
-_MONTHS: Final = 12
-_DAYS: Final = 4
-_DAY_BYTES: Final = 10_000_000
-_UNIQUE_LINES: Final = 30_000  # far more than deflate's window
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,21 +69,6 @@ def _like_bengtsson(number: int) -> Iterator[tuple[str, bytes]]:
         yield f"{folder}.pdb/{folder:033X}/{index}-{PurePosixPath(name).name}", content
 
 
-def _trades(month: int) -> Iterator[tuple[str, bytes]]:
-    """A month of text files with short lines, like the short sales of elsotanillo (2020)."""
-    chance = random.Random(month)  # noqa: S311 - not a secret
-    symbols = ["".join(chance.choices("ABCDEFGHIJKLMNOPQRSTUVWXYZ", k=4)) for _ in range(3000)]
-    for day in range(_DAYS):
-        lines = (
-            f"Q|{chance.choice(symbols)}|2005{month:02}{day + 1:02}|"
-            f"{chance.randrange(93000, 160000)}|S|{chance.randrange(1, 40) * 100}|"
-            f"{chance.randrange(100, 9999) / 100:.2f}|\n"
-            for _ in range(_UNIQUE_LINES)
-        )
-        block = "".join(lines).encode()
-        yield f"sh2005{month:02}{day + 1:02}.txt", block * (_DAY_BYTES // len(block))
-
-
 BENGTSSON: Final[Contents] = {
     f"bengtsson-{number + 1}": partial(_like_bengtsson, number) for number in range(5)
 }
@@ -100,11 +80,6 @@ OTHERS: Final[Contents] = {
     "10,000 small files": lambda: _files(islice(_small(), 10_000)),
 }
 """Other archives, each with another distribution of time."""
-
-ELSOTANILLO: Final[Contents] = {
-    f"month-{month + 1:02}": partial(_trades, month + 1) for month in range(_MONTHS)
-}
-"""Like those of elsotanillo (2020): twelve archives of a few large texts."""
 
 
 def archives(contents: Contents) -> list[Archive]:

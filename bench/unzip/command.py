@@ -1,4 +1,4 @@
-"""Unzipping as in Bengtsson (2017) and elsotanillo (2020): ``python -m bench unzip``.
+"""Unzipping as in Bengtsson (2017): ``python -m bench unzip``.
 
 Every variant runs in a process of its own, on one core unless it has two threads, in turns. MB/s
 are of wall time; ratios are of CPU time, which other work on the machine hardly affects.
@@ -17,8 +17,7 @@ from bench.tables import options
 from bench.tables.document import write, written_between
 from bench.tables.machine import machine
 from bench.tables.table import show
-from bench.unzip import side_by_side, split
-from bench.unzip.archives import BENGTSSON, ELSOTANILLO, OTHERS, archives
+from bench.unzip.archives import BENGTSSON, OTHERS, archives
 from bench.unzip.tables import dump_and_extract, ratios, variants
 from bench.unzip.turns import measured
 from bucketsum_cli.terminal import output
@@ -32,14 +31,12 @@ DOCUMENT: Final = Path("bench", "measured", "unzip.md")
 
 
 def tables(runs: int) -> Iterator[Table]:
-    """Measure each table, in the order of the articles."""
-    bengtsson, others, elsotanillo = map(archives, (BENGTSSON, OTHERS, ELSOTANILLO))
+    """Measure each table."""
+    bengtsson, others = map(archives, (BENGTSSON, OTHERS))
     timed = [(archive, measured(archive.path, runs)) for archive in (*bengtsson, *others)]
     yield dump_and_extract(timed[: len(bengtsson)])
     yield variants(*timed[0])
     yield ratios(timed)
-    yield side_by_side.table(elsotanillo, runs)
-    yield split.table([bengtsson[0], *others])
 
 
 @click.command()
@@ -49,9 +46,8 @@ def tables(runs: int) -> Iterator[Table]:
 def unzip(runs: int, *, as_json: bool, write_docs: bool) -> None:
     """Compare bucketsum with other unzip programs and libraries.
 
-    These are zipfile, unzip and stream-unzip. The archives (about 650 MB, in
-    .bucketsum) are created once, from files on this machine. The default of three runs takes about
-    15 minutes; use an idle machine.
+    These are zipfile, unzip and stream-unzip. The archives (in .bucketsum) are created once, from
+    files on this machine. The default of three runs takes about 10 minutes; use an idle machine.
     """
     if shutil.which("unzip") is None:
         output.note("unzip is not installed and left out; apt-get install unzip")

@@ -77,7 +77,6 @@ EXPERIMENTS: Final = (
         "transfer-clients",
         "The same files in 16 threads, by client, cold and warm",
         {**_TRANSFER, "pattern": ["limited:16"], "warm": ["cold", "warm"],
-         # awscrt 0.36 never ends a transfer whose ETag has a dash and no number of parts (nginx)
          "client": ["libcurl", "boto3", "boto3-per-file", "s3transfer"]},
         _TRANSFER_QUICK | {"client": ["libcurl", "boto3"]},
         burst_bytes=BURST_BYTES,

@@ -38,7 +38,7 @@ ROLES: Final = {
 ARROWS: Final = """\
 analyst: lab.protocol lab.results layer settings
 bench.cost: bench.readers bench.scaling bench.tables cli.backfill cli.terminal layer layer.hashing \
-layer.invocation layer.long_objects settings
+settings
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
 bench.readers: bench.sandbox bench.tables cli.local cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
@@ -47,8 +47,7 @@ bench.scaling: bench.tables
 bench.tables: cli cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.local cli.machine cli.objects cli.terminal \
 layer.table
-bench.unzip: bench.sandbox bench.tables cli.machine cli.terminal layer layer.archives layer.events \
-layer.table
+bench.unzip: bench.tables cli.terminal layer layer.archives layer.table
 bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli.terminal \
 cli.tune.workloads lab.measure lab.plan lab.protocol lab.results lab.workloads lab.workloads.fetch \
 layer layer.s3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import tomlkit
 from tomlkit.exceptions import TOMLKitError
-from tomlkit.items import Array, String
+from tomlkit.items import Array
 
 from bucketsum_cli.terminal.errors import CannotDoError
 
@@ -21,8 +21,7 @@ _VERSION: Final = "version"  # the only top-level name that is no environment
 _TOKEN: Final = re.compile(r"""(?:"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[^ "'])+""")
 """An assignment in ``Key=Value "Other=two words"``; as in SAM, quotes protect blanks."""
 
-_LONG_FORM: Final = "ParameterKey={},ParameterValue={}"
-_SHORT_FORM: Final = "{}={}"
+_OTHER_FORMS: Final = ("file://", "ParameterKey=")
 
 
 def with_parameters(
@@ -31,16 +30,18 @@ def with_parameters(
     """*text* of a samconfig.toml with *wanted* parameters for `sam deploy` in *environment*.
 
     They are written to the ``parameter_overrides`` that `sam deploy` reads: those of deploy, else
-    those of all commands, else new ones of deploy. The form is kept: a string, a list or a table.
+    those of all commands, else new ones of deploy. Their form is kept: a string, or a list of them.
 
     Raises:
-        CannotDoError: The text is not TOML, has no such environment, or has overrides in a form
-            that SAM does not accept. The message begins with *file_name*.
+        CannotDoError: The text is not TOML, has no such environment, or has overrides in
+            another form. The message begins with *file_name*.
     """
     try:
         document = tomlkit.parse(text)
         section = _section(document, environment)
-        section[_OVERRIDES] = _overridden(section.get(_OVERRIDES), wanted)
+        section[_OVERRIDES] = _overridden(
+            section.get(_OVERRIDES), {name: str(value) for name, value in wanted.items()}
+        )
     except TOMLKitError as error:
         raise CannotDoError(f"{file_name} is not TOML: {error}; correct it first") from error
     except _FormError as error:
@@ -86,59 +87,42 @@ def _as_table(value: Any) -> MutableMapping[str, Any]:  # noqa: ANN401 - whateve
     return value
 
 
-def _overridden(present: Any, wanted: Mapping[str, int | str]) -> Any:  # noqa: ANN401 - what TOML holds
-    if present is None:
-        return _in_text("", wanted)
-    if isinstance(present, Mapping):
-        return _in_table(present, wanted)
-    if isinstance(present, Array):
-        return _in_list(present, wanted)
-    if isinstance(present, str) and present.startswith("file://"):
-        return [str(present), *(_SHORT_FORM.format(*item) for item in wanted.items())]
-    if isinstance(present, str):
-        return _in_text(present, wanted)
-    raise _FormError(f"has {_OVERRIDES} = {present!r}; SAM accepts a string, a list or a table")
-
-
-def _in_table(table: Any, wanted: Mapping[str, int | str]) -> Any:  # noqa: ANN401 - tomlkit's own
-    for name, value in wanted.items():
-        table[name] = str(value) if isinstance(table.get(name), str) else value
-    return table
-
-
-def _in_list(array: Array, wanted: Mapping[str, int | str]) -> Array:
-    for name, value in wanted.items():
-        for index, item in reversed(list(enumerate(array))):  # SAM uses the last
-            if isinstance(item, str) and name in _names(item):
-                array[index] = _in_text(item, {name: value})
-                break
-            if isinstance(item, MutableMapping) and name in item:
-                _in_table(item, {name: value})
-                break
-        else:
-            array.append(_in_text("", {name: value}))
-    return array
-
-
-def _in_text(text: str, wanted: Mapping[str, int | str]) -> String:
-    form = _LONG_FORM if "ParameterKey=" in text else _SHORT_FORM
-
-    def replaced(token: re.Match[str]) -> str:
-        name = _name_of(token[0])
-        return form.format(name, wanted[name]) if name in wanted else token[0]
-
-    present = _names(text)
-    added = [form.format(name, value) for name, value in wanted.items() if name not in present]
-    edited = " ".join(filter(None, [_TOKEN.sub(replaced, text), *added]))
+def _overridden(present: Any, wanted: Mapping[str, str]) -> Any:  # noqa: ANN401 - what TOML holds
+    if isinstance(present, Array) and all(map(_is_editable, present)):
+        for index, text in enumerate(map(str, present)):
+            if (edited := _edited(text, wanted)) != text:
+                present[index] = edited
+        for assignment in _missing(" ".join(map(str, present)), wanted):
+            present.append(assignment)
+        return present
+    text = "" if present is None else present
+    if not _is_editable(text):
+        raise _FormError(
+            f"has {_OVERRIDES} = {present!r}, which this command does not edit; write it as "
+            '"Name=Value ...", or deploy once with `sam deploy --parameter-overrides '
+            f"{' '.join(_missing('', wanted))}`, which keeps all other values of the stack"
+        )
+    edited = " ".join(filter(None, [_edited(text, wanted), *_missing(text, wanted)]))
     return tomlkit.string(edited, multiline="\n" in edited)
 
 
-def _names(text: str) -> set[str]:
-    return {_name_of(token) for token in _TOKEN.findall(text)}
+def _is_editable(text: object) -> bool:
+    """Whether it is assignments as in ``Key=Value``, as `sam deploy --guided` writes them."""
+    return isinstance(text, str) and not any(form in text for form in _OTHER_FORMS)
+
+
+def _edited(text: str, wanted: Mapping[str, str]) -> str:
+    def replaced(token: re.Match[str]) -> str:
+        name = _name_of(token[0])
+        return f"{name}={wanted[name]}" if name in wanted else token[0]
+
+    return _TOKEN.sub(replaced, text)
+
+
+def _missing(text: str, wanted: Mapping[str, str]) -> list[str]:
+    present = {_name_of(token) for token in _TOKEN.findall(text)}
+    return [f"{name}={value}" for name, value in wanted.items() if name not in present]
 
 
 def _name_of(token: str) -> str:
-    bare = token.strip("\"'")
-    if bare.startswith("ParameterKey="):
-        return bare.removeprefix("ParameterKey=").partition(",")[0].strip("\"'")
-    return bare.partition("=")[0].strip("\"'")
+    return token.strip("\"'").partition("=")[0].strip("\"'")

@@ -37,7 +37,7 @@ _MEANINGS: Final[Mapping[str, str]] = {
     "work": "{}",
     "workers": "number of threads ({})",
     "pattern": "pattern in which transfers start ({})",
-    "client": "{}; not on Lambda: crt, aws-cli, s5cmd, rclone",
+    "client": "{}; not on Lambda: aws-cli, s5cmd, rclone",
     "destination": "{}",
     "warm": "cold, or warm (client used before)",
     "network": "burst, or sustained (burst used up)",

@@ -45,8 +45,6 @@ def sam_reads(text: str, environment: str = "default", command: str = "deploy") 
             'parameter_overrides = "BatchSize=2 MemorySize=512 ChunkBytes=\\"20\\" KmsKeyArn=a"',
             {"BatchSize": "2", "KmsKeyArn": "a"},
         ),
-        ('parameter_overrides = "ParameterKey=MemorySize,ParameterValue=1"', {}),
-        ('parameter_overrides = "ParameterKey=BatchSize,ParameterValue=2"', {"BatchSize": "2"}),
         (
             "parameter_overrides = 'ExtraAlgorithms=\"a b MemorySize=7\" MemorySize=512'",
             {"ExtraAlgorithms": "a b MemorySize=7"},
@@ -58,8 +56,6 @@ def sam_reads(text: str, environment: str = "default", command: str = "deploy") 
             {"BatchSize": "2"},
         ),
         ('parameter_overrides = ["MemorySize=1", "MemorySize=2"]', {}),
-        ("parameter_overrides = { BatchSize = 2, MemorySize = 512 }", {"BatchSize": "2"}),
-        ('parameter_overrides = [{ BatchSize = 2, ChunkBytes = "5" }]', {"BatchSize": "2"}),
     ],
 )
 def test_sam_reads_the_new_parameters_and_all_that_were_there(
@@ -110,16 +106,6 @@ def test_an_environment_without_deploy_gets_one() -> None:
     assert tomllib.loads(edited)["default"]["build"]["parameters"]["cached"] is True
 
 
-def test_a_file_of_overrides_is_overridden_and_stays() -> None:
-    """Overrides that are a file's name stay named, before ours, which win."""
-    text = '[default.deploy.parameters]\nparameter_overrides = "file://dev.yaml"\n'
-
-    edited = with_parameters(text, "samconfig.toml", "default", WANTED)
-
-    overrides = tomllib.loads(edited)["default"]["deploy"]["parameters"]["parameter_overrides"]
-    assert overrides == ["file://dev.yaml", "MemorySize=1769", "ChunkBytes=4194304"]
-
-
 def test_doing_it_twice_changes_nothing() -> None:
     """A file that has the parameters already comes back as it is."""
     once = with_parameters(SHIPPED.format(overrides=""), "samconfig.toml", "default", WANTED)
@@ -134,11 +120,23 @@ def test_doing_it_twice_changes_nothing() -> None:
         ("[local.deploy.parameters]\n", "no environment default; choose one of local"),
         ("version = 0.1\n", "it has none"),
         ("[default]\ndeploy = 3\n", "has 3 instead of a table"),
-        ("[default.deploy.parameters]\nparameter_overrides = 3\n", "a string, a list or a table"),
+        *(
+            (
+                f"[default.deploy.parameters]\nparameter_overrides = {form}\n",
+                "does not edit; .* `sam deploy --parameter-overrides MemorySize=1769 ChunkBytes=",
+            )
+            for form in (
+                "3",
+                '"file://dev.yaml"',
+                '"ParameterKey=MemorySize,ParameterValue=1"',
+                "{ MemorySize = 512 }",
+                "[{ MemorySize = 512 }]",
+            )
+        ),
     ],
 )
 def test_what_cannot_be_edited_is_refused_with_what_to_do(text: str, message: str) -> None:
-    """A file that SAM could not read either is never written over."""
+    """A file in another form is never written over."""
     with pytest.raises(CannotDoError, match=f"^samconfig.toml .*{message}"):
         with_parameters(text, "samconfig.toml", "default", WANTED)
 

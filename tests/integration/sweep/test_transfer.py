@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 import pytest
-import s3transfer
 from tests.support.moto_server import moto_server
 from tests.support.sweeps import TRANSFER
 
@@ -39,7 +38,7 @@ if TYPE_CHECKING:
 BUCKET: Final = "sweeps"
 SET_BYTES: Final = 6_248_192
 KEY: Final = f"objects/transfer-{SET_BYTES}.jsonl"
-LIBRARIES: Final = ("libcurl", "boto3", "boto3-per-file", "s3transfer", "crt")
+LIBRARIES: Final = ("libcurl", "boto3", "boto3-per-file", "s3transfer")
 
 
 @pytest.fixture(scope="module")
@@ -154,19 +153,6 @@ def test_the_burst_is_spent_first_if_that_is_asked(
     assert (answer["status"], answer["drained_bytes"]) == ("ok", 2 * SET_BYTES)
     assert answer["excluded_ms"] > 0
     assert len(file_times.read(answer["file_times"])) == 4
-
-
-def test_a_client_without_its_library_is_a_result(
-    s3: S3Client, known: KnownObject, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Lambda's runtime may have no awscrt."""
-    for name in [name for name in sys.modules if name.startswith(("s3transfer.crt", "awscrt"))]:
-        monkeypatch.delitem(sys.modules, name)
-    monkeypatch.setitem(sys.modules, "awscrt", None)
-    monkeypatch.delattr(s3transfer, "crt", raising=False)
-    answer = probed(s3, known, client="crt")
-    assert (answer["status"], answer["error"]) == ("failed", "NotTransferred")
-    assert "awscrt, which is not installed" in answer["cause"]
 
 
 _PROGRAMS: Final = {

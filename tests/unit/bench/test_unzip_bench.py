@@ -1,25 +1,18 @@
-"""unzip: every variant, member rows, and the ratios of the tables."""
+"""unzip: every variant, and the ratios of the tables."""
 
 from __future__ import annotations
 
 import json
 import shutil
-import subprocess
-import sys
 import zipfile
 from typing import TYPE_CHECKING
 
 import pytest
 from bench.tables.spread import Spread
 from bench.unzip.archives import Archive
-from bench.unzip.members import CREATED, client_for, fake_table, member_results
-from bench.unzip.split import split_of
 from bench.unzip.tables import dump_and_extract, ratios, variants
 from bench.unzip.turns import OURS, Timing, Turns, slowdown
 from bench.unzip.variants import VARIANTS, main
-
-from bucketsum.archives.archive_hasher import member_row
-from bucketsum.archives.member_rows import MemberRows
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,12 +29,6 @@ def small(tmp_path: Path) -> Path:
     return path
 
 
-def output_of(*arguments: object) -> str:
-    """The output of this interpreter for *arguments*."""
-    command = [sys.executable, *map(str, arguments)]
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_every_variant_unzips(
     variant: str, small: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
@@ -55,26 +42,6 @@ def test_every_variant_unzips(
     assert timing.peak_bytes > 5_000_000
     extracts = variant in ("zipfile.extractall", "unzip")
     assert (tmp_path / "out" / "d" / "x").exists() == extracts
-
-
-@pytest.mark.parametrize("at_a_time", [1, 2])
-def test_archives_are_unzipped_side_by_side(at_a_time: int, small: Path, tmp_path: Path) -> None:
-    """All of them, in folders of their own."""
-    other = tmp_path / "other.zip"
-    shutil.copy(small, other)
-    module = ("-m", "bench.unzip.side_by_side")
-    seconds = output_of(*module, "zipfile.extractall", at_a_time, tmp_path / "out", small, other)
-    assert float(seconds) > 0
-    assert (tmp_path / "out" / "small" / "y").exists()
-    assert (tmp_path / "out" / "other" / "y").exists()
-
-
-def test_split_is_of_the_whole_time(small: Path) -> None:
-    """Every part takes time, and the rest of the reader's time is its overhead."""
-    *parts, overhead, stream, zlib, zipfile, ratio, best = split_of(small)
-    assert min(*parts, zlib) > 0
-    assert overhead + sum(parts) == pytest.approx(stream)
-    assert (ratio, best) == pytest.approx((zipfile / stream, zipfile / sum(parts)))
 
 
 def test_ratio_is_taken_turn_by_turn() -> None:
@@ -99,12 +66,3 @@ def test_the_tables_have_the_measurements(small: Path) -> None:
     assert row["stream on two"]["median"] == pytest.approx(
         1 / turns[f"{OURS}, 2 threads"][0].seconds
     )
-
-
-def test_rows_are_written_to_the_fake_table(tmp_path: Path) -> None:
-    """Each request is a line of its file."""
-    requests = tmp_path / "requests"
-    with fake_table(requests) as url, MemberRows(client_for(url), "digests").writer() as writer:
-        writer.put(member_row(CREATED, member_results()[0]))
-    [request] = requests.read_text().splitlines()
-    assert list(json.loads(request)["RequestItems"]) == ["digests"]

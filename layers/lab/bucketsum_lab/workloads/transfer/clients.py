@@ -151,32 +151,9 @@ def _s3transfer(access: Access) -> Client:
     return _Managed(TransferManager(new_s3(access)), access.bucket)
 
 
-def _crt(access: Access) -> Client:
-    try:
-        from s3transfer import crt
-    except ImportError as error:
-        raise BadSettings(f"the client crt needs awscrt, which is not installed: {error}") from None
-    import botocore.session
-
-    session: Any = botocore.session.get_session()
-    credentials: Any = crt.BotocoreCRTCredentialsWrapper(session.get_credentials())
-    client = crt.create_s3_crt_client(
-        access.region,
-        credentials.to_crt_credentials_provider(),
-        use_ssl=not endpoint().startswith("http:"),
-        verify=os.environ.get("AWS_CA_BUNDLE"),
-    )
-    options: dict[str, Any] = {"region_name": access.region, "endpoint_url": endpoint() or None}
-    return _Managed(
-        crt.CRTTransferManager(client, crt.BotocoreCRTRequestSerializer(session, options)),
-        access.bucket,
-    )
-
-
 _CLIENTS: Final[Mapping[ClientName, Callable[[Access], Client]]] = {
     ClientName.LIBCURL: _Curl,
     ClientName.BOTO3: _Boto3,
     ClientName.BOTO3_PER_FILE: _Boto3PerFile,
     ClientName.S3TRANSFER: _s3transfer,
-    ClientName.CRT: _crt,
 }

@@ -29,7 +29,6 @@ _CPU_SECONDS_PER_FILE: Final = {
     ClientName.BOTO3: 0.002,
     ClientName.BOTO3_PER_FILE: 0.05,
     ClientName.S3TRANSFER: 0.004,
-    ClientName.CRT: 0.002,
     ClientName.AWS_CLI: 0.5,
     ClientName.S5CMD: 0.05,
     ClientName.RCLONE: 0.1,

@@ -25,8 +25,6 @@ class ClientName(StrEnum):
     """A new client for each file."""
     S3TRANSFER = "s3transfer"
     """boto3's transfer manager, one for all files."""
-    CRT = "crt"
-    """The AWS Common Runtime, if awscrt is installed."""
     AWS_CLI = "aws-cli"
     """``aws s3 cp``, a process for each file; so are the next ones."""
     S5CMD = "s5cmd"

@@ -1,0 +1,34 @@
+"""Peak memory of a process that reads an archive; its arguments are those of `main`."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from bucketsum.archives.reader import ArchiveReader
+from bucketsum.digest import RunningDigest
+from bucketsum.measure import Meter
+from bucketsum.table.archive_values import ArchiveSettings, Limits, Mode
+
+
+def main(mode: Mode, threads: int, path: Path) -> None:
+    """Print the peak in bytes."""
+    limits = Limits(members=10, total_bytes=10**13, ratio=10**6)
+    settings = ArchiveSettings(mode, limits, threads=threads, second_core=threads > 1)
+    with path.open("rb") as file, path.open("rb", buffering=0) as chunks:
+
+        def read(offset: int, length: int) -> bytes:
+            file.seek(offset)
+            return file.read(length)
+
+        archive = ArchiveReader(settings, path.parent).open(read, path.stat().st_size)
+        meter = Meter()
+        for _ in archive.members(iter(lambda: chunks.read(1 << 20), b""), RunningDigest()):
+            continue
+    assert archive.summary.reason is None
+    assert not archive.summary.unreadable
+    sys.stdout.write(str(meter.stop(0).max_rss_bytes))
+
+
+if __name__ == "__main__":
+    main(Mode(sys.argv[1]), int(sys.argv[2]), Path(sys.argv[3]))
