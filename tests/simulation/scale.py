@@ -35,7 +35,9 @@ LONG_SIZES: Final = (_LONG_BYTES + 1, 384, 500)
 @contextmanager
 def scaled_down(schedule: Schedule) -> Iterator[None]:
     """The product with the threads and the time of *schedule*, and limits of a few bytes."""
-    model_time = SimpleNamespace(sleep=schedule.pause, time=lambda: EPOCH + schedule.now)
+    model_time = SimpleNamespace(
+        sleep=schedule.pause, time=lambda: EPOCH + schedule.now, monotonic=lambda: schedule.now
+    )
     changes: tuple[tuple[Any, str, object], ...] = (
         (batch, "ThreadPoolExecutor", partial(Threads, schedule)),
         (batch, "SPLIT_FROM_BYTES", _LOOK_UP_BYTES),

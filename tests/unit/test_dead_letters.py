@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from moto import mock_aws
 from tests.support.settings import SETTINGS
 
-from bucketsum.errors import MalformedMessage, NotRetryable, Retryable, SourceUnavailable
+from bucketsum.errors import Deferred, MalformedMessage, NotRetryable, Retryable, SourceUnavailable
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE, DeadLetters, ReceivedMessage
 
 if TYPE_CHECKING:
@@ -208,3 +208,9 @@ def test_refusal_of_sqs_leaves_the_message_where_it_is(operation: str, error: Ex
             redelivery.retry_or_dead_letter(
                 ReceivedMessage("the body", "handle", 1, "id", "arrivals"), error
             )
+
+
+def test_a_deferred_message_is_never_hidden_for_longer_than_sqs_takes() -> None:
+    """SQS counts its 12 hours from the receive, an invocation ago at most."""
+    [seconds] = settled(1, Deferred(99_999_999_999)).delays_seconds
+    assert seconds == 43_200 - 900

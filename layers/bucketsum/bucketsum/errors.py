@@ -85,6 +85,9 @@ class TooManySlices(NotRetryable):
 class DamagedProgress(NotRetryable):
     """The saved state of a long object was changed by somebody else; the text says how."""
 
+    def __init__(self, damage: str) -> None:
+        super().__init__(f"{damage}; delete it, then redrive the message: the object begins again")
+
 
 class DamagedRow(NotRetryable):
     """A row of the digests table was changed by somebody else; the text names it and says how."""

@@ -6,7 +6,7 @@ import json
 import time
 from dataclasses import replace
 from functools import partial
-from typing import Final
+from typing import Any, Final
 
 import pytest
 from hypothesis import given
@@ -29,6 +29,7 @@ from bucketsum.errors import (
 )
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects import slice_bytes as slice_module
 from bucketsum.long_objects.completed_rows import MEMBERS_NOT_READ
@@ -37,6 +38,7 @@ from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import PARTITION, ChainStatus, item_key, progress_of
 from bucketsum.long_objects.slicer import SliceOutcome, slice_bytes_in
 from bucketsum.table.archive_values import ArchiveStatus, Mode
+from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import NO_SEQUENCER, Status, comparable_sequencer
 
@@ -490,3 +492,84 @@ def test_a_damaged_state_is_never_continued(attribute: str, value: dict[str, str
     with pytest.raises(DamagedProgress):
         chain.slicer.handle_slice(slice_message_in(body), PATIENT)
     assert chain.row(created) is None
+
+
+def changed(chain: Chain, **attributes: dict[str, str] | None) -> None:
+    """Let another program change the only progress item, or remove it."""
+    [key] = (key for key in chain.dynamodb.items if key[0] == PARTITION)
+    if not attributes:
+        del chain.dynamodb.items[key]
+    for name, value in attributes.items():
+        chain.dynamodb.items[key][name] = value
+
+
+@pytest.mark.parametrize("slices", [0, 2, 5])
+def test_an_object_whose_progress_was_removed_begins_again(slices: int) -> None:
+    """Its next message has all that is needed, also the row to replace and the archive's mode."""
+    chain = Chain(1024)
+    listed = chain.put(CONTENT)
+    client: Any = chain.dynamodb
+    seen = unreadable_row(replace(listed, etag="before"), "a reason", None)
+    DigestsTable(client, "digests").record(seen)
+    chain.hand_over.begin(listed, listed.etag or "", Mode.STREAM, seen)
+    for _ in range(slices):
+        chain.deliver(chain.messages.popleft())
+    changed(chain)
+    chain.run()
+    row = chain.recorded(listed)
+    assert (row.sha1, row.etag) == (sha1_of(CONTENT), listed.etag)
+    assert row.archive
+    assert SliceOutcome.BEGUN in {report.outcome for report in chain.reports}
+    assert chain.in_progress() == []
+
+
+@pytest.mark.parametrize(
+    ("attribute", "value"),
+    [
+        ("offset", {"N": "896"}),
+        ("sent_offset", {"N": "5000"}),
+        ("status", {"S": "weird"}),
+        ("key", {"S": "another"}),
+        ("version", {"S": "another"}),
+        ("etag", {"S": "another"}),
+        ("leased_until", {"N": "99999999999"}),
+        ("state_sha1", {"S": "00"}),
+    ],
+)
+def test_the_advice_of_a_damaged_progress_heals_it(attribute: str, value: dict[str, str]) -> None:
+    """The item is deleted and the message comes again: the object begins again, and is hashed."""
+    chain, created = started()
+    chain.deliver(chain.messages.popleft())
+    changed(chain, **{attribute: value})
+    with pytest.raises(DamagedProgress, match="delete it, then redrive the message"):
+        chain.run()
+    [key] = (key for key in chain.dynamodb.items if key[0] == PARTITION)
+    del chain.dynamodb.items[key]
+    chain.messages.append(slice_at(created, 1024))
+    chain.run()
+    assert chain.recorded(created).sha1 == sha1_of(CONTENT)
+    assert chain.in_progress() == []
+
+
+def slice_at(created: ObjectCreated, offset: int) -> str:
+    """The message of the slice of *created* at *offset*."""
+    return body_of(replace(progress_of(created, created.etag or "", None), offset=offset))
+
+
+def test_a_row_that_never_was_is_not_waited_for() -> None:
+    """Another program names a row to replace: without such a row, the digest is recorded."""
+    chain, created = started()
+    changed(chain, replaces_etag={"S": "never-was"})
+    chain.run()
+    assert chain.recorded(created).sha1 == sha1_of(CONTENT)
+
+
+def test_a_late_message_of_a_hashed_object_reads_nothing() -> None:
+    """Its row is there, so it does not begin again."""
+    chain, created = started()
+    chain.run()
+    chain.reads.clear()
+    chain.deliver(slice_at(created, 1024))
+    assert chain.reports[-1].outcome is SliceOutcome.SUPERFLUOUS
+    assert chain.reads == []
+    assert chain.in_progress() == []

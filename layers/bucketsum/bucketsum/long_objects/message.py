@@ -8,13 +8,15 @@ object over again, and it continues at its last offset.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import MalformedMessage
-from bucketsum.events.message_fields import json_object, whole_at
+from bucketsum.events.message_fields import json_object, shown, whole_at
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.long_objects.progress import progress_of
+from bucketsum.table.archive_values import Mode
 from bucketsum.table.rows import NULL_VERSION, comparable_sequencer
 
 if TYPE_CHECKING:
@@ -34,11 +36,21 @@ class SliceMessage:
     Attributes:
         offset: Offset at which the slice begins.
         hop: Number of slices before it.
+        replaces_etag: As of `Progress`.
+        archive_mode: As of `Progress`.
     """
 
     created: ObjectCreated
     offset: int
     hop: int
+    replaces_etag: str | None = None
+    archive_mode: Mode | None = None
+
+    @property
+    def beginning(self) -> Progress:
+        """The progress with which the object begins again."""
+        progress = progress_of(self.created, self.created.etag or "", self.archive_mode)
+        return replace(progress, replaces_etag=self.replaces_etag)
 
 
 def is_slice(body: str) -> bool:
@@ -60,7 +72,10 @@ def slice_message_in(body: str) -> SliceMessage:
     if not isinstance(created, ObjectCreated):
         raise MalformedMessage("a slice message without an object-created event")
     offset, hop = whole_at(message, f"{_SLICE}.offset"), whole_at(message, f"{_SLICE}.hop")
-    return SliceMessage(created, offset, hop)
+    replaces_etag, mode = message[_SLICE].get("replaces_etag"), message[_SLICE].get("archive_mode")
+    if not isinstance(replaces_etag, str | None) or mode not in (None, *Mode):
+        raise MalformedMessage(f"{_SLICE} is {shown(message[_SLICE])}")
+    return SliceMessage(created, offset, hop, replaces_etag, mode and Mode(mode))
 
 
 def body_of(progress: Progress) -> str:
@@ -81,7 +96,12 @@ def body_of(progress: Progress) -> str:
                     **version,
                 },
             },
-            _SLICE: {"offset": progress.offset, "hop": progress.hop},
+            _SLICE: {
+                "offset": progress.offset,
+                "hop": progress.hop,
+                "replaces_etag": progress.replaces_etag,
+                "archive_mode": progress.archive_mode,
+            },
         }
     )
 

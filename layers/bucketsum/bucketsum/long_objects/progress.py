@@ -161,21 +161,24 @@ def progress_in(item: Mapping[str, Any]) -> Progress:
         texts = texts_with_prefix(STATE_PREFIX, item)
         states = {name: bytes.fromhex(text) for name, text in texts.items()}
         progress = decoded(Progress, item, states=states)
-        _require_sense(progress)
+        _require_sense(progress, item)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedProgress(
-            f"the progress item {shown(item.get('entry'))} is damaged ({shown(str(error))}); "
-            "delete it, then redrive the message"
+            f"the progress item {shown(item.get('entry'))} is damaged ({shown(str(error))})"
         ) from error
     return progress
 
 
-def _require_sense(progress: Progress) -> None:
-    """Check the offset and times.
+def _require_sense(progress: Progress, item: Mapping[str, Any]) -> None:
+    """Check the object, the offsets and times.
 
     Raises:
-        ValueError: A field is out of range.
+        ValueError: A field is out of range, or of another object.
     """
+    if item["entry"] != item_key(progress.row_key)["entry"]:
+        raise ValueError(f"it is that of another object than {shown(progress.key)}")
+    if progress.sent_offset > progress.offset:
+        raise ValueError(f"a message of the offset {progress.sent_offset} was sent")
     if not 0 <= progress.offset <= progress.size_bytes:
         raise ValueError(f"the offset {progress.offset} is not in 0..{progress.size_bytes}")
     for moment in (progress.started_at, progress.updated_at):

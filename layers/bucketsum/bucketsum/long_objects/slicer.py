@@ -10,20 +10,23 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import (
     BadSettings,
+    DamagedProgress,
     Deferred,
     NotHashed,
     ObjectGone,
     ObjectUnreadable,
     TooManySlices,
 )
+from bucketsum.events.message_fields import shown
 from bucketsum.hashing.object_rows import unreadable_row
+from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
 from bucketsum.long_objects.completed_rows import hashed_row, record_row
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
 from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
 from bucketsum.measure import Measurement
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import row_key_of
+from bucketsum.table.rows import Status, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -44,6 +47,9 @@ then the message returns to the queue."""
 LEASE_MARGIN_SECONDS: Final = 5
 """A lease lasts this much longer than the invocation, as clocks of two environments differ."""
 
+LONGEST_LEASE_SECONDS: Final = 2 * (LONGEST_INVOCATION_SECONDS + LEASE_MARGIN_SECONDS)
+"""A lease beyond this is none of a worker, even if its clock is wrong by an invocation."""
+
 MINIMUM_SLICE_BYTES: Final = 64 * 1024 * 1024
 """Slices of a healthy chain are larger than this: 75 kB/s would do. Only `SLICE_BYTES`, which is
 for tests, allows smaller ones."""
@@ -58,6 +64,8 @@ class SliceOutcome(StrEnum):
     """The slice was saved before, but the message of the next one perhaps not sent: it is now."""
     SUPERFLUOUS = "superfluous"
     """The slice was done before, or its object is not in progress any more."""
+    BEGUN = "begun"
+    """Its progress was removed by another program: it begins again."""
     STOPPED = "stopped"
     """A person stopped it."""
 
@@ -137,7 +145,7 @@ class Slicer:
         """The progress before the slice of *message*; a report if there is nothing to read."""
         progress = self.progress_table.at(row_key_of(message.created))
         if progress is None or progress.etag != message.created.etag:
-            return SliceReport(SliceOutcome.SUPERFLUOUS, message)
+            return self._begun_again(message)
         if progress.status is ChainStatus.STOPPED:
             return SliceReport(SliceOutcome.STOPPED, message, progress, reason=progress.reason)
         if progress.offset == message.offset:
@@ -146,6 +154,24 @@ class Slicer:
             return SliceReport(SliceOutcome.SUPERFLUOUS, message, progress)
         self._send(progress)
         return SliceReport(SliceOutcome.RESENT, message, progress)
+
+    def _begun_again(self, message: SliceMessage) -> SliceReport:
+        """Begin an object that another program removed from the table, unless it is done."""
+        created = message.created
+        row = self.digests_table.row_at(row_key_of(created), consistent=True)
+        is_done = row and row.etag == created.etag and row.status is Status.HASHED
+        if is_done or (row and row.sequencer > comparable_sequencer(created.sequencer)):
+            return SliceReport(SliceOutcome.SUPERFLUOUS, message)
+        beginning = message.beginning
+        progress = self.progress_table.begin(beginning)
+        if progress.etag != beginning.etag:
+            if progress.sequencer == comparable_sequencer(created.sequencer):
+                raise DamagedProgress(
+                    f"the progress of {shown(created.key)} is of {shown(progress.etag)}"
+                )
+            return SliceReport(SliceOutcome.SUPERFLUOUS, message)  # a newer object is in progress
+        self._send(progress)
+        return SliceReport(SliceOutcome.BEGUN, message, progress)
 
     def _require_sense(self, progress: Progress) -> None:
         smallest = min(self.slice_bytes or MINIMUM_SLICE_BYTES, MINIMUM_SLICE_BYTES)
@@ -160,7 +186,12 @@ class Slicer:
         until = at + int(deadline.seconds_left()) + LEASE_MARGIN_SECONDS
         if not self.progress_table.lease(progress, until, at):
             current = self.progress_table.at(progress.row_key)
-            raise Deferred(max(1, current.leased_until - at + 1) if current else 1)
+            left = current.leased_until - at + 1 if current else 1
+            if left > LONGEST_LEASE_SECONDS:
+                raise DamagedProgress(
+                    f"the progress of {shown(progress.key)} is leased for {left} s"
+                )
+            raise Deferred(max(1, left))
 
     def _leased(self, message: SliceMessage, progress: Progress, deadline: Deadline) -> SliceReport:
         try:

@@ -22,6 +22,8 @@ FIRST_DELAY_SECONDS: Final = 10
 """Delay before the second receive; each later one doubles it: 10, 20, 40, 80 s."""
 
 _VISIBILITY_MAX_SECONDS: Final = 43_200  # SQS's own limit
+_DEFERRED_MAX_SECONDS: Final = _VISIBILITY_MAX_SECONDS - 900
+"""SQS's limit counts from the receive of the message, at most an invocation ago."""
 _REASON_MAX_CHARACTERS: Final = 1000
 _MESSAGE_MAX_BYTES: Final = 1_048_576  # SQS's own limit: body, attributes' names, types and values
 
@@ -74,7 +76,7 @@ class DeadLetters:
             QueueUrl=message.queue_url,
             ReceiptHandle=message.receipt_handle,
             VisibilityTimeout=(
-                error.seconds
+                min(error.seconds, _DEFERRED_MAX_SECONDS)
                 if isinstance(error, Deferred)
                 else self._delay_seconds(message.receive_count)
             ),

@@ -169,13 +169,18 @@ class DigestsTable:
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
             )
         except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
-            same_object = item_found(error).get("etag", {}).get("S") == row.etag
+            item = item_found(error)
+            if sequencer_in(item) < values[":sequencer"]["S"]:
+                return self.record(row)  # *seen* was removed, or never was
+            same_object = item.get("etag") == {"S": row.etag}
             return WriteResult.DUPLICATE if same_object else WriteResult.STALE
         return WriteResult.WRITTEN
 
-    def row_at(self, row_key: RowKey) -> Row | None:
-        """The row with *row_key*, or None; eventually consistent."""
-        response = self._dynamodb.get_item(TableName=self._table, Key=key_of(row_key))
+    def row_at(self, row_key: RowKey, *, consistent: bool = False) -> Row | None:
+        """The row with *row_key*, or None; eventually consistent, unless it is *consistent*."""
+        response = self._dynamodb.get_item(
+            TableName=self._table, Key=key_of(row_key), ConsistentRead=consistent
+        )
         return next(rows_of([response["Item"]] if "Item" in response else []), None)
 
     def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
