@@ -10,6 +10,12 @@ from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, put_object
 from tests.support.sam_template import create_table
 
+from bucketsum.prices import prices_in
+from bucketsum_cli.aws import bucket_figures
+from bucketsum_cli.backfill.bill import Setup, Work, bill_of
+from bucketsum_cli.backfill.counting import Count
+from bucketsum_cli.backfill.views import print_bill
+
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
@@ -74,6 +80,53 @@ def test_what_is_in_the_bucket_is_counted(
     assert (declined.status, executions) == (1, {})
 
 
+def test_the_bill_names_what_s3_adds(run: Run, stack: Stack, executions: dict[str, Any]) -> None:
+    """Retrieval is the first line; archived objects are left out, unless asked for."""
+    for storage_class in ("STANDARD", "STANDARD_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE"):
+        arguments: Any = {"StorageClass": storage_class}
+        body = bytes(10_000_000)
+        stack.client("s3").put_object(Bucket=BUCKET, Key=storage_class, Body=body, **arguments)
+    bill = run("backfill", BUCKET, "--dry-run", "--json").document["bill"]
+    assert (bill["object_count"], bill["archived_objects"]) == (3, 2)
+    assert [item["name"] for item in bill["items"][:2]] == [
+        "bytes from STANDARD_IA",
+        "bytes from GLACIER_IR",
+    ]
+    assert bill["retrieval_usd"] == pytest.approx(0.01 * 0.01 + 0.01 * 0.03)
+    shown = run("backfill", BUCKET, "--dry-run").out
+    assert "2 more in GLACIER or DEEP_ARCHIVE are left out" in shown
+    assert "not known" not in shown
+    assert run("backfill", BUCKET, "--dry-run", "--archived", "--json").document["bill"][
+        "object_count"
+    ] == 5  # fmt: skip
+    assert executions == {}
+
+
+def test_a_large_bucket_is_counted_by_cloudwatch(
+    run: Run, stack: Stack, executions: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its figures are of a day ago and cost nothing; --count and a prefix list it all the same."""
+    monkeypatch.setattr(bucket_figures, "COUNTED_MAX", 0)
+    put_object(stack, "a", b"four")
+    assert "CloudWatch's figures" in run("backfill", BUCKET, "--dry-run").out
+    for arguments in (("--count",), ("--prefix", "a")):
+        assert "counted by listing" in run("backfill", BUCKET, "--dry-run", *arguments).out
+    assert executions == {}
+
+
+def test_the_bill_says_what_it_lacks(run: Run, executions: dict[str, Any]) -> None:
+    """Unknown classes, the rows' storage, and the cheaper service are named."""
+    shown = run("backfill", BUCKET, "--dry-run", *BILLION).out
+    assert "not included: retrieval" in shown
+    assert "318.25 USD per month for the rows" in shown
+    assert "S3 Batch Operations computes these checksums for 1,400.25 USD" in " ".join(
+        shown.split()
+    )
+    large = ("--objects", "1000000", "--mean-size", "1000000")
+    assert "S3 Batch" not in run("backfill", BUCKET, "--dry-run", *large).out
+    assert executions == {}
+
+
 def test_a_backfill_is_started_stopped_and_resumed(run: Run, executions: dict[str, Any]) -> None:
     """Each execution has its own name; a second stop or resume says why it does nothing."""
     backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
@@ -136,3 +189,15 @@ def test_an_execution_that_failed_is_shown(
     assert "AccessDenied: no s3:ListBucket" in ended.out
     document = run("backfill", "show", backfill, "--json").document
     assert (document["state"], document["cause"]) == ("failed", "AccessDenied: no s3:ListBucket")
+
+
+@pytest.mark.parametrize(("region", "is_said"), [("us-east-1", False), ("eu-central-1", True)])
+def test_the_bill_says_whose_prices_it_has(
+    capsys: pytest.CaptureFixture[str], region: str, *, is_said: bool
+) -> None:
+    """Only Lambda's prices follow the Region; the line is absent where there is no difference."""
+    count = Count(Work(1000, 1000), "as given", is_exact=False)
+    bill = bill_of(count.work, Setup(256, 10, 10), prices_in(region, "arm64"))
+    print_bill(count, bill, region)
+    shown = " ".join(capsys.readouterr().out.split())
+    assert (f"at the prices of us-east-1, not of {region}" in shown) == is_said

@@ -53,6 +53,11 @@ class Progress:
         return max(0, self.backfill.expected_objects - self.tally.objects)
 
     @property
+    def archived(self) -> int:
+        """Objects in GLACIER and DEEP_ARCHIVE that were left out."""
+        return sum(part.archived for part in self.parts)
+
+    @property
     def is_done(self) -> bool:
         """Whether every object is done."""
         return self.backfill.status is BackfillStatus.QUEUED and not self.left

@@ -1,8 +1,8 @@
-"""Computed requests, US dollars and hours of a backfill."""
+"""Computed requests, US dollars and hours of a backfill; requests at the prices of us-east-1."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from math import ceil
 from typing import TYPE_CHECKING, Final
@@ -15,6 +15,8 @@ from bucketsum.s3.read_plan import ReadPolicy
 from bucketsum.settings import MEMORY_MB_PER_CPU
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from bucketsum.prices import Prices
 
 CPU_SECONDS_PER_OBJECT: Final = 0.0022
@@ -37,6 +39,10 @@ _LOG_BYTES_PER_INVOCATION: Final = 1100
 _ROW_WRITE_UNITS: Final = 2
 """The row of up to 1 KB, and its entry in the index by-sha1."""
 
+_ROW_BYTES: Final = 555
+_INDEX_BYTES: Final = 274
+"""A row and its index entry, each with the 100 bytes that DynamoDB adds."""
+
 _TRANSITIONS_PER_ROUND: Final = 3
 _TRANSITIONS_PER_CHILD: Final = 2
 _LIST_OBJECTS: Final = 1000
@@ -46,6 +52,8 @@ _SQS_BATCH: Final = 10
 class Group(StrEnum):
     """A part of a bill."""
 
+    RETRIEVAL = "retrieval"
+    """What S3 adds for reading objects of cheap storage classes."""
     ORCHESTRATION = "orchestration"
     """Finding the objects, and passing them to the hasher."""
     HASHING = "hashing"
@@ -62,10 +70,15 @@ class Limit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """The objects of a backfill."""
+    """The objects of a backfill.
+
+    Attributes:
+        bytes_by_class: Their bytes by S3's storage class, as far as it is known.
+    """
 
     objects: int
     size_bytes: int
+    bytes_by_class: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def mean_bytes(self) -> int:
@@ -105,16 +118,25 @@ class Bill:
     Attributes:
         hours: Time until the last object is hashed.
         limit: The reason why it takes so long.
+        rows_usd_per_month: Storage of the rows, with point-in-time recovery.
+        checksum_usd: S3 Batch Operations' price of the same checksums, in a report.
     """
 
     items: tuple[Item, ...]
     hours: float
     limit: Limit
+    rows_usd_per_month: float
+    checksum_usd: float
 
     @property
     def usd(self) -> float:
         """The sum of all lines."""
         return sum(item.usd for item in self.items)
+
+    @property
+    def checksum_is_cheaper(self) -> bool:
+        """Whether S3's Compute checksum costs less, as it does below some 0.2 MB per object."""
+        return self.checksum_usd < self.usd - self.usd_of(Group.RETRIEVAL)
 
     def usd_of(self, group: Group) -> float:
         """The sum of the lines of *group*."""
@@ -125,7 +147,20 @@ def bill_of(work: Work, setup: Setup, prices: Prices) -> Bill:
     """The bill of a backfill of which nothing is recorded yet, without a free tier or a retry."""
     seconds, limit = _duration(work, setup)
     items = _orchestration(work, setup, prices, seconds) + _hashing(work, setup, prices)
-    return Bill(items, seconds / 3600, limit)
+    stored = (_ROW_BYTES + _INDEX_BYTES) * listed.TABLE_BYTE_MONTH.each
+    rows = work.objects * (stored + _ROW_BYTES * listed.BACKUP_BYTE_MONTH.each)
+    checksums = work.objects * listed.BATCH_OBJECT.each + listed.BATCH_JOB.each
+    checksums += work.size_bytes * listed.CHECKSUM_BYTE.each
+    return Bill(_retrieval(work) + items, seconds / 3600, limit, rows, checksums)
+
+
+def _retrieval(work: Work) -> tuple[Item, ...]:
+    """A line for each class that costs more to read than STANDARD."""
+    lines = (
+        (f"bytes from {name}", work.bytes_by_class.get(name, 0), price.each)
+        for name, price in listed.RETRIEVED_BYTE.items()
+    )
+    return _items(Group.RETRIEVAL, *(line for line in lines if line[1]))
 
 
 def _object_seconds(work: Work, setup: Setup) -> float:

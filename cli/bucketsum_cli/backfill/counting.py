@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
-from bucketsum.backfill.listing import page_of_keys
+from bucketsum.backfill.listing import ARCHIVED, page_of_keys
 from bucketsum.backfill.records import Backfill, Part
+from bucketsum_cli.aws.bucket_figures import SOURCE, figures_of_large
 from bucketsum_cli.backfill.bill import Work
 from bucketsum_cli.terminal.output import notes, size_text
 
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from mypy_boto3_s3 import S3Client
+
+    from bucketsum_cli.aws.connection import Connection
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +29,33 @@ class Count:
         work: Their number and size.
         source: How they were counted.
         is_exact: Whether all of them were counted.
+        archived: Objects in GLACIER and DEEP_ARCHIVE that are left out.
     """
 
     work: Work
     source: str
     is_exact: bool
+    archived: int = 0
+
+
+def figures_count(connection: Connection, backfill: Backfill) -> Count | None:
+    """CloudWatch's figures if *backfill* is for the whole of a large bucket, else None.
+
+    Raises:
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
+    """
+    if backfill.prefix or backfill.inventory or backfill.limit:
+        return None
+    figures = figures_of_large(connection, backfill.bucket)
+    if figures is None:
+        return None
+    sizes = {
+        name: size_bytes
+        for name, size_bytes in figures.bytes_by_class.items()
+        if backfill.archived or name not in ARCHIVED
+    }
+    work = Work(figures.objects, sum(sizes.values()), sizes)
+    return Count(work, f"all versions: {SOURCE}", is_exact=False)
 
 
 def count_of(s3: S3Client, backfill: Backfill) -> Count:
@@ -42,23 +68,26 @@ def count_of(s3: S3Client, backfill: Backfill) -> Count:
     if backfill.inventory is not None:
         return _from_inventory(s3, backfill, backfill.inventory)
     with notes().status("counting ...") as status:
-        for work in _listed(s3, backfill):
-            size = size_text(work.size_bytes)
-            status.update(f"counting: {work.objects:,} objects, {size}")
-    return Count(work, "counted by listing", is_exact=True)
+        for count in _listed(s3, backfill):
+            size = size_text(count.work.size_bytes)
+            status.update(f"counting: {count.work.objects:,} objects, {size}")
+    return count
 
 
-def _listed(s3: S3Client, backfill: Backfill) -> Iterator[Work]:
+def _listed(s3: S3Client, backfill: Backfill) -> Iterator[Count]:
     """The sum so far, after each page."""
-    part, objects, size_bytes = Part(0), 0, 0
+    part, objects, archived, sizes = Part(0), 0, 0, Counter[str]()
     while not part.done and (backfill.limit is None or objects < backfill.limit):
         page = page_of_keys(s3, backfill, part)
         left = None if backfill.limit is None else backfill.limit - objects
         counted = page.objects[:left]
         objects += len(counted)
-        size_bytes += sum(listed.size_bytes for listed in counted)
+        for listed, storage_class in zip(counted, page.classes, strict=False):
+            sizes[storage_class] += listed.size_bytes
+        archived += page.archived
         part = page.after
-        yield Work(objects, size_bytes)
+        work = Work(objects, sizes.total(), sizes)
+        yield Count(work, "counted by listing", is_exact=True, archived=archived)
 
 
 def _from_inventory(s3: S3Client, backfill: Backfill, url: str) -> Count:

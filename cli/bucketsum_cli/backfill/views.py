@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
 from bucketsum_cli.backfill.bill import Bill, Group
 from bucketsum_cli.terminal.output import iso_text, moment_text, say, size_text
 from bucketsum_cli.terminal.tables import Column, print_table
@@ -30,19 +31,36 @@ _LIST: Final = (
     Column("USD", right=True),
 )
 _HOURS_PER_DAY: Final = 24
+_SHOWN_USD: Final = 0.00005
+"""Lines that would be 0.0000 are left out."""
 
 
-def print_bill(count: Count, bill: Bill) -> None:
+def print_bill(count: Count, bill: Bill, region: str) -> None:
     """Show the objects, and each line of the bill."""
     work = count.work
     say(f"{work.objects:,} objects, {size_text(work.size_bytes)} ({count.source})")
-    rows = (
+    if count.archived:
+        say(f"{count.archived:,} more in GLACIER or DEEP_ARCHIVE are left out (--archived)")
+    rows = [
         [item.group.value, item.name, f"{item.requests:,.0f}", f"{item.usd:,.4f}"]
         for item in bill.items
-    )
-    print_table(_BILL, rows)
+        if item.usd >= _SHOWN_USD
+    ]
+    if rows:
+        print_table(_BILL, rows)
     sums = ", ".join(f"{group.value} {bill.usd_of(group):,.2f}" for group in Group)
     say(f"{bill.usd:,.2f} USD: {sums}; less for objects that are recorded already")
+    if not work.bytes_by_class:
+        say("not included: retrieval from cheap storage classes, which are not known; up to 0.03 "
+            "USD per GB")  # fmt: skip
+    if "INTELLIGENT_TIERING" in work.bytes_by_class:
+        say("INTELLIGENT_TIERING: reading an object moves it to the frequent access tier")
+    if region != REQUESTS_REGION:
+        say(f"requests, retrieval and storage at the prices of {REQUESTS_REGION}, not of {region}")
+    say(f"{bill.rows_usd_per_month:,.2f} USD per month for the rows")
+    if bill.checksum_is_cheaper:
+        say(f"cheaper: S3 Batch Operations computes these checksums for {bill.checksum_usd:,.2f} "
+            "USD, in a report instead of the table")  # fmt: skip
     say(f"{time_text(bill.hours)}, limited by {bill.limit.value}")
 
 
@@ -60,9 +78,15 @@ def bill_as_json(count: Count, bill: Bill) -> dict[str, Any]:
         "size_bytes": count.work.size_bytes,
         "counted": count.source,
         "is_exact": count.is_exact,
+        "archived_objects": count.archived,
+        "bytes_by_class": dict(count.work.bytes_by_class),
         "items": [asdict(item) for item in bill.items],
+        "retrieval_usd": bill.usd_of(Group.RETRIEVAL),
         "orchestration_usd": bill.usd_of(Group.ORCHESTRATION),
         "usd": bill.usd,
+        "requests_priced_as": REQUESTS_REGION,
+        "rows_usd_per_month": bill.rows_usd_per_month,
+        "checksum_usd": bill.checksum_usd,
         "hours": bill.hours,
         "limited_by": bill.limit.value,
     }
@@ -98,6 +122,8 @@ def print_progress(progress: Progress) -> None:
     done = sum(part.done for part in progress.parts)
     say(f"queued   {queued.objects:,} objects, {size_text(queued.size_bytes)}; "
         f"{done} of {len(progress.parts)} parts")  # fmt: skip
+    if progress.archived:
+        say(f"archived {progress.archived:,} in GLACIER or DEEP_ARCHIVE, left out (--archived)")
     say(f"done     {tally.objects:,}: hashed {tally.hashed:,} ({size_text(tally.hashed_bytes)}), "
         f"skipped {tally.skipped:,}, superseded {tally.superseded:,}, gone {tally.gone:,}, "
         f"unreadable {tally.unreadable:,}, in slices {tally.long:,}, failed "
@@ -135,6 +161,7 @@ def progress_as_json(progress: Progress) -> dict[str, Any]:
         "executions": backfill.executions,
         "queued_objects": progress.queued.objects,
         "queued_bytes": progress.queued.size_bytes,
+        "archived_objects": progress.archived,
         "parts": len(progress.parts),
         "parts_done": sum(part.done for part in progress.parts),
         **{f"{name}_objects": getattr(progress.tally, name) for name in _OUTCOMES},

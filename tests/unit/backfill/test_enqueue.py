@@ -115,6 +115,20 @@ def test_each_key_is_queued_once(world: World, concurrency: int) -> None:
     assert ended.status is BackfillStatus.QUEUED
 
 
+@pytest.mark.parametrize("archived", [False, True])
+def test_archived_objects_are_left_out_and_counted(world: World, *, archived: bool) -> None:
+    """S3 refuses to read GLACIER and DEEP_ARCHIVE, at a price; --archived tries all the same."""
+    world.put("a")
+    for name in ("GLACIER", "DEEP_ARCHIVE", "STANDARD_IA"):
+        storage_class: Any = name
+        world.s3.put_object(Bucket=BUCKET, Key=name, Body=b"x", StorageClass=storage_class)
+    world.run(replace(BACKFILL, archived=archived))
+    keys = {key for key, _ in world.queued()}
+    assert keys == {"a", "STANDARD_IA"} | ({"GLACIER", "DEEP_ARCHIVE"} if archived else set())
+    [part] = world.table.parts(BACKFILL.backfill_id)
+    assert part.archived == (0 if archived else 2)
+
+
 def test_prefix_and_limit(world: World) -> None:
     """Only keys with the prefix are queued, and no more than the limit."""
     world.put(*KEYS)
@@ -228,6 +242,15 @@ def test_an_inventory_is_read(world: World) -> None:
     world.run(replace(BACKFILL, inventory=url))
 
     assert world.queued() == [(key, "v1") for key in KEYS]
+
+
+def test_archived_rows_of_an_inventory_are_left_out(world: World) -> None:
+    """As in a listing, where the inventory has the storage class."""
+    world.s3.create_bucket(Bucket="inventories")
+    schema = "Key, Size, LastModifiedDate, ETag, StorageClass"
+    rows = [(name, "3", MOMENT, "e", name) for name in ("STANDARD_IA", "GLACIER", "DEEP_ARCHIVE")]
+    world.run(replace(BACKFILL, inventory=write_inventory(world, *rows, fileSchema=schema)))
+    assert [key for key, _ in world.queued()] == ["STANDARD_IA"]
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,16 @@ from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.bill import Work, bill_of
-from bucketsum_cli.backfill.counting import Count, count_of
+from bucketsum_cli.backfill.counting import Count, count_of, figures_count
 from bucketsum_cli.backfill.views import bill_as_json, print_bill
-from bucketsum_cli.options import Target, json_option, prefix_option, stack_options, yes_option
+from bucketsum_cli.options import (
+    Target,
+    count_option,
+    json_option,
+    prefix_option,
+    stack_options,
+    yes_option,
+)
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import confirm, print_json, say
 
@@ -28,6 +35,7 @@ if TYPE_CHECKING:
 @click.argument("bucket", metavar="BUCKET")
 @prefix_option("Hash only keys that begin with TEXT.")
 @click.option("--versions", is_flag=True, help="Also hash overwritten versions.")
+@click.option("--archived", is_flag=True, help="Also try objects in GLACIER and DEEP_ARCHIVE.")
 @click.option(
     "--inventory",
     metavar="URL",
@@ -54,6 +62,7 @@ if TYPE_CHECKING:
     metavar="BYTES",
     help="Mean size of the objects; needs --objects.",
 )
+@count_option
 @yes_option
 @json_option
 @stack_options
@@ -62,11 +71,13 @@ def start(
     bucket: str,
     prefix: str,
     versions: bool,
+    archived: bool,
     inventory: str | None,
     limit: int | None,
     dry_run: bool,
     objects: int | None,
     mean_size: int | None,
+    count: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -92,17 +103,20 @@ def start(
         all_versions=versions,
         inventory=inventory,
         limit=limit,
+        archived=archived,
     )
     _require_served(stack, bucket)
     backfills = Backfills(stack)
-    count = None
+    counted = None
     if objects is not None and mean_size is not None:
-        count = Count(Work(objects, objects * mean_size), "as given", is_exact=False)
+        counted = Count(Work(objects, objects * mean_size), "as given", is_exact=False)
     elif dry_run or not yes:
-        count = _counted(stack, backfill)
-    document = _shown_bill(backfills, count, as_json=as_json)
+        counted = (None if count else figures_count(stack.connection, backfill)) or _counted(
+            stack, backfill
+        )
+    document = _shown_bill(backfills, counted, as_json=as_json)
     if not dry_run:
-        _start(backfills, backfill, count, yes=yes)
+        _start(backfills, backfill, counted, yes=yes)
     if as_json:
         print_json({"backfill": None if dry_run else backfill.backfill_id, "bill": document})
     elif not dry_run:
@@ -131,7 +145,7 @@ def _shown_bill(
         return None
     bill = bill_of(count.work, backfills.setup, backfills.prices)
     if not as_json:
-        print_bill(count, bill)
+        print_bill(count, bill, backfills.prices.region)
     return bill_as_json(count, bill)
 
 

@@ -162,6 +162,7 @@ class Enqueuer:
             size_bytes=part.size_bytes + sum(listed.size_bytes for listed in objects),
             messages=part.messages + messages,
             pages=part.pages + 1,
+            archived=part.archived + page.archived,
         )
         return moved if self.table.advance(backfill.backfill_id, part, moved) else None
 

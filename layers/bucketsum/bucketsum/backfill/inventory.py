@@ -14,7 +14,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 from urllib.parse import unquote_plus, urlsplit
 
-from bucketsum.backfill.listing import Page
+from bucketsum.backfill.listing import ARCHIVED, Page
 from bucketsum.backfill.messages import listed_object
 from bucketsum.errors import BadInventory, MalformedMessage
 from bucketsum.events.message_fields import bucket_name, object_key, shown, size_at, text_at
@@ -244,6 +244,8 @@ class InventoryReader:
         latest = row.get("IsLatest", _TRUE) == _TRUE
         listed = _object_of(self._backfill.bucket, row)
         chosen = latest or self._backfill.all_versions
+        if row.get("StorageClass") in ARCHIVED and not self._backfill.archived:
+            chosen = False
         return listed if chosen and listed.key.startswith(self._backfill.prefix or "") else None
 
 

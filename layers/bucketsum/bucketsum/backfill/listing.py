@@ -12,6 +12,9 @@ from bucketsum.table.rows import NO_SEQUENCER, NULL_VERSION
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
 
+ARCHIVED: Final = frozenset({"GLACIER", "DEEP_ARCHIVE"})
+"""Storage classes whose objects cannot be read unless they are restored, which is an event."""
+
 PAGE_OBJECTS: Final = 1000
 """S3's own limit."""
 
@@ -26,10 +29,14 @@ class Page:
     Attributes:
         objects: Objects; their sequencer is `NO_SEQUENCER`.
         after: The part as it is when they are queued, without its counts.
+        classes: Their storage classes, in the same order; empty for an inventory.
+        archived: Objects of `ARCHIVED` that are left out.
     """
 
     objects: tuple[ObjectCreated, ...]
     after: Part
+    classes: tuple[str, ...] = ()
+    archived: int = 0
 
 
 def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
@@ -55,15 +62,21 @@ def page_of_keys(s3: S3Client, backfill: Backfill, part: Part) -> Page:
     ]
     next_key = response.get("NextKeyMarker", "")
     ended = not response.get("IsTruncated") or (part.until is not None and next_key > part.until)
-    objects = tuple(
-        _object_of(backfill.bucket, entry)
-        for entry in entries
-        if backfill.all_versions or entry["IsLatest"]
-    )
+    chosen = [entry for entry in entries if backfill.all_versions or entry["IsLatest"]]
+    read = [entry for entry in chosen if backfill.archived or _class_of(entry) not in ARCHIVED]
     version = response.get("NextVersionIdMarker")
-    if ended:
-        return Page(objects, replace(part, done=True))
-    return Page(objects, replace(part, position=next_key, version=version))
+    return Page(
+        objects=tuple(_object_of(backfill.bucket, entry) for entry in read),
+        after=replace(part, done=True)
+        if ended
+        else replace(part, position=next_key, version=version),
+        classes=tuple(map(_class_of, read)),
+        archived=len(chosen) - len(read),
+    )
+
+
+def _class_of(entry: Any) -> str:  # noqa: ANN401 - an entry of S3's listing
+    return str(entry.get("StorageClass", "STANDARD"))
 
 
 def _object_of(bucket: str, entry: Any) -> ObjectCreated:  # noqa: ANN401 - an entry of S3's listing

@@ -31,6 +31,7 @@ class Backfill:
         all_versions: Whether overwritten versions are hashed too.
         inventory: URL of the manifest of an S3 inventory; None if the bucket is listed.
         limit: Most objects to queue; None for all.
+        archived: Whether objects of GLACIER and DEEP_ARCHIVE are hashed too.
         expected_objects: Objects that were counted before it was started; None if none were.
         expected_bytes: Their size.
         executions: Executions of the state machine so far; each after the first resumes it.
@@ -46,6 +47,7 @@ class Backfill:
     all_versions: bool = False
     inventory: str | None = None
     limit: int | None = None
+    archived: bool = False
     expected_objects: int | None = None
     expected_bytes: int | None = None
     executions: int = 1
@@ -78,6 +80,7 @@ class Part:
         size_bytes: Their size.
         messages: Messages that they are in.
         pages: Requests that listed them.
+        archived: Objects of GLACIER and DEEP_ARCHIVE that were left out.
     """
 
     number: int = field(metadata=NOT_STORED)
@@ -91,6 +94,7 @@ class Part:
     size_bytes: int = 0
     messages: int = 0
     pages: int = 0
+    archived: int = 0
 
 
 @dataclass(frozen=True, slots=True)
