@@ -26,7 +26,9 @@ logger = Logger(use_rfc3339=True)  # as the hasher's
 
 _S3: Final = boto3.client("s3")
 _BACKFILLS: Final = BackfillsTable(boto3.client("dynamodb"), _TABLE)
-_ENQUEUER: Final = Enqueuer(_BACKFILLS, BackfillQueue(boto3.client("sqs"), _QUEUE_URL))
+_ENQUEUER: Final = Enqueuer(
+    _BACKFILLS, BackfillQueue(boto3.client("sqs"), _QUEUE_URL, int(_CONCURRENCY))
+)
 
 
 @logger.inject_lambda_context
@@ -34,8 +36,8 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noq
     """Plan a backfill, or queue the objects of the parts of an earlier plan.
 
     Returns:
-        For ``plan``, an event for each enqueuer, none if all is queued; for ``enqueue``, the
-        number of objects that were queued.
+        For ``plan``, an event for each enqueuer, none if all is queued; for ``enqueue``, the event
+        with the parts that are left.
     """
     backfill = _BACKFILLS.backfill(event["backfill_id"])
     if backfill is None:
@@ -49,5 +51,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noq
         ]
     deadline = Deadline(lambda: context.get_remaining_time_in_millis() / 1000)
     queued = _ENQUEUER.enqueue(backfill, event["parts"], reader_of(_S3, backfill), deadline)
-    logger.info("queued", backfill_id=backfill.backfill_id, parts=event["parts"], objects=queued)
-    return {"objects": queued}
+    logger.info(
+        "queued", backfill_id=backfill.backfill_id, parts=event["parts"], objects=queued.objects
+    )
+    return event | {"parts": queued.left}

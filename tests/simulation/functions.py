@@ -181,7 +181,7 @@ class Functions:
         vars(module).update(
             _S3=self.s3,
             _BACKFILLS=backfills,
-            _ENQUEUER=Enqueuer(backfills, BackfillQueue(sqs, BACKFILL)),
+            _ENQUEUER=Enqueuer(backfills, BackfillQueue(sqs, BACKFILL, 0)),
         )
         return _handler_of(module)
 

@@ -48,7 +48,7 @@ def scaled_down(schedule: Schedule) -> Iterator[None]:
         (slicer, "MINIMUM_SLICE_BYTES", BLOCK_BYTES),
         (digests_table, "time", model_time),
         (enqueue, "time", model_time),
-        (enqueue, "QUEUED_MESSAGES_MAX", 2),
+        (enqueue, "QUEUED_MESSAGES_MIN", 2),
         (listing, "PAGE_OBJECTS", 2),
         (redrive, "print_json", _print_nothing),
         (redrive, "note", _print_nothing),

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import Any, Final
 
 from tests.support.sam_template import TEMPLATE
 from tests.template.client_calls import operations_called
 from tests.template.roles import LIBRARY, RESOURCES, WRITES_LOGS, action_of, allowed
-from tests.template.state_machines import load_definition, states
+from tests.template.state_machines import events, load_definition, states
+
+from bucketsum.errors import BadInventory, UnknownBackfill
 
 TASKS: Final[list[Any]] = [
     state.body for state in states(load_definition("backfill")) if state.body["Type"] == "Task"
@@ -20,6 +23,13 @@ ACTION_OF: Final = {
     "sqs:SendMessageBatch": "sqs:SendMessage*",  # the template has the reason for the wildcard
 }
 """Operations whose IAM action has another name."""
+
+EVENTS_MAX: Final = 25_000  # Step Functions: quota of an execution's history
+DISTRIBUTED_MAP: Final = 2  # MapRunStarted, MapRunSucceeded
+CHILD_EXECUTION: Final = 2  # ExecutionStarted, ExecutionSucceeded
+INVOCATION_SECONDS: Final = 870  # the function's time-out, less the time in which it takes no page
+BILLION_SECONDS: Final = 1_653_568  # of all enqueuers, in the published bill of 10⁹ objects
+ENQUEUERS: Final = 50
 
 
 def test_the_enqueuer_may_do_what_its_code_calls() -> None:
@@ -43,6 +53,31 @@ def test_the_state_machine_may_invoke_the_enqueuer_and_follow_its_children() -> 
 
 
 def test_every_task_is_tried_again() -> None:
-    """Listing for days meets throttles and deaths; positions make a repetition harmless."""
+    """Listing for days meets throttles and deaths; only errors that stay end it at once."""
     assert TASKS
-    assert all(task["Retry"][0]["ErrorEquals"] == ["States.ALL"] for task in TASKS)
+    for task in TASKS:
+        never, always = task["Retry"]
+        assert never["ErrorEquals"] == [UnknownBackfill.__name__, BadInventory.__name__]
+        assert never["MaxAttempts"] == 0
+        assert always["ErrorEquals"] == ["States.ALL"]
+
+
+def test_a_billion_objects_fit_into_one_execution() -> None:
+    """The parent's history does not grow with the listing; a child's lasts for 35 days of it."""
+    machine = load_definition("backfill")
+    plans = iter(["Enqueue", "Queued"])
+    parent = events(machine, lambda *_: [], lambda *_: next(plans))
+    assert parent + DISTRIBUTED_MAP < 50
+
+    invocations = 35 * 86_400 // INVOCATION_SECONDS
+    more = chain(["EnqueueParts"] * (invocations - 1), ["PartsQueued"])
+    child = machine["States"]["Enqueue"]["ItemProcessor"]
+    assert events(child, lambda *_: [], lambda *_: next(more)) + CHILD_EXECUTION <= EVENTS_MAX
+    assert invocations / 20 > BILLION_SECONDS / ENQUEUERS / INVOCATION_SECONDS
+
+
+def test_a_role_follows_its_children() -> None:
+    """A child's ARN has a slash after the name of the state machine."""
+    [_, follow] = RESOURCES["BackfillRunsChildren"]["Properties"]["PolicyDocument"]["Statement"]
+    suffixes = [arn["Fn::Sub"].rpartition("}")[2] for arn in follow["Resource"]]
+    assert suffixes == [":*", "/*"]

@@ -18,7 +18,7 @@ from tests.support.clients import shared_client
 from tests.support.sam_template import create_table
 
 from bucketsum.backfill import enqueue, listing
-from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, reader_of
+from bucketsum.backfill.enqueue import BackfillQueue, Enqueuer, Queued, reader_of
 from bucketsum.backfill.inventory import ROWS_PER_PAGE, InventoryFile, InventoryReader, Manifest
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.plan import shares_of
@@ -73,7 +73,7 @@ class World:
             self.table.record(backfill)
             current = backfill
         shares = shares_of(self.s3, self.table, current, concurrency)
-        enqueuer = Enqueuer(self.table, BackfillQueue(self.sqs, self.url), 0)
+        enqueuer = Enqueuer(self.table, BackfillQueue(self.sqs, self.url, concurrency), 0)
         for share in shares:
             enqueuer.enqueue(current, share, reader_of(self.s3, current), deadline)
         return len(shares)
@@ -171,16 +171,43 @@ def test_a_stopped_backfill_queues_nothing(world: World) -> None:
     assert world.table.end(BACKFILL.backfill_id, BackfillStatus.STOPPED, "2026")
     assert not world.table.end(BACKFILL.backfill_id, BackfillStatus.STOPPED, "2026")
 
-    enqueuer = Enqueuer(world.table, BackfillQueue(world.sqs, world.url), 0)
+    enqueuer = Enqueuer(world.table, BackfillQueue(world.sqs, world.url, 10), 0)
     for share in shares:
-        enqueuer.enqueue(BACKFILL, share, reader_of(world.s3, BACKFILL), PLENTY)
+        queued = enqueuer.enqueue(BACKFILL, share, reader_of(world.s3, BACKFILL), PLENTY)
+        assert queued == Queued(0)  # with parts left, it would be invoked again
 
     assert world.queued() == []
 
 
+def test_an_invocation_without_time_leaves_its_parts(world: World) -> None:
+    """The next invocation goes on with the part that is not done, and with those after it."""
+    world.put(*KEYS)
+    world.table.record(BACKFILL)
+    [parts, *_] = shares_of(world.s3, world.table, BACKFILL, 21)
+    enqueuer = Enqueuer(world.table, BackfillQueue(world.sqs, world.url, 21), 0)
+    time = iter([900.0] * 3 + [0.0] * 9)
+    page = reader_of(world.s3, BACKFILL)
+    queued = enqueuer.enqueue(BACKFILL, parts, page, Deadline(time.__next__))
+    assert 0 < queued.objects < len(KEYS)
+    assert queued.left == tuple(parts[-len(queued.left) :])
+    assert enqueuer.enqueue(BACKFILL, queued.left, page, PLENTY).left == ()
+
+
+@pytest.mark.parametrize(("concurrency", "most"), [(2, 5_000), (10, 6_000), (1000, 600_000)])
+def test_more_messages_may_wait_for_more_invocations(concurrency: int, most: int) -> None:
+    """SQS's number is up to a minute old; 600 messages last an invocation for longer."""
+    sqs = Mock()
+    queue = BackfillQueue(sqs, "url", concurrency)
+    for waiting, full in ((most - 1, False), (most, True)):
+        attributes = {"ApproximateNumberOfMessages": str(waiting)}
+        sqs.get_queue_attributes.return_value = {"Attributes": attributes}
+        assert queue.is_full() is full
+
+
 def test_a_full_queue_gets_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """So many messages never wait that they could expire."""
-    monkeypatch.setattr(enqueue, "QUEUED_MESSAGES_MAX", 2)
+    monkeypatch.setattr(enqueue, "QUEUED_MESSAGES_MIN", 2)
+    monkeypatch.setattr(enqueue, "MESSAGES_PER_INVOCATION", 0)
     world.put(*KEYS)
     world.run(BACKFILL, deadline=Deadline(iter([*range(60, 0, -1)]).__next__))
     assert len(world.queued()) == 14  # two pages

@@ -14,7 +14,7 @@ from bucketsum.backfill.records import BackfillStatus, Part
 from bucketsum.errors import QueueRefused
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
@@ -27,9 +27,10 @@ if TYPE_CHECKING:
 
     PageReader = Callable[[Part], Page]
 
-QUEUED_MESSAGES_MAX: Final = 5000
-"""Messages that may wait in the queue: it stays short, so that a stop is soon felt, and no message
-gets as old as the 14 days after which SQS deletes it."""
+QUEUED_MESSAGES_MIN: Final = 5000
+MESSAGES_PER_INVOCATION: Final = 600
+"""A concurrent invocation hashes some 6 of the smallest messages per second, and the number of
+messages in the queue is up to a minute old: less, and the hasher would run out of messages."""
 
 PAUSE_SECONDS: Final = 5.0
 STOP_BEFORE_END_SECONDS: Final = 30.0
@@ -43,15 +44,18 @@ _ATTEMPTS: Final = 5
 class BackfillQueue:
     """The queue of the messages of listed objects."""
 
-    def __init__(self, sqs: SQSClient, url: str) -> None:
+    def __init__(self, sqs: SQSClient, url: str, concurrency: int) -> None:
+        """A queue that *concurrency* invocations of the hasher read."""
         self._sqs = sqs
         self._url = url
+        # It stays short, so that a stop is soon felt, and no message gets as old as 14 days.
+        self._messages_max = max(QUEUED_MESSAGES_MIN, MESSAGES_PER_INVOCATION * concurrency)
 
     def is_full(self) -> bool:
         """Whether so many messages wait that no more should be sent."""
         name: Final = "ApproximateNumberOfMessages"
         answer = self._sqs.get_queue_attributes(QueueUrl=self._url, AttributeNames=[name])
-        return int(answer["Attributes"][name]) >= QUEUED_MESSAGES_MAX
+        return int(answer["Attributes"][name]) >= self._messages_max
 
     def send_objects(self, backfill_id: str, objects: Iterable[ObjectCreated]) -> int:
         """Send *objects* in messages of several; returns the number of messages.
@@ -110,6 +114,14 @@ def reader_of(s3: S3Client, backfill: Backfill) -> PageReader:
 
 
 @dataclass(frozen=True, slots=True)
+class Queued:
+    """The objects that an invocation queued, and the parts that the next one goes on with."""
+
+    objects: int
+    left: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Enqueuer:
     """Queues the objects of backfills.
 
@@ -122,33 +134,36 @@ class Enqueuer:
     pause_seconds: float = PAUSE_SECONDS
 
     def enqueue(
-        self, backfill: Backfill, numbers: Iterable[int], next_page: PageReader, deadline: Deadline
-    ) -> int:
+        self, backfill: Backfill, numbers: Sequence[int], next_page: PageReader, deadline: Deadline
+    ) -> Queued:
         """Queue the objects of some parts until they are done, or the invocation's time is over.
 
         The position is saved after the messages are sent: if this is interrupted, a page is sent
-        again, and the hasher skips what is recorded. Returns the number of objects.
+        again, and the hasher skips what is recorded. No part is left if the backfill was stopped or
+        another enqueuer has the part.
         """
         queued = 0
         parts = {part.number: part for part in self.table.parts(backfill.backfill_id)}
         before = sum(part.objects for part in parts.values())
         budget = None if backfill.limit is None else max(0, backfill.limit - before)
-        for number in numbers:
+        for place, number in enumerate(numbers):
             part = parts[number]
             while not part.done and deadline.leaves(STOP_BEFORE_END_SECONDS):
                 if not self._is_running(backfill):
-                    return queued
+                    return Queued(queued)
                 if self.queue.is_full():
                     time.sleep(self.pause_seconds)
                     continue
                 moved = self._with_next_page(backfill, part, next_page(part), budget)
                 if moved is None:  # another enqueuer has this part
-                    return queued
+                    return Queued(queued)
                 added = moved.objects - part.objects
                 queued += added
                 budget = None if budget is None else budget - added
                 part = moved
-        return queued
+            if not part.done:
+                return Queued(queued, tuple(numbers[place:]))
+        return Queued(queued)
 
     def _with_next_page(
         self, backfill: Backfill, part: Part, page: Page, budget: int | None

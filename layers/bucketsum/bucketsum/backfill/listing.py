@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import islice
+from os.path import commonprefix
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.records import START, Backfill, Part
@@ -20,6 +22,10 @@ PAGE_OBJECTS: Final = 1000
 
 _DELIMITER: Final = "/"
 _DEPTH_MAX: Final = 20
+_LOOK_PAGES: Final = 100
+_BEGINNING_CHARACTERS: Final = 2
+_BEGINNINGS_MAX: Final = 4_096
+_LAST_CHARACTER: Final = "\U0010ffff"
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,28 +99,55 @@ def _object_of(bucket: str, entry: Any) -> ObjectCreated:  # noqa: ANN401 - an e
 
 
 def ranges_of_keys(s3: S3Client, backfill: Backfill, count: int) -> list[Part]:
-    """Parts that hold every key exactly once: at most *count*, divided at folders.
+    """Parts that hold every key exactly once: at most *count*, of about as many keys or folders.
 
     Raises:
         ClientError: S3 refused.
     """
-    folders = _folder_prefixes(s3, backfill) if count > 1 else []
-    step = -(-len(folders) // count) or 1
-    limits = folders[step - 1 : -1 : step]
-    starts, ends = [START, *limits], [*limits, None]
-    bounds = zip(starts, ends, strict=True)
-    return [Part(number, after=after, until=end) for number, (after, end) in enumerate(bounds)]
+    bounds = _bounds(s3, backfill) if count > 1 else []
+    step = -(-len(bounds) // count) or 1
+    limits = bounds[step::step]
+    pairs = zip([START, *limits], [*limits, None], strict=True)
+    return [Part(number, after=after, until=end) for number, (after, end) in enumerate(pairs)]
 
 
-def _folder_prefixes(s3: S3Client, backfill: Backfill) -> list[str]:
-    """Folders of the first level that has several; empty if there is none."""
+def _bounds(s3: S3Client, backfill: Backfill) -> list[str]:
+    """Keys in order that divide the bucket evenly, as far as a short look can tell.
+
+    They are the folders and keys of the first level that has several. A level of more than
+    `_LOOK_PAGES` pages is divided by the first characters of its keys, each of which is taken to
+    begin as many.
+    """
     prefix = backfill.prefix or ""
     for _ in range(_DEPTH_MAX):
-        response = s3.list_object_versions(
+        pages = s3.get_paginator("list_object_versions").paginate(
             Bucket=backfill.bucket, Prefix=prefix, Delimiter=_DELIMITER
         )
-        folders = [entry["Prefix"] for entry in response.get("CommonPrefixes", ())]
-        if len(folders) != 1:
-            return folders
+        entries: set[str] = set()
+        for page in islice(pages, _LOOK_PAGES):
+            entries |= {entry["Prefix"] for entry in page.get("CommonPrefixes", ())}
+            entries |= {entry["Key"] for entry in page.get("Versions", ())}
+        if page.get("IsTruncated"):
+            common = commonprefix(list(entries))  # noqa: RUF071 - by characters, as wanted
+            return _beginnings(s3, backfill.bucket, prefix, common)
+        folders = [entry for entry in entries if entry.endswith(_DELIMITER) and entry != prefix]
+        if len(entries - {prefix}) != 1 or not folders:
+            return sorted(entries, key=str.encode)  # S3's order
         [prefix] = folders
     return []
+
+
+def _beginnings(s3: S3Client, bucket: str, prefix: str, common: str) -> list[str]:
+    """The different beginnings of keys, two characters longer than *common*: a request for each."""
+    length = len(common) + _BEGINNING_CHARACTERS
+    beginnings: list[str] = []
+    marker = ""
+    while len(beginnings) < _BEGINNINGS_MAX:
+        markers: dict[str, Any] = {"KeyMarker": marker} if marker else {}
+        page = s3.list_object_versions(Bucket=bucket, Prefix=prefix, MaxKeys=1, **markers)
+        keys = [e["Key"] for e in (*page.get("Versions", ()), *page.get("DeleteMarkers", ()))]
+        if not keys:
+            break
+        beginnings.append(keys[0][:length])
+        marker = beginnings[-1] + _LAST_CHARACTER
+    return beginnings

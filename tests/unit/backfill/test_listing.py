@@ -1,0 +1,116 @@
+"""Ranges of keys divide wide and flat buckets evenly."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+
+from bucketsum.backfill import listing
+from bucketsum.backfill.listing import ranges_of_keys
+from bucketsum.backfill.records import Backfill, BackfillStatus
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BACKFILL: Final = Backfill("id", "photos", BackfillStatus.RUNNING, "2026-11-21")
+COUNT: Final = 200  # parts, at a BackfillConcurrency of 1,000
+
+
+class FlatS3:
+    """The listing of some keys without versions, as S3 pages it."""
+
+    def __init__(self, keys: list[str]) -> None:
+        self._keys = sorted(keys, key=str.encode)
+        self.requests = 0
+
+    def get_paginator(self, _operation: str) -> FlatS3:
+        """This object: it pages by itself."""
+        return self
+
+    def paginate(self, **arguments: str) -> Iterator[dict[str, Any]]:
+        """Every page."""
+        marker = ""
+        while True:
+            page = self.list_object_versions(**arguments, KeyMarker=marker)
+            yield page
+            if not page["IsTruncated"]:
+                return
+            marker = page["NextKeyMarker"]
+
+    def list_object_versions(
+        self,
+        Bucket: str,  # noqa: ARG002, N803 - as boto3 has it
+        Prefix: str,  # noqa: N803 - as boto3 has it
+        Delimiter: str = "",  # noqa: N803 - as boto3 has it
+        KeyMarker: str = "",  # noqa: N803 - as boto3 has it
+        MaxKeys: int = 1000,  # noqa: N803 - as boto3 has it
+    ) -> dict[str, Any]:
+        """One page of keys, and of the folders that end at the delimiter."""
+        self.requests += 1
+        entries: list[str] = []
+        place = bisect_right(self._keys, KeyMarker.encode(), key=str.encode)
+        for key in self._keys[place:]:
+            if not key.startswith(Prefix) or (
+                Delimiter and KeyMarker and key.startswith(KeyMarker)
+            ):
+                continue
+            rest, found, _ = key[len(Prefix) :].partition(Delimiter or "\0")
+            entry = Prefix + rest + found
+            if entries[-1:] == [entry]:
+                continue
+            if len(entries) == MaxKeys:
+                break
+            entries.append(entry)
+        else:
+            return self._page(entries, is_truncated=False)
+        return self._page(entries, is_truncated=True)
+
+    def _page(self, entries: list[str], *, is_truncated: bool) -> dict[str, Any]:
+        folders = [{"Prefix": entry} for entry in entries if entry.endswith("/")]
+        keys = [{"Key": entry} for entry in entries if not entry.endswith("/")]
+        page: dict[str, Any] = {"CommonPrefixes": folders, "Versions": keys}
+        return page | {"IsTruncated": is_truncated, "NextKeyMarker": entries[-1] if entries else ""}
+
+
+def largest_share(keys: list[str], s3: FlatS3) -> float:
+    """Keys of the largest part ÷ the keys that each would have; each key is in one part."""
+    client: Any = s3
+    parts = ranges_of_keys(client, BACKFILL, COUNT)
+    assert len(parts) <= COUNT
+    of_parts = [
+        [key for key in keys if part.after < key and (part.until is None or key <= part.until)]
+        for part in parts
+    ]
+    assert sorted(key for part in of_parts for key in part) == sorted(keys)
+    return max(map(len, of_parts)) / (len(keys) / len(parts))
+
+
+FLAT: Final = [hashlib.md5(f"{n}".encode()).hexdigest() for n in range(10_000)]
+
+
+@pytest.mark.parametrize(
+    "keys",
+    [
+        [f"2026/day-{folder:04}/{n}" for folder in range(1_500) for n in range(3)],
+        FLAT,
+        [f"object-{n:05}" for n in range(10_000)],
+        [*(f"folder-{n:03}/x" for n in range(250)), *(f"loose-{n:04}" for n in range(1_200))],
+    ],
+    ids=["wide", "flat", "numbered", "mixed"],
+)
+def test_no_part_has_more_than_twice_its_share(keys: list[str]) -> None:
+    """Neither many folders, nor loose keys, nor both leave one enqueuer with the work."""
+    assert largest_share(keys, FlatS3(keys)) <= 2
+
+
+def test_a_level_too_large_to_list_is_divided_by_beginnings(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A request for each two characters that begin keys, instead of one for each 1,000 keys."""
+    monkeypatch.setattr(listing, "_LOOK_PAGES", 2)
+    s3 = FlatS3(FLAT)
+    assert largest_share(FLAT, s3) <= 2.5
+    assert s3.requests < 300
