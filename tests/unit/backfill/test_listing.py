@@ -30,11 +30,11 @@ class FlatS3:
         """This object: it pages by itself."""
         return self
 
-    def paginate(self, **arguments: str) -> Iterator[dict[str, Any]]:
-        """Every page."""
+    def paginate(self, Bucket: str, Prefix: str, Delimiter: str) -> Iterator[dict[str, Any]]:  # noqa: N803 - as boto3 has it
+        """Yield every page."""
         marker = ""
         while True:
-            page = self.list_object_versions(**arguments, KeyMarker=marker)
+            page = self.list_object_versions(Bucket, Prefix, Delimiter, marker)
             yield page
             if not page["IsTruncated"]:
                 return
@@ -57,8 +57,8 @@ class FlatS3:
                 Delimiter and KeyMarker and key.startswith(KeyMarker)
             ):
                 continue
-            rest, found, _ = key[len(Prefix) :].partition(Delimiter or "\0")
-            entry = Prefix + rest + found
+            rest, end, _ = key[len(Prefix) :].partition(Delimiter or "\0")
+            entry = Prefix + rest + end
             if entries[-1:] == [entry]:
                 continue
             if len(entries) == MaxKeys:
