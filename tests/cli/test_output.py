@@ -128,5 +128,5 @@ def test_commands_in_messages_have_the_options_that_were_given() -> None:
 
 @pytest.mark.usefixtures("stack")
 def test_a_hint_of_a_command_names_its_bucket(run: Run) -> None:
-    """What the command was given decides what its hints have."""
+    """Hints have the options that the command was given."""
     assert "`bucketsum ls --bucket photos`" in run("show", "a", "--bucket", "photos").err

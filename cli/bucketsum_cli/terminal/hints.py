@@ -23,11 +23,11 @@ def remember_options(options: Mapping[str, str | None]) -> None:
 def with_options(text: str) -> str:
     """*text*, in which a command can be copied: it has the same stack and the same bucket."""
     given = _given.get({})
-    return _COMMAND.sub(lambda found: _completed(found, given), text) if given else text
+    return _COMMAND.sub(lambda match: _completed(match, given), text) if given else text
 
 
-def _completed(found: re.Match[str], given: Mapping[str, str]) -> str:
-    command, arguments = found.groups()
+def _completed(match: re.Match[str], given: Mapping[str, str]) -> str:
+    command, arguments = match.groups()
     takes_bucket = command in _OF_A_BUCKET or "--key" in arguments
     added = [
         f"{name} {shlex.quote(value)}" if value else name

@@ -19,7 +19,8 @@ from tests.support.zip_maker import zip_of
 from bucketsum.backfill.messages import bodies_of
 from bucketsum.backfill.records import Backfill, BackfillStatus
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.long_objects.progress import PARTITION
+from bucketsum.long_objects.message import body_of
+from bucketsum.long_objects.progress import PARTITION, progress_of
 
 if TYPE_CHECKING:
     from bucketsum.events.object_events import ObjectCreated
@@ -94,15 +95,17 @@ def test_the_slicer_calls_what_its_role_allows(
     app = slicer_of(url, monkeypatch, "16000000")
     recorder.record_handler(app)
     stack.sqs.send_message(QueueUrl=url, MessageBody="malformed")
+    without_progress = progress_of(stack.put("k", content), "e", None)
+    stack.sqs.send_message(QueueUrl=url, MessageBody=body_of(without_progress))
 
-    assert slices(stack, app, url) == 5
+    assert slices(stack, app, url) == 7
 
     allowed = role_permissions("SlicerRole") - NOT_RECORDED
     assert allowed - recorder.calls == {
         Permission("sqs:ChangeMessageVisibility", "LongObjectsQueue")  # of a failed slice
     }
     assert recorder.calls <= allowed
-    for action in ("dynamodb:GetItem", "dynamodb:UpdateItem", "dynamodb:DeleteItem"):
+    for action in ("dynamodb:UpdateItem", "dynamodb:DeleteItem"):
         assert recorder.partitions[action] == {PARTITION}
 
 
