@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -10,6 +11,8 @@ from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import BUCKET, put_object
 from tests.support.sam_template import create_table
 
+from bucketsum.backfill.records import BackfillStatus, Part, Tally
+from bucketsum.backfill.table import BackfillsTable
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws import bucket_figures
 from bucketsum_cli.backfill.bill import Setup, Work, bill_of
@@ -189,6 +192,29 @@ def test_an_execution_that_failed_is_shown(
     assert "AccessDenied: no s3:ListBucket" in ended.out
     document = run("backfill", "show", backfill, "--json").document
     assert (document["state"], document["cause"]) == ("failed", "AccessDenied: no s3:ListBucket")
+
+
+def test_a_backfill_is_waited_for(
+    run: Run, executions: dict[str, Any], monkeypatch: pytest.MonkeyPatch, stack: Stack
+) -> None:
+    """`--wait` ends when all queued objects are done; `last` is the newest backfill."""
+    table = BackfillsTable(stack.client("dynamodb"), "BackfillsTableName")
+    looks = iter(range(3))
+
+    def hashes(_seconds: float) -> None:
+        backfill = next(table.backfills()).backfill_id
+        if next(looks) == 0:
+            table.record_plan(backfill, [Part(0, objects=2, done=True)])
+            assert table.end(backfill, BackfillStatus.QUEUED, "2026")
+        table.count(backfill, Tally(hashed=1, invocations=1))
+
+    monkeypatch.setattr(time, "sleep", hashes)
+    ended = run("backfill", BUCKET, "--yes", "--wait", "--json")
+    assert ended.status == 0, ended.err
+    assert (ended.document["progress"]["state"], next(looks)) == ("done", 2)
+    assert executions
+    shown = run("backfill", "show", "last", "--json").document
+    assert shown["backfill"] == ended.document["backfill"]
 
 
 @pytest.mark.parametrize(("region", "is_said"), [("us-east-1", False), ("eu-central-1", True)])

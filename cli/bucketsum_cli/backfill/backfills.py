@@ -19,6 +19,9 @@ from bucketsum_cli.terminal.errors import CannotDoError
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
 
+LAST: Final = "last"
+"""In place of an id: the newest backfill."""
+
 _STATE_MACHINE: Final = "BackfillStateMachineArn"
 _TABLE: Final = "BackfillsTableName"
 
@@ -72,7 +75,19 @@ class Progress:
         """The status of the execution that failed, and the next step."""
         if self.failed is None:
             return None
-        return f"the execution is {self.failed.status}; continue with `bucketsum backfill resume`"
+        name = self.backfill.backfill_id
+        command = f"`bucketsum backfill resume {name}`"
+        return f"the execution is {self.failed.status}; continue with {command}"
+
+    @property
+    def is_over(self) -> bool:
+        """Whether nothing more happens to it by itself."""
+        return bool(self.failed) or self.is_done or self.backfill.status is BackfillStatus.STOPPED
+
+    @property
+    def has_failed(self) -> bool:
+        """Whether its execution or some of its objects failed."""
+        return bool(self.failed or self.tally.failed)
 
     @property
     def state(self) -> str:
@@ -125,6 +140,7 @@ class Backfills:
             CannotDoError: There is no such backfill, or it is not running.
         """
         backfill = self._found(backfill_id)
+        backfill_id = backfill.backfill_id
         if not self.table.end(backfill_id, BackfillStatus.STOPPED, now()):
             raise CannotDoError(f"{backfill_id} is not running; it is {backfill.status.value}")
         if self._is_running(backfill):
@@ -141,9 +157,9 @@ class Backfills:
         """
         backfill = self._found(backfill_id)
         if backfill.status is BackfillStatus.QUEUED:
-            raise CannotDoError(f"all objects of {backfill_id} are queued already")
+            raise CannotDoError(f"all objects of {backfill.backfill_id} are queued already")
         if backfill.status is BackfillStatus.RUNNING and self._is_running(backfill):
-            raise CannotDoError(f"{backfill_id} is running")
+            raise CannotDoError(f"{backfill.backfill_id} is running")
         resumed = replace(
             backfill,
             status=BackfillStatus.RUNNING,
@@ -177,7 +193,10 @@ class Backfills:
         return Progress(backfill, parts, queued, tally, failed, usd, seconds)
 
     def _found(self, backfill_id: str) -> Backfill:
-        backfill = self.table.backfill(backfill_id)
+        if backfill_id == LAST:
+            backfill = next(self.table.backfills(), None)
+        else:
+            backfill = self.table.backfill(backfill_id)
         if backfill is None:
             raise CannotDoError(
                 f"there is no backfill {backfill_id}; `bucketsum backfill list` shows all"

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_COMMAND: Final = re.compile(r"`bucketsum (?!local\b|tune prices\b)(\w+)([^`]*)`")
+_COMMAND: Final = re.compile(r"`bucketsum (?!local\b)(\w+)([^`]*)`")
 _OF_A_BUCKET: Final = ("put", "ls", "show", "find", "check", "stop")
 _given: ContextVar[Mapping[str, str]] = ContextVar("given")
 

@@ -45,7 +45,7 @@ def list_runs(target: Target, limit: int, as_json: bool) -> None:
 def show(target: Target, backfill_id: str, as_json: bool) -> None:
     """Show progress, rate, cost so far and failures of BACKFILL.
 
-    BACKFILL is a name from `bucketsum backfill list`.
+    BACKFILL is a name from `bucketsum backfill list`, or `last`.
 
     Exits with 1 if the backfill's execution failed (its cause is shown) or if objects failed
     (`bucketsum failures` shows the reasons).
@@ -57,7 +57,7 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:
         print_json(progress_as_json(progress))
     else:
         print_progress(progress)
-    if progress.failed or progress.tally.failed:
+    if progress.has_failed:
         raise SystemExit(ANSWER_IS_NO)
 
 
@@ -68,13 +68,15 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:
 def stop(target: Target, backfill_id: str, as_json: bool) -> None:
     """Stop BACKFILL; objects already queued are still hashed.
 
-    BACKFILL is a name from `bucketsum backfill list`.
+    BACKFILL is a name from `bucketsum backfill list`, or `last`.
 
     Example: bucketsum backfill stop 20261121T101500-3f9a1c
     """
     backfills = Backfills(target.find())
-    text = f"stopped {backfill_id}; continue it with `bucketsum backfill resume`"
-    _print_changed(backfills, backfills.stop(backfill_id), text, as_json=as_json)
+    backfill = backfills.stop(backfill_id)
+    name = backfill.backfill_id
+    text = f"stopped {name}; continue it with `bucketsum backfill resume {name}`"
+    _print_changed(backfills, backfill, text, as_json=as_json)
 
 
 @click.command("resume")
@@ -84,13 +86,15 @@ def stop(target: Target, backfill_id: str, as_json: bool) -> None:
 def resume(target: Target, backfill_id: str, as_json: bool) -> None:
     """Continue BACKFILL after it was stopped or its execution failed.
 
-    BACKFILL is a name from `bucketsum backfill list`.
+    BACKFILL is a name from `bucketsum backfill list`, or `last`.
 
     Example: bucketsum backfill resume 20261121T101500-3f9a1c
     """
     backfills = Backfills(target.find())
-    text = f"resumed {backfill_id}; show its progress with `bucketsum backfill show`"
-    _print_changed(backfills, backfills.resume(backfill_id), text, as_json=as_json)
+    backfill = backfills.resume(backfill_id)
+    name = backfill.backfill_id
+    text = f"resumed {name}; show its progress with `bucketsum backfill show {name}`"
+    _print_changed(backfills, backfill, text, as_json=as_json)
 
 
 def _print_changed(backfills: Backfills, backfill: Backfill, text: str, *, as_json: bool) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import time
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 import click
 
@@ -15,7 +16,7 @@ from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.bill import Work, bill_of
 from bucketsum_cli.backfill.counting import Count, count_of, figures_count
-from bucketsum_cli.backfill.views import bill_as_json, print_bill
+from bucketsum_cli.backfill.views import bill_as_json, print_bill, print_progress, progress_as_json
 from bucketsum_cli.options import (
     Target,
     count_option,
@@ -24,11 +25,14 @@ from bucketsum_cli.options import (
     stack_options,
     yes_option,
 )
-from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import confirm, print_json, say
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
+from bucketsum_cli.terminal.output import confirm, print_json, progress, say
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.backfill.backfills import Progress
+
+_POLL_SECONDS: Final = 2.0
 
 
 @click.command("start")
@@ -62,6 +66,8 @@ if TYPE_CHECKING:
     metavar="BYTES",
     help="Mean size of the objects; needs --objects.",
 )
+@click.option("--wait", is_flag=True, help="Wait until its objects are hashed; Ctrl-C ends only "
+              "the waiting.")  # fmt: skip
 @count_option
 @yes_option
 @json_option
@@ -77,6 +83,7 @@ def start(
     dry_run: bool,
     objects: int | None,
     mean_size: int | None,
+    wait: bool,
     count: bool,
     yes: bool,
     as_json: bool,
@@ -87,7 +94,7 @@ def start(
     confirmation. With --yes, the backfill starts at once, without a count. Hashed objects are not
     read again, so a backfill can be repeated.
 
-    Exits with 1 if you decline.
+    Exits with 1 if you decline; with --wait, also if the backfill or some of its objects failed.
 
     Example: bucketsum backfill photos --prefix 2019/ --dry-run
     """
@@ -111,16 +118,42 @@ def start(
     if objects is not None and mean_size is not None:
         counted = Count(Work(objects, objects * mean_size), "as given", is_exact=False)
     elif dry_run or not yes:
-        counted = (None if count else figures_count(stack.connection, backfill)) or _counted(
-            stack, backfill
-        )
-    document = _shown_bill(backfills, counted, as_json=as_json)
-    if not dry_run:
-        _start(backfills, backfill, counted, yes=yes)
+        counted = _counted(stack, backfill, exactly=count)
+    bill = _shown_bill(backfills, counted, as_json=as_json)
+    if dry_run:
+        if as_json:
+            print_json({"backfill": None, "bill": bill})
+        return
+    _start(backfills, backfill, counted, yes=yes)
+    _show_started(backfills, backfill.backfill_id, bill, wait=wait, as_json=as_json)
+
+
+def _show_started(
+    backfills: Backfills, name: str, bill: dict[str, object] | None, *, wait: bool, as_json: bool
+) -> None:
+    if not as_json:
+        say(f"started {name}; show its progress with `bucketsum backfill show {name}`")
+    ended = _awaited(backfills, name) if wait else None
     if as_json:
-        print_json({"backfill": None if dry_run else backfill.backfill_id, "bill": document})
-    elif not dry_run:
-        say(f"started {backfill.backfill_id}; show its progress with `bucketsum backfill show`")
+        document = {"progress": progress_as_json(ended)} if ended else {}
+        print_json({"backfill": name, "bill": bill} | document)
+    elif ended:
+        print_progress(ended)
+    if ended and (ended.has_failed or not ended.is_done):
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _awaited(backfills: Backfills, name: str) -> Progress:
+    """Show a bar until nothing more happens."""
+    with progress("{task.completed:,.0f} of {task.total:,.0f} objects") as bar:
+        task = bar.add_task("hashing", total=0)
+        while True:
+            current = backfills.progress(name)
+            done = current.tally.objects
+            bar.update(task, completed=done, total=done + (current.left or 0))
+            if current.is_over:
+                return current
+            time.sleep(_POLL_SECONDS)
 
 
 def _require_served(stack: Stack, bucket: str) -> None:
@@ -131,9 +164,10 @@ def _require_served(stack: Stack, bucket: str) -> None:
         )
 
 
-def _counted(stack: Stack, backfill: Backfill) -> Count:
+def _counted(stack: Stack, backfill: Backfill, *, exactly: bool) -> Count:
     try:
-        return count_of(stack.client("s3"), backfill)
+        figures = None if exactly else figures_count(stack.connection, backfill)
+        return figures or count_of(stack.client("s3"), backfill)
     except BadInventory as error:
         raise CannotDoError(str(error)) from error
 
