@@ -78,6 +78,13 @@ def test_the_folder_of_all_keys_is_shown_once_if_they_do_not_fit(
     ]
 
 
+def test_a_folder_whose_omission_helps_no_key_stays(shown: Callable[..., list[str]]) -> None:
+    """A whole key can be copied."""
+    keys = [f"photos/{name * 60}" for name in ("a", "b")]
+    lines = shown(80, (KEY, SHA1), *((key, DIGEST) for key in keys))
+    assert [line for line in lines if line in keys] == keys
+
+
 def test_a_version_is_whole_while_the_key_can_give_way(shown: Callable[..., list[str]]) -> None:
     """Version ids are copied into other commands."""
     version = "v" * 32

@@ -117,10 +117,11 @@ def _explained_answer(error: ClientError) -> str:
             f"the clock of this machine is wrong, so AWS refuses its signatures; set it ({details})"
         )
     if code == "NoSuchBucket":
-        name = answer.get("BucketName", "that is named here")
+        name = answer.get("BucketName")
         return (
-            f"there is no bucket {name}; `bucketsum buckets` lists the stack's buckets. If it was "
-            f"one of them, deploy the stack again, or detach it ({details})"
+            f"there is no {f'bucket {name}' if name else 'such bucket'}; `bucketsum buckets` lists "
+            "the stack's buckets. If it was one of them, deploy the stack again, or detach it "
+            f"({details})"
         )
     for codes, text in _BY_CODE:
         if code in codes:

@@ -162,11 +162,12 @@ def _cell(cell: str | Cell) -> Cell:
 
 def _shrunk(columns: Sequence[Column], widths: list[int], room: int) -> list[int]:
     """Narrow the first column, which can have lines of its own, and then the widest ones."""
+    least = [min(len(columns[0].title), _NARROWEST), *[_NARROWEST] * (len(columns) - 1)]
     while sum(widths) > room:
         wide = [
             index
             for index, column in enumerate(columns)
-            if column.shrinks and widths[index] > _NARROWEST
+            if column.shrinks and widths[index] > least[index]
         ]
         if not wide:
             break
@@ -175,15 +176,14 @@ def _shrunk(columns: Sequence[Column], widths: list[int], room: int) -> list[int
 
 
 def _common_folder(layout: Layout, rows: Sequence[Sequence[Cell]]) -> str:
-    """The folder that all keys have in common if they do not fit in *layout*; else empty."""
+    """The folder that all keys have in common if more of them fit without it; else empty."""
     keys = [row[0].text for row in rows]
-    if layout.available is None or max(map(cell_len, keys)) <= layout.widths[0]:
-        return ""
-    shared = "".join(
-        a
-        for a, _ in takewhile(
-            lambda pair: pair[0] == pair[1], zip(min(keys), max(keys), strict=False)
-        )
-    )
+    pairs = zip(min(keys), max(keys), strict=False)
+    shared = "".join(a for a, _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
     folder = shared.rpartition("/")[0]
-    return folder if len(keys) > 1 and len(folder) >= _LEAST_CUT else ""
+    if layout.available is None or len(keys) == 1 or len(folder) < _LEAST_CUT:
+        return ""
+    room = layout.widths[0]
+    longer = sum(cell_len(key) > room for key in keys)
+    longer_without = sum(cell_len(key) - cell_len(folder) + 1 > room for key in keys)
+    return folder if longer_without < longer else ""

@@ -81,6 +81,19 @@ _NAMES: Final = _separated(str)
 _SIZES: Final = _separated(_size_bytes)
 
 
+class WorkloadOption(click.Option):
+    """An option that only one workload has; only its help shows it."""
+
+    def __init__(self, *args: Any, workload: str, **settings: Any) -> None:  # noqa: ANN401 - click's
+        super().__init__(*args, **settings)
+        self._workload = workload
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        """Return its help after ``--workload`` with its workload; else None."""
+        is_shown = ctx.params.get("workload") == self._workload
+        return super().get_help_record(ctx) if is_shown else None
+
+
 def _workload_options() -> Iterator[Any]:
     """Yield an option for each parameter that only one workload has."""
     for name, workload in WORKLOADS.items():
@@ -89,6 +102,8 @@ def _workload_options() -> Iterator[Any]:
             yield click.option(
                 f"--{parameter.name.replace('_', '-')}",
                 parameter.name,
+                cls=WorkloadOption,
+                workload=name,
                 type=_INTEGERS if has_numbers else _NAMES,
                 metavar="N,..." if has_numbers else "VALUE,...",
                 help=f"For {name}: {_MEANINGS[parameter.name].format(parameter.choices)}.",
@@ -122,8 +137,9 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
                               "repeated."),
             click.option("--streams", type=_separated(_connections), metavar="N,...",
                          help=f"Connections per object: 1 to {STREAMS_MAX}, or auto (default)."),
-            click.option("--workload", type=_choice(WorkloadName), metavar="NAME",
-                         help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}."),
+            click.option("--workload", type=_choice(WorkloadName), metavar="NAME", is_eager=True,
+                         help=f"The work to measure: {_choices(WorkloadName, WorkloadName.HASH)}; "
+                              "--workload NAME --help shows its own options."),
             *_workload_options(),
             click.option("--concurrency", type=_INTEGERS, metavar="N,...",
                          help="Concurrent invocations per cell; 1 by default."),

@@ -32,7 +32,6 @@ _STYLES: Final = {
 
 _RUN_COLUMNS: Final = (
     Column("run"),
-    Column("started (UTC)"),
     Column("status"),
     Column("on"),
     Column("cells", right=True),
@@ -51,7 +50,6 @@ def _run_cells(run: Run) -> list[str | Cell]:
     best = recommendation_of(run).best
     return [
         run.run_id,
-        moment_text(run.started_at),
         Cell(run.status, _STYLES[run.status]),
         run.label or MISSING,
         _number_text(run.cells),

@@ -189,6 +189,17 @@ def test_compare_tells_real_changes_from_chance(run: Run, record: Record) -> Non
     assert verdicts["512", "10"].endswith("different")
     assert "+100.0 %" in verdicts["512", "10"]
     assert verdicts["128", "1"].endswith("not comparable")
+    assert "no cell was measured in both runs" not in ended.out
+
+
+def test_runs_without_a_common_cell_are_said_to_have_none(run: Run, record: Record) -> None:
+    """A table of nothing but `not comparable` is no answer."""
+    for run_id, cell in (("20261121T040000-a", a_cell(512, MIB)), ("b", a_cell(128, MIB))):
+        record([cell], good_samples(cell), a_run(run_id))
+    out = run("tune", "compare", "20261121T040000-a", "b").out
+    assert out.endswith(
+        "no cell was measured in both runs: they have no setting with the same object\n"
+    )
 
 
 def test_compare_as_json_has_both_sides_of_each_cell(run: Run, record: Record) -> None:

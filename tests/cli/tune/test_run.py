@@ -37,6 +37,14 @@ def test_help_has_every_value_of_the_workloads_own_options() -> None:
             assert {str(value) for value in values} <= words, parameter.name
 
 
+def test_help_has_the_options_of_the_named_workload_alone(run: Run) -> None:
+    """Forty options hide the ten that everybody needs."""
+    assert "--block-bytes" not in run("tune", "run", "--help").out
+    shown = run("tune", "run", "--workload", "records", "--help").out
+    assert "--block-bytes" in shown
+    assert "--destination" not in shown
+
+
 @pytest.mark.parametrize("answer", ["n\n", ""])
 def test_plan_price_and_time_come_first_and_no_starts_nothing(
     run: Run, state_machine: StateMachine, answer: str

@@ -35,7 +35,7 @@ _SPEED: Final = (
 _COST: Final = (
     Column("after", right=True),
     Column("change", right=True),
-    Column("difference"),
+    Column("difference", shrinks=True),
 )
 
 
@@ -102,6 +102,8 @@ def _print(before: Results, after: Results) -> None:
         for pair in pairs
     )
     print_table(columns, rows)
+    if not any(pair.before and pair.after for pair in pairs):
+        say("no cell was measured in both runs: they have no setting with the same object", "bold")
 
 
 def _numbers(pair: Pair, cost: str) -> list[str | Cell]:
