@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test soak check bench events pictures package sbom audit lock clean
+.PHONY: help setup demo test soak check bench events reference package sbom audit lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -59,10 +59,9 @@ bench: .venv/.ready ## Compare speed and memory with their targets (ARGS=readers
 events: .venv/.ready ## Regenerate the sample events in events/ with `sam local generate-event`
 	@$(BIN)/python -m events.generate
 
-pictures: export BUCKETSUM_HOME := $(CURDIR)/.bucketsum/pictures
-pictures: .venv/.ready ## Start a local emulator, and make docs/session.svg and docs/report.svg with it
-	@$(BIN)/bucketsum local up
-	@$(BIN)/python -m bench.pictures; status=$$?; $(BIN)/bucketsum local down; exit $$status
+reference: .venv/.ready ## Write docs/commands.md from the help texts, and docs/cost.svg from bench/measured
+	@$(BIN)/python -m bench.reference
+	@$(BIN)/python -m bench cost --write-docs >/dev/null
 
 package: export SAM_CLI_TELEMETRY := 0
 package: .venv/.ready ## Build the stack, upload it to an S3 bucket, and write dist/packaged.yaml (PACKAGE_BUCKET=name)

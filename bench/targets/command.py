@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from bench.targets.measurements import Result
     from bucketsum_cli.machine.emulator_state import LocalProject
 
-DOCUMENT: Final = PROJECT / "README.md"
+DOCUMENT: Final = PROJECT / "docs" / "benchmarking.md"
 _HOME: Final = "bench-stack"
 
 
 @click.command()
-@options.write_docs("README.md")
+@options.write_docs("docs/benchmarking.md")
 def targets(*, write_docs: bool) -> None:
     """Compare speed and memory of the whole system with its targets.
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 import pytest
 import yaml
+from bench.reference import PAGE, page
 from tests.support.documents import DOCUMENTS, MEASUREMENTS, ROOT, Document
 from tests.support.sam_template import TEMPLATE, load_template
 
@@ -169,6 +170,11 @@ def test_names_are_those_of_the_code(document: Document) -> None:
     text = source_text()
     named = {span for span in document.code_spans() if IN_CODE_TYPE.fullmatch(span)}
     assert not {name for name in named - AWS_NAMES if not re.search(rf"\b{name}", text)}
+
+
+def test_commands_are_documented_with_their_help() -> None:
+    """docs/commands.md is what `make reference` writes from the help texts."""
+    assert PAGE.read_text(encoding="utf-8") == page()
 
 
 def test_tests_of_the_security_page_exist() -> None:

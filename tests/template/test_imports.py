@@ -37,6 +37,7 @@ ROLES: Final = {
 
 ARROWS: Final = """\
 analyst: lab.protocol lab.results layer settings
+bench: cli
 bench.cost: bench.readers bench.scaling bench.tables cli.backfill cli.terminal layer layer.hashing \
 settings
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal

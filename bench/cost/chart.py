@@ -1,0 +1,70 @@
+"""docs/cost.svg: US dollars per terabyte as bars on a logarithmic scale."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING, Final
+from xml.sax.saxutils import escape
+
+from bench.cost.alternatives import alternatives
+from bench.cost.tables import per_tb
+
+if TYPE_CHECKING:
+    from bench.cost.measured import Measured
+
+_DEFAULT_MEMORY_MB: Final = 256
+_FROM_USD: Final = 0.01
+_TO_USD: Final = 100.0
+_WIDTH: Final = 640
+_BARS: Final = 590
+"""Length of the bar of `_TO_USD`."""
+
+_ROW: Final = 68
+_TOP: Final = 84
+_NAMES: Final = {
+    "an EC2 c7g.large in the bucket's Region": "EC2 c7g.large, running for this alone",
+    "AWS's fixity solution": "AWS's fixity solution",
+    "S3 Batch Operations, compute checksum": "S3 Batch Operations, compute checksum",
+    "a laptop, over the internet": "download and sha1sum (egress)",
+}
+_STYLE: Final = """
+text { font-family: system-ui, 'Segoe UI', 'DejaVu Sans', Helvetica, Arial, sans-serif;
+       fill: #1f2328; font-size: 21px }
+.title { font-size: 25px; font-weight: 600 } .usd { font-weight: 600 } .note { fill: #59636e }
+rect { fill: #8c959f } .own { fill: #0969da }
+@media (prefers-color-scheme: dark) {
+  text { fill: #f0f6fc } .note { fill: #9198a1 } rect { fill: #656c76 } .own { fill: #4493f8 }
+}"""
+
+
+def chart(measured: Measured) -> str:
+    """The default setting of bucketsum and each alternative, the cheapest first."""
+    [own] = [
+        row[5]
+        for row in per_tb(measured).rows
+        if row[0] == _DEFAULT_MEMORY_MB and str(row[3]).startswith("bucketsum")
+    ]
+    others = [(_NAMES[row[0]], row[1], "") for row in alternatives().rows]
+    bars = [("bucketsum, objects of 100 MB", own, ' class="own"'), *others]
+    height = _TOP + _ROW * len(bars)
+    drawn = "\n".join(
+        _bar(_TOP + _ROW * number, name, usd, kind)
+        for number, (name, usd, kind) in enumerate(sorted(bars, key=lambda bar: float(bar[1])))
+    )
+    return f"""\
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">
+<title>US dollars to hash one terabyte in S3, on a logarithmic scale</title>
+<style>{_STYLE}</style>
+<text x="8" y="32" class="title">USD to hash 1 TB in S3</text>
+<text x="8" y="62" class="note">logarithmic: a quarter of the width is ten times as much</text>
+{drawn}
+</svg>
+"""
+
+
+def _bar(y: int, name: str, usd: float, kind: str) -> str:
+    length = _BARS * math.log10(usd / _FROM_USD) / math.log10(_TO_USD / _FROM_USD)
+    return (
+        f'<text x="8" y="{y + 22}">{escape(name)} <tspan class="usd">${usd:.2f}</tspan></text>\n'
+        f'<rect x="8" y="{y + 32}" width="{length:.0f}" height="20" rx="3"{kind}/>'
+    )
