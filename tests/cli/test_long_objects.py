@@ -9,14 +9,13 @@ import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import BUCKET, HALF, deploy_measurements
 
-from bucketsum.long_objects.progress import ChainStatus
+from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.table.rows import RowKey, Status
 from bucketsum_cli.objects.long_objects import progress_text
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
 
-    from bucketsum.long_objects.progress import Progress
     from bucketsum_cli.aws.stack import Stack
 
 
@@ -63,6 +62,7 @@ def test_stop_ends_the_chain_and_records_why(run: Run, stack: Stack) -> None:
     assert ended.status == 0
     assert "stopped by a person after 312.0 GB of 5.0 TB" in ended.out
     [progress] = stack.progress_table().in_progress()
+    assert isinstance(progress, Progress)
     assert progress.status is ChainStatus.STOPPED
     row = stack.digests_table().row_at(RowKey(BUCKET, "big", "null"))
     assert row is not None
@@ -80,6 +80,6 @@ def test_a_slice_that_ends_meanwhile_does_not_save_the_chain(
     table = stack.progress_table()
     table.begin(HALF)
     table.advance(HALF, replace(HALF, offset=400_000_000_000, hop=6))
-    monkeypatch.setattr("bucketsum_cli.commands.stop.in_progress", lambda *_: [HALF])
+    monkeypatch.setattr("bucketsum_cli.commands.stop.in_progress", lambda *_: ([HALF], []))
     document = run("stop", "big", "--json").document
     assert [version["bytes_done"] for version in document["stopped_versions"]] == [400_000_000_000]

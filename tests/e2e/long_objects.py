@@ -22,13 +22,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.long_objects.message import body_of
+from bucketsum.long_objects.progress import Progress
 from bucketsum.table.rows import NULL_VERSION, Row, RowKey, Status
 from bucketsum_cli.aws.stack import find_local_stack
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from bucketsum.long_objects.progress import Progress
     from bucketsum_cli.aws.stack import Stack
 
 PART_BYTES: Final = 50_000_000
@@ -136,6 +136,7 @@ def hashed(
     started = time.monotonic()
     while time.monotonic() - started < LIMIT_SECONDS:
         for progress in stack.progress_table().in_progress():
+            assert isinstance(progress, Progress)
             watch.look(progress)
             if half_way and progress.offset > progress.size_bytes // 2:
                 sha1, half_way = half_way(), None

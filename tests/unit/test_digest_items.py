@@ -124,7 +124,7 @@ def test_attributes_of_others_are_ignored() -> None:
     """Of any type: a table may have more columns than these."""
     more: dict[str, Any] = {"note": {"S": "x"}, "tags": {"SS": ["a"]}, "list": {"L": []}}
     assert row_of({**more, **ITEM}) == ROW
-    bare = {name: ITEM[name] for name in (*KEY, "status", "size_bytes", "sequencer")}
+    bare = {name: ITEM[name] for name in (*KEY, "status", "sha1", "size_bytes", "sequencer")}
     bare |= {"arrived_at": {"S": "x"}, "recorded_at": {"S": "x"}, "expires_at": {"N": "5"}}
     assert row_of(bare).deletion is None
     assert deletion_of(bare) is None

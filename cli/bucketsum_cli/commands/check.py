@@ -32,6 +32,7 @@ _STYLES: Final = {
     Result.WAITING: "yellow",
     Result.FAILED: "bold red",
     Result.UNREADABLE: "red",
+    Result.DAMAGED: "bold red",
     Result.DELETED: "red",
     Result.NOT_RECORDED: "yellow",
 }
@@ -55,8 +56,8 @@ def check(
 
     Results: equal; differs; waiting (the newest version has no digest yet); failed (the object's
     message is in the dead-letter queue); unreadable (the hashing function could not read the
-    object); deleted (recorded, but no longer in the bucket); not recorded (neither in the bucket
-    nor recorded).
+    object); damaged (another program changed its row); deleted (recorded, but no longer in the
+    bucket); not recorded (neither in the bucket nor recorded).
 
     Exits with 1 if a file is not equal to its object.
 

@@ -11,7 +11,7 @@ import click
 
 from bucketsum_cli.objects.files import sha1_of_file
 from bucketsum_cli.objects.members import with_archive_deletions
-from bucketsum_cli.objects.rows import full_name, row_as_json, version_of
+from bucketsum_cli.objects.rows import any_damaged, digest_cell, full_name, row_as_json, version_of
 from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import moment_text, note, print_json, progress, size_text
@@ -38,7 +38,7 @@ def find(target: Target, content: str, as_json: bool) -> None:
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
     the file). Any other argument is a file, which is hashed locally.
 
-    Exits with 1 if nothing with this SHA-1 is recorded.
+    Exits with 1 if nothing with this SHA-1 is recorded, or if one of its rows is damaged.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
@@ -55,6 +55,8 @@ def find(target: Target, content: str, as_json: bool) -> None:
         if any(row.deletion for row in rows):
             columns.append(Column("deleted (UTC)"))
         print_table(columns, (_as_cells(row, stack)[: len(columns)] for row in rows))
+    if any_damaged(rows):
+        raise SystemExit(ANSWER_IS_NO)
     if not rows:
         note(f"no record has the SHA-1 {sha1}")
         raise SystemExit(ANSWER_IS_NO)
@@ -75,7 +77,9 @@ def _sha1_of(content: str) -> str:
 
 
 def _as_cells(row: Row, stack: Stack) -> list[str | Cell]:
-    moment = moment_text(row.arrived_at)
+    moment: str | Cell = moment_text(row.arrived_at)
+    if any_damaged([row]):
+        moment = digest_cell(row)
     deleted = Cell(moment_text(row.deletion.at), "red") if row.deletion else ""
     name = full_name(row) if row.bucket == stack.bucket else f"s3://{row.bucket}/{full_name(row)}"
     return [name, version_of(row), size_text(row.size_bytes), moment, deleted]

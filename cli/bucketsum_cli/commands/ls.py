@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bucketsum_cli.objects.members import list_members
-from bucketsum_cli.objects.rows import digest_cell, status_of
+from bucketsum_cli.objects.rows import any_damaged, digest_cell, status_of
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.options import Target, bucket_options, json_option
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import (
     iso_text,
     moment_text,
@@ -32,7 +33,7 @@ from bucketsum_cli.terminal.tables import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""
@@ -48,7 +49,7 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
     """List the objects in the bucket, with their SHA-1.
 
     An object that has no digest yet is shown as `waiting`; one that cannot be read, as
-    `unreadable` with the reason.
+    `unreadable` with the reason. Exits with 1 if another program damaged a row.
 
     With --members, lists the members of the newest recorded version of an archive. PREFIX is then
     the archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1
@@ -61,10 +62,29 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
             raise click.UsageError("--members needs the key of an archive")
         list_members(target.find(), prefix, as_json=as_json)
         return
-    versions = versions_in(target.find(), prefix, all_versions=all_versions)
+    versions = _Listed(versions_in(target.find(), prefix, all_versions=all_versions))
     if as_json:
         print_json_array(map(_as_json, versions))
-        return
+    else:
+        _print_table(versions, prefix, all_versions=all_versions)
+    if versions.has_damaged:
+        raise SystemExit(ANSWER_IS_NO)
+
+
+class _Listed:
+    """Versions, which notes as they are listed whether one has a damaged row."""
+
+    def __init__(self, versions: Iterator[ObjectVersion]) -> None:
+        self._versions = versions
+        self.has_damaged = False
+
+    def __iter__(self) -> Iterator[ObjectVersion]:
+        for version in self._versions:
+            self.has_damaged |= any_damaged([version.row])
+            yield version
+
+
+def _print_table(versions: Iterable[ObjectVersion], prefix: str, *, all_versions: bool) -> None:
     columns = [KEY, VERSION, SIZE, SHA1] if all_versions else [KEY, SIZE, SHA1, SPEED]
     if (width_of() or _WIDE) >= _WIDE:
         columns.append(MOMENT)

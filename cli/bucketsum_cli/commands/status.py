@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bucketsum.errors import DamagedProgress
 from bucketsum_cli.lab import lab
-from bucketsum_cli.objects.long_objects import all_as_json, progress_text
+from bucketsum_cli.objects.long_objects import all_as_json, name_of, progress_text
 from bucketsum_cli.options import FiniteRange, Target, json_option, stack_options
 from bucketsum_cli.stacks.status import StackStatus, stack_status
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
@@ -49,8 +50,8 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
     of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads ten
     metrics, which costs 0.0001 USD (with --watch, each time).
 
-    Exits with 1 if there are messages in the dead-letter queue, or if the event source mapping is
-    disabled. With --watch, exits with 0 after Ctrl-C.
+    Exits with 1 if there are messages in the dead-letter queue, if the event source mapping is
+    disabled, or if a long object's progress is damaged. With --watch, exits with 0 after Ctrl-C.
 
     Example: bucketsum status --watch 60
     """
@@ -112,7 +113,11 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "cost, this month", _cost_text(state.estimated_usd_this_month)
     yield "long objects", f"{len(state.long_objects):,}" if state.long_objects else "none"
     for progress in state.long_objects:
-        yield f"  {progress.key}", progress_text(progress)
+        bad = isinstance(progress, DamagedProgress)
+        yield (
+            f"  {name_of(progress).partition('/')[2]}",
+            _alarming(progress_text(progress), bad=bad),
+        )
     yield "running sweeps", ", ".join(state.running_sweeps) or "none"
     maximum = f", at most {source.maximum_concurrency} at a time" if source.enabled else ""
     yield "event source mapping", _alarming(f"{source.state}{maximum}", bad=not source.enabled)

@@ -34,15 +34,19 @@ def stop(target: Target, key: str, as_json: bool) -> None:
     Example: bucketsum stop backups/2026.tar
     """
     stack = target.find()
-    running = [p for p in in_progress(stack, key) if p.status is ChainStatus.RUNNING]
+    progresses, damaged = in_progress(stack, key)
+    running = [p for p in progresses if p.status is ChainStatus.RUNNING]
     stopped = [ended for progress in running if (ended := _stopped(stack, progress))]
     if as_json:
         print_json({"bucket": stack.bucket, "key": key, "stopped_versions": all_as_json(stopped)})
     else:
         for progress in stopped:
             say(f"{progress.key}  version {progress.version}  {progress_text(progress)}")
-    if not stopped:
+    for error in damaged:
+        note(str(error))
+    if not (stopped or damaged):
         note(f"{key} is not being hashed in slices; `bucketsum status` lists the objects that are")
+    if damaged or not stopped:
         raise SystemExit(ANSWER_IS_NO)
 
 

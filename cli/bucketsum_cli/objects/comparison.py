@@ -32,6 +32,8 @@ class Result(StrEnum):
     """The message of the newest version is in the dead-letter queue."""
     UNREADABLE = "unreadable"
     """The hasher could not read the object."""
+    DAMAGED = "damaged"
+    """Another program changed the object's row."""
     DELETED = "deleted"
     """The key is recorded, but the object is no longer in the bucket."""
     NOT_RECORDED = "not recorded"
@@ -79,8 +81,8 @@ class Comparison:
         row = self.counterpart.row
         if row is None:
             return self.counterpart.without_row
-        if row.status is Status.UNREADABLE:
-            return Result.UNREADABLE
+        if row.status is not Status.HASHED:
+            return Result(row.status)
         return Result.EQUAL if row.sha1 == self.sha1 else Result.DIFFERS
 
 

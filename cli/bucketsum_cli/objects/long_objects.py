@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.errors import DamagedProgress
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum_cli.terminal.formatting import duration_text
 from bucketsum_cli.terminal.output import iso_text, size_text
@@ -14,20 +15,29 @@ if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
 
 
-def in_progress(stack: Stack, key: str) -> list[Progress]:
-    """The versions of *key* that are being hashed in slices, or were stopped.
+def in_progress(stack: Stack, key: str) -> tuple[list[Progress], list[DamagedProgress]]:
+    """The versions of *key* that are being hashed in slices, or were stopped; and damaged ones.
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
-    everything = stack.progress_table().in_progress()
-    return [progress for progress in everything if (progress.bucket, progress.key) == (
-        stack.bucket, key
-    )]  # fmt: skip
+    name = f"{stack.bucket}/{key}"
+    every = [each for each in stack.progress_table().in_progress() if name_of(each) == name]
+    damaged = [each for each in every if isinstance(each, DamagedProgress)]
+    return [each for each in every if isinstance(each, Progress)], damaged
 
 
-def progress_text(progress: Progress) -> str:
+def name_of(progress: Progress | DamagedProgress) -> str:
+    """The object, as ``bucket/key``."""
+    if isinstance(progress, DamagedProgress):
+        return progress.name
+    return f"{progress.bucket}/{progress.key}"
+
+
+def progress_text(progress: Progress | DamagedProgress) -> str:
     """The progress, as ``312.0 GB of 5.0 TB, 78 MB/s, done in about 16 h 41 min``."""
+    if isinstance(progress, DamagedProgress):
+        return f"damaged: {progress}"
     done = f"{size_text(progress.offset)} of {size_text(progress.size_bytes)}"
     if progress.status is ChainStatus.STOPPED:
         return f"{done}, stopped: {progress.reason}"
@@ -37,7 +47,12 @@ def progress_text(progress: Progress) -> str:
     return f"{done}, {progress.mb_per_s:.0f} MB/s, done in about {left}"
 
 
-def _as_json(progress: Progress) -> dict[str, Any]:
+def _as_json(progress: Progress | DamagedProgress) -> dict[str, Any]:
+    if isinstance(progress, DamagedProgress):
+        bucket, _, key = progress.name.partition("/")
+        unknown = dict.fromkeys(_as_json(_NOTHING))
+        damage = {"slices_status": "damaged", "reason": str(progress)}
+        return unknown | {"bucket": bucket, "key": key} | damage
     left = progress.seconds_left if progress.status is ChainStatus.RUNNING else None
     return {
         "bucket": progress.bucket,
@@ -57,6 +72,9 @@ def _as_json(progress: Progress) -> dict[str, Any]:
     }
 
 
-def all_as_json(items: Iterable[Progress]) -> list[dict[str, Any]]:
+_NOTHING: Final = Progress("", "", "", "", 0, "", "", "", "")
+
+
+def all_as_json(items: Iterable[Progress | DamagedProgress]) -> list[dict[str, Any]]:
     """Each of *items* under the names of docs/json.md."""
     return [*map(_as_json, items)]

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.table.codec import attributes_of
-from bucketsum.table.rows import NULL_VERSION, Row
+from bucketsum.table.rows import NULL_VERSION, Row, Status
 from bucketsum_cli.terminal.output import iso_text
 from bucketsum_cli.terminal.tables import Cell
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 WAITING: Final = "waiting"
 """Status of an object that is in the bucket, and nothing is recorded for it yet."""
@@ -18,6 +21,11 @@ WAITING: Final = "waiting"
 def status_of(row: Row | None) -> str:
     """Return the status of the object with *row*."""
     return row.status.value if row else WAITING
+
+
+def any_damaged(rows: Iterable[Row | None]) -> bool:
+    """Whether another program changed the item of one of *rows*."""
+    return any(row is not None and row.status is Status.DAMAGED for row in rows)
 
 
 def digest_cell(row: Row | None) -> str | Cell:
@@ -40,6 +48,8 @@ def version_of(row: Row) -> str:
 def row_as_json(row: Row) -> dict[str, Any]:
     """Return all attributes of *row*, under the names of docs/json.md; unknown ones are null."""
     attributes = dict(attributes_of(row))
+    if row.status is Status.DAMAGED:
+        attributes = dict.fromkeys(attributes) | {"status": row.status, "reason": row.reason}
     del attributes["arrived_at"]
     deletion = row.deletion
     expires_at = deletion.expires_at if deletion else None

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.errors import DamagedProgress
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
 from bucketsum_cli.aws.stack import Stack, queue_name
 from bucketsum_cli.stacks.metrics import (
@@ -78,7 +79,7 @@ class StackStatus:
     estimated_usd_this_month: float | None
     """Lambda's price of the hasher since the month began, in UTC; None on the emulator."""
     running_sweeps: tuple[str, ...]
-    long_objects: tuple[Progress, ...]
+    long_objects: tuple[Progress | DamagedProgress, ...]
     """Objects that are hashed in slices, or were stopped."""
     event_source: EventSource
     notes: tuple[str, ...]
@@ -86,8 +87,9 @@ class StackStatus:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether there are dead letters, or nothing is hashed."""
-        return bool(self.dead_letter_messages) or not self.event_source.enabled
+        """Whether there are dead letters, nothing is hashed, or a long object is damaged."""
+        is_damaged = any(isinstance(each, DamagedProgress) for each in self.long_objects)
+        return bool(self.dead_letter_messages) or not self.event_source.enabled or is_damaged
 
 
 def stack_status(stack: Stack, running_sweeps: Iterable[str] = ()) -> StackStatus:

@@ -85,8 +85,10 @@ class TooManySlices(NotRetryable):
 class DamagedProgress(NotRetryable):
     """The saved state of a long object was changed by somebody else; the text says how."""
 
-    def __init__(self, damage: str) -> None:
+    def __init__(self, damage: str, name: str = "") -> None:
+        """Of the object *name*, ``bucket/key``, if that is known."""
         super().__init__(f"{damage}; delete it, then redrive the message: the object begins again")
+        self.name = name
 
 
 class DamagedRow(NotRetryable):

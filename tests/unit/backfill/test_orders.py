@@ -112,6 +112,7 @@ class World:
     """The hasher with its table, and one key."""
 
     bucket: Bucket
+    items: dict[tuple[str, str], dict[str, Any]]
     table: DigestsTable
     hasher: ObjectHasher
     deletions: Deletions
@@ -163,9 +164,8 @@ def new_world() -> World:
     bucket = Bucket("key")
     dynamodb: Any = FakeDynamoDb()
     table = DigestsTable(dynamodb, "digests")
-    return World(
-        bucket, table, ObjectHasher(bucket, table, SETTINGS), Deletions(dynamodb, "digests", 0)
-    )
+    hasher, deletions = ObjectHasher(bucket, table, SETTINGS), Deletions(dynamodb, "digests", 0)
+    return World(bucket, dynamodb.items, table, hasher, deletions)
 
 
 KINDS: Final = (
@@ -259,3 +259,19 @@ def test_an_object_that_exists_again_is_hashed(*, hashed_before: bool) -> None:
     world.handle_event(3)
     assert world.row().deletion
     assert world.handle_listed(0) is Outcome.SUPERSEDED
+
+
+@pytest.mark.parametrize("digest", [None, {"S": "zz"}, {"N": "5"}])
+def test_a_backfill_hashes_a_row_without_a_digest_again(digest: dict[str, str] | None) -> None:
+    """Another program took the digest of a hashed row, or wrote another text in its place."""
+    world = new_world()
+    world.bucket.put()
+    world.handle_event(0)
+    [item] = world.items.values()
+    whole = dict(item)
+    del item["sha1"]
+    if digest:
+        item["sha1"] = digest
+    world.bucket.list()
+    assert world.handle_listed(0) is Outcome.HASHED
+    assert world.row().sha1 == whole["sha1"]["S"]

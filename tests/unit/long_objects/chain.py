@@ -15,6 +15,7 @@ from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue, slice_message_in
+from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slicer import Slicer
 from bucketsum.s3.source import OpenObject
@@ -24,7 +25,6 @@ from bucketsum.table.rows import row_key_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from bucketsum.long_objects.progress import Progress
     from bucketsum.long_objects.slicer import SliceReport
     from bucketsum.table.rows import Row
 
@@ -219,6 +219,9 @@ class Chain:
         return row
 
     def in_progress(self) -> list[Progress]:
-        """All progress items."""
+        """All progress items, none of which is damaged."""
         client: Any = self.dynamodb
-        return list(ProgressTable(client, "digests").in_progress())
+        every = list(ProgressTable(client, "digests").in_progress())
+        whole = [each for each in every if isinstance(each, Progress)]
+        assert len(whole) == len(every)
+        return whole

@@ -164,7 +164,8 @@ def progress_in(item: Mapping[str, Any]) -> Progress:
         _require_sense(progress, item)
     except (KeyError, TypeError, ValueError) as error:
         raise DamagedProgress(
-            f"the progress item {shown(item.get('entry'))} is damaged ({shown(str(error))})"
+            f"the progress item {shown(item.get('entry'))} is damaged ({shown(str(error))})",
+            "/".join(item.get(name, {}).get("S", "?") for name in ("bucket", "key")),
         ) from error
     return progress
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.clock import now
+from bucketsum.errors import DamagedProgress
 from bucketsum.long_objects.progress import (
     FLOAT_FORMAT,
     PARTITION,
@@ -49,8 +50,8 @@ class ProgressTable:
         )
         return progress_in(response["Item"]) if "Item" in response else None
 
-    def in_progress(self) -> Iterator[Progress]:
-        """Every long object in progress."""
+    def in_progress(self) -> Iterator[Progress | DamagedProgress]:
+        """Every long object in progress; in place of a damaged item its error."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             KeyConditionExpression="#object = :partition",
@@ -58,7 +59,11 @@ class ProgressTable:
             ExpressionAttributeValues={":partition": {"S": PARTITION}},
         )
         for page in pages:
-            yield from map(progress_in, page["Items"])
+            for item in page["Items"]:
+                try:
+                    yield progress_in(item)
+                except DamagedProgress as error:
+                    yield error
 
     def begin(self, progress: Progress) -> Progress:
         """Write *progress* unless that of this or a newer object exists; returns the stored one."""

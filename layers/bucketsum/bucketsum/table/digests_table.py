@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
@@ -16,8 +17,10 @@ from bucketsum.table.items import (
     item_of,
     key_of,
     row_key_in,
+    row_without_digest,
     rows_of,
     sequencer_in,
+    shown_rows,
 )
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import NULL_VERSION, Deletion, Row, RowKey, Status, comparable_sequencer
@@ -184,14 +187,15 @@ class DigestsTable:
         return next(rows_of([response["Item"]] if "Item" in response else []), None)
 
     def rows_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row]:
-        """The rows with *row_keys*; keys without a row are left out."""
-        rows = rows_of(self._items_at(row_keys))
+        """The rows with *row_keys*; keys without a row are left out, damaged rows are shown so."""
+        rows = shown_rows(self._items_at(row_keys))
         return {RowKey(row.bucket, row.key, row.entry): row for row in rows}
 
     def records_at(self, row_keys: Iterable[RowKey]) -> dict[RowKey, Row | Deletion | DamagedRow]:
         """The rows with *row_keys*, or the deletions in their tombstones.
 
-        The error of a damaged item stands in its place, so that it ends no other object's work.
+        The error of a damaged item stands in its place, so that it ends no other object's work; if
+        only its digest is damaged, an unreadable row does.
         """
         records: dict[RowKey, Row | Deletion | DamagedRow] = {}
         for item in self._items_at(row_keys):
@@ -219,16 +223,16 @@ class DigestsTable:
             ExpressionAttributeNames={"#object": "object", "#member": "member"},
             ExpressionAttributeValues={":object": {"S": f"{bucket}/{key}"}},
         )
-        rows = [row for page in pages for row in rows_of(page["Items"])]
+        rows = [row for page in pages for row in shown_rows(page["Items"])]
         return sorted(rows, key=lambda row: row.sequencer, reverse=True)
 
     def with_sha1(self, sha1: str) -> list[Row]:
-        """Rows with this digest, ordered by object."""
+        """Rows with this digest, ordered by object; the index has old keys, and damaged rows."""
         with ThreadPoolExecutor(SHA1_SHARDS) as threads:
             shards = (f"{sha1}#{shard}" for shard in range(SHA1_SHARDS))
             row_keys = [key for keys in threads.map(self._row_keys_in, shards) for key in keys]
         rows = self.rows_at(row_keys).values()
-        same = (row for row in rows if row.sha1 == sha1)  # the index trails the table
+        same = (row for row in rows if row.sha1 == sha1 or row.status is Status.DAMAGED)
         return sorted(same, key=lambda row: (row.bucket, row.key, row.arrived_at))
 
     def _row_keys_in(self, shard: str) -> list[RowKey]:
@@ -274,6 +278,8 @@ def _record_in(item: Mapping[str, Any]) -> Row | Deletion | DamagedRow | None:
     try:
         return next(rows_of([item]), None) or deletion_of(item)
     except DamagedRow as error:
+        with suppress(DamagedRow):
+            return row_without_digest(item)
         return error
 
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedRow
 from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import decoded, decoded_part, encoded, texts_with_prefix
-from bucketsum.table.rows import Deletion, Row, RowKey, comparable_sequencer
+from bucketsum.table.rows import Deletion, Row, RowKey, Status, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +26,8 @@ NOT_HASHED: Final = "not_hashed"
 
 _DIGEST_PREFIX: Final = "digest_"
 _FLOAT_FORMAT: Final = ".3f"
+_SHA1: Final = re.compile(r"[0-9a-f]{40}")
+_LAST_SECOND: Final = 253_402_300_799  # of the year 9999
 
 
 def key_of(row_key: RowKey) -> dict[str, Any]:
@@ -63,11 +66,47 @@ def row_of(item: Mapping[str, Any]) -> Row:
     row_key = row_key_in(item)
     try:
         digests = texts_with_prefix(_DIGEST_PREFIX, item)
-        return decoded(
+        row = decoded(
             Row, item, bucket=row_key.bucket, key=row_key.key, entry=row_key.entry, digests=digests
         )
+        _require_sense(row)
     except ValueError as error:
         raise _damaged(row_key, error) from error
+    return row
+
+
+def _require_sense(row: Row) -> None:
+    """Check the digest and the expiry.
+
+    Raises:
+        ValueError: One of them is none that bucketsum writes.
+    """
+    if row.status is Status.HASHED and not _SHA1.fullmatch(row.sha1 or ""):
+        raise ValueError(f"sha1 is {shown(row.sha1)}" if row.sha1 else "sha1 is missing")
+    if row.deletion and (row.deletion.expires_at or 0) > _LAST_SECOND:
+        raise ValueError(f"expires_at is {shown(row.deletion.expires_at)}")
+
+
+def row_without_digest(item: Mapping[str, Any]) -> Row:
+    """The row in *item*, as unreadable: its digest is damaged, and must be computed again.
+
+    Raises:
+        DamagedRow: It says that it is not hashed, or something else is damaged too.
+    """
+    if item.get("status") != {"S": Status.HASHED}:
+        return row_of(item)
+    rest = {name: value for name, value in item.items() if name != "sha1"}
+    return row_of(rest | {"status": {"S": Status.UNREADABLE}})
+
+
+def shown_rows(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:
+    """The rows among *items* for a reader: of a damaged one only its key, and the reason."""
+    for item in items:
+        try:
+            yield from rows_of([item])
+        except DamagedRow as error:
+            at = row_key_in(item)
+            yield Row(at.bucket, at.key, at.entry, Status.DAMAGED, 0, "", "", "", reason=str(error))
 
 
 def rows_of(items: Iterable[Mapping[str, Any]]) -> Iterator[Row]:

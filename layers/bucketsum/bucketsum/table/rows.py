@@ -30,6 +30,14 @@ class Status(StrEnum):
 
     HASHED = "hashed"
     UNREADABLE = "unreadable"
+    DAMAGED = "damaged"
+    """Another program changed its item; only readers say so, no item has this status."""
+
+
+def _stored_status(text: str) -> Status:
+    if text == Status.DAMAGED:
+        raise ValueError("no status of an item")
+    return Status(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +154,7 @@ class Row:
     bucket: str = field(metadata=NOT_STORED)
     key: str = field(metadata=NOT_STORED)
     entry: str = field(metadata=NOT_STORED)
-    status: Status = field(metadata=stored(read=Status))
+    status: Status = field(metadata=stored(read=_stored_status))
     size_bytes: int
     sequencer: str = field(metadata=stored(write=comparable_sequencer))
     arrived_at: str

@@ -1,0 +1,101 @@
+"""Items that another program changed: shown as damaged, among the others."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Final
+
+import pytest
+from tests.cli.aws_calls import HEALTHY, answered, change_calls
+from tests.cli.deployed import BUCKET, HALF, deploy_measurements, put_and_record
+
+from bucketsum.long_objects.progress import item_key
+from bucketsum.table.items import key_of
+from bucketsum.table.rows import RowKey
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.cli.conftest import Run
+
+    from bucketsum_cli.aws.stack import Stack
+
+NO_DIGESTS: Final = (None, {"S": "zz"}, {"S": "0" * 39}, {"N": "5"})
+
+
+def change(stack: Stack, key: dict[str, Any], name: str, value: dict[str, Any] | None) -> None:
+    """Let another program set an attribute, or remove it."""
+    client: Any = stack.client("dynamodb")
+    request: dict[str, Any] = {"UpdateExpression": "REMOVE #name"}
+    if value:
+        request = {
+            "UpdateExpression": "SET #name = :value",
+            "ExpressionAttributeValues": {":value": value},
+        }
+    client.update_item(
+        TableName=stack.table, Key=key, ExpressionAttributeNames={"#name": name}, **request
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(("sha1", value) for value in NO_DIGESTS),
+        ("status", None),
+        ("status", {"S": "damaged"}),
+        ("size_bytes", {"S": "many"}),
+        ("deleted_at", {"S": "2026-11-20T10:00:00.000Z"}),
+        ("member", {"N": "1"}),
+    ],
+)
+def test_a_damaged_row_is_shown_among_the_others(
+    run: Run, stack: Stack, tmp_path: Path, name: str, value: dict[str, Any] | None
+) -> None:
+    """`ls`, `find`, `show` and `check` name it with its reason, and exit with 1."""
+    content = b"content"
+    row = put_and_record(stack, "a", content)
+    put_and_record(stack, "b", content)
+    change(stack, key_of(RowKey(BUCKET, "a", row.entry)), name, value)
+    sha1 = hashlib.sha1(content, usedforsecurity=False).hexdigest()
+    ls = run("ls", "--json")
+    assert ls.status == 1
+    damaged, healthy = ls.document
+    assert (damaged["key"], damaged["status"], damaged["sha1"]) == ("a", "damaged", None)
+    assert f"the row of '{BUCKET}/a'" in damaged["reason"]
+    assert (healthy["status"], healthy["sha1"]) == ("hashed", sha1)
+    assert (run("ls").status, run("ls", "b").status) == (1, 0)
+    found = run("find", sha1, "--json")
+    assert found.status == 1
+    assert [each["status"] for each in found.document["objects"]] == ["damaged", "hashed"]
+    assert "damaged: " in run("find", sha1).out
+    for key in ("a", "b"):
+        (tmp_path / key).write_bytes(content)
+    check = run("check", tmp_path / "a", tmp_path / "b", "--json")
+    assert check.status == 1
+    assert [each["result"] for each in check.document["files"]] == ["damaged", "equal"]
+
+
+def test_damaged_progress_is_shown_among_the_others(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other objects can be watched and stopped; it is shown with its key and its reason."""
+    table = stack.progress_table()
+    table.begin(HALF)
+    table.begin(replace(HALF, key="other"))
+    change(stack, item_key(replace(HALF, key="other").row_key), "status", {"S": "weird"})
+    assert run("show", "big").status == 0
+    shown = run("show", "other")
+    assert shown.status == 1
+    assert "damaged: " in shown.out
+    assert run("stop", "big").status == 0
+    stop = run("stop", "other")
+    assert stop.status == 1
+    assert "delete it, then redrive the message" in stop.err
+    deploy_measurements()
+    change_calls(monkeypatch, answered(HEALTHY))
+    status = run("status", "--json")
+    assert status.status == 1
+    states = {each["key"]: each["slices_status"] for each in status.document["long_objects"]}
+    assert states == {"big": "stopped", "other": "damaged"}
+    assert "damaged: " in run("status").out
