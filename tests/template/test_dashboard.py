@@ -66,7 +66,9 @@ def test_dashboard_follows_its_resources() -> None:
         "AWS::Region",
         "AWS::StackName",
         "ArrivalsQueue.QueueName",
+        "BackfillQueue.QueueName",
         "DeadLetterQueue.QueueName",
         "HasherFunction",
+        "LongObjectsQueue.QueueName",
         "SlicerFunction",
     }

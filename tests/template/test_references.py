@@ -42,14 +42,14 @@ def test_parameters_and_conditions_are_used() -> None:
 
 
 def test_sweeps_can_be_left_out() -> None:
-    """With Sweeps "no" 30 resources remain, and nothing refers to a resource that is left out."""
+    """With Sweeps "no" 34 resources remain, and nothing refers to a resource that is left out."""
     template = load_template()
     assert template["Conditions"]["HasSweeps"] == {"Fn::Equals": [{"Ref": "Sweeps"}, "yes"]}
     parts = template["Resources"] | template["Outputs"]
     kept = {name: part for name, part in parts.items() if part.get("Condition") != "HasSweeps"}
     assert referred(kept) & set(parts) <= set(kept)
     assert {"Ref": "LabLayer"} not in [each for part in kept.values() for each in layers_of(part)]
-    assert len(set(kept) & set(template["Resources"])) == 30
+    assert len(set(kept) & set(template["Resources"])) == 34
 
 
 def layers_of(part: dict[str, Any]) -> list[dict[str, str]]:
@@ -99,12 +99,13 @@ def test_policies_name_the_bucket_that_is_made() -> None:
     }
 
 
-def test_bucket_name_is_legal() -> None:
-    """With the stack name of samconfig.toml the bucket's name is one that S3 allows everywhere."""
+@pytest.mark.parametrize("prefix", ["", "serverlessrepo-"])
+def test_bucket_name_is_legal(prefix: str) -> None:
+    """S3 allows the bucket's name with samconfig.toml's stack name, and from the repository."""
     samconfig = tomllib.loads((TEMPLATE.parent / "samconfig.toml").read_text())
     name = resources()["InboxBucket"]["Properties"]["BucketName"]["Fn::Sub"]
     values = {
-        "${AWS::StackName}": samconfig["default"]["deploy"]["parameters"]["stack_name"],
+        "${AWS::StackName}": prefix + samconfig["default"]["deploy"]["parameters"]["stack_name"],
         "${AWS::AccountId}": "123456789012",
         "${AWS::Region}": LONGEST_REGION,
     }

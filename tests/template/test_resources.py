@@ -256,4 +256,69 @@ def test_partitions_are_known_or_refused() -> None:
     definition = TEMPLATE.parent / "statemachines" / "sweep.asl.yaml"
     assert "arn:aws:" not in definition.read_text(encoding="utf-8")
     hosts = load_template()["Mappings"]["ConsoleOf"]
-    assert set(hosts) == {"aws", "aws-cn", "aws-us-gov"}
+    assert set(hosts) == {"aws", "aws-cn", "aws-us-gov", "aws-eusc"}
+
+
+def test_every_queue_and_state_machine_has_an_alarm() -> None:
+    """Each queue that a function reads has one for its age, each state machine one for failures."""
+    watched = [properties(alarm) for alarm in ALARMS]
+    ages = [
+        alarm["Dimensions"][0]["Value"]["Fn::GetAtt"][0]
+        for alarm in watched
+        if alarm["MetricName"] == "ApproximateAgeOfOldestMessage"
+    ]
+    read = {
+        event["Properties"]["Queue"]["Fn::GetAtt"][0]
+        for resource in RESOURCES.values()
+        for event in resource["Properties"].get("Events", {}).values()
+    }
+    assert sorted(ages) == sorted(read)
+    body = properties("Dashboard")["DashboardBody"]["Fn::Sub"]
+    assert all(f"${{{queue}.QueueName}}" in body for queue in read)
+    failures = [
+        alarm["Dimensions"][0]["Value"]["Ref"]
+        for alarm in watched
+        if alarm["MetricName"] == "ExecutionsFailed"
+    ]
+    machines = [n for n, r in RESOURCES.items() if r["Type"] == "AWS::Serverless::StateMachine"]
+    assert sorted(failures) == sorted(machines)
+
+
+def test_organisations_can_bound_every_role() -> None:
+    """Each role has the boundary and the path; Step Functions assumes roles for this account."""
+    for name, resource in RESOURCES.items():
+        if resource["Type"] != "AWS::IAM::Role":
+            continue
+        role = resource["Properties"]
+        boundary = {"Ref": "PermissionsBoundaryArn"}, {"Ref": "AWS::NoValue"}
+        assert role["PermissionsBoundary"] == {"Fn::If": ["HasBoundary", *boundary]}, name
+        assert role["Path"] == {"Ref": "RolePath"}
+        [trust] = role["AssumeRolePolicyDocument"]["Statement"]
+        if trust["Principal"] == {"Service": "states.amazonaws.com"}:
+            own = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
+            assert trust["Condition"] == own
+
+
+def test_regions_without_loop_detection_get_no_setting_of_it() -> None:
+    """Lambda has it in the partition aws, except in two Regions (aws-lambda-roadmap, issue 18)."""
+    setting = properties("SlicerFunction")["RecursiveLoop"]
+    assert setting == {"Fn::If": ["HasLoopDetection", "Allow", {"Ref": "AWS::NoValue"}]}
+    partition, *lacking = load_template()["Conditions"]["HasLoopDetection"]["Fn::And"]
+    assert partition == {"Fn::Equals": [{"Ref": "AWS::Partition"}, "aws"]}
+    regions = [each["Fn::Not"][0]["Fn::Equals"][1] for each in lacking]
+    assert regions == ["mx-central-1", "ap-southeast-6"]
+
+
+def test_new_events_wait_for_their_code() -> None:
+    """An update must not subscribe to events before the hasher understands them."""
+    assert "HasherFunction" in RESOURCES["InboxBucket"]["DependsOn"]
+
+
+def test_console_groups_every_parameter() -> None:
+    """Each has a label and one group; attachments are for `bucketsum attach` alone."""
+    interface = load_template()["Metadata"]["AWS::CloudFormation::Interface"]
+    grouped = [name for group in interface["ParameterGroups"] for name in group["Parameters"]]
+    assert len(grouped) == len(set(grouped))
+    assert list(interface["ParameterLabels"]) == grouped
+    alone = set(load_template()["Parameters"]) - set(grouped)
+    assert alone <= {"AttachedBucketArns", "EventBridgeBucketArns"}
