@@ -23,7 +23,7 @@ from bench.workloads.languages import programs, records
 from bench.workloads.report import Measured
 from bench.workloads.runner import plan, samples_of
 from bucketsum_cli.terminal import output
-from bucketsum_lab.workloads.fetch.shell import missing_programs
+from bucketsum_cli.tune.workloads.fetch.shell import missing_programs
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pkgutil import resolve_name
 
 import boto3
 
@@ -18,9 +19,11 @@ from bucketsum_lab.measure.prober import Prober
 from bucketsum_lab.protocol.probe import failed
 
 
-def main() -> None:
-    """Answer until standard input ends."""
+def main(programs: str) -> None:
+    """Answer until standard input ends; *programs* is as `WorkloadView.programs`."""
     stream = answers(2)
+    if programs:
+        resolve_name(programs)()
     prober = Prober(boto3.client("s3", config=CLIENT_CONFIG))
     for line in sys.stdin:
         job = json.loads(line)
@@ -35,4 +38,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1])

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from bench.workloads.experiments import Experiment
-    from bucketsum_cli.tune.workloads.view import TableColumn
+    from bucketsum_cli.tune.workload_view import TableColumn
     from bucketsum_lab.plan.plan import Plan
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample

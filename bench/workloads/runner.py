@@ -14,6 +14,7 @@ from bench.sandbox.sandbox import NoAnswerError
 from bench.sandbox.server import FOLDER, PROJECT, serving
 from bench.workloads import harness
 from bench.workloads.data_sets import ensured
+from bucketsum_cli.tune.workloads import add_programs, view_of
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.probe import failed
@@ -44,12 +45,15 @@ def plan(experiment: Experiment) -> Plan:
     Raises:
         BadSweep: Its input is wrong.
     """
-    return plan_of(SweepInput.from_json(experiment.sweep), storage_mb=STORAGE_MB)
+    sweep = SweepInput.from_json(experiment.sweep)
+    add_programs(sweep.workload)
+    return plan_of(sweep, storage_mb=STORAGE_MB)
 
 
 def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
     """Measure every round of the plan, in its order."""
     objects, workload = FOLDER / "objects", WORKLOADS[planned.sweep.workload]
+    programs = view_of(planned.sweep.workload).programs
     known = [ensured(objects, each, workload) for each in planned.objects]
     for memory_mb, rounds in planned.rounds.items():
         profile = Profile(
@@ -60,7 +64,7 @@ def samples_of(experiment: Experiment, planned: Plan) -> Iterator[Sample]:
             experiment.burst_bytes,
         )
         with serving(profile, objects) as (sandbox, server, folder):
-            prober = _SandboxProber(sandbox, server, folder, limits_cpu=experiment.limits_cpu)
+            prober = _SandboxProber(sandbox, server, folder, experiment.limits_cpu, programs)
             for index, repetition in rounds:
                 cell = planned.cells[index]
                 time.sleep(profile.burst_bytes / profile.link_bytes_per_s)
@@ -98,6 +102,7 @@ class _SandboxProber:
     server: Server
     folder: Path
     limits_cpu: bool
+    programs: str
     _inside: Inside | None = None
 
     def probe(self, event: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +129,7 @@ class _SandboxProber:
     def _started(self) -> Inside:
         disk = self.folder / "tmp"
         disk.mkdir(exist_ok=True)
-        command = [sys.executable, "-m", harness.__name__]
+        command = [sys.executable, "-m", harness.__name__, self.programs]
         variables = {**self.server.client_environment(self.folder), "TMPDIR": str(disk)}
         inside = self.sandbox.start(command, variables, self._log, cwd=PROJECT)
         self._inside = inside

@@ -35,7 +35,7 @@ from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.output import iso_text
-from bucketsum_cli.tune.export import run_as_json
+from bucketsum_cli.tune.report.export import run_as_json
 from bucketsum_lab.protocol.run_records import Run as SweepRun
 from bucketsum_lab.protocol.run_records import RunStatus
 

@@ -49,9 +49,9 @@ bench.tables: cli cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.local cli.machine cli.objects cli.terminal \
 layer.table
 bench.unzip: bench.tables cli.terminal layer layer.archives layer.table
-bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli.terminal \
-cli.tune.workloads lab.measure lab.plan lab.protocol lab.results lab.workloads lab.workloads.fetch \
-layer layer.s3
+bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli.terminal cli.tune \
+cli.tune.workloads cli.tune.workloads.fetch lab.measure lab.plan lab.protocol lab.results \
+lab.workloads layer layer.s3
 bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli.terminal lab.workloads.fetch \
 lab.workloads.records lab.workloads.unzip
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
@@ -77,14 +77,21 @@ cli.selftest: cli.attachments cli.aws cli.dead_letters cli.objects cli.stacks cl
 layer.archives layer.table
 cli.stacks: cli.aws cli.terminal layer layer.long_objects
 cli.terminal: layer
-cli.tune: cli cli.aws cli.machine cli.terminal cli.tune.workloads lab.plan lab.protocol \
-lab.results lab.workloads layer layer.events layer.s3 layer.table settings
-cli.tune.here: cli cli.attachments cli.aws cli.machine cli.terminal cli.tune lab.measure lab.plan \
-lab.protocol lab.results lab.workloads layer layer.s3
-cli.tune.report: cli.terminal cli.tune cli.tune.workloads lab.protocol lab.workloads \
+cli.tune: cli cli.aws cli.machine cli.terminal lab.plan lab.protocol lab.results lab.workloads \
+layer layer.events layer.s3 layer.table settings
+cli.tune.here: cli cli.attachments cli.aws cli.machine cli.terminal cli.tune cli.tune.workloads \
+lab.measure lab.plan lab.protocol lab.results lab.workloads layer layer.s3
+cli.tune.plots: cli.terminal cli.tune lab.protocol lab.workloads layer
+cli.tune.report: cli.terminal cli.tune cli.tune.plots cli.tune.workloads lab.protocol lab.results \
+layer
+cli.tune.workloads: cli.tune cli.tune.plots cli.tune.workloads.fetch cli.tune.workloads.records \
+cli.tune.workloads.transfer cli.tune.workloads.unzip lab.workloads
+cli.tune.workloads.fetch: cli.terminal cli.tune cli.tune.plots lab.protocol lab.workloads.fetch
+cli.tune.workloads.records: cli.terminal cli.tune cli.tune.plots lab.protocol \
+lab.workloads.records layer
+cli.tune.workloads.transfer: cli.terminal cli.tune cli.tune.plots lab.protocol \
 lab.workloads.transfer layer
-cli.tune.workloads: cli.terminal lab.protocol lab.workloads lab.workloads.records \
-lab.workloads.transfer layer
+cli.tune.workloads.unzip: cli.terminal cli.tune lab.protocol
 enqueuer: layer layer.backfill layer.invocation settings
 hasher: layer.archives layer.backfill layer.events layer.hashing layer.invocation \
 layer.long_objects layer.queue layer.s3 layer.table settings
@@ -92,10 +99,11 @@ lab.measure: lab.protocol lab.workloads layer layer.s3
 lab.plan: lab.protocol lab.workloads layer settings
 lab.protocol: layer layer.events layer.s3 layer.table settings
 lab.results: lab.plan lab.protocol lab.workloads layer layer.table
-lab.workloads: lab.protocol lab.workloads.fetch lab.workloads.records lab.workloads.transfer \
-lab.workloads.unzip layer settings
+lab.workloads: lab.protocol lab.workloads.fetch lab.workloads.hash lab.workloads.records \
+lab.workloads.transfer lab.workloads.unzip layer
 lab.workloads.fetch: lab.protocol lab.workloads.unzip layer layer.archives layer.events layer.s3 \
 layer.table settings
+lab.workloads.hash: lab.protocol layer settings
 lab.workloads.records: lab.protocol layer layer.s3 settings
 lab.workloads.transfer: lab.protocol layer layer.archives layer.s3 settings
 lab.workloads.unzip: lab.protocol layer layer.archives layer.s3 layer.table settings

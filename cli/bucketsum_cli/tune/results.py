@@ -14,7 +14,7 @@ from bucketsum_cli.tune.setting_labels import SettingLabels, chunk_has_effect, s
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
 from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
 from bucketsum_lab.results.recommend import Recommendation
-from bucketsum_lab.workloads import WorkloadName, workload_of
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -85,18 +85,20 @@ class Results:
     def labels(self) -> SettingLabels:
         """The labels of its settings."""
         settings = [cell.setting for cell in self.cells]
-        return SettingLabels(settings, has_chunks=self.workload.chunk_bytes is None)
+        return SettingLabels(
+            settings, has_chunks=not self.workload or self.workload.chunk_bytes is None
+        )
 
     @property
-    def workload(self) -> Workload:
-        """The workload that was measured."""
-        return workload_of(self.workload_name)
+    def workload(self) -> Workload | None:
+        """The workload that was measured; None if there is no such workload."""
+        return WORKLOADS[self.workload_name] if self.workload_name else None
 
     @property
-    def workload_name(self) -> WorkloadName:
-        """The name of the workload that was measured; ``hash`` if the planner refused the name."""
-        name = self.input.get("workload")
-        return WorkloadName(name) if name in tuple(WorkloadName) else WorkloadName.HASH
+    def workload_name(self) -> WorkloadName | None:
+        """The name of the workload that was measured; None if the planner refused the name."""
+        name = self.input.get("workload", WorkloadName.HASH)
+        return WorkloadName(name) if name in tuple(WorkloadName) else None
 
     def panels(self) -> tuple[Panel, ...]:
         """The cells by object and concurrency, small objects first."""

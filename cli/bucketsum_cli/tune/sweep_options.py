@@ -15,7 +15,7 @@ from bucketsum_lab.plan.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, Strat
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
     from enum import StrEnum
 
 _UNITS_BYTES: Final = {
@@ -29,26 +29,6 @@ _UNITS_BYTES: Final = {
     "gib": 2**30,
 }
 _SIZE: Final = re.compile(r"(\d{1,18}(?:\.\d{1,18})?)\s*([a-z]*)", re.IGNORECASE)
-
-_MEANINGS: Final[Mapping[str, str]] = {
-    "mode": "stream (no disk), tmp (archive and members on disk), discard (only archive on disk)",
-    "inflate": "decompression library ({})",
-    "schedule": "how downloads and work are combined ({}); shell not on Lambda",
-    "work": "{}",
-    "workers": "number of threads ({})",
-    "pattern": "pattern in which transfers start ({})",
-    "client": "{}; not on Lambda: aws-cli, s5cmd, rclone",
-    "destination": "{}",
-    "warm": "cold, or warm (client used before)",
-    "network": "burst, or sustained (burst used up)",
-    "layout": "layout of the data ({}); mongodb not on Lambda",
-    "reads": "records to read ({})",
-    "connections": "concurrent requests ({})",
-    "block_bytes": "size of a block ({})",
-    "gap_bytes": "merge two ranges if the gap between them is at most this ({}); `measured`: "
-    "computed from the measured latency and bandwidth",
-}
-"""Parameter → its meaning; ``{}`` stands for the allowed values."""
 
 
 def _separated(convert: Callable[[str], Any]) -> Callable[[str], list[Any]]:
@@ -106,7 +86,7 @@ def _workload_options() -> Iterator[Any]:
                 workload=name,
                 type=_INTEGERS if has_numbers else _NAMES,
                 metavar="N,..." if has_numbers else "VALUE,...",
-                help=f"For {name}: {_MEANINGS[parameter.name].format(parameter.choices)}.",
+                help=f"For {name}: {parameter.meaning.format(parameter.choices)}.",
             )
 
 

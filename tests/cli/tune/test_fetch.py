@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from tests.cli.tune.sweeps import a_cell, a_run, good_samples, results
 
 from bucketsum_cli.tune.report.page import page_of
-from bucketsum_cli.tune.table import columns_of
+from bucketsum_cli.tune.report.table import columns_of
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.workloads.fetch.workload import SCHEDULE, WORK, WORKERS
 

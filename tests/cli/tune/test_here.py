@@ -69,7 +69,9 @@ def machine(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(machine_module, "cgroup_roots", lambda _name: None)
     monkeypatch.setattr(sweep, "Processes", _Processes)
     monkeypatch.setattr(_Processes, "on_probe", staticmethod(lambda: None))
-    monkeypatch.setattr("bucketsum_lab.workloads.hash.content", lambda _size: iter([b"content"]))
+    monkeypatch.setattr(
+        "bucketsum_lab.workloads.hash.workload.content", lambda _size: iter([b"content"])
+    )
     monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
     boto3.client("s3").create_bucket(Bucket=BUCKET)
 

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from bucketsum_cli.tune.report.reads_curve import seconds_against_reads, usd_against_reads
 from bucketsum_cli.tune.results import Panel, assembled
 from bucketsum_cli.tune.workloads import VIEWS
-from bucketsum_cli.tune.workloads.read_costs import (
+from bucketsum_cli.tune.workloads.records.plots import seconds_against_reads, usd_against_reads
+from bucketsum_cli.tune.workloads.records.read_costs import (
     equal_prices,
     equal_times,
     measured_crossovers,

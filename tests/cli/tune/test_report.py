@@ -26,9 +26,9 @@ from tests.cli.tune.sweeps import (
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.tune.report.page import page_of
+from bucketsum_cli.tune.report.table import columns_of
 from bucketsum_cli.tune.report.write import write_report
 from bucketsum_cli.tune.results import measured
-from bucketsum_cli.tune.table import columns_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,7 +159,8 @@ def test_without_the_plotting_library_the_command_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The library is an extra; the error names the command that installs it."""
-    for name in [name for name in sys.modules if name.startswith("bucketsum_cli.tune.report")]:
+    folders = ("bucketsum_cli.tune.report", "bucketsum_cli.tune.plots")
+    for name in [name for name in sys.modules if name.startswith(folders)]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(CannotDoError, match=r"uv tool install '\.\[report\]'"):

@@ -12,7 +12,7 @@ from tests.cli.tune.sweeps import a_grid, a_run, failed_samples, grid_results, r
 
 from bucketsum_cli.terminal.formatting import speed_text
 from bucketsum_cli.tune.report.page import page_of
-from bucketsum_cli.tune.table import columns_of
+from bucketsum_cli.tune.report.table import columns_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -20,8 +20,8 @@ from tests.cli.tune.sweeps import (
 from tests.support.sam_template import load_template
 from tests.support.sweeps import changed, statistics
 
+from bucketsum_cli.tune.plots.variants import COLUMNS_MAX, LINES_MAX, Variants
 from bucketsum_cli.tune.report.page import page_of
-from bucketsum_cli.tune.report.variants import COLUMNS_MAX, LINES_MAX, Variants
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,8 +10,8 @@ import pytest
 from tests.cli.tune.sweeps import MIB, UNZIP_INPUT, a_grid, a_run, results, seconds_in, unzip_grid
 from tests.support.sweeps import changed
 
+from bucketsum_cli.tune.plots.variants import COLUMNS_MAX, Variants
 from bucketsum_cli.tune.report.page import page_of
-from bucketsum_cli.tune.report.variants import COLUMNS_MAX, Variants
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import Final
 
-from tests.cli.tune.sweeps import grid_results
+import pytest
+from tests.cli.tune.sweeps import a_run, grid_results
 
-from bucketsum_cli.tune.report.page import PLOTS
-from bucketsum_cli.tune.table import columns_of
-from bucketsum_cli.tune.workloads import VIEWS
-from bucketsum_lab.workloads import WORKLOADS
+from bucketsum_cli.terminal.errors import CannotDoError
+from bucketsum_cli.tune.report.export import results_as_csv, rows_as_csv
+from bucketsum_cli.tune.report.table import columns_of
+from bucketsum_cli.tune.results import assembled
+from bucketsum_cli.tune.workloads import VIEWS, plots_of
+from bucketsum_lab.protocol.run_records import RunStatus
+from bucketsum_lab.workloads import WorkloadName
 
 OF_EVERY_RUN: Final = [
     "object", "memory_used", "runs", "average", "median", "median_seconds", "spread", "usd_per_gb",
@@ -18,10 +23,11 @@ OF_EVERY_RUN: Final = [
 """Names of the columns that do not depend on the workload."""
 
 
-def test_each_plot_has_a_view() -> None:
-    """A name without a view would end the report with an error."""
-    for workload in WORKLOADS.values():
-        assert set(workload.plots) <= set(PLOTS)
+def test_each_view_finds_its_modules() -> None:
+    """They are named by a text, which no type checker reads."""
+    for name in (*WorkloadName, None):
+        assert plots_of(name)
+    assert all(callable(resolve_name(view.programs)) for view in VIEWS.values() if view.programs)
 
 
 def test_every_run_has_these_columns() -> None:
@@ -36,3 +42,13 @@ def test_columns_have_names_of_their_own() -> None:
     """A name stands for one column, whatever the workload."""
     own = [column.name for view in VIEWS.values() for column in view.columns]
     assert len({*OF_EVERY_RUN, *own}) == len(OF_EVERY_RUN) + len(own)
+
+
+def test_a_run_of_an_unknown_workload_has_the_columns_of_none() -> None:
+    """The planner refused it; it is not taken for one that is known."""
+    refused = assembled(a_run(input={"workload": "juggle"}, status=RunStatus.FAILED), [], [])
+    assert (refused.workload, refused.workload_name) == (None, None)
+    assert [column.name for column in columns_of(refused, in_report=True)] == OF_EVERY_RUN
+    assert "workload" not in results_as_csv(refused)
+    with pytest.raises(CannotDoError, match="have no rows"):
+        rows_as_csv(refused)

@@ -14,7 +14,7 @@ from bucketsum_lab.plan import generated_objects
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.protocol import objects
 from bucketsum_lab.protocol.objects import DataFile, Generated, content, file_key
-from bucketsum_lab.workloads.hash import HashWorkload
+from bucketsum_lab.workloads.hash.workload import HashWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -20,7 +20,7 @@ from bucketsum_lab.plan.plan import plan_of
 from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleStatus
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
-from bucketsum_lab.workloads.hash import HashWorkload
+from bucketsum_lab.workloads.hash.workload import HashWorkload
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -15,10 +15,11 @@ from tests.support.s3_server import HostileS3, hostile_s3
 
 from bucketsum.errors import SourceUnavailable
 from bucketsum.s3 import source
+from bucketsum_cli.tune.workloads.records import mongo_reader
 from bucketsum_lab.measure.prober import Prober
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
-from bucketsum_lab.workloads.records import mongo_reader, tmp_readers
+from bucketsum_lab.workloads.records import tmp_readers
 from bucketsum_lab.workloads.records.data_set import DataSet, WrongRecord
 from bucketsum_lab.workloads.records.index import ENTRY_BYTES
 from bucketsum_lab.workloads.records.layouts import (
@@ -44,6 +45,12 @@ DATA_SET: Final = DataSet(SIZE_BYTES)
 KEY: Final = RecordsWorkload.object_name.format(size_bytes=SIZE_BYTES)
 LATENCY_GETS: Final = 8
 """Requests that measure latency and bandwidth."""
+
+
+@pytest.fixture(autouse=True)
+def mongodb(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reader that the command adds on a machine."""
+    monkeypatch.setitem(READERS, Layout.MONGODB, mongo_reader.MongoReader)
 
 
 @pytest.fixture

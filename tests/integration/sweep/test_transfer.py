@@ -19,11 +19,12 @@ from tests.support.sweeps import TRANSFER
 from bucketsum.digest import digest_of
 from bucketsum.errors import BadSweep, BucketsumError
 from bucketsum.s3.source import CLIENT_CONFIG
+from bucketsum_cli.tune.workloads.transfer import programs as programs_module
 from bucketsum_lab.measure.prober import Prober
 from bucketsum_lab.plan.generated_objects import GeneratedObjects
 from bucketsum_lab.protocol.objects import file_key
 from bucketsum_lab.results.record_values import SAMPLE_VALUES
-from bucketsum_lab.workloads.transfer import file_times, trial
+from bucketsum_lab.workloads.transfer import clients, file_times, trial
 from bucketsum_lab.workloads.transfer.model import Destination
 from bucketsum_lab.workloads.transfer.workload import TransferWorkload
 
@@ -185,6 +186,9 @@ def programs(
         program.write_text(f"#!/bin/sh\n{refusal}{copy}\necho no such thing >&2\nexit 3\n", "utf-8")
         program.chmod(0o755)
     monkeypatch.setenv("PATH", f"{folder}:{os.environ['PATH']}")
+    monkeypatch.setattr(clients, "CLIENTS", {**clients.CLIENTS})
+    monkeypatch.setattr(programs_module, "CLIENTS", clients.CLIENTS)
+    programs_module.add()
     return folder
 
 

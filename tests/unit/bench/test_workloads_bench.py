@@ -89,7 +89,7 @@ def test_the_harness_probes_as_lambda_does() -> None:
     with hostile_s3() as s3:
         s3.put(f"{BUCKET}/one", b"bytes")
         done = subprocess.run(
-            [sys.executable, "-m", harness.__name__],
+            [sys.executable, "-m", harness.__name__, ""],
             input="".join(f"{json.dumps(job)}\n" for job in jobs),
             env=os.environ | {"AWS_ENDPOINT_URL_S3": s3.endpoint_url}, cwd=ROOT,
             check=True, capture_output=True, text=True,

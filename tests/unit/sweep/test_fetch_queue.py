@@ -14,10 +14,18 @@ import pytest
 
 from bucketsum.errors import SourceInterrupted
 from bucketsum.s3.source import OpenObject
-from bucketsum_lab.workloads.fetch import shell, stages
+from bucketsum_cli.tune.workloads.fetch import shell
+from bucketsum_lab.workloads.fetch import stages
 from bucketsum_lab.workloads.fetch.data_set import item_of
 from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue, Stopped
-from bucketsum_lab.workloads.fetch.model import Bytes, Item, ItemFailed, Schedule, Work
+from bucketsum_lab.workloads.fetch.model import (
+    FOLDER_PROCESSORS,
+    Bytes,
+    Item,
+    ItemFailed,
+    Schedule,
+    Work,
+)
 from bucketsum_lab.workloads.fetch.page_cache import DiskTransfer, cached_bytes
 from bucketsum_lab.workloads.fetch.pipeline import Pipeline
 from bucketsum_lab.workloads.fetch.schedules import Run
@@ -90,9 +98,10 @@ def test_every_schedule_processes_every_item(
 @needs_programs
 @pytest.mark.parametrize("work", list(Work))
 def test_the_shell_comes_to_the_same_results(
-    work: Work, items: tuple[Item, ...], tmp_path: Path
+    work: Work, items: tuple[Item, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As the commands of elsotanillo (2020) do; a wrong expectation is found there, too."""
+    monkeypatch.setitem(FOLDER_PROCESSORS, Schedule.SHELL, shell.Shell)
     run = Run(Schedule.SHELL, work, 2, tmp_path)
     assert run.measured(FakeSource(), items)["disk_peak_bytes"] == sum(SIZES)
     wrong = replace(items[2], members_sha1="0" * 40, lines=1)
@@ -104,10 +113,14 @@ def test_the_shell_comes_to_the_same_results(
 def test_a_missing_program_is_a_result(
     items: tuple[Item, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The sample has the names of what is not there, and nothing was fetched."""
+    """The sample names what is not there, and nothing was fetched."""
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delitem(FOLDER_PROCESSORS, Schedule.SHELL, raising=False)
+    shell.add()
     source = FakeSource()
-    with pytest.raises(ItemFailed, match="not installed: parallel, unzip, bash") as error:
+    with pytest.raises(
+        ItemFailed, match="needs parallel, unzip and bash, which are not installed here"
+    ) as error:
         Run(Schedule.SHELL, Work.COUNT_LINES, 1, tmp_path).measured(source, items)
     assert (error.value.error, source.opened) == ("NotInstalled", [])
 

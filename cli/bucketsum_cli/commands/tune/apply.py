@@ -14,8 +14,8 @@ from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import confirm, note, print_json, write_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
+from bucketsum_cli.tune.report.table_view import LOCAL_NOTE
 from bucketsum_cli.tune.samconfig import with_parameters
-from bucketsum_cli.tune.table_view import LOCAL_NOTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

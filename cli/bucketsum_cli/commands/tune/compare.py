@@ -18,11 +18,11 @@ from bucketsum_cli.terminal.formatting import (
 from bucketsum_cli.terminal.output import print_json, say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 from bucketsum_cli.tune.comparison import Pair, differences, pair_as_json, pairs_of
-from bucketsum_cli.tune.export import run_as_json
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
+from bucketsum_cli.tune.report.export import run_as_json
+from bucketsum_cli.tune.report.table_view import LOCAL_NOTE
 from bucketsum_cli.tune.results import Results, statistic_of
 from bucketsum_cli.tune.setting_labels import has_notable_streams
-from bucketsum_cli.tune.table_view import LOCAL_NOTE
 
 _SETTING: Final = (Column("memory", right=True), Column("chunk size", right=True))
 _STREAMS: Final = Column("streams", right=True)

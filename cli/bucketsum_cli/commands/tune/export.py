@@ -8,8 +8,8 @@ import click
 
 from bucketsum_cli.options import Target, json_option, output_option, stack_options
 from bucketsum_cli.terminal.output import STDOUT, json_text, note, print_json, write_text
-from bucketsum_cli.tune.export import results_as_csv, results_as_json, rows_as_csv
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
+from bucketsum_cli.tune.report.export import results_as_csv, results_as_json, rows_as_csv
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

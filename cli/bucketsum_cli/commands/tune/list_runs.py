@@ -8,9 +8,9 @@ import click
 
 from bucketsum_cli.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.terminal.output import note, print_json
-from bucketsum_cli.tune.export import run_as_json
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
-from bucketsum_cli.tune.table_view import print_runs
+from bucketsum_cli.tune.report.export import run_as_json
+from bucketsum_cli.tune.report.table_view import print_runs
 
 
 @click.command("list")

@@ -11,16 +11,16 @@ from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
-from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.here.command import HereOptions, run_here
 from bucketsum_cli.tune.machine import Confinement
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan
 from bucketsum_cli.tune.progress import ended_execution, recorded_results
+from bucketsum_cli.tune.report.export import results_as_json
+from bucketsum_cli.tune.report.table_view import print_results
 from bucketsum_cli.tune.results import Results
 from bucketsum_cli.tune.sweep_input import sweep_fields, sweep_input
 from bucketsum_cli.tune.sweep_options import sweep_options
 from bucketsum_cli.tune.sweeper import Sweeper
-from bucketsum_cli.tune.table_view import print_results
 from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:

@@ -6,9 +6,9 @@ import click
 
 from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.terminal.output import note, print_json
-from bucketsum_cli.tune.export import results_as_json
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
-from bucketsum_cli.tune.table_view import print_results
+from bucketsum_cli.tune.report.export import results_as_json
+from bucketsum_cli.tune.report.table_view import print_results
 from bucketsum_lab.protocol.run_records import RunStatus
 
 

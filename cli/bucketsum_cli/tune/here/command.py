@@ -22,6 +22,7 @@ from bucketsum_cli.tune.machine import Confinement, Machine, confined, instance_
 from bucketsum_cli.tune.plan_view import print_machine_plan
 from bucketsum_cli.tune.progress import ProgressBars
 from bucketsum_cli.tune.results import Results, results_of
+from bucketsum_cli.tune.workloads import add_programs
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
 
@@ -97,6 +98,7 @@ def _planned(
 ) -> HereSweep:
     try:
         sweep = _on_this_machine(SweepInput.from_json(fields), confinement)
+        add_programs(sweep.workload)
         sizes = [place.bucket.named(key, sweep.workload)["size_bytes"] for key in sweep.keys]
         usd = options.usd_per_hour
         planned = HereSweep(

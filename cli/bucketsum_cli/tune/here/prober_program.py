@@ -10,6 +10,7 @@ import json
 import os
 import sys
 from pathlib import Path
+from pkgutil import resolve_name
 
 from bucketsum_cli.machine.cgroups import forbid_swap
 from bucketsum_cli.machine.worker import Cgroup
@@ -35,6 +36,8 @@ def main(config: str) -> None:
     from bucketsum_lab.measure.prober import Prober  # noqa: PLC0415 - as said
     from bucketsum_lab.protocol.probe import failed  # noqa: PLC0415 - as said
 
+    if values["programs"]:
+        resolve_name(values["programs"])()
     prober = Prober(boto3.client("s3", config=CLIENT_CONFIG))
     if group and values["limits_cpu"]:
         group.limit_cpu(os.getpid())

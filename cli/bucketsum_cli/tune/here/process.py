@@ -40,6 +40,7 @@ class Configuration:
         environment: Variables by which it reaches S3.
         roots: Folders for control groups; None for a process without limits.
         limits_cpu: Whether it gets Lambda's CPU share.
+        programs: As `WorkloadView.programs`.
     """
 
     memory_mb: int
@@ -47,6 +48,7 @@ class Configuration:
     environment: Mapping[str, str]
     roots: Mapping[str, str] | None = None
     limits_cpu: bool = False
+    programs: str = ""
 
     @property
     def name(self) -> str:
@@ -57,7 +59,8 @@ class Configuration:
     def program_argument(self) -> str:
         """The values that the program needs, as JSON."""
         values = {"memory_mb": self.memory_mb, "name": self.name, "limits_cpu": self.limits_cpu}
-        return json.dumps(values | {"roots": self.roots and dict(self.roots)})
+        values |= {"programs": self.programs, "roots": self.roots and dict(self.roots)}
+        return json.dumps(values)
 
 
 class _Process:

@@ -15,6 +15,7 @@ from bucketsum_cli.terminal.errors import sentence_of
 from bucketsum_cli.tune.here.process import Configuration, Processes
 from bucketsum_cli.tune.machine import Confinement, Machine
 from bucketsum_cli.tune.plan_view import plan_as_json
+from bucketsum_cli.tune.workloads import view_of
 from bucketsum_lab.protocol.run_records import Run, RunLabel, RunStatus
 from bucketsum_lab.results.record_values import sample_of
 from bucketsum_lab.results.summary import ExecutionEnd, summarize
@@ -140,6 +141,7 @@ class HereSweep:
             environment=self.place.environment,
             roots=self.roots,
             limits_cpu=self.machine.confinement is Confinement.LAMBDA,
+            programs=view_of(self.plan.sweep.workload).programs,
         )
 
 

@@ -6,34 +6,15 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.terminal.output import moment_text
-from bucketsum_cli.tune.report.cost_frontier import cost_frontier
-from bucketsum_cli.tune.report.heat_map import heat_map
+from bucketsum_cli.tune.plots.plot import Plot, style
 from bucketsum_cli.tune.report.markup import document, element
-from bucketsum_cli.tune.report.memory_curve import memory_curve
-from bucketsum_cli.tune.report.plot import Plot, style
-from bucketsum_cli.tune.report.reads_curve import seconds_against_reads, usd_against_reads
-from bucketsum_cli.tune.report.stage_times import stage_times
-from bucketsum_cli.tune.report.table import failures_table, results_table
-from bucketsum_cli.tune.report.transfer_plots import file_spread, time_by_size, total_times
-from bucketsum_cli.tune.results import Panel, Results, also_text, chunk_remark, measured
-from bucketsum_cli.tune.workloads import view_of
+from bucketsum_cli.tune.report.page_tables import failures_table, results_table
+from bucketsum_cli.tune.results import Results, also_text, chunk_remark, measured
+from bucketsum_cli.tune.workloads import plots_of, view_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator
     from xml.etree import ElementTree as ET
-
-PLOTS: Final[Mapping[str, Callable[[Panel, Results], Plot]]] = {
-    "heat": heat_map,
-    "memory": memory_curve,
-    "stages": stage_times,
-    "cost": cost_frontier,
-    "transfer-total": total_times,
-    "transfer-spread": file_spread,
-    "transfer-size": time_by_size,
-    "reads": seconds_against_reads,
-    "reads-cost": usd_against_reads,
-}
-"""Plots by the names that `Workload.plots` has."""
 
 LOCAL_WARNING: Final = (
     "Measured in the local emulator (ministack), which imitates Lambda's CPU share if "
@@ -136,15 +117,17 @@ def _has_prices(results: Results) -> bool:
 
 
 def _panels(results: Results) -> Iterator[ET.Element]:
+    plots = plots_of(results.workload_name)
+    noun = results.workload.noun if results.workload else "object"
     for number, panel in enumerate(results.panels()):
         figures = [
-            _figure(f"p{number}-{name}", PLOTS[name](panel, results))
-            for name in results.workload.plots
+            _figure(f"p{number}-{name}", plot(panel, results))
+            for name, plot in plots.items()
             if name != "cost" or _has_prices(results)
         ]
         yield element(
             "section",
-            element("h2", f"{results.workload.noun.capitalize()}: {panel.title}"),
+            element("h2", f"{noun.capitalize()}: {panel.title}"),
             element("div", *figures, class_="plots"),
         )
 

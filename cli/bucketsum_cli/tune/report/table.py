@@ -1,76 +1,130 @@
-"""The table of a run and the table of its failures, as HTML."""
+"""The table of a run, laid out as in Bryson (2021): groups of settings, rows of objects."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.tune.report.markup import element
-from bucketsum_cli.tune.results import Results, failures_of
-from bucketsum_cli.tune.table import RUNS, TableGroup, columns_of, groups_of, has_failed
+from bucketsum.measure import mb_per_s
+from bucketsum_cli.terminal.formatting import (
+    MISSING,
+    count_text,
+    seconds_text,
+    speed_text,
+    usd_text,
+    used_text,
+)
+from bucketsum_cli.tune.results import Results, statistic_of
+from bucketsum_cli.tune.workload_view import TableColumn
+from bucketsum_cli.tune.workloads import view_of
+from bucketsum_lab.protocol.samples import Sample, SampleStatus
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from xml.etree import ElementTree as ET
 
-    from bucketsum_cli.tune.workloads.view import TableColumn
     from bucketsum_lab.protocol.run_records import CellRow
 
+COLD: Final = "*"
+"""Follows the seconds of a cold sample, which no statistic counts."""
 
-def results_table(results: Results) -> ET.Element:
-    """The table of a run; on a phone it scrolls within the page."""
-    columns = columns_of(results, in_report=True)
-    titles = [
-        element("th", column.title, scope="col", class_=_class_of(column)) for column in columns
-    ]
-    bodies = [_body(results, group, columns) for group in groups_of(results)]
-    head = element("thead", element("tr", *titles))
-    return _scrolling("Every run of every cell", element("table", head, *bodies, class_="results"))
+FAILED: Final = "failed"
 
+ALIKE: Final = "≈ fastest"
+"""Not significantly different from the fastest cell of its object; see docs/tuning.md."""
 
-def _class_of(column: TableColumn) -> str:
-    return "runs" if column.name == RUNS else ""
+RUNS: Final = "runs"
+"""Name of the column with the seconds of every run; those of concurrent invocations are joined."""
 
 
-def _body(results: Results, group: TableGroup, columns: Sequence[TableColumn]) -> ET.Element:
-    span = str(len(columns))
-    heading = element("th", element("span", group.heading), colspan=span, scope="rowgroup")
-    rows = [_row(results, cell, columns) for cell in group.cells]
-    return element("tbody", element("tr", heading, class_="group"), *rows)
+@dataclass(frozen=True, slots=True)
+class TableGroup:
+    """Cells under a heading such as ``128 MB Memory / 1 MB Chunk Size``."""
+
+    heading: str
+    cells: tuple[CellRow, ...]
 
 
-def _row(results: Results, cell: CellRow, columns: Sequence[TableColumn]) -> ET.Element:
-    classes = "recommended" * results.is_recommended(cell) + " failed" * has_failed(cell)
-    first, *others = columns
-    return element(
-        "tr",
-        element("th", first.text(cell), scope="row"),
-        *(element("td", column.text(cell), class_=_class_of(column)) for column in others),
-        class_=classes.strip(),
+def columns_of(results: Results, *, in_report: bool) -> list[TableColumn]:
+    """The columns that *results* need, on the terminal or in the report.
+
+    Average MB/s are at the mean of the seconds, as in the baseline; MB/s are at their median, which
+    plots and recommendation use.
+    """
+    sizes = results.size_texts
+    columns = (
+        TableColumn(
+            "object", "object", lambda cell: results.object_text(cell, sizes), is_number=False
+        ),
+        *view_of(results.workload_name).columns,
+        TableColumn("memory_used", "memory used", lambda cell: used_text(cell.max_rss_bytes)),
+        TableColumn(
+            RUNS,
+            "every run (s)",
+            lambda cell: _runs_text(results.samples.get(cell.cell_id, ())),
+            is_number=False,
+        ),
+        TableColumn("average", "average MB/s", _average_text),
+        TableColumn("median", "MB/s", lambda cell: speed_text(statistic_of(cell, "mb_per_s"))),
+        TableColumn(
+            "median_seconds",
+            "median s",
+            lambda cell: seconds_text(statistic_of(cell, "p50_seconds")),
+            in_report=True,
+        ),
+        TableColumn(
+            "spread", "± s", lambda cell: seconds_text(statistic_of(cell, "stdev_seconds"))
+        ),
+        TableColumn(
+            "usd_per_gb", "USD per GB", lambda cell: usd_text(statistic_of(cell, "usd_per_gb"))
+        ),
+        TableColumn(
+            "remarks", "remarks", lambda cell: "; ".join(_remarks(results, cell)), is_number=False
+        ),
     )
+    return [column for column in columns if in_report or not column.in_report]
 
 
-def failures_table(results: Results) -> tuple[ET.Element, ...]:
-    """The failed samples and their causes; nothing if no sample failed."""
-    rows = [
-        element(
-            "tr",
-            element("th", results.labels.short(cell.setting), scope="row"),
-            element("td", results.object_text(cell, results.size_texts)),
-            element("td", f"run {sample.repetition}, invocation {sample.invocation}"),
-            element("td", str(sample.failure or "")),
-        )
-        for cell in results.cells
-        for sample in failures_of(results.samples.get(cell.cell_id, ()))
-    ]
-    if not rows:
-        return ()
-    titles = (
-        element("th", title, scope="col") for title in ("setting", "object", "sample", "cause")
-    )
-    head = element("thead", element("tr", *titles))
-    table = element("table", head, element("tbody", *rows), class_="failures")
-    return element("h2", "Failures"), _scrolling("Failed samples", table)
+def groups_of(results: Results) -> list[TableGroup]:
+    """The cells of *results* in the baseline's order."""
+    grouped = groupby(results.cells, key=lambda cell: cell.setting)
+    heading = results.labels.heading
+    return [TableGroup(heading(setting), tuple(cells)) for setting, cells in grouped]
 
 
-def _scrolling(name: str, table: ET.Element) -> ET.Element:
-    return element("div", table, class_="scrolling", role="region", aria_label=name, tabindex="0")
+def has_failed(cell: CellRow) -> bool:
+    """Whether a sample of *cell* failed, or it could not run."""
+    return bool(cell.failed or cell.cause)
+
+
+def _average_text(cell: CellRow) -> str:
+    seconds = statistic_of(cell, "mean_seconds")
+    return speed_text(None if seconds is None else mb_per_s(cell.object_bytes, seconds))
+
+
+def _runs_text(samples: Sequence[Sample]) -> str:
+    runs = groupby(samples, key=lambda sample: sample.repetition)
+    texts = ("/".join(map(_sample_text, run_samples)) for _, run_samples in runs)
+    return " ".join(texts) or MISSING
+
+
+def _sample_text(sample: Sample) -> str:
+    if sample.status != SampleStatus.OK or sample.reading is None:
+        return FAILED
+    return seconds_text(sample.reading.seconds) + (COLD if sample.is_cold else "")
+
+
+def _remarks(results: Results, cell: CellRow) -> list[str]:
+    remarks = []
+    if results.is_recommended(cell):
+        remarks.append("recommended")
+    stats = cell.stats
+    if stats and stats.indistinguishable_from_best:
+        remarks.append("fastest" if stats.best else ALIKE)
+    if stats and stats.few_samples:
+        remarks.append(f"weak: {count_text(stats.n, 'warm run')}")
+    if cell.failed:
+        remarks.append(f"{cell.failed} failed")
+    if cell.cause:
+        remarks.append(cell.cause)
+    return remarks

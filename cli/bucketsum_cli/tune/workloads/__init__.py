@@ -1,18 +1,21 @@
-"""The registry of the workloads that have columns and rows of their own."""
+"""The registry of the command's parts of workloads; see CONTRIBUTING.md."""
 
 from __future__ import annotations
 
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_cli.tune.workloads.fetch import FETCH
-from bucketsum_cli.tune.workloads.records import RECORDS
-from bucketsum_cli.tune.workloads.transfer import TRANSFER
-from bucketsum_cli.tune.workloads.unzip import UNZIP
-from bucketsum_cli.tune.workloads.view import WorkloadView
+from bucketsum_cli.tune.workload_view import WorkloadView
+from bucketsum_cli.tune.workloads.fetch.view import FETCH
+from bucketsum_cli.tune.workloads.records.view import RECORDS
+from bucketsum_cli.tune.workloads.transfer.view import TRANSFER
+from bucketsum_cli.tune.workloads.unzip.view import UNZIP
 from bucketsum_lab.workloads import WorkloadName
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from bucketsum_cli.tune.plots.plot import Plots
 
 VIEWS: Final[Mapping[WorkloadName, WorkloadView]] = {
     WorkloadName.UNZIP: UNZIP,
@@ -20,8 +23,25 @@ VIEWS: Final[Mapping[WorkloadName, WorkloadView]] = {
     WorkloadName.FETCH: FETCH,
     WorkloadName.TRANSFER: TRANSFER,
 }
+_WITHOUT_OWN: Final = WorkloadView()
 
 
-def view_of(name: str) -> WorkloadView:
-    """The view of the workload of that name."""
-    return VIEWS.get(WorkloadName(name), WorkloadView())
+def view_of(name: WorkloadName | None) -> WorkloadView:
+    """The view of a workload; that without anything of its own if it is not known."""
+    return VIEWS.get(name, _WITHOUT_OWN) if name else _WITHOUT_OWN
+
+
+def plots_of(name: WorkloadName | None) -> Plots:
+    """The plots of a workload.
+
+    Raises:
+        ModuleNotFoundError: The plotting library is not installed.
+    """
+    plots: Plots = resolve_name(f"{view_of(name).plots}:PLOTS")
+    return plots
+
+
+def add_programs(name: WorkloadName) -> None:
+    """Let the probe of a workload use what Lambda does not have, for a sweep on this machine."""
+    if function := view_of(name).programs:
+        resolve_name(function)()

@@ -38,6 +38,8 @@ class Parameter:
     """Text of a value in labels, as ``{} threads``."""
     default: Value | None = None
     """The value if the input gives none; None for the first that is allowed."""
+    meaning: str = "{}"
+    """Its explanation in the command's help; ``{}`` stands for the allowed values."""
 
     @property
     def default_value(self) -> Value:

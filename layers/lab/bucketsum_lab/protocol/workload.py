@@ -33,8 +33,6 @@ class Workload(ABC):
     """Attributes that its samples have besides those of every `Sample`."""
     statistic_names: ClassVar[tuple[str, ...]] = ()
     """Names of its own statistics of a cell."""
-    plots: ClassVar[tuple[str, ...]] = ("heat", "memory", "cost")
-    """Names of the plots in its report, in their order; the command draws them."""
     folded_first: ClassVar[str] = "streams"
     """Parameter that a crowded heat map leaves out first."""
     undeployable: ClassVar[str] = ""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.errors import BadSweep
 from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.workloads.fetch.workload import FetchWorkload
-from bucketsum_lab.workloads.hash import HashWorkload
+from bucketsum_lab.workloads.hash.workload import HashWorkload
 from bucketsum_lab.workloads.records.workload import RecordsWorkload
 from bucketsum_lab.workloads.transfer.workload import TransferWorkload
 from bucketsum_lab.workloads.unzip.workload import UnzipWorkload

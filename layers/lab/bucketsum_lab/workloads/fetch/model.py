@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from bucketsum.errors import BucketsumError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from pathlib import Path
 
     from bucketsum.s3.range_reads import Read
     from bucketsum.s3.source import OpenObject
@@ -95,6 +96,22 @@ class ItemSource(Protocol):
     def bytes_of(self, item: Item, opened: OpenObject) -> Bytes:
         """The bytes of the archive that was opened, without a disk."""
         ...
+
+
+class FolderProcessor(Protocol):
+    """Processes archives that are all in one folder."""
+
+    def process(self, items: Sequence[Item]) -> float:
+        """Process all archives and check the results; returns the seconds that it took.
+
+        Raises:
+            ItemFailed: An archive cannot be processed, or has a wrong result.
+        """
+        ...
+
+
+FOLDER_PROCESSORS: Final[dict[Schedule, Callable[[Path, Work, int], FolderProcessor]]] = {}
+"""Schedule → its processor of a folder, with a number of jobs; the command adds GNU parallel."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,9 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.workspace import workspace
-from bucketsum_lab.workloads.fetch import shell
 from bucketsum_lab.workloads.fetch.disk_queue import DiskQueue
-from bucketsum_lab.workloads.fetch.model import ItemFailed, Schedule, Timings
+from bucketsum_lab.workloads.fetch.model import (
+    FOLDER_PROCESSORS,
+    ItemFailed,
+    Schedule,
+    Timings,
+)
 from bucketsum_lab.workloads.fetch.page_cache import DiskTransfer
 from bucketsum_lab.workloads.fetch.pipeline import Pipeline
 from bucketsum_lab.workloads.fetch.stages import DiskFetcher, DiskWorker
@@ -51,10 +55,11 @@ class Run:
             ItemFailed: An archive cannot be processed, has a wrong result, or does not fit on the
                 disk; or a program is not installed.
         """
-        if self.schedule is Schedule.SHELL and (missing := shell.missing_programs()):
+        if self.schedule is Schedule.SHELL and self.schedule not in FOLDER_PROCESSORS:
             raise ItemFailed(
                 "NotInstalled",
-                f"the schedule shell needs programs that are not installed: {', '.join(missing)}",
+                "the schedule shell needs parallel, unzip and bash, which are not installed here; "
+                "Lambda has none of them",
             )
         before = DiskTransfer.now()
         values = dict(self._values(source, items))
@@ -92,7 +97,8 @@ class Run:
         for item in items:
             fetcher.fetch(item)
         fetching = time.perf_counter() - started
-        working = shell.Shell(fetcher.folder, self.work, self.workers).process(items)
+        processor = FOLDER_PROCESSORS[self.schedule](fetcher.folder, self.work, self.workers)
+        working = processor.process(items)
         wall = time.perf_counter() - started
         return Timings(wall, fetching, working, sum(item.size_bytes for item in items))
 

@@ -33,9 +33,13 @@ SET_BYTES_MIN: Final = 16_000_000
 SET_BYTES_MAX: Final = 2_000_000_000
 """As an archive of the workload unzip: the planner has 900 s to generate them."""
 
-SCHEDULE: Final = Parameter("schedule", tuple(Schedule))
+SCHEDULE: Final = Parameter(
+    "schedule",
+    tuple(Schedule),
+    meaning="how downloads and work are combined ({}); shell not on Lambda",
+)
 WORK: Final = Parameter("work", tuple(Work))
-WORKERS: Final = Parameter("workers", range(1, 17), "workers {}")
+WORKERS: Final = Parameter("workers", range(1, 17), "workers {}", meaning="number of threads ({})")
 
 _MB_PER_VCPU_SECOND: Final = 150
 """As the workload unzip, streaming."""
@@ -56,7 +60,6 @@ class FetchWorkload(Workload):
     object_name = "objects/fetch-{size_bytes}.json"
     sample_names = ("items", *_TIMES, *_COUNTS)
     statistic_names = ("items", *_TIMES, "sum_ms", "max_ms", *_COUNTS)
-    plots = ("stages", "memory", "cost")
     folded_first = "chunk_bytes"
     undeployable = "the hasher fetches no data sets, so no schedule can be deployed"
 

@@ -32,7 +32,6 @@ from bucketsum_lab.workloads.records.layouts import (
     read_usd,
 )
 from bucketsum_lab.workloads.records.measurement import reading_of, record_ms
-from bucketsum_lab.workloads.records.mongo_reader import MongoReader
 from bucketsum_lab.workloads.records.prediction import Link, Model
 from bucketsum_lab.workloads.records.reader import ReadOptions, Store
 from bucketsum_lab.workloads.records.s3_readers import (
@@ -53,7 +52,7 @@ if TYPE_CHECKING:
     from bucketsum_lab.workloads.records.measurement import Reading
     from bucketsum_lab.workloads.records.reader import RecordReader
 
-READERS: Final[Mapping[Layout, type[RecordReader]]] = {
+READERS: Final[dict[Layout, type[RecordReader]]] = {
     Layout.RANGE: RangeReader,
     Layout.COALESCED: CoalescedReader,
     Layout.WHOLE: WholeReader,
@@ -61,8 +60,8 @@ READERS: Final[Mapping[Layout, type[RecordReader]]] = {
     Layout.TMP_BLOCK: BlockFileReader,
     Layout.SQLITE_TMP: SqliteReader,
     Layout.DYNAMODB: DynamoReader,
-    Layout.MONGODB: MongoReader,
 }
+"""The command adds MongoDB's, whose driver Lambda does not have."""
 
 _LATENCY_GETS: Final = 7
 _BANDWIDTH_BYTES: Final = 8 * 1024 * 1024
@@ -111,6 +110,8 @@ def _answer(
 ) -> ProbeAnswer:
     layout, reads = Layout(str(own["layout"])), int(own["reads"])
     stored = min(SAMPLED_RECORDS, store.records - 2) if layout in SAMPLED else store.records
+    if layout not in READERS:
+        raise BadSettings("Lambda cannot read it; measure it with --here")
     reader = READERS[layout](store, options)
     retried = store.gets.retried
     meter = Meter()

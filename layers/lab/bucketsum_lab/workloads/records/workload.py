@@ -42,13 +42,29 @@ SIZE_BYTES_MAX: Final = 500_000_000
 DEFAULT_SIZE_BYTES: Final = 240_560_000
 """2,480,000 records of 97 bytes, as in Fernandez and Turner (2023)."""
 
-LAYOUT: Final = Parameter("layout", tuple(Layout))
-READS: Final = Parameter("reads", range(1, 5_000_001), "{:,} reads", default=1000)
-CONNECTIONS: Final = Parameter("connections", range(1, 257), "{} connections", default=16)
-BLOCK_BYTES: Final = Parameter(
-    "block_bytes", range(512, MIB + 1), "blocks of {:,} B", default=4 * KIB
+LAYOUT: Final = Parameter(
+    "layout", tuple(Layout), meaning="layout of the data ({}); mongodb not on Lambda"
 )
-GAP_BYTES: Final = Parameter("gap_bytes", GAPS, "gap {}")
+READS: Final = Parameter(
+    "reads", range(1, 5_000_001), "{:,} reads", default=1000, meaning="records to read ({})"
+)
+CONNECTIONS: Final = Parameter(
+    "connections", range(1, 257), "{} connections", default=16, meaning="concurrent requests ({})"
+)
+BLOCK_BYTES: Final = Parameter(
+    "block_bytes",
+    range(512, MIB + 1),
+    "blocks of {:,} B",
+    default=4 * KIB,
+    meaning="size of a block ({})",
+)
+GAP_BYTES: Final = Parameter(
+    "gap_bytes",
+    GAPS,
+    "gap {}",
+    meaning="merge two ranges if the gap between them is at most this ({}); `measured`: computed "
+    "from the measured latency and bandwidth",
+)
 
 _RECORDS: Final = "records"
 """Metadata of a data set: the number of its records."""
@@ -74,7 +90,6 @@ class RecordsWorkload(Workload):
     those from the network; `read_factor` is theirs to the bytes of the records wanted, and
     `storage_factor` that of the layout's bytes. `retries` are not among `requests`."""
     statistic_names = sample_names
-    plots = ("reads", "reads-cost")
     folded_first = "gap_bytes"
     undeployable = "the hasher reads no records"
 

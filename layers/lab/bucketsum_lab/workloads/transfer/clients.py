@@ -15,14 +15,13 @@ from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.s3.reader import reader
 from bucketsum.s3.source import CLIENT_CONFIG
 from bucketsum_lab.protocol.probe import object_at
-from bucketsum_lab.workloads.transfer.model import PROGRAMS, ClientName
-from bucketsum_lab.workloads.transfer.programs import ProgramClient
+from bucketsum_lab.workloads.transfer.model import ClientName
 
 # Libraries that only one client needs are imported by it: the others must not pay for them.
 # ruff: noqa: PLC0415
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from mypy_boto3_s3 import S3Client
 
@@ -64,11 +63,11 @@ def new_client(name: ClientName, access: Access) -> Client:
     """A client without connections.
 
     Raises:
-        BadSettings: A library that it needs is not there.
+        BadSettings: A library or program that it needs is not there.
     """
-    if name in PROGRAMS:
-        return ProgramClient(name, access.bucket, access.region, endpoint())
-    return _CLIENTS[name](access)
+    if name not in CLIENTS:
+        raise BadSettings(f"the client {name} is a program that is not installed here")
+    return CLIENTS[name](access)
 
 
 def endpoint() -> str:
@@ -151,9 +150,10 @@ def _s3transfer(access: Access) -> Client:
     return _Managed(TransferManager(new_s3(access)), access.bucket)
 
 
-_CLIENTS: Final[Mapping[ClientName, Callable[[Access], Client]]] = {
+CLIENTS: Final[dict[ClientName, Callable[[Access], Client]]] = {
     ClientName.LIBCURL: _Curl,
     ClientName.BOTO3: _Boto3,
     ClientName.BOTO3_PER_FILE: _Boto3PerFile,
     ClientName.S3TRANSFER: _s3transfer,
 }
+"""The command adds programs, which Lambda does not have."""

@@ -145,15 +145,15 @@ class PatternParameter(Parameter):
         return ", ".join([*map(str, self.allowed), *numbered])
 
 
-PATTERN: Final = PatternParameter("pattern", tuple(PatternName))
-CLIENT: Final = Parameter("client", tuple(ClientName))
+PATTERN: Final = PatternParameter(
+    "pattern", tuple(PatternName), meaning="pattern in which transfers start ({})"
+)
+CLIENT: Final = Parameter(
+    "client", tuple(ClientName), meaning="{}; not on Lambda: aws-cli, s5cmd, rclone"
+)
 DESTINATION: Final = Parameter("destination", tuple(Destination), label="to {}")
-START: Final = Parameter("warm", tuple(Start))
-NETWORK: Final = Parameter("network", tuple(Network))
+START: Final = Parameter("warm", tuple(Start), meaning="cold, or warm (client used before)")
+NETWORK: Final = Parameter("network", tuple(Network), meaning="burst, or sustained (burst used up)")
 
-PROGRAMS: Final = {
-    ClientName.AWS_CLI: "aws",
-    ClientName.S5CMD: "s5cmd",
-    ClientName.RCLONE: "rclone",
-}
-"""Clients that are programs, which Lambda does not have, and the names of their files."""
+PROGRAMS: Final = (ClientName.AWS_CLI, ClientName.S5CMD, ClientName.RCLONE)
+"""Clients that are programs: a process for each file."""

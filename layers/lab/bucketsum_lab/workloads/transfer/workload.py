@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.settings import BASE_MEMORY_BYTES
@@ -63,7 +61,6 @@ class TransferWorkload(Workload):
         "files", "threads", "file_min_ms", "file_p50_ms", "file_p90_ms", "file_p99_ms",
         "file_max_ms", "file_mean_ms", "first_byte_p50_ms",
     )  # fmt: skip
-    plots = ("transfer-total", "transfer-spread", "transfer-size", "memory", "cost")
     folded_first = "warm"
     undeployable = "transfers are measured to compare, and no parameter deploys them"
 
@@ -146,15 +143,14 @@ def _too_many(setting: Setting, files: int) -> str | None:
 
 def _no_program(setting: Setting) -> str | None:
     own = setting.own
-    program = PROGRAMS.get(ClientName(str(own["client"])))
-    if program is None:
+    if own["client"] not in PROGRAMS:
         return None
     if own["destination"] != Destination.TMP:
         return f"client is {own['client']}, which writes files: destination must be tmp"
     if own["warm"] == Start.WARM:
         return f"client is {own['client']}, a process for each file: none of them can be warm"
-    if "AWS_LAMBDA_FUNCTION_NAME" in os.environ:
-        return f"client is {own['client']}, a program that Lambda does not have"
-    if shutil.which(program) is None:
-        return f"client is {own['client']}; there is no program {program} on this machine"
+    from bucketsum_lab.workloads.transfer.clients import CLIENTS
+
+    if ClientName(str(own["client"])) not in CLIENTS:
+        return f"client is {own['client']}, a program that is not installed here; Lambda has none"
     return None

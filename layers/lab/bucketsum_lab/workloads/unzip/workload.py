@@ -34,8 +34,12 @@ ARCHIVE_BYTES_MIN: Final = 1_000_000
 ARCHIVE_BYTES_MAX: Final = 2_000_000_000
 """Of generated archives: small members find room, and none needs Zip64."""
 
-MODE: Final = Parameter("mode", tuple(Mode))
-INFLATE: Final = Parameter("inflate", tuple(Engine))
+MODE: Final = Parameter(
+    "mode",
+    tuple(Mode),
+    meaning="stream (no disk), tmp (archive and members on disk), discard (only archive on disk)",
+)
+INFLATE: Final = Parameter("inflate", tuple(Engine), meaning="decompression library ({})")
 
 _KEEPS_ARCHIVE: Final = (Mode.TMP, Mode.DISCARD)
 _MB_PER_VCPU_SECOND: Final[Mapping[Value, int]] = {

@@ -9,9 +9,11 @@ from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from bucketsum.measure import BYTES_PER_MB
 from bucketsum_cli.terminal.formatting import memory_text, seconds_text
-from bucketsum_cli.tune.report.plot import Plot, new_axes, new_figure
-from bucketsum_cli.tune.report.theme import DOT, FRONTIER, HIGHLIGHT, SCALE
-from bucketsum_cli.tune.report.variants import Variants
+from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
+from bucketsum_cli.tune.plots.memory_curve import memory_curve
+from bucketsum_cli.tune.plots.plot import Plot, new_axes, new_figure
+from bucketsum_cli.tune.plots.theme import DOT, FRONTIER, HIGHLIGHT, SCALE
+from bucketsum_cli.tune.plots.variants import Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
 from bucketsum_lab.workloads.transfer.file_times import FileTime, read
 
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from bucketsum_cli.tune.plots.plot import Plots
     from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
     from bucketsum_lab.protocol.samples import Sample
 
@@ -184,3 +187,12 @@ def _totals_text(stats: CellStatistics) -> str:
         f"{seconds_text(stats.p50_seconds)} s, {seconds_text(stats.min_seconds)} to "
         f"{seconds_text(stats.max_seconds)} s over {stats.n} warm samples"
     )
+
+
+PLOTS: Final[Plots] = {
+    "transfer-total": total_times,
+    "transfer-spread": file_spread,
+    "transfer-size": time_by_size,
+    "memory": memory_curve,
+    "cost": cost_frontier,
+}

@@ -43,11 +43,15 @@ class WorkloadView:
         columns: Its own columns in the table of a run.
         row_names: Columns of the rows that each of its samples has, in ``export --format rows``.
         rows: The rows of a sample by `row_names`: one for each file, as an example.
+        plots: Module with the `PLOTS` of its report; only a report imports it.
+        programs: Function that lets its probe use what Lambda does not have; empty for none.
     """
 
     columns: tuple[TableColumn, ...] = ()
     row_names: tuple[str, ...] = ()
     rows: Callable[[Sample], Iterable[Mapping[str, object]]] = lambda _sample: ()
+    plots: str = "bucketsum_cli.tune.plots"
+    programs: str = ""
 
 
 def statistic(name: str, form: str) -> Callable[[CellRow], str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import MISSING
-from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView
+from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView
 
 if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow

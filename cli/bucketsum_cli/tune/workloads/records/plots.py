@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
 from bucketsum_cli.terminal.formatting import count_text, memory_text, seconds_text, usd_text
-from bucketsum_cli.tune.report.plot import LABEL_BOX, Plot, line_styles, new_axes
-from bucketsum_cli.tune.report.theme import HIGHLIGHT, PAPER
-from bucketsum_cli.tune.workloads.read_costs import (
+from bucketsum_cli.tune.plots.plot import LABEL_BOX, Plot, line_styles, new_axes
+from bucketsum_cli.tune.plots.theme import HIGHLIGHT, PAPER
+from bucketsum_cli.tune.workloads.records.read_costs import (
     Crossover,
     Line,
     equal_prices,
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from bucketsum_cli.tune.plots.plot import Plots
     from bucketsum_cli.tune.results import Panel, Results
     from bucketsum_lab.protocol.run_records import CellRow
 
@@ -165,3 +166,6 @@ def _description(
         for crossover in crossovers
     ]
     return " ".join(sentences) or "No layout crosses another."
+
+
+PLOTS: Final[Plots] = {"reads": seconds_against_reads, "reads-cost": usd_against_reads}

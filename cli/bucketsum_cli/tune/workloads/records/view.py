@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import MISSING, usd_text
-from bucketsum_cli.tune.workloads.read_costs import read_cost
-from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView, statistic
+from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, statistic
+from bucketsum_cli.tune.workloads.records.read_costs import read_cost
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,5 +88,7 @@ RECORDS: Final = WorkloadView(
                     in_report=True,
                     meaning="Bytes of the layout, padding and index included, over those of its "
                             "records."),
-    )
+    ),
+    plots="bucketsum_cli.tune.workloads.records.plots",
+    programs="bucketsum_cli.tune.workloads.records.mongo_reader:add",
 )  # fmt: skip

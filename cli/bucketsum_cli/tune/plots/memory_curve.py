@@ -9,8 +9,8 @@ from matplotlib.ticker import NullLocator
 
 from bucketsum.measure import mb_per_s
 from bucketsum_cli.terminal.formatting import memory_text, speed_text
-from bucketsum_cli.tune.report.plot import Plot, hint_of, line_styles, new_axes
-from bucketsum_cli.tune.report.variants import LINES_MAX, Variants
+from bucketsum_cli.tune.plots.plot import Plot, hint_of, line_styles, new_axes
+from bucketsum_cli.tune.plots.variants import LINES_MAX, Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
 
 if TYPE_CHECKING:

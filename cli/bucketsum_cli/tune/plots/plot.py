@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 from dataclasses import dataclass, field
 from itertools import cycle
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from xml.etree import ElementTree as ET
 
 import matplotlib as mpl
@@ -13,14 +13,15 @@ from matplotlib.figure import Figure
 
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.terminal.output import printable
-from bucketsum_cli.tune.report.theme import GRID, INK, PAPER, SCALE, themed
+from bucketsum_cli.tune.plots.theme import GRID, INK, PAPER, SCALE, themed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator, Mapping
     from contextlib import AbstractContextManager
 
     from matplotlib.axes import Axes
 
+    from bucketsum_cli.tune.results import Panel, Results
     from bucketsum_cli.tune.setting_labels import SettingLabels
     from bucketsum_lab.protocol.run_records import CellRow
 
@@ -101,6 +102,10 @@ class Plot:
             "aria-describedby": f"{name}-desc",
         }
         return root
+
+
+Plots: TypeAlias = "Mapping[str, Callable[[Panel, Results], Plot]]"
+"""The plots of a panel by name, in their order in the report."""
 
 
 def _drop(root: ET.Element, names: tuple[str, ...]) -> None:

@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.patches import Patch
 
 from bucketsum_cli.terminal.formatting import memory_text
-from bucketsum_cli.tune.report.plot import Plot, hint_of, new_axes
-from bucketsum_cli.tune.report.theme import FRONTIER, HIGHLIGHT, INK, SCALE
-from bucketsum_cli.tune.report.variants import Variants
+from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
+from bucketsum_cli.tune.plots.memory_curve import memory_curve
+from bucketsum_cli.tune.plots.plot import Plot, hint_of, new_axes
+from bucketsum_cli.tune.plots.theme import FRONTIER, HIGHLIGHT, INK, SCALE
+from bucketsum_cli.tune.plots.variants import Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
 
 if TYPE_CHECKING:
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
     from matplotlib.axes import Axes
 
+    from bucketsum_cli.tune.plots.plot import Plots
     from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
 _CAPTION: Final = (
@@ -87,3 +90,6 @@ def _text(cell: CellRow, stats: CellStatistics) -> str:
 
 def _seconds(cell: CellRow, name: str) -> float | None:
     return float(cell.own[name]) / 1000 if name in cell.own else None
+
+
+PLOTS: Final[Plots] = {"stages": stage_times, "memory": memory_curve, "cost": cost_frontier}

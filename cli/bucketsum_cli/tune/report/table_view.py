@@ -10,15 +10,15 @@ from bucketsum_cli.terminal.formatting import MISSING, count_text, prices_text, 
 from bucketsum_cli.terminal.output import moment_text
 from bucketsum_cli.terminal.screen import styled, write
 from bucketsum_cli.terminal.tables import Cell, Column
+from bucketsum_cli.tune.report.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
 from bucketsum_cli.tune.results import Results, also_text, chunk_remark, measured, recommendation_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
-from bucketsum_cli.tune.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from bucketsum_cli.tune.workloads.view import TableColumn
+    from bucketsum_cli.tune.workload_view import TableColumn
 
 LOCAL_NOTE: Final = "local: measured in the local emulator; none of these numbers is AWS's"
 

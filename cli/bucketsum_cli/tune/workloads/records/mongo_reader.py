@@ -1,4 +1,4 @@
-"""Records in a MongoDB collection of a server that the environment names; not in Lambda."""
+"""Records in a MongoDB collection of a server that the environment names."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.errors import BadSettings, SourceUnavailable
 from bucketsum_lab.workloads.records.block_file import whole_records
 from bucketsum_lab.workloads.records.data_set import WrongRecord, id_in
-from bucketsum_lab.workloads.records.layouts import RECORDS_MONGODB
+from bucketsum_lab.workloads.records.layouts import RECORDS_MONGODB, Layout
+from bucketsum_lab.workloads.records.probe import READERS
 from bucketsum_lab.workloads.records.reader import ReadRecord, RecordReader, each_timed
 
 if TYPE_CHECKING:
@@ -21,6 +22,11 @@ if TYPE_CHECKING:
 
 _SCHEME: Final = "mongodb://"
 _TIMEOUT_MS: Final = 5_000
+
+
+def add() -> None:
+    """Add MongoDB to the layouts of records that can be read."""
+    READERS[Layout.MONGODB] = MongoReader
 
 
 class MongoReader(RecordReader):

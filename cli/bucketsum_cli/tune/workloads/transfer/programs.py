@@ -1,13 +1,16 @@
-"""Programs that copy a file from S3: a process for each."""
+"""Clients of transfers that are programs: a process for each file."""
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import SourceUnavailable
+from bucketsum_lab.workloads.transfer.clients import CLIENTS, Access, endpoint
 from bucketsum_lab.workloads.transfer.model import ClientName
 from bucketsum_lab.workloads.transfer.sinks import FileSink
 
@@ -16,16 +19,26 @@ if TYPE_CHECKING:
 
 _SECONDS_MAX: Final = 800
 _SHOWN_CHARACTERS: Final = 300
+_PROGRAMS: Final = {
+    ClientName.AWS_CLI: "aws",
+    ClientName.S5CMD: "s5cmd",
+    ClientName.RCLONE: "rclone",
+}
+
+
+def add() -> None:
+    """Add those that are installed here to the clients of transfers."""
+    for name, program in _PROGRAMS.items():
+        if shutil.which(program):
+            CLIENTS[name] = partial(ProgramClient, name)
 
 
 @dataclass(frozen=True, slots=True)
 class ProgramClient:
-    """Runs a program for each file of *bucket*, at *endpoint* if that is not empty."""
+    """Runs a program for each file."""
 
     name: ClientName
-    bucket: str
-    region: str
-    endpoint: str
+    access: Access
 
     def fetch(self, key: str, size_bytes: int, sink: Sink) -> None:  # noqa: ARG002 - as `Client`
         """Copy the object at *key* to the file of *sink*.
@@ -58,15 +71,15 @@ class ProgramClient:
         return variables
 
     def _command(self, key: str, path: str) -> list[str]:
-        source = f"s3://{self.bucket}/{key}"
+        source = f"s3://{self.access.bucket}/{key}"
         if self.name == ClientName.AWS_CLI:  # it reads the variables itself
             return ["aws", "s3", "cp", source, path, "--only-show-errors"]
         if self.name == ClientName.S5CMD:
-            endpoint = ["--endpoint-url", self.endpoint] if self.endpoint else []
-            return ["s5cmd", *endpoint, "cp", source, path]
-        options = f"env_auth=true,region={self.region}"
-        if self.endpoint:  # the provider AWS would put the bucket into the host's name
-            options += f",provider=Other,force_path_style=true,endpoint='{self.endpoint}'"
+            address = ["--endpoint-url", endpoint()] if endpoint() else []
+            return ["s5cmd", *address, "cp", source, path]
+        options = f"env_auth=true,region={self.access.region}"
+        if endpoint():  # the provider AWS would put the bucket into the host's name
+            options += f",provider=Other,force_path_style=true,endpoint='{endpoint()}'"
         else:
             options += ",provider=AWS"
-        return ["rclone", "copyto", f":s3,{options}:{self.bucket}/{key}", path]
+        return ["rclone", "copyto", f":s3,{options}:{self.access.bucket}/{key}", path]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import MISSING
-from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView
+from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -62,5 +62,7 @@ FETCH: Final = WorkloadView(
         TableColumn("disk_transfer", "disk written / read MB", _transfer_text, in_report=True,
                     meaning="Bytes between the page cache and the disk. An archive that is "
                             "removed before its pages are written is never on the disk itself."),
-    )
+    ),
+    plots="bucketsum_cli.tune.workloads.fetch.plots",
+    programs="bucketsum_cli.tune.workloads.fetch.shell:add",
 )  # fmt: skip

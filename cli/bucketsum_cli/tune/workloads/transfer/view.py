@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.measure import BYTES_PER_GB
 from bucketsum_cli.terminal.formatting import MISSING, seconds_text, usd_text
-from bucketsum_cli.tune.workloads.view import TableColumn, WorkloadView, statistic
+from bucketsum_cli.tune.workload_view import TableColumn, WorkloadView, statistic
 from bucketsum_lab.workloads.transfer.file_times import P99_FROM, read
 
 if TYPE_CHECKING:
@@ -77,4 +77,6 @@ TRANSFER: Final = WorkloadView(
         "file", "file_bytes", "intended_ms", "started_ms", "first_byte_ms", "ended_ms", "took_ms",
     ),
     rows=_rows,
+    plots="bucketsum_cli.tune.workloads.transfer.plots",
+    programs="bucketsum_cli.tune.workloads.transfer.programs:add",
 )  # fmt: skip

@@ -10,7 +10,7 @@ import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
-from bucketsum_lab.workloads.fetch.model import ItemFailed, Work
+from bucketsum_lab.workloads.fetch.model import FOLDER_PROCESSORS, ItemFailed, Schedule, Work
 from bucketsum_lab.workloads.fetch.processing import check
 
 if TYPE_CHECKING:
@@ -34,6 +34,12 @@ _COMMANDS: Final = {
 def missing_programs() -> list[str]:
     """Programs that are not installed here."""
     return [name for name in PROGRAMS if shutil.which(name) is None]
+
+
+def add() -> None:
+    """Make the schedule shell possible, if its programs are installed here."""
+    if not missing_programs():
+        FOLDER_PROCESSORS[Schedule.SHELL] = Shell
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ from matplotlib.colors import Normalize
 from matplotlib.patches import Rectangle
 
 from bucketsum_cli.terminal.formatting import MISSING, memory_text, speed_text
-from bucketsum_cli.tune.report.plot import COLOURS, Plot, hint_of, new_axes
-from bucketsum_cli.tune.report.theme import EMPTY, FAINT, HATCH, HIGHLIGHT, ON_DARK, ON_LIGHT, PAPER
-from bucketsum_cli.tune.report.variants import COLUMNS_MAX, Variants
+from bucketsum_cli.tune.plots.plot import COLOURS, Plot, hint_of, new_axes
+from bucketsum_cli.tune.plots.theme import EMPTY, FAINT, HATCH, HIGHLIGHT, ON_DARK, ON_LIGHT, PAPER
+from bucketsum_cli.tune.plots.variants import COLUMNS_MAX, Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
 
 if TYPE_CHECKING:
@@ -36,8 +36,9 @@ _LIGHT_FROM: Final = 0.5  # from this point of the scale on, text must be dark
 def heat_map(panel: Panel, results: Results) -> Plot:
     """Every cell of *panel* with its MB/s."""
     scale = _scale(results)
+    first = (results.workload.folded_first,) if results.workload else ()
     memories = sorted({cell.setting.memory_mb for cell in panel.cells})
-    variants = Variants(panel.cells, COLUMNS_MAX, (results.workload.folded_first,))
+    variants = Variants(panel.cells, COLUMNS_MAX, first)
     labels = variants.headings
     lines = max(label.count("\n") + 1 for label in labels)
     height = _FRAME_INCHES + _ROW_INCHES * len(memories) + _LINE_INCHES * lines

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Final
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
-from bucketsum_cli.tune.report.plot import LABEL_BOX, Plot, hint_of, new_axes
-from bucketsum_cli.tune.report.theme import DOT, FAINT, FRONTIER, HIGHLIGHT, INK, PAPER
-from bucketsum_cli.tune.report.variants import Variants
+from bucketsum_cli.tune.plots.plot import LABEL_BOX, Plot, hint_of, new_axes
+from bucketsum_cli.tune.plots.theme import DOT, FAINT, FRONTIER, HIGHLIGHT, INK, PAPER
+from bucketsum_cli.tune.plots.variants import Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
 
 if TYPE_CHECKING:

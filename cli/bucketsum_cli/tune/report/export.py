@@ -53,7 +53,8 @@ def results_as_json(results: Results) -> dict[str, Any]:
 def results_as_csv(results: Results) -> str:
     """A line for each sample: run, cell, and sample with its workload's own attributes."""
     of_cell = _cell_names(results)
-    own = [name for name in results.workload.sample_names if name not in of_cell]
+    names = results.workload.sample_names if results.workload else ()
+    own = [name for name in names if name not in of_cell]
     of_sample = (*SAMPLE_VALUES, *own)
     lines = (
         [*map(cell_values(cell).get, of_cell), *map(sample_values(sample).get, of_sample)]
@@ -85,8 +86,8 @@ def rows_as_csv(results: Results) -> str:
 
 
 def _cell_names(results: Results) -> tuple[str, ...]:
-    own = (parameter.name for parameter in results.workload.parameters)
-    return *_OF_READING, *own, *_OF_OBJECT
+    parameters = results.workload.parameters if results.workload else ()
+    return *_OF_READING, *(parameter.name for parameter in parameters), *_OF_OBJECT
 
 
 def _csv(results: Results, names: Sequence[str], lines: Iterable[Sequence[object]]) -> str:

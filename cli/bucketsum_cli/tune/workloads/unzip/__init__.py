@@ -1,0 +1,1 @@
+"""The command's part of the workload unzip."""

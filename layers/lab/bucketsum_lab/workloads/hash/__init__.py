@@ -1,0 +1,1 @@
+"""The workload that reads and hashes whole objects."""
