@@ -40,9 +40,15 @@ def _intrinsic(loader: _TemplateLoader, name: str, node: yaml.Node) -> dict[str,
 _TemplateLoader.add_multi_constructor("!", _intrinsic)
 
 
+def parsed_template(text: str) -> dict[str, Any]:
+    """A template as it stands."""
+    template: dict[str, Any] = _TemplateLoader(text).get_single_data()
+    return template
+
+
 @cache
 def _as_json() -> str:
-    template = _TemplateLoader(TEMPLATE.read_text(encoding="utf-8")).get_single_data()
+    template = parsed_template(TEMPLATE.read_text(encoding="utf-8"))
     for resource in template["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
             own = resource["Properties"]

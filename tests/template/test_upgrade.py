@@ -1,0 +1,51 @@
+"""A deployed stack can be updated to this template, and keeps its data."""
+
+from __future__ import annotations
+
+import subprocess
+from typing import Any, Final
+
+import pytest
+from tests.support.sam_template import TEMPLATE, load_template, parsed_template
+
+BASE: Final = "0967a77"
+"""The template to update from: the last release, once there is one."""
+
+CREATE_ONLY: Final = {
+    "AWS::DynamoDB::Table": ("TableName", "KeySchema", "LocalSecondaryIndexes"),
+    "AWS::SQS::Queue": ("QueueName", "FifoQueue"),
+    "AWS::S3::Bucket": ("BucketName", "ObjectLockEnabled"),
+}
+"""Properties whose change replaces a resource that has data."""
+
+
+def test_no_data_is_replaced() -> None:
+    """No table, queue or bucket is lost or replaced; of an index only one is made or removed."""
+    shown = subprocess.run(
+        ["git", "show", f"{BASE}:template.yaml"],  # noqa: S607 - wherever git is
+        cwd=TEMPLATE.parent,
+        check=False,
+        capture_output=True,
+        text=True,
+    )
+    if shown.returncode:
+        pytest.skip(f"the history does not reach back to {BASE}")
+    old, new = parsed_template(shown.stdout)["Resources"], load_template()["Resources"]
+    for name, resource in old.items():
+        if (kind := resource["Type"]) not in CREATE_ONLY:
+            continue
+        before, after = resource.get("Properties", {}), new[name].get("Properties", {})
+        for each in CREATE_ONLY[kind]:
+            assert before.get(each) == after.get(each), f"{name}.{each}"
+        indexes = [_indexes(properties) for properties in (before, after)]
+        common = indexes[0].keys() & indexes[1].keys()
+        assert all(indexes[0][index] == indexes[1][index] for index in common), name
+        assert len(indexes[0].keys() ^ indexes[1].keys()) <= 1, name
+
+
+def _indexes(table: dict[str, Any]) -> dict[str, Any]:
+    """Name → keys and projection; CloudFormation changes neither of an index that is there."""
+    return {
+        index["IndexName"]: (index["KeySchema"], index["Projection"])
+        for index in table.get("GlobalSecondaryIndexes", ())
+    }
