@@ -49,7 +49,7 @@ def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Any:  # noq
             {"action": "enqueue", "backfill_id": backfill.backfill_id, "parts": share}
             for share in shares
         ]
-    deadline = Deadline(lambda: context.get_remaining_time_in_millis() / 1000)
+    deadline = Deadline.of(context)
     queued = _ENQUEUER.enqueue(backfill, event["parts"], reader_of(_S3, backfill), deadline)
     logger.info(
         "queued", backfill_id=backfill.backfill_id, parts=event["parts"], objects=queued.objects

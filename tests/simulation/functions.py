@@ -30,14 +30,16 @@ from bucketsum.backfill.table import BackfillsTable
 from bucketsum.hashing.batch import BatchHasher
 from bucketsum.hashing.deletions import Deletions
 from bucketsum.hashing.network import Network
+from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
+from bucketsum.hashing.report import ResultReport
 from bucketsum.hashing.small_objects import SmallObjectHasher
 from bucketsum.long_objects.hand_over import HandOver
 from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slicer import Slicer
 from bucketsum.queue.dead_letters import DeadLetters
-from bucketsum.queue.failed_messages import FailedMessages
+from bucketsum.queue.fates import MessageFates
 from bucketsum.s3.botocore_reader import BotocoreReader
 from bucketsum.table.digests_table import DigestsTable
 
@@ -90,6 +92,9 @@ class _Silent:
         return lambda *_, **__: None
 
 
+_SILENT: Final[Any] = _Silent()
+
+
 @cache
 def module_of(function: str) -> ModuleType:
     """The function's own module, loaded once, without its log and its metrics."""
@@ -100,7 +105,7 @@ def module_of(function: str) -> ModuleType:
         assert spec.loader
         module = importlib.util.module_from_spec(spec)
         spec.loader.exec_module(module)
-    vars(module).update(logger=_Silent(), metrics=_Silent())
+    vars(module).update(logger=_SILENT, metrics=_SILENT)
     return module
 
 
@@ -137,18 +142,16 @@ class Functions:
         )
         connections: Any = ModelConnections(schedule, self.s3, self.dynamodb)
         urls: Any = Urls()
-        network = Network(connections, urls, row_requests(table), source)
-        small = SmallObjectHasher(network, hasher, settings, lambda: schedule.now)
-        begin = small.begin if schedule.happens(0.7) else None
+        network = Network(connections, urls, row_requests(table))
+        small = SmallObjectHasher(network, settings, lambda: schedule.now)
+        small_or_none = small if schedule.happens(0.7) else None
         deletions = Deletions(dynamodb, DIGESTS, days)
-        listed = ListedBatchHasher(hasher, table, settings, begin)
+        backfills = BackfillsTable(dynamodb, BACKFILLS)
+        listed = ListedBatchHasher(hasher, table, backfills, settings, small_or_none)
+        notified = NotifiedHasher(hasher, table, small_or_none, lambda: deletions)
         vars(module).update(
-            _HASHER=hasher,
-            _TABLE=table,
-            _DYNAMODB=self.dynamodb,
-            _BATCH=BatchHasher(vars(module)["_handled"], settings, begin=begin),
-            _FAILED=self._failed(module),
-            _deletions=lambda: deletions,
+            _BATCH=BatchHasher(notified, settings),
+            _REPORT=self._report(module),
             _listed_batch=lambda: listed,
         )
         return _handler_of(module)
@@ -168,7 +171,7 @@ class Functions:
                 slice_bytes=self.schedule.random.choice((128, 300)),
                 clock=self._time,
             ),
-            _FAILED=self._failed(module),
+            _REPORT=self._report(module),
         )
         return _handler_of(module)
 
@@ -192,8 +195,8 @@ class Functions:
     def _time(self) -> float:
         return EPOCH + self.schedule.now
 
-    def _failed(self, module: ModuleType) -> FailedMessages:
+    def _report(self, module: ModuleType) -> ResultReport:
         sqs: Any = self.sqs
         dead_letters = DeadLetters(sqs, _SETTINGS, self.schedule.random.random)
         vars(module)["_dead_letters"] = lambda: dead_letters
-        return FailedMessages(lambda: dead_letters, module.logger, module.metrics)
+        return ResultReport(MessageFates(lambda: dead_letters, _SILENT, _SILENT))

@@ -15,8 +15,8 @@ from tests.simulation.planted_later import LATER_BUGS
 from tests.simulation.scenario import simulate
 from tests.simulation.sqs_model import ARRIVALS
 
-from bucketsum.errors import Deferred, ObjectGone, ObjectUnreadable, OutOfTime
-from bucketsum.hashing import batch, object_hasher, small_objects
+from bucketsum.errors import ObjectGone, ObjectUnreadable, OutOfTime, Released
+from bucketsum.hashing import batch, object_hasher, result, small_objects
 from bucketsum.invocation import deadline
 from bucketsum.queue import dead_letters
 from bucketsum.s3 import botocore_reader, get_object, response_head
@@ -43,7 +43,7 @@ _PARAMETERS: Final = DigestsTable.put_parameters
 _RECORD: Final = DigestsTable.record
 _REQUEST: Final = get_object.request_for
 _RESUMED: Final = botocore_reader.BotocoreReader._resumed
-_RETRY: Final = dead_letters.DeadLetters.retry_or_dead_letter
+_SETTLE: Final = dead_letters.DeadLetters.settle
 _ERROR_OF: Final = get_object._error_of
 _EXISTS: Final = "attribute_not_exists(#object)"
 
@@ -92,7 +92,7 @@ def _delete_first(hasher: Any, messages: Any, deadline: Any) -> Any:  # noqa: AN
 
 def _known_by_any_row(hasher: Any, created: Any) -> Any:  # noqa: ANN401 - as the product's
     row = hasher._table.row_at(rows.row_key_of(created))
-    return row and outcome.HashResult(created, outcome.Outcome.UNCHANGED)
+    return row and result.HashResult(created, outcome.Outcome.UNCHANGED)
 
 
 def _reason_wins(table: DigestsTable, row: rows.Row) -> Any:  # noqa: ANN401 - a request
@@ -138,8 +138,9 @@ def _send_after_delete(stack: Any, messages: Any) -> Any:  # noqa: ANN401 - as t
     return dead_letter_redrive.RedriveResult([], [], [])
 
 
-def _deferred_is_done(letters: Any, message: Any, error: Exception) -> bool:  # noqa: ANN401 - as the product's
-    return isinstance(error, Deferred) or _RETRY(letters, message, error)
+def _released_is_done(letters: Any, message: Any, error: Exception) -> dead_letters.Fate:  # noqa: ANN401 - as the product's
+    fate = _SETTLE(letters, message, error)
+    return dead_letters.Fate.DEAD_LETTERED if isinstance(error, Released) else fate
 
 
 def _throttled_is_gone(error: ClientError) -> Exception:
@@ -193,8 +194,8 @@ _TABLE: Final = (
      _first_event),
     ("a failed message is reported as done", batch.MessageResult, "failure",
      property(lambda _: None)),
-    ("a deferred message is reported as done", dead_letters.DeadLetters, "retry_or_dead_letter",
-     _deferred_is_done),
+    ("a released message is reported as done", dead_letters.DeadLetters, "settle",
+     _released_is_done),
     ("a dead-lettered message is deleted, not sent", dead_letters.DeadLetters, "_dead_letter",
      lambda *_: None),
     ("redrive deletes before it sends", dead_letter_redrive, "send_back", _send_after_delete),

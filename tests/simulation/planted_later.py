@@ -8,10 +8,11 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any, Final
 
+from bucketsum.backfill import listed_batch
 from bucketsum.backfill.enqueue import Enqueuer
-from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.hashing import deletions, restores
 from bucketsum.hashing.deletions import Deletions
+from bucketsum.hashing.result import HashResult
 from bucketsum.long_objects import progress_table, slicer
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import Progress
@@ -21,7 +22,7 @@ from bucketsum.table import digests_table
 from bucketsum.table.codec import encoded
 from bucketsum.table.digests_table import DigestsTable, WriteResult
 from bucketsum.table.items import NOT_HASHED, key_of
-from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import row_key_of
 
 _PARAMETERS: Final = DigestsTable.put_parameters
@@ -31,7 +32,7 @@ _ADVANCE: Final = ProgressTable.advance
 _CHANGED: Final = ProgressTable._changed
 _HASH_SLICE: Final = hash_slice
 _CREATED: Final = Progress.created
-_HASH_LISTED: Final = ListedBatchHasher._hash
+_HASH_LISTED: Final = listed_batch._ListedHasher.hash
 
 
 def _deletions_are_ignored(table: DigestsTable, row: Any) -> Any:  # noqa: ANN401 - a request
@@ -133,7 +134,8 @@ LATER_BUGS: Final = (
     ("a slice's state is saved ahead of its bytes", slicer, "hash_slice", _save_ahead),
     ("the row of a backfill is written without a condition", DigestsTable, "put_parameters",
      _listed_wins),
-    ("a listed object is read without If-Match", ListedBatchHasher, "_hash", _listed_without_etag),
+    ("a listed object is read without If-Match", listed_batch._ListedHasher, "hash",
+     _listed_without_etag),
     ("an unreadable row replaces the digest of a backfill", digests_table, "_IF_NO_DIGEST", ""),
     ("an enqueuer saves its position before it sends", Enqueuer, "_with_next_page",
      _position_first),

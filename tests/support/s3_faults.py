@@ -94,5 +94,6 @@ class Fault:
 HEALTHY: Final = Fault()
 THROTTLED: Final = Fault(refuse=(503, "SlowDown", "Please reduce your request rate."))
 
-TRIES: Final = 5
-"""Requests before an object is given up for now: libcurl's one, and botocore's four."""
+TRIES: Final = 6
+"""Requests before a small object is given up for now: libcurl's two, with its batch and alone, and
+botocore's four."""

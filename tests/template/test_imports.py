@@ -93,8 +93,8 @@ cli.tune.workloads.transfer: cli.terminal cli.tune cli.tune.plots lab.protocol \
 lab.workloads.transfer layer
 cli.tune.workloads.unzip: cli.terminal cli.tune lab.protocol
 enqueuer: layer layer.backfill layer.invocation settings
-hasher: layer.archives layer.backfill layer.events layer.hashing layer.invocation \
-layer.long_objects layer.queue layer.s3 layer.table settings
+hasher: layer.archives layer.backfill layer.hashing layer.invocation layer.long_objects \
+layer.queue layer.s3 layer.table settings
 lab.measure: lab.protocol lab.workloads layer layer.s3
 lab.plan: lab.protocol lab.workloads layer settings
 lab.protocol: layer layer.events layer.s3 layer.table settings
@@ -107,7 +107,7 @@ lab.workloads.hash: lab.protocol layer settings
 lab.workloads.records: lab.protocol layer layer.s3 settings
 lab.workloads.transfer: lab.protocol layer layer.archives layer.s3 settings
 lab.workloads.unzip: lab.protocol layer layer.archives layer.s3 layer.table settings
-layer.archives: layer layer.events layer.invocation layer.s3 layer.table
+layer.archives: layer layer.events layer.invocation layer.s3 layer.table settings
 layer.backfill: layer layer.events layer.hashing layer.invocation layer.queue layer.s3 layer.table \
 settings
 layer.events: layer
@@ -123,7 +123,8 @@ planner: lab.plan lab.protocol lab.results lab.workloads layer settings
 prober: lab.measure lab.protocol layer.s3
 publisher: lab.measure lab.protocol lab.results layer settings
 settings: layer layer.s3 layer.table
-slicer: layer.invocation layer.long_objects layer.queue layer.s3 layer.table settings
+slicer: layer.hashing layer.invocation layer.long_objects layer.queue layer.s3 layer.table \
+settings
 """
 """Part: the parts that it may import from. A part without a row imports from none."""
 

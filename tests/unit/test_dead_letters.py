@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from moto import mock_aws
 from tests.support.settings import SETTINGS
 
-from bucketsum.errors import Deferred, MalformedMessage, NotRetryable, Retryable, SourceUnavailable
-from bucketsum.queue.dead_letters import REASON_ATTRIBUTE, DeadLetters, ReceivedMessage
+from bucketsum.errors import MalformedMessage, NotRetryable, Released, Retryable, SourceUnavailable
+from bucketsum.queue.dead_letters import REASON_ATTRIBUTE, DeadLetters, Fate, ReceivedMessage
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -53,12 +53,11 @@ def dead_letters(sqs: SQSClient) -> str:
     return sqs.create_queue(QueueName="dead")["QueueUrl"]
 
 
-def set_aside(sqs: SQSClient, dead_letters: str, error: Exception, receives: int) -> str:
+def dead_lettered(sqs: SQSClient, dead_letters: str, error: Exception, receives: int) -> str:
     """Settle a message that failed with *error*; return the reason it then has in the DLQ."""
     redelivery = DeadLetters(sqs, settings(dead=dead_letters))
-    assert redelivery.retry_or_dead_letter(
-        ReceivedMessage("the body", "handle", receives, "id", "arrivals"), error
-    )
+    delivery = ReceivedMessage("the body", "handle", receives, "id", "arrivals")
+    assert redelivery.settle(delivery, error) is Fate.DEAD_LETTERED
     answer = sqs.receive_message(QueueUrl=dead_letters, MessageAttributeNames=["All"])
     [message] = answer["Messages"]
     sqs.delete_message(QueueUrl=dead_letters, ReceiptHandle=message["ReceiptHandle"])
@@ -72,7 +71,7 @@ def test_what_no_retry_helps_goes_aside_at_once(
     sqs: SQSClient, dead_letters: str, error: Exception, receives: int
 ) -> None:
     """The message is in the dead-letter queue, whole and with its reason, on any receive."""
-    reason = set_aside(sqs, dead_letters, error, receives)
+    reason = dead_lettered(sqs, dead_letters, error, receives)
     assert reason == f"{type(error).__name__}: hopeless"
 
 
@@ -82,13 +81,13 @@ def test_last_receive_goes_aside_with_its_reason(
     sqs: SQSClient, dead_letters: str, error: Exception, receives: int
 ) -> None:
     """The queue's own redrive would move it without telling why."""
-    assert "busy" in set_aside(sqs, dead_letters, error, receives)
+    assert "busy" in dead_lettered(sqs, dead_letters, error, receives)
 
 
 def test_group_of_errors_tells_each_of_them(sqs: SQSClient, dead_letters: str) -> None:
     """A message of several objects says what became of each that failed."""
     error = ExceptionGroup("2 failed", [Retryable("slow"), ExceptionGroup("x", [OSError("gone")])])
-    reason = set_aside(sqs, dead_letters, error, MAX_RECEIVES)
+    reason = dead_lettered(sqs, dead_letters, error, MAX_RECEIVES)
     assert reason == "Retryable: slow; OSError: gone"
 
 
@@ -115,9 +114,7 @@ def settled(receives: int, error: Exception, chance: float = 0.0) -> StrictSqs:
     """The reason that SQS receives after *error*, with a high limit on receives."""
     sqs = StrictSqs()
     redelivery = DeadLetters(cast("SQSClient", sqs), settings(1000), lambda: chance)
-    redelivery.retry_or_dead_letter(
-        ReceivedMessage("the body", "handle", receives, "id", "arrivals"), error
-    )
+    redelivery.settle(ReceivedMessage("the body", "handle", receives, "id", "arrivals"), error)
     return sqs
 
 
@@ -140,9 +137,8 @@ def test_reason_makes_room_for_the_longest_messages(free_bytes: int) -> None:
 
     body = "x" * (1_048_576 - free_bytes)
     redelivery = DeadLetters(cast("SQSClient", _Sqs()), settings())
-    assert redelivery.retry_or_dead_letter(
-        ReceivedMessage(body, "handle", 1, "id", "arrivals"), MalformedMessage("é" * 500)
-    )
+    delivery = ReceivedMessage(body, "handle", 1, "id", "arrivals")
+    assert redelivery.settle(delivery, MalformedMessage("é" * 500)) is Fate.DEAD_LETTERED
 
     [message] = sent
     attributes = message["MessageAttributes"]
@@ -188,9 +184,8 @@ def test_waiting_message_is_named_by_its_receipt() -> None:
             {"QueueUrl": "arrivals", "ReceiptHandle": "this one", "VisibilityTimeout": 10},
         )
         delivery = ReceivedMessage("the body", "this one", 1, "id", "arrivals")
-        assert not DeadLetters(sqs, settings(), lambda: 0.0).retry_or_dead_letter(
-            delivery, Retryable("busy")
-        )
+        letters = DeadLetters(sqs, settings(), lambda: 0.0)
+        assert letters.settle(delivery, Retryable("busy")) is Fate.RETRIED
         stub.assert_no_pending_responses()
 
 
@@ -205,12 +200,10 @@ def test_refusal_of_sqs_leaves_the_message_where_it_is(operation: str, error: Ex
     with Stubber(sqs) as stub:
         stub.add_client_error(operation, "Throttled")
         with pytest.raises(ClientError, match="Throttled"):
-            redelivery.retry_or_dead_letter(
-                ReceivedMessage("the body", "handle", 1, "id", "arrivals"), error
-            )
+            redelivery.settle(ReceivedMessage("the body", "handle", 1, "id", "arrivals"), error)
 
 
-def test_a_deferred_message_is_never_hidden_for_longer_than_sqs_takes() -> None:
+def test_a_released_message_is_never_hidden_for_longer_than_sqs_takes() -> None:
     """SQS counts its 12 hours from the receive, an invocation ago at most."""
-    [seconds] = settled(1, Deferred(99_999_999_999)).delays_seconds
+    [seconds] = settled(1, Released(99_999_999_999)).delays_seconds
     assert seconds == 43_200 - 900

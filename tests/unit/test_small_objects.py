@@ -15,6 +15,7 @@ from bucketsum.errors import OutOfTime
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.batch import BatchHasher
 from bucketsum.hashing.network import Network
+from bucketsum.hashing.notified import NotifiedHasher
 from bucketsum.hashing.object_hasher import ObjectHasher
 from bucketsum.hashing.row_requests import PutItemRequests
 from bucketsum.hashing.small_objects import READS_MAX, UNRECORDED_MAX, SmallObjectHasher
@@ -132,8 +133,9 @@ def test_a_silent_dynamodb_does_not_outlast_the_invocation(
     settings = replace(SETTINGS, threads=1)
     hasher = ObjectHasher(source, model, settings)
     rows = PutItemRequests(model, "https://dynamodb", signer)
-    small_objects = SmallObjectHasher(Network(services, urls, rows, source), hasher, settings)
-    batch = BatchHasher(lambda *_: hasher_is_late(), settings, begin=small_objects.begin)
+    small = SmallObjectHasher(Network(services, urls, rows), settings)
+    notified = NotifiedHasher(hasher, model, small, deletions=hasher_is_late)
+    batch = BatchHasher(notified, settings)
     results = []
     for result in batch.handle(messages(), Deadline(lambda: seconds - model.now)):
         model.now += REPORT_SECONDS

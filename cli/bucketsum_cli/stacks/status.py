@@ -149,7 +149,7 @@ def _activity(stack: Stack, now: datetime) -> Activity:
         "speeds": own_metric(stack, "Speed"),
         "measured": own_metric(stack, "Speed", "SampleCount"),
         "unreadable": own_metric(stack, "ObjectsUnreadable"),
-        "dead_lettered": own_metric(stack, "MessagesSetAside"),
+        "dead_lettered": own_metric(stack, "MessagesDeadLettered"),
         "errors": lambda_metric(stack, "Errors"),
         "oldest": arrivals_metric(stack, "ApproximateAgeOfOldestMessage"),
     }

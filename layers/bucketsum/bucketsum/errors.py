@@ -7,7 +7,7 @@
     │   ├── SourceInterrupted     the object's bytes stopped coming, resuming did not help
     │   ├── SourceUnavailable     S3 throttles, fails or cannot be reached
     │   ├── OutOfTime             the invocation ends before the object is read
-    │   ├── Deferred              no failure: another execution environment gets the message
+    │   ├── Released              no failure: another execution environment gets the message
     │   ├── RowContended          others kept changing a row of the digests table
     │   ├── QueueRefused          SQS did not take a message of a backfill
     │   └── ConcurrentUpdate      other sweeps kept changing the prober
@@ -50,11 +50,11 @@ class OutOfTime(Retryable):
     """The invocation would have ended before the object was read."""
 
 
-class Deferred(Retryable):
+class Released(Retryable):
     """Another execution environment gets the message, *seconds* from now."""
 
     def __init__(self, seconds: int) -> None:
-        super().__init__(f"left to another invocation, {seconds} s from now")
+        super().__init__(f"released for another invocation, {seconds} s from now")
         self.seconds = seconds
 
 

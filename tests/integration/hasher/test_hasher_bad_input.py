@@ -133,7 +133,7 @@ def test_a_throttling_s3_delays_the_message(
     output = capsys.readouterr().out
     assert metrics_in(output)["MessagesRetried"] == [1]
     [line] = failures_in(output)
-    assert (line["message"], line["exception_name"]) == ("message goes back", "SourceUnavailable")
+    assert (line["message"], line["exception_name"]) == ("message retried", "SourceUnavailable")
     assert "SlowDown" in line["exception"]
 
 
@@ -154,4 +154,4 @@ def test_on_its_last_receive_a_message_is_set_aside_with_its_reason(
     [(aside, reason)] = hostile_stack.set_aside().items()
     assert (aside, reason.partition(":")[0]) == (message, "SourceUnavailable")
     assert "SlowDown" in reason
-    assert metrics_in(capsys.readouterr().out)["MessagesSetAside"] == [1]
+    assert metrics_in(capsys.readouterr().out)["MessagesDeadLettered"] == [1]

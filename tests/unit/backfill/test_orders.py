@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 
 BUCKET: Final = "inbox"
 DEADLINE: Final = Deadline(lambda: 900.0)
+NO_BACKFILLS: Final[Any] = None
+"""Nothing is counted."""
+
 Step = Callable[[], None]
 
 
@@ -132,7 +135,7 @@ class World:
             return None
         listed = self.bucket.listings[number % len(self.bucket.listings)]
         [body] = bodies_of("20261121T100000-a", [listed])
-        batch = ListedBatchHasher(self.hasher, self.table, SETTINGS)
+        batch = ListedBatchHasher(self.hasher, self.table, NO_BACKFILLS, SETTINGS)
         [result] = batch.handle([ReceivedMessage(body, "handle", 1, "id", "backfill")], DEADLINE)
         [report] = result.reports
         return report.outcome

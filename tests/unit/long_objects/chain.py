@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.settings import SETTINGS
 
-from bucketsum.errors import Deferred, ObjectGone, ObjectSuperseded, Retryable
+from bucketsum.errors import ObjectGone, ObjectSuperseded, Released, Retryable
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.invocation.deadline import Deadline
 from bucketsum.long_objects.hand_over import HandOver
@@ -177,7 +177,7 @@ class Chain:
                 self.hand_over.begin(created, created.etag or "", None)
             except Killed:
                 self.time += VISIBILITY_SECONDS
-            except Deferred as error:
+            except Released as error:
                 self.time += error.seconds
             else:
                 return
@@ -191,7 +191,7 @@ class Chain:
             self.time += VISIBILITY_SECONDS
             return False
         except Retryable as error:
-            self.time += error.seconds if isinstance(error, Deferred) else 10
+            self.time += error.seconds if isinstance(error, Released) else 10
             return False
         return True
 

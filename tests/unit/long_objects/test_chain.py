@@ -19,11 +19,11 @@ from bucketsum.digest import EXTRA_ALGORITHMS, digest_of
 from bucketsum.errors import (
     BadSettings,
     DamagedProgress,
-    Deferred,
     LibraryMissing,
     MalformedMessage,
     ObjectSuperseded,
     ObjectUnreadable,
+    Released,
     SourceInterrupted,
     TooManySlices,
 )
@@ -145,7 +145,7 @@ def test_only_one_worker_is_at_a_slice() -> None:
     [progress] = chain.in_progress()
     at = int(chain.time)
     assert chain.progress_table.lease(progress, at + 905, at)
-    with pytest.raises(Deferred) as caught:
+    with pytest.raises(Released) as caught:
         chain.slicer.handle_slice(slice_message_in(body), PATIENT)
     assert caught.value.seconds == 906
     chain.time += 906
@@ -273,7 +273,7 @@ def test_an_event_without_a_place_in_the_order_waits_for_the_other_object() -> N
     chain = Chain(1024)
     chain.arrive(chain.put(CONTENT[:4000], sequencer="01"))
     restored = replace(chain.put(CONTENT, sequencer="02"), sequencer=NO_SEQUENCER)
-    with pytest.raises(Deferred) as caught:
+    with pytest.raises(Released) as caught:
         chain.hand_over.begin(restored, restored.etag or "", None)
     assert caught.value.seconds == 600
     chain.run()
@@ -291,7 +291,7 @@ def test_an_event_waits_as_long_as_the_other_object_takes(mb_per_s: float, secon
     other = replace(progress_of(chain.put(CONTENT), "a", None), size_bytes=7_200_000_000)
     chain.progress_table.begin(replace(other, mb_per_s=mb_per_s))
     listed = replace(chain.put(CONTENT[:4000]), sequencer=NO_SEQUENCER)
-    with pytest.raises(Deferred) as caught:
+    with pytest.raises(Released) as caught:
         chain.hand_over.begin(listed, "b", None)
     assert caught.value.seconds == seconds
 

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 from contextlib import closing
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from bucketsum.archives.decoders import method_name
-from bucketsum.archives.member_rows import member_entry
+from bucketsum.archives.member_rows import MemberRows, member_entry
+from bucketsum.archives.reader import ArchiveReader
 from bucketsum.clock import now
 from bucketsum.digest import RunningDigest
 from bucketsum.s3.range_reads import range_reader
 from bucketsum.table.rows import MemberRecord, Row, Status, row_key_of
 
 if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
     from mypy_boto3_s3 import S3Client
 
-    from bucketsum.archives.member_rows import MemberRows
     from bucketsum.archives.model import MemberResult
-    from bucketsum.archives.reader import Archive, ArchiveReader
+    from bucketsum.archives.reader import Archive
     from bucketsum.digest import Digest
     from bucketsum.events.object_events import ObjectCreated
     from bucketsum.invocation.deadline import GuardedChunks
+    from bucketsum.settings import Settings
+    from bucketsum.table.archive_values import ArchiveSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +40,14 @@ class ArchiveHasher:
     s3: S3Client
     rows: MemberRows
     extra_algorithms: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, archives: ArchiveSettings, s3: S3Client, dynamodb: DynamoDBClient, settings: Settings
+    ) -> Self:
+        """The hasher that *archives* describe."""
+        rows = MemberRows(dynamodb, settings.digests_table)
+        return cls(ArchiveReader(archives), s3, rows, settings.extra_algorithms)
 
     def open(self, created: ObjectCreated) -> Archive:
         """Read its central directory; an invalid one is a status and not an error.

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Final, cast
 
 from botocore.exceptions import BotoCoreError, ClientError
@@ -14,16 +13,20 @@ from bucketsum.backfill.records import Tally
 from bucketsum.errors import DamagedRow, MalformedMessage
 from bucketsum.hashing.batch import BatchHasher, MessageResult
 from bucketsum.hashing.object_hasher import is_long
-from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.hashing.result import HashResult
+from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import NULL_VERSION, Deletion, Status, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from aws_lambda_powertools import Logger
+
+    from bucketsum.backfill.table import BackfillsTable
     from bucketsum.events.object_events import ObjectCreated, ObjectEvent
-    from bucketsum.hashing.batch import Begin
     from bucketsum.hashing.object_hasher import ObjectHasher
-    from bucketsum.hashing.small_objects import Work
+    from bucketsum.hashing.result import ReadObject
+    from bucketsum.hashing.small_objects import SmallObjectHasher
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.queue.dead_letters import ReceivedMessage
     from bucketsum.settings import Settings
@@ -36,42 +39,75 @@ _SECONDS: Final = len("2026-11-21T03:04:05")
 """S3 lists LastModified in whole seconds; events have fractions."""
 
 
+@dataclass(frozen=True, slots=True)
 class ListedBatchHasher:
     """Hashes batches of messages of listed objects."""
 
-    def __init__(
-        self,
-        hasher: ObjectHasher,
-        table: DigestsTable,
-        settings: Settings,
-        begin: Begin | None = None,
-    ) -> None:
-        self._hasher = hasher
-        self._table = table
-        self._settings = settings
-        self._begin = begin
+    hasher: ObjectHasher
+    table: DigestsTable
+    backfills: BackfillsTable
+    settings: Settings
+    small: SmallObjectHasher | None = None
 
     def handle(
         self, messages: Sequence[ReceivedMessage], deadline: Deadline
     ) -> Iterator[MessageResult]:
         """Hash the objects that are not recorded; as `BatchHasher.handle`."""
         try:
-            records = self._table.records_at(
+            records = self.table.records_at(
                 row_key_of(listed) for message in messages for listed in _objects_in(message)
             )
         except (BotoCoreError, ClientError) as error:
             yield from (MessageResult(message, results=[error]) for message in messages)
             return
+        hasher = _ListedHasher(self.hasher, self.settings, self.small, records)
+        yield from BatchHasher(hasher, self.settings, _parsed).handle(messages, deadline)
 
-        def hash_unknown(listed: ObjectEvent, deadline: Deadline) -> HashResult:
-            return self._hash(cast("ObjectCreated", listed), records, deadline)
+    def count(self, results: Iterable[MessageResult], logger: Logger) -> None:
+        """Count the objects of messages that are done for their backfills."""
+        tallies: dict[str, Tally] = {}
+        for result in results:
+            if result.events:  # else it was malformed
+                backfill_id = listed_objects_in(result.received.body).backfill_id
+                tally = tallies.get(backfill_id, Tally(invocations=1))
+                tallies[backfill_id] = tally + _tally_of(result)
+        for backfill_id, tally in tallies.items():
+            try:
+                self.backfills.count(backfill_id, tally)
+            except (BotoCoreError, ClientError):
+                logger.exception("the counts of the backfill are not recorded; its rows are")
 
-        begin = partial(_begin_unrecorded, self._begin, records) if self._begin else None
-        batch = BatchHasher(hash_unknown, self._settings, _parsed, begin)
-        yield from batch.handle(messages, deadline)
 
-    def _hash(self, listed: ObjectCreated, records: Records, deadline: Deadline) -> HashResult:
-        seen = records.get(row_key_of(listed))
+@dataclass(frozen=True, slots=True)
+class _ListedHasher:
+    """Hashes listed objects; records decide about those that have one."""
+
+    _hasher: ObjectHasher
+    _settings: Settings
+    _small: SmallObjectHasher | None
+    _records: Records
+
+    def begin(
+        self, events: Mapping[int, ObjectEvent], deadline: Deadline
+    ) -> Mapping[int, HashResult | ReadObject]:
+        """Begin the small objects that have no record."""
+        if not self._small:
+            return {}
+        unrecorded = {
+            number: event
+            for number, event in events.items()
+            if row_key_of(event) not in self._records
+        }
+        return self._small.begin(unrecorded, deadline)
+
+    def record(self, read: ReadObject) -> HashResult:
+        """See `ObjectHasher.record`."""
+        return self._hasher.record(read)
+
+    def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:
+        """Hash the listed object, unless its record says that it need not be read."""
+        listed = cast("ObjectCreated", event)  # `_parsed` makes no others
+        seen = self._records.get(row_key_of(listed))
         if seen is None:
             return self._hasher.hash(listed, deadline)
         if isinstance(seen, DamagedRow):
@@ -89,13 +125,6 @@ class ListedBatchHasher:
         # object change nothing.
         sequencer = seen.deletion.sequencer if seen.deletion else seen.sequencer
         return self._hasher.hash(replace(listed, sequencer=sequencer), deadline, seen)
-
-
-def _begin_unrecorded(
-    begin: Begin, records: Records, events: Iterable[tuple[int, ObjectEvent]], deadline: Deadline
-) -> dict[int, HashResult | Work]:
-    """Begin the small objects that have no record; a record decides about the others."""
-    return begin((event for event in events if row_key_of(event[1]) not in records), deadline)
 
 
 def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
@@ -131,17 +160,15 @@ def _objects_in(message: ReceivedMessage) -> Sequence[ObjectCreated]:
         return ()
 
 
-def tally_of(result: MessageResult) -> tuple[str, Tally] | None:
-    """The backfill of a message that is done, and its objects by outcome; None if malformed."""
-    if not result.events:
-        return None
+def _tally_of(result: MessageResult) -> Tally:
+    """The objects of a message that is done, by outcome."""
     counts = Counter(report.outcome for report in result.reports)
     hashed = (
         report.measurement.size_bytes
         for report in result.reports
         if report.outcome is Outcome.HASHED and report.measurement
     )
-    tally = Tally(
+    return Tally(
         hashed=counts[Outcome.HASHED],
         hashed_bytes=sum(hashed),
         skipped=counts[Outcome.UNCHANGED],
@@ -151,4 +178,3 @@ def tally_of(result: MessageResult) -> tuple[str, Tally] | None:
         long=counts[Outcome.LONG],
         failed=len(result.events) - len(result.reports),
     )
-    return listed_objects_in(result.received.body).backfill_id, tally

@@ -6,32 +6,43 @@ import traceback
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass, field
-from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol
 
-from bucketsum.errors import Deferred, MalformedMessage
+from bucketsum.errors import MalformedMessage, Released
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectDeleted
 from bucketsum.hashing.object_hasher import TOO_LATE, is_long
+from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
-from bucketsum.table.outcome import HashResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from bucketsum.events.object_events import ObjectCreated, ObjectEvent, ObjectRestored
-    from bucketsum.hashing.small_objects import Work
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.queue.dead_letters import ReceivedMessage
     from bucketsum.settings import Settings
 
     Result = HashResult | Exception
-    Begin = Callable[[Iterable[tuple[int, ObjectEvent]], Deadline], dict[int, HashResult | Work]]
-    """`SmallObjectHasher.begin`"""
 
 LARGE_BYTES: Final = 256 * 1024 * 1024
 """Messages of this size get an execution environment each: reading takes over 3 s at Lambda's
 75 MiB/s, redelivery about 1 s."""
+
+
+class EventHasher(Protocol):
+    """Handles the events of a batch."""
+
+    def begin(
+        self, events: Mapping[int, ObjectEvent], deadline: Deadline
+    ) -> Mapping[int, HashResult | ReadObject]:
+        """See `SmallObjectHasher.begin`."""
+
+    def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:
+        """Handle one event; as `ObjectHasher.hash`."""
+
+    def record(self, read: ReadObject) -> HashResult:
+        """See `ObjectHasher.record`."""
 
 
 @dataclass(slots=True, eq=False)
@@ -77,24 +88,21 @@ class BatchHasher:
 
     def __init__(
         self,
-        handle_event: Callable[[ObjectEvent, Deadline], HashResult],
+        hasher: EventHasher,
         settings: Settings,
         parsed_events: Callable[[str], Sequence[ObjectEvent]] = events_in,
-        begin: Begin | None = None,
     ) -> None:
-        """Handle events by *handle_event*; *begin* hashes small objects before, if possible."""
-        self._handle_event = handle_event
+        self._hasher = hasher
         self._settings = settings
         self._parsed_events = parsed_events
-        self._begin = begin
 
     def handle(
         self, messages: Iterable[ReceivedMessage], deadline: Deadline
     ) -> Iterator[MessageResult]:
         """Handle every event of every message; a failure does not stop the others.
 
-        Yields each message once, when it is done: first the deferred ones, whose failure is
-        `Deferred`, then those without large objects, then the others.
+        Yields each message once, when it is done: first the released ones, whose failure is
+        `Released`, then those without large objects, then the others.
         """
         pending = [self._parsed(message) for message in messages]
         for message in pending:
@@ -103,8 +111,8 @@ class BatchHasher:
                     message.quick.append(event)
                 else:
                     message.large.append(event)
-        deferred, kept = self._spread(pending)
-        yield from deferred
+        released, kept = self._spread(pending)
+        yield from released
         yield from self._in_parallel(kept, deadline)
         yield from self._in_turn([message for message in kept if message.large], deadline)
 
@@ -119,58 +127,62 @@ class BatchHasher:
     ) -> tuple[list[MessageResult], list[MessageResult]]:
         """Split off all large messages but one, on first receive only.
 
-        Each deferral uses up one of the receives that SQS allows.
+        Each release uses up one of the receives that SQS allows.
         """
         large = _by_receives(message for message in messages if message.large_bytes >= LARGE_BYTES)
-        deferred = [message for message in large[1:] if message.received.receive_count == 1]
-        for seconds, message in enumerate(deferred):
-            message.results.append(Deferred(seconds))
-        return deferred, [message for message in messages if message not in deferred]
+        released = [message for message in large[1:] if message.received.receive_count == 1]
+        for seconds, message in enumerate(released):
+            message.results.append(Released(seconds))
+        return released, [message for message in messages if message not in released]
 
     def _in_parallel(
         self, messages: list[MessageResult], deadline: Deadline
     ) -> Iterator[MessageResult]:
-        begun = self._begun([event for message in messages for event in message.quick], deadline)
-        left = [
-            partial(_in_time, work, deadline) for work in begun if not isinstance(work, HashResult)
-        ]
+        quick = dict(enumerate(event for message in messages for event in message.quick))
+        begun = self._hasher.begin(quick, deadline)
+        states = [begun.get(number, event) for number, event in quick.items()]
+        left = [state for state in states if not isinstance(state, HashResult)]
+
+        def result_in_time(state: ObjectEvent | ReadObject) -> Result:
+            return self._result_of(state, deadline, deadline.last_begin_seconds)
+
         count = min(self._settings.threads, len(left))
         # The threads are those of one batch, so that none outlives the invocation.
         with ThreadPoolExecutor(count) if count > 1 else nullcontext() as pool:
-            done = pool.map(_result_of, left) if pool else map(_result_of, left)
-            results = (work if isinstance(work, HashResult) else next(done) for work in begun)
+            done = pool.map(result_in_time, left) if pool else map(result_in_time, left)
+            results = (state if isinstance(state, HashResult) else next(done) for state in states)
             for message in messages:
                 message.results += [next(results) for _ in message.quick]
                 if not message.large:
                     yield message
 
-    def _begun(self, quick: list[ObjectEvent], deadline: Deadline) -> list[HashResult | Work]:
-        """Results of quick events, or the work that is left to do for them."""
-        begun: dict[int, HashResult | Work] = {}
-        if self._begin:
-            begun = self._begin(enumerate(quick), deadline)
-        return [
-            begun.get(number) or partial(self._handle_event, event, deadline)
-            for number, event in enumerate(quick)
-        ]
-
     def _in_turn(
         self, messages: list[MessageResult], deadline: Deadline
     ) -> Iterator[MessageResult]:
-        deferrals = 0
+        released = 0
         for number, message in enumerate(_by_receives(messages)):
             fits = deadline.allows_slow_reading(message.large_bytes, self._settings.memory_mb)
             in_time = fits and deadline.leaves(deadline.last_begin_seconds)
             last = message.received.receive_count >= self._settings.max_receives
             if number and not last and not in_time:
-                message.results.append(Deferred(deferrals))
-                deferrals += 1
+                message.results.append(Released(released))
+                released += 1
             else:
-                message.results += [
-                    _result_of(partial(self._handle_event, event, deadline))
-                    for event in message.large
-                ]
+                message.results += [self._result_of(event, deadline) for event in message.large]
             yield message
+
+    def _result_of(
+        self, state: ObjectEvent | ReadObject, deadline: Deadline, least_seconds: float = 0
+    ) -> Result:
+        """Record what was read, or handle the event; not with less than *least_seconds* left."""
+        try:
+            deadline.require(least_seconds, TOO_LATE)
+            if isinstance(state, ReadObject):
+                return self._hasher.record(state)
+            return self._hasher.hash(state, deadline)
+        except Exception as error:  # noqa: BLE001 - the next object has its turn after any error
+            _forget_frames(error)
+            return error
 
     def _is_quick(self, event: ObjectCreated | ObjectRestored, deadline: Deadline) -> bool:
         """Whether its object is small, or so large that it is only handed over."""
@@ -179,19 +191,6 @@ class BatchHasher:
         if (archives := self._settings.archives) and archives.takes(event.key):
             return False  # its members may take far longer than its own size suggests
         return event.size_bytes < SPLIT_FROM_BYTES
-
-
-def _in_time(work: Work, deadline: Deadline) -> HashResult:
-    deadline.require(deadline.last_begin_seconds, TOO_LATE)
-    return work()
-
-
-def _result_of(work: Work) -> Result:
-    try:
-        return work()
-    except Exception as error:  # noqa: BLE001 - the next object has its turn after any error
-        _forget_frames(error)
-        return error
 
 
 def _by_receives(messages: Iterable[MessageResult]) -> list[MessageResult]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.hashing.result import HashResult
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.table.codec import encoded
 from bucketsum.table.digests_table import WriteResult, attempts_at, expiry, item_found
 from bucketsum.table.items import NOT_HASHED, key_of, sequencer_in
-from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import NULL_VERSION, Deletion, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:

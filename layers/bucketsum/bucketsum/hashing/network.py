@@ -18,23 +18,20 @@ if TYPE_CHECKING:
 
     from bucketsum.s3.curl_reader import CurlReader
     from bucketsum.s3.curl_setup import SignedUrls
-    from bucketsum.s3.source import Source
     from bucketsum.table.digests_table import DigestsTable
 
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """Connections, signers and fallback that batches of small objects use.
+    """Connections and signers that batches of small objects use.
 
     Attributes:
         connections: Of the invocation's thread; they stay open for the next batch.
-        fallback: Reads an object after an unusual response.
     """
 
     connections: Connections
     urls: SignedUrls
     rows: PutItemRequests
-    fallback: Source
 
 
 def network_of(
@@ -49,4 +46,4 @@ def network_of(
     )
     if rows is None or not same_proxies:
         return None
-    return Network(Connections(source.config), source.urls, rows, source.fallback)
+    return Network(Connections(source.config), source.urls, rows)

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum.digest import digest_of
 from bucketsum.errors import NotHashed, ObjectGone, ObjectSuperseded, ObjectUnreadable, OutOfTime
-from bucketsum.hashing.object_rows import ReadObject, hashed_row, unreadable_row
+from bucketsum.hashing.object_rows import hashed_row, unreadable_row
+from bucketsum.hashing.result import HashResult, ReadObject
 from bucketsum.invocation.deadline import STOP_BEFORE_END_SECONDS
 from bucketsum.measure import Measurement
 from bucketsum.s3.read_plan import SPLIT_FROM_BYTES
 from bucketsum.table.digests_table import WriteResult
-from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import Status, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
@@ -78,16 +79,11 @@ class ObjectHasher:
         self._hand_over = hand_over
 
     def hash(
-        self,
-        created: ObjectCreated,
-        deadline: Deadline,
-        seen: Row | None = None,
-        source: Source | None = None,
+        self, created: ObjectCreated, deadline: Deadline, seen: Row | None = None
     ) -> HashResult:
         """Read the object of *created* once, if need be, and record its digest.
 
-        The row replaces *seen*, if that is still in the table; see `DigestsTable.replace`. An
-        object that is no archive is read by *source*, if given, in place of the usual source.
+        The row replaces *seen*, if that is still in the table; see `DigestsTable.replace`.
 
         Raises:
             Retryable: It could not be read to its end this time.
@@ -96,9 +92,7 @@ class ObjectHasher:
         deadline.require(STOP_BEFORE_END_SECONDS, TOO_LATE)
         try:
             known = None if seen else self._known(created)
-            return known or self._hashed_or_handed_over(
-                created, deadline, seen, source or self._source
-            )
+            return known or self._hashed_or_handed_over(created, deadline, seen)
         except ObjectUnreadable as error:
             row = unreadable_row(created, str(error), self._settings)
             recorded = self._record(row, seen)  # an earlier digest of it is kept
@@ -124,12 +118,12 @@ class ObjectHasher:
         return archives if archives and archives.reader.settings.takes(created.key) else None
 
     def _hashed_or_handed_over(
-        self, created: ObjectCreated, deadline: Deadline, seen: Row | None, source: Source
+        self, created: ObjectCreated, deadline: Deadline, seen: Row | None
     ) -> HashResult:
         if is_long(created, self._settings, deadline):
             return self._handed_over(created, seen, "it may take longer than one invocation")
         try:
-            return self._hashed(created, deadline, seen, source)
+            return self._hashed(created, deadline, seen)
         except OutOfTime as error:
             if not (self._hand_over and created.etag):
                 raise
@@ -148,13 +142,11 @@ class ObjectHasher:
     def _record(self, row: Row, seen: Row | None) -> WriteResult:
         return self._table.replace(row, seen) if seen else self._table.record(row)
 
-    def _hashed(
-        self, created: ObjectCreated, deadline: Deadline, seen: Row | None, source: Source
-    ) -> HashResult:
+    def _hashed(self, created: ObjectCreated, deadline: Deadline, seen: Row | None) -> HashResult:
         if archives := self._as_archive(created):
             return self._hashed_with_members(archives, created, deadline, seen)
         started = self._clock()
-        opened = source.open(created)
+        opened = self._source.open(created)
         with closing(opened.chunks):  # also if time runs out before their end
             chunks = deadline.guard(opened.chunks, opened.size_bytes)
             digest = digest_of(chunks, self._settings.extra_algorithms)

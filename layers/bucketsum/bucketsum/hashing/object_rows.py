@@ -2,40 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from bucketsum.clock import now
-from bucketsum.table.outcome import HashResult, Outcome
 from bucketsum.table.rows import ReadSetup, Row, Status, Timing, row_key_of
 
 if TYPE_CHECKING:
-    from bucketsum.digest import Digest
     from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.measure import Measurement
+    from bucketsum.hashing.result import ReadObject
     from bucketsum.settings import Settings
-
-
-@dataclass(frozen=True, slots=True)
-class ReadObject:
-    """An object that was read to its end, and whose row must be written.
-
-    Attributes:
-        etag: Entity tag of the object that was read, without quotes.
-        measurement: Bytes and seconds of the reading.
-        streams: Number of connections that read it.
-    """
-
-    created: ObjectCreated
-    etag: str
-    digest: Digest
-    measurement: Measurement
-    streams: int = 1
-
-    @property
-    def result(self) -> HashResult:
-        """The result once its row is written."""
-        return HashResult(self.created, Outcome.HASHED, self.digest.sha1, self.measurement)
 
 
 def hashed_row(read: ReadObject, settings: Settings) -> Row:

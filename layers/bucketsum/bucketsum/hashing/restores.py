@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from bucketsum.errors import DamagedRow
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.table.outcome import HashResult, Outcome
+from bucketsum.hashing.result import HashResult
+from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import NO_SEQUENCER, Row, Status, row_key_of
 
 if TYPE_CHECKING:

@@ -10,7 +10,6 @@ from __future__ import annotations
 import time
 from collections import deque
 from dataclasses import dataclass, field
-from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import BotoCoreError
@@ -18,24 +17,22 @@ from botocore.exceptions import BotoCoreError
 from bucketsum.digest import RunningDigest
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.hashing.object_hasher import LOOK_UP_FROM_BYTES, is_long
-from bucketsum.hashing.object_rows import ReadObject, hashed_row
+from bucketsum.hashing.object_rows import hashed_row
+from bucketsum.hashing.result import ReadObject
 from bucketsum.hashing.row_requests import is_written
 from bucketsum.measure import Measurement
 from bucketsum.s3.get_object import if_match
 from bucketsum.s3.response_head import ResponseHead
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Mapping
 
     from bucketsum.events.object_events import ObjectEvent
     from bucketsum.hashing.network import Network
-    from bucketsum.hashing.object_hasher import ObjectHasher
+    from bucketsum.hashing.result import HashResult
     from bucketsum.invocation.deadline import Deadline
     from bucketsum.s3.curl_connections import Transfer
     from bucketsum.settings import Settings
-    from bucketsum.table.outcome import HashResult
-
-    Work = Callable[[], HashResult]
 
 READS_MAX: Final = 10
 """Most objects that are read at the same time; each has a connection."""
@@ -70,28 +67,26 @@ class SmallObjectHasher:
     def __init__(
         self,
         network: Network,
-        hasher: ObjectHasher,
         settings: Settings,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self._network = network
-        self._hasher = hasher
         self._settings = settings
         self._clock = clock
 
     def begin(
-        self, events: Iterable[tuple[int, ObjectEvent]], deadline: Deadline
-    ) -> dict[int, HashResult | Work]:
+        self, events: Mapping[int, ObjectEvent], deadline: Deadline
+    ) -> dict[int, HashResult | ReadObject]:
         """Hash the small objects among numbered *events*, at most until the deadline.
 
         Returns:
-            By an event's number its result, once DynamoDB has confirmed the row; or the work that
-            is left to do, which raises as `ObjectHasher.hash`. Other events are not begun.
+            By an event's number its result, if DynamoDB has confirmed the row; else the object,
+            if it was read: `ObjectHasher.record` writes its row. All others are `ObjectHasher`'s.
         """
-        batch = _Batch(self._network, self._hasher, self._settings, deadline, self._clock)
+        batch = _Batch(self._network, self._settings, deadline, self._clock)
         return batch.run(
             (number, event)
-            for number, event in events
+            for number, event in events.items()
             if isinstance(event, ObjectCreated) and self._takes(event, deadline)
         )
 
@@ -110,17 +105,18 @@ class _Batch:
     """The objects of one batch."""
 
     _network: Network
-    _hasher: ObjectHasher
     _settings: Settings
     _deadline: Deadline
     _clock: Callable[[], float]
-    _begun: dict[int, HashResult | Work] = field(default_factory=dict)
+    _begun: dict[int, HashResult | ReadObject] = field(default_factory=dict)
     _reading: dict[Transfer, _Reading] = field(default_factory=dict)
     _writing: dict[Transfer, _Writing] = field(default_factory=dict)
     _read: deque[_Writing] = field(default_factory=deque)
 
-    def run(self, objects: Iterable[tuple[int, ObjectCreated]]) -> dict[int, HashResult | Work]:
-        """Results or remaining work by the object's number; the others were not begun."""
+    def run(
+        self, objects: Iterable[tuple[int, ObjectCreated]]
+    ) -> dict[int, HashResult | ReadObject]:
+        """Recorded and read objects, by number."""
         connections = self._network.connections
         waiting = deque(objects)
         try:
@@ -153,8 +149,6 @@ class _Batch:
             url = self._network.urls.url_of(created)
         except BotoCoreError:  # it comes again, and is reported, when botocore reads
             return
-        fallback = self._network.fallback
-        self._begun[number] = partial(self._hasher.hash, created, self._deadline, source=fallback)
         transfer = self._network.connections.start(url, headers, digest.update)
         self._reading[transfer] = _Reading(number, created, digest, started)
 
@@ -176,7 +170,7 @@ class _Batch:
             return
         measurement = Measurement(digest.size_bytes, self._clock() - reading.started)
         read = ReadObject(created, head.etag.strip('"'), digest, measurement)
-        self._begun[reading.number] = partial(self._hasher.record, read)  # until it is written
+        self._begun[reading.number] = read  # until it is written
         self._read.append(_Writing(reading.number, read))
 
     def _start_writing(self, writing: _Writing) -> None:

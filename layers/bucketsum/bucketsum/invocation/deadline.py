@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
 from bucketsum.errors import OutOfTime
 from bucketsum.measure import BYTES_PER_MB
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
+
+    from aws_lambda_powertools.utilities.typing import LambdaContext
 
 STOP_BEFORE_END_SECONDS: Final = 3.0
 """An invocation stops reading this long before its time-out, so that it can report why."""
@@ -57,6 +59,15 @@ class Deadline:
         """An invocation of *invocation_seconds* in all, with *remaining_seconds* at each call."""
         self._remaining_seconds = remaining_seconds
         self._invocation_seconds = invocation_seconds
+
+    @classmethod
+    def of(cls, context: LambdaContext) -> Self:
+        """The deadline of an invocation that begins."""
+
+        def seconds_left() -> float:
+            return context.get_remaining_time_in_millis() / 1000
+
+        return cls(seconds_left, seconds_left())
 
     @property
     def last_begin_seconds(self) -> float:

@@ -6,6 +6,10 @@ import json
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools import Logger
 
 _FILE = Path(__file__).parent / "layer.json"  # only in a built layer
 
@@ -31,3 +35,11 @@ def layer_manifest(file: Path = _FILE) -> LayerManifest | None:
         return None
     version = f"{sys.version_info.major}.{sys.version_info.minor}"
     return LayerManifest(tuple(document["missing"]), version in document["bytecode"])
+
+
+def log_layer(logger: Logger) -> None:
+    """Log the manifest, once for each execution environment."""
+    if (layer := layer_manifest()) is not None:
+        (logger.warning if layer.missing else logger.info)(
+            "layer", missing_wheels=layer.missing, has_bytecode=layer.has_bytecode
+        )

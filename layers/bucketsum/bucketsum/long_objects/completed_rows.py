@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.hashing import object_rows
+from bucketsum.hashing.result import ReadObject
 from bucketsum.measure import Measurement
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import WriteResult
@@ -24,7 +25,7 @@ MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it 
 def hashed_row(progress: Progress, digest: Digest, streams: int, settings: Settings) -> Row:
     """The row of an object whose last slice was read over so many *streams*, as of now."""
     whole = Measurement(progress.size_bytes, progress.seconds)
-    read = object_rows.ReadObject(progress.created, progress.etag, digest, whole, streams)
+    read = ReadObject(progress.created, progress.etag, digest, whole, streams)
     row = object_rows.hashed_row(read, settings)
     if (mode := progress.archive_mode) is None:
         return row

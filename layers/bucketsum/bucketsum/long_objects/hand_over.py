@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import time
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Self
 
-from bucketsum.errors import Deferred, ObjectSuperseded
+from bucketsum.errors import ObjectSuperseded, Released
+from bucketsum.long_objects.message import LongObjectsQueue
 from bucketsum.long_objects.progress import progress_of
+from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_sqs import SQSClient
+
     from bucketsum.events.object_events import ObjectCreated
-    from bucketsum.long_objects.message import LongObjectsQueue
-    from bucketsum.long_objects.progress_table import ProgressTable
+    from bucketsum.settings import Settings
     from bucketsum.table.archive_values import Mode
     from bucketsum.table.rows import Row
 
@@ -34,6 +38,12 @@ class HandOver:
         self._queue = queue
         self._clock = clock
 
+    @classmethod
+    def of(cls, dynamodb: DynamoDBClient, sqs: SQSClient, settings: Settings) -> Self:
+        """Hand over by the table and the queue of *settings*."""
+        queue = LongObjectsQueue(sqs, settings.long_objects_queue_url or "")
+        return cls(ProgressTable(dynamodb, settings.digests_table), queue)
+
     def begin(
         self,
         created: ObjectCreated,
@@ -51,7 +61,7 @@ class HandOver:
 
         Raises:
             ObjectSuperseded: A newer object of this key is in progress.
-            Deferred: Its chain moved on meanwhile; or another object of this key is in progress,
+            Released: Its chain moved on meanwhile; or another object of this key is in progress,
                 and the event's place in the order is unknown, so that either may be the newer.
             ClientError: DynamoDB or SQS refused.
         """
@@ -59,13 +69,13 @@ class HandOver:
         progress = self._table.begin(wanted)
         if progress.etag != etag and created.sequencer == NO_SEQUENCER:
             left = progress.seconds_left or _SHORTEST_WAIT_SECONDS
-            raise Deferred(int(min(max(_SHORTEST_WAIT_SECONDS, left), _LONGEST_WAIT_SECONDS)))
+            raise Released(int(min(max(_SHORTEST_WAIT_SECONDS, left), _LONGEST_WAIT_SECONDS)))
         if progress.etag != etag:
             raise ObjectSuperseded("a newer object of this key is in progress")
         if progress is not wanted:
             restarted = self._table.restart(progress, wanted)
             if restarted is None:
-                raise Deferred(1)
+                raise Released(1)
             progress = restarted
             if progress.leased_until > self._clock():
                 return  # its worker sends the next slice

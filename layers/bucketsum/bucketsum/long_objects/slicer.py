@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import (
     BadSettings,
     DamagedProgress,
-    Deferred,
     NotHashed,
     ObjectGone,
     ObjectUnreadable,
+    Released,
     TooManySlices,
 )
 from bucketsum.events.message_fields import shown
@@ -124,7 +124,7 @@ class Slicer:
         """Hash the slice of *message*, unless that is done.
 
         Raises:
-            Deferred: Another worker is at it.
+            Released: Another worker is at it.
             Retryable: It could not be read this time.
             TooManySlices: The chain is a loop.
             DamagedProgress: Its saved state does not fit together.
@@ -191,7 +191,7 @@ class Slicer:
                 raise DamagedProgress(
                     f"the progress of {shown(progress.key)} is leased for {left} s"
                 )
-            raise Deferred(max(1, left))
+            raise Released(max(1, left))
 
     def _leased(self, message: SliceMessage, progress: Progress, deadline: Deadline) -> SliceReport:
         try:
@@ -202,7 +202,7 @@ class Slicer:
             recorded = record_row(self.digests_table, progress, row)
             self.progress_table.release(progress)
             if self.progress_table.stop(progress, reason) is None:
-                raise Deferred(1) from error
+                raise Released(1) from error
             outcome = recorded.outcome(Outcome.UNREADABLE)
             return SliceReport(outcome, message, progress, reason=reason)
         except NotHashed as error:
@@ -245,7 +245,7 @@ class Slicer:
             due = self._due(message)
             if isinstance(due, SliceReport):
                 return due
-            raise Deferred(1)
+            raise Released(1)
         if saved.status is ChainStatus.STOPPED:
             return SliceReport(SliceOutcome.STOPPED, message, saved, measurement)
         self._send(saved)
@@ -254,7 +254,7 @@ class Slicer:
     def _remove_progress(self, progress: Progress) -> None:
         """Remove the item, unless an equal object at the key, which has a newer event, needs it."""
         if not self.progress_table.remove_progress(progress):
-            raise Deferred(1)
+            raise Released(1)
 
     def _send(self, progress: Progress) -> None:
         self.queue.send(progress)

@@ -1,12 +1,13 @@
-"""Failed messages: retry later, or dead-letter with a reason."""
+"""Failed messages: retry, release, or dead-letter with a reason."""
 
 from __future__ import annotations
 
 import random
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.errors import Deferred, NotRetryable
+from bucketsum.errors import NotRetryable, Released
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,10 +23,21 @@ FIRST_DELAY_SECONDS: Final = 10
 """Delay before the second receive; each later one doubles it: 10, 20, 40, 80 s."""
 
 _VISIBILITY_MAX_SECONDS: Final = 43_200  # SQS's own limit
-_DEFERRED_MAX_SECONDS: Final = _VISIBILITY_MAX_SECONDS - 900
+_RELEASED_MAX_SECONDS: Final = _VISIBILITY_MAX_SECONDS - 900
 """SQS's limit counts from the receive of the message, at most an invocation ago."""
 _REASON_MAX_CHARACTERS: Final = 1000
 _MESSAGE_MAX_BYTES: Final = 1_048_576  # SQS's own limit: body, attributes' names, types and values
+
+
+class Fate(StrEnum):
+    """What becomes of a message that is not done."""
+
+    RETRIED = "retried"
+    """It failed, and becomes visible again after a delay."""
+    RELEASED = "released"
+    """It did not fail: it is for another invocation."""
+    DEAD_LETTERED = "dead-lettered"
+    """It is in the dead-letter queue, and must be deleted from its own."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,14 +68,11 @@ class DeadLetters:
         self._settings = settings
         self._chance = chance
 
-    def retry_or_dead_letter(self, message: ReceivedMessage, error: Exception) -> bool:
+    def settle(self, message: ReceivedMessage, error: Exception) -> Fate:
         """Set the delay before the message's next receive, or move it to the dead-letter queue.
 
         It is dead-lettered when no retry can help, and on its last receive, before the queue
         itself would move it without a reason.
-
-        Returns whether it is in the dead-letter queue, and must be deleted from its own. If not,
-        it must return to its own.
 
         Raises:
             ClientError: SQS refused; the queue's own visibility time-out and redrive then apply.
@@ -71,17 +80,17 @@ class DeadLetters:
         last = message.receive_count >= self._settings.max_receives
         if isinstance(error, NotRetryable) or last:
             self._dead_letter(message, error)
-            return True
+            return Fate.DEAD_LETTERED
         self._sqs.change_message_visibility(
             QueueUrl=message.queue_url,
             ReceiptHandle=message.receipt_handle,
             VisibilityTimeout=(
-                min(error.seconds, _DEFERRED_MAX_SECONDS)
-                if isinstance(error, Deferred)
+                min(error.seconds, _RELEASED_MAX_SECONDS)
+                if isinstance(error, Released)
                 else self._delay_seconds(message.receive_count)
             ),
         )
-        return False
+        return fate_of(error)
 
     def _dead_letter(self, message: ReceivedMessage, error: Exception) -> None:
         reason = _fitting(_reason(error), message.body)
@@ -97,6 +106,11 @@ class DeadLetters:
         """Double with each receive, less up to half at random, to spread simultaneous failures."""
         delay = FIRST_DELAY_SECONDS << (receive_count - 1)
         return min(round(delay * (1 - self._chance() / 2)), _VISIBILITY_MAX_SECONDS)
+
+
+def fate_of(error: Exception) -> Fate:
+    """The fate of a message that returns to its queue because of *error*."""
+    return Fate.RELEASED if isinstance(error, Released) else Fate.RETRIED
 
 
 def _fitting(reason: str, body: str) -> str:

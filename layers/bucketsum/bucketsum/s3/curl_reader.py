@@ -44,7 +44,7 @@ class CurlReader:
         self.urls = urls
         self.config = config
         self._plan_for = plan_for
-        self.fallback = fallback
+        self._fallback = fallback
         self._pause = pause
         self._idle: list[Connections] = []
 
@@ -59,7 +59,7 @@ class CurlReader:
         except (FallBack, BotoCoreError):
             self._release(connections)
             self.urls.forget(created.bucket)
-            return self.fallback.open(created, offset)
+            return self._fallback.open(created, offset)
         etag = head.etag.strip('"')
         return OpenObject(
             size_bytes=ranges.size_bytes - offset,
@@ -85,7 +85,7 @@ class CurlReader:
         finally:
             self._release(connections)
         if falls_back:
-            yield from self.fallback.rest(created, etag, ranges.size_bytes, ranges.offset, budget)
+            yield from self._fallback.rest(created, etag, ranges.size_bytes, ranges.offset, budget)
 
     def _release(self, connections: Connections) -> None:
         connections.drop_all()

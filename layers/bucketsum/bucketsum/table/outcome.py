@@ -1,15 +1,8 @@
-"""Outcome and result of one event."""
+"""Outcomes of events."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from bucketsum.events.object_events import ObjectEvent
-    from bucketsum.measure import Measurement
-    from bucketsum.table.rows import ArchiveRecord
 
 
 class Outcome(StrEnum):
@@ -30,22 +23,3 @@ class Outcome(StrEnum):
     """Its deletion is recorded."""
     HIDDEN = "hidden"
     """A delete marker hides the key; all its versions still exist."""
-
-
-@dataclass(frozen=True, slots=True)
-class HashResult:
-    """The result of one event.
-
-    Attributes:
-        sha1: The object's digest, if hashed.
-        measurement: Bytes and seconds of the reading, if it was read.
-        reason: Why it was not hashed.
-        summary: Its members, if it was read as an archive.
-    """
-
-    event: ObjectEvent
-    outcome: Outcome
-    sha1: str | None = None
-    measurement: Measurement | None = None
-    reason: str | None = None
-    summary: ArchiveRecord | None = None

@@ -1,4 +1,4 @@
-"""A failed message: retry or dead-letter it, log and count it; for every function with a queue."""
+"""A message's fate: log and count it; for every function with a queue."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from aws_lambda_powertools.metrics import MetricUnit
 from botocore.exceptions import BotoCoreError, ClientError
 
-from bucketsum.errors import Deferred
-from bucketsum.queue.dead_letters import ReceivedMessage
+from bucketsum.errors import Released
+from bucketsum.queue.dead_letters import Fate, ReceivedMessage, fate_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,45 +21,41 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class FailedMessages:
-    """Handles failed messages.
+class MessageFates:
+    """Decides, logs and counts the fates of messages.
 
     Attributes:
-        dead_letters: Makes the dead letters at the first failure, so that none needs no client.
+        dead_letters: Makes the dead letters for a failure, so that without any none needs a client.
     """
 
     dead_letters: Callable[[], DeadLetters]
     logger: Logger
     metrics: Metrics
 
-    def handle(self, message: ReceivedMessage, failure: Exception) -> bool:
-        """Retry or dead-letter a failed message; returns whether it can be deleted."""
-        dead_lettered = False
+    def is_done(self, message: ReceivedMessage, failure: Exception | None) -> bool:
+        """Whether *message* can be deleted; if it has failed, it has got its fate."""
+        self.metrics.add_metric("Messages", MetricUnit.Count, 1)
+        if failure is None:
+            return True
         try:
-            dead_lettered = self.dead_letters().retry_or_dead_letter(message, failure)
+            fate = self.dead_letters().settle(message, failure)
         except (BotoCoreError, ClientError):
             self.logger.exception(
                 "SQS refused; the message waits out the queue's own visibility time-out"
             )
+            fate = fate_of(failure)
+        self.metrics.add_metric(f"Messages{fate.title().replace('-', '')}", MetricUnit.Count, 1)
         fields: dict[str, Any] = {
             "message_id": message.message_id,
             "receive_count": message.receive_count,
         }
-        if isinstance(failure, Deferred):
-            self.metrics.add_metric("MessagesDeferred", MetricUnit.Count, 1)
-            self.logger.info(
-                "message left to another invocation", seconds=failure.seconds, **fields
+        if isinstance(failure, Released) and fate is Fate.RELEASED:
+            self.logger.info("message released", seconds=failure.seconds, **fields)
+        else:
+            self.logger.error(
+                "message %s", fate, exc_info=failure, body=message.body[:2000], **fields
             )
-            return dead_lettered
-        name = "MessagesSetAside" if dead_lettered else "MessagesRetried"
-        self.metrics.add_metric(name, MetricUnit.Count, 1)
-        self.logger.error(
-            "message set aside" if dead_lettered else "message goes back",
-            exc_info=failure,
-            body=message.body[:2000],
-            **fields,
-        )
-        return dead_lettered
+        return fate is Fate.DEAD_LETTERED
 
 
 def message_of(record: dict[str, Any], settings: Settings) -> ReceivedMessage:

@@ -1,0 +1,54 @@
+"""Handle the events that S3 sends: created, deleted, restored."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from bucketsum.events.object_events import ObjectCreated, ObjectDeleted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from bucketsum.events.object_events import ObjectEvent
+    from bucketsum.hashing.deletions import Deletions
+    from bucketsum.hashing.object_hasher import ObjectHasher
+    from bucketsum.hashing.result import HashResult, ReadObject
+    from bucketsum.hashing.small_objects import SmallObjectHasher
+    from bucketsum.invocation.deadline import Deadline
+    from bucketsum.table.digests_table import DigestsTable
+
+
+@dataclass(frozen=True, slots=True)
+class NotifiedHasher:
+    """Handles notified events; the `EventHasher` of the arrivals queue.
+
+    Attributes:
+        small: Hashes small objects at the same time; None if only botocore reads.
+        deletions: Called for each deletion, so that a cold start need not load what records them.
+    """
+
+    hasher: ObjectHasher
+    table: DigestsTable
+    small: SmallObjectHasher | None
+    deletions: Callable[[], Deletions]
+
+    def begin(
+        self, events: Mapping[int, ObjectEvent], deadline: Deadline
+    ) -> Mapping[int, HashResult | ReadObject]:
+        """See `SmallObjectHasher.begin`."""
+        return self.small.begin(events, deadline) if self.small else {}
+
+    def record(self, read: ReadObject) -> HashResult:
+        """See `ObjectHasher.record`."""
+        return self.hasher.record(read)
+
+    def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:
+        """Hash the object of *event*, or record its deletion."""
+        if isinstance(event, ObjectCreated):
+            return self.hasher.hash(event, deadline)
+        if isinstance(event, ObjectDeleted):
+            return self.deletions().record(event, deadline)
+        from bucketsum.hashing.restores import hash_restored  # noqa: PLC0415 - rare, as deletions
+
+        return hash_restored(event, self.table, self.hasher, deadline)

@@ -1,0 +1,49 @@
+"""Log lines and metrics of one slice, and of its object at its end."""
+
+from __future__ import annotations
+
+import time
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from aws_lambda_powertools.metrics import MetricUnit
+
+from bucketsum.hashing.result import HashResult
+from bucketsum.measure import Measurement
+from bucketsum.table.outcome import Outcome
+
+if TYPE_CHECKING:
+    from bucketsum.hashing.report import ResultReport
+    from bucketsum.long_objects.slicer import SliceReport
+
+
+def publish_slice(report: SliceReport, objects: ResultReport) -> None:
+    """Log and count the slice as *objects* does, and its object at its end."""
+    progress, measurement, created = report.progress, report.measurement, report.message.created
+    objects.fates.logger.info(
+        "slice",
+        bucket=created.bucket,
+        key=created.key,
+        version_id=created.version_id,
+        outcome=report.outcome,
+        sha1=report.sha1,
+        size_bytes=created.size_bytes,
+        reason=report.reason,
+        offset=report.message.offset,
+        hop=report.message.hop,
+        slice_bytes=measurement.size_bytes if measurement else None,
+        seconds=round(measurement.seconds, 6) if measurement else None,
+        mb_per_s=round(measurement.mb_per_s, 3) if measurement else None,
+    )
+    if measurement and progress:
+        started = datetime.fromisoformat(progress.started_at).timestamp()
+        add = objects.fates.metrics.add_metric
+        add("Slices", MetricUnit.Count, 1)
+        add("SliceBytes", MetricUnit.Bytes, measurement.size_bytes)
+        add("SliceSpeed", MetricUnit.MegabytesPerSecond, measurement.mb_per_s)
+        add("LongObjectAge", MetricUnit.Seconds, time.time() - started)
+    if isinstance(report.outcome, Outcome):
+        whole = None
+        if progress and report.sha1:
+            whole = Measurement(progress.size_bytes, progress.seconds)
+        objects.publish(HashResult(created, report.outcome, report.sha1, whole, report.reason))
