@@ -315,6 +315,28 @@ def test_a_number_that_is_none_is_refused(run: Run, arguments: tuple[str, ...]) 
     run(*arguments).assert_refused("Invalid value for")
 
 
+@pytest.mark.parametrize(
+    ("words", "completed"),
+    [
+        ("show ph", ["photos/"]),
+        ("show photos/", ["photos/cat.jpg"]),
+        ("ls --bucket nosuch ph", []),
+        ("tune show la", ["last"]),
+        ("backfill show 20", []),
+    ],
+)
+def test_keys_and_runs_are_completed(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch, words: str, completed: list[str]
+) -> None:
+    """What is not there completes nothing, without an error."""
+    put_and_record(stack, "photos/cat.jpg", b"cat")
+    monkeypatch.setenv("_BUCKETSUM_COMPLETE", "bash_complete")
+    monkeypatch.setenv("COMP_WORDS", f"bucketsum {words}")
+    monkeypatch.setenv("COMP_CWORD", str(words.count(" ") + 1))
+    lines = [line for line in run().out.splitlines() if line]
+    assert lines == [f"plain,{name}" for name in completed]
+
+
 def test_a_damaged_row_is_a_sentence(run: Run, stack: Stack) -> None:
     """Somebody changed the table: this is no defect of bucketsum, nor is it "not deleted"."""
     row = put_and_record(stack, "a.txt", b"a")

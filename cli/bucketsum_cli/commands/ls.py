@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bucketsum_cli.completion import complete_key
 from bucketsum_cli.objects.members import list_members
 from bucketsum_cli.objects.rows import any_damaged, digest_cell, status_of
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
@@ -40,7 +41,7 @@ _WIDE: Final = 110
 
 
 @click.command("ls")
-@click.argument("prefix", default="")
+@click.argument("prefix", default="", shell_complete=complete_key)
 @click.option("--all-versions", is_flag=True, help="Also list overwritten versions.")
 @click.option("--members", is_flag=True, help="List the members of an archive; PREFIX is its key.")
 @json_option

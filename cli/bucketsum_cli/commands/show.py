@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from bucketsum.long_objects.progress import Progress
+from bucketsum_cli.completion import complete_key
 from bucketsum_cli.objects.long_objects import all_as_json, in_progress, progress_text
 from bucketsum_cli.objects.members import versions_of_member
 from bucketsum_cli.objects.rows import any_damaged, full_name, row_as_json
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @click.command("show")
-@click.argument("key")
+@click.argument("key", shell_complete=complete_key)
 @json_option
 @bucket_options
 def show(target: Target, key: str, as_json: bool) -> None:

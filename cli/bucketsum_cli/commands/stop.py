@@ -9,6 +9,7 @@ import click
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.long_objects.completed_rows import record_row
 from bucketsum.long_objects.progress import ChainStatus, Progress
+from bucketsum_cli.completion import complete_key
 from bucketsum_cli.objects.long_objects import all_as_json, in_progress, progress_text
 from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 
 @click.command("stop")
-@click.argument("key")
+@click.argument("key", shell_complete=complete_key)
 @json_option
 @bucket_options
 def stop(target: Target, key: str, as_json: bool) -> None:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import from_values
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
+from bucketsum_cli.completion import completing
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
@@ -217,3 +218,11 @@ class RecordedRuns:
             note(f"only the runs in {runs_folder()} are read: {reason.message}")
             return iter(())
         return iter(()) if first is None else chain([first], runs)
+
+
+def _names(target: Target, _: str) -> Iterator[str]:
+    yield "last"
+    yield from (run.run_id for run in RecordedRuns(target).runs())
+
+
+complete_run: Final = completing(_names)

@@ -9,14 +9,24 @@ import click
 
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.views import print_list, print_progress, progress_as_json
+from bucketsum_cli.completion import completing
 from bucketsum_cli.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bucketsum.backfill.records import Backfill
 
-_backfill_argument = click.argument("backfill_id", metavar="BACKFILL")
+
+def _names(target: Target, _: str) -> Iterator[str]:
+    return (run.backfill_id for run in Backfills(target.find()).table.backfills())
+
+
+_backfill_argument = click.argument(
+    "backfill_id", metavar="BACKFILL", shell_complete=completing(_names)
+)
 
 
 @click.command("list")

@@ -13,7 +13,7 @@ from bucketsum_cli.machine.emulator_state import project_folder
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import confirm, note, print_json, write_text
-from bucketsum_cli.tune.recorded_runs import RecordedRuns
+from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.table_view import LOCAL_NOTE
 from bucketsum_cli.tune.samconfig import with_parameters
 
@@ -28,7 +28,7 @@ _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 
 
 @click.command("apply")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @click.option("--config-file", "config_file", type=click.Path(path_type=Path), metavar="FILE",
               help="File to change; by default deploy.toml, or samconfig.toml if there is "
                    "none.")  # fmt: skip

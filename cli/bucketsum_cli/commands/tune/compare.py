@@ -18,7 +18,7 @@ from bucketsum_cli.terminal.formatting import (
 from bucketsum_cli.terminal.output import print_json, say
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 from bucketsum_cli.tune.comparison import Pair, differences, pair_as_json, pairs_of
-from bucketsum_cli.tune.recorded_runs import RecordedRuns
+from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.export import run_as_json
 from bucketsum_cli.tune.report.table_view import LOCAL_NOTE
 from bucketsum_cli.tune.results import Results, statistic_of
@@ -40,8 +40,8 @@ _COST: Final = (
 
 
 @click.command("compare")
-@click.argument("before_id", metavar="RUN")
-@click.argument("after_id", metavar="RUN")
+@click.argument("before_id", metavar="RUN", shell_complete=complete_run)
+@click.argument("after_id", metavar="RUN", shell_complete=complete_run)
 @click.option("--after-stack", metavar="NAME",
               help="Stack of the second run, if different; not with --local.")  # fmt: skip
 @json_option

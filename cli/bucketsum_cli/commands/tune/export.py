@@ -8,7 +8,7 @@ import click
 
 from bucketsum_cli.options import Target, json_option, output_option, stack_options
 from bucketsum_cli.terminal.output import STDOUT, json_text, note, print_json, write_text
-from bucketsum_cli.tune.recorded_runs import RecordedRuns
+from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.export import results_as_csv, results_as_json, rows_as_csv
 
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @click.command("export")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @click.option("--format", "kind", type=click.Choice(["csv", "rows", "json"]), default="json",
               show_default=True,
               help="csv: one line per sample (one invocation); rows: CSV, one line per part of a "

@@ -8,12 +8,12 @@ import click
 
 from bucketsum_cli.options import Target, json_option, output_option, stack_options
 from bucketsum_cli.terminal.output import STDOUT, print_json, say
-from bucketsum_cli.tune.recorded_runs import RecordedRuns
+from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.write import write_report
 
 
 @click.command("report")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @output_option("Output file; by default the run's name with .html; - is stdout.")
 @json_option
 @stack_options

@@ -6,14 +6,14 @@ import click
 
 from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.terminal.output import note, print_json
-from bucketsum_cli.tune.recorded_runs import RecordedRuns
+from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.export import results_as_json
 from bucketsum_cli.tune.report.table_view import print_results
 from bucketsum_lab.protocol.run_records import RunStatus
 
 
 @click.command("show")
-@click.argument("run_id", metavar="RUN")
+@click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @json_option
 @stack_options
 def show(target: Target, run_id: str, as_json: bool) -> None:

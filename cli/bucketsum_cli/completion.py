@@ -1,0 +1,57 @@
+"""Values that a shell completes: keys, and names of runs and backfills."""
+
+from __future__ import annotations
+
+import contextlib
+from itertools import islice
+from typing import TYPE_CHECKING, Final
+
+from bucketsum_cli.aws.stack import DEFAULT_NAME
+from bucketsum_cli.options import Target
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+
+    import click
+
+_MOST: Final = 100
+
+
+def completing(
+    names: Callable[[Target, str], Iterable[str]],
+) -> Callable[[click.Context, click.Parameter, str], list[str]]:
+    """Return click's function that completes a value; *names* gets the stack and its beginning.
+
+    A shell shows no errors: without a stack, nothing is completed.
+    """
+
+    def complete(ctx: click.Context, _: click.Parameter, incomplete: str) -> list[str]:
+        given = ctx.params
+        target = Target(
+            stack=given.get("stack") or DEFAULT_NAME,
+            region=given.get("region"),
+            profile=given.get("profile"),
+            local=bool(given.get("local")),
+            bucket=given.get("bucket"),
+            is_named=True,
+        )
+        found: list[str] = []
+        with contextlib.suppress(Exception):
+            found.extend(
+                islice((n for n in names(target, incomplete) if n.startswith(incomplete)), _MOST)
+            )
+        return found
+
+    return complete
+
+
+def _keys(target: Target, prefix: str) -> Iterator[str]:
+    stack = target.find()
+    page = stack.client("s3").list_objects_v2(
+        Bucket=stack.bucket, Prefix=prefix, Delimiter="/", MaxKeys=_MOST
+    )
+    yield from (folder["Prefix"] for folder in page.get("CommonPrefixes", ()))
+    yield from (item["Key"] for item in page.get("Contents", ()))
+
+
+complete_key: Final = completing(_keys)
