@@ -29,12 +29,15 @@ HEALTHY: Final[dict[str, Any]] = {
         "EventSourceMappings": [
             {
                 "State": "Enabled",
-                "EventSourceArn": "arn:aws:sqs:us-east-1:123456789012:arrivals",
-                "ScalingConfig": {"MaximumConcurrency": 50},
+                "EventSourceArn": f"arn:aws:sqs:us-east-1:123456789012:{queue}",
+                "ScalingConfig": {"MaximumConcurrency": maximum},
                 "FunctionResponseTypes": ["ReportBatchItemFailures"],
             }
+            for queue, maximum in (("arrivals", 50), ("backfill", 10), ("long-objects", 10))
         ]
     },
+    "GetAccountSettings": {"AccountLimit": {"UnreservedConcurrentExecutions": 1000}},
+    "GetFunctionRecursionConfig": {"RecursiveLoop": "Allow"},
 }
 """Operation → answer of a stack that is deployed as the template says."""
 

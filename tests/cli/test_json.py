@@ -87,7 +87,7 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
     commands: list[tuple[object, ...]] = [
         ("put", *paths, "--timeout", 0), ("ls",), ("ls", "--members", "a.zip"), ("show", "hashed"),
         ("find", sha1), ("check", *paths), ("check", paths[0], "--archive", "a.zip"),
-        ("failures",), ("status",), ("selftest", "--only", "event-source", "--yes"),
+        ("failures",), ("status",), ("selftest", "--only", "mappings", "--yes"),
         ("show", "big"), ("stop", "big"),
         ("redrive", "--yes"), ("redrive", "--key", "locked"),
         ("buckets",), ("attach", "photos", "--dry-run"),

@@ -161,7 +161,6 @@ class World:
             "GetBucketNotificationConfiguration": {
                 "QueueConfigurations": [{"QueueArn": "arn:q", "Events": ["s3:ObjectCreated:*"]}]
             },
-            "GetAccountSettings": {"AccountLimit": {"UnreservedConcurrentExecutions": 1000}},
             "DescribeStackResources": {
                 "StackResources": [
                     {"PhysicalResourceId": f"s-{name}-1", "LogicalResourceId": name}
@@ -347,13 +346,22 @@ DENIAL: Final = json.dumps(
 )
 BROKEN: Final = replace(READ, status=ArchiveStatus.BROKEN)
 FEW: Final = {"AccountLimit": {"UnreservedConcurrentExecutions": 10}}
+SIXTY: Final = {"AccountLimit": {"UnreservedConcurrentExecutions": 60}}
+LOOPS_END: Final = {"RecursiveLoop": "Terminate"}
 
 
 BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
-    ("event-source", change_answer("ListEventSourceMappings", NO_SOURCE), "failed", "Disabled"),
+    ("mappings", change_answer("ListEventSourceMappings", NO_SOURCE), "failed", "Disabled"),
     ("visibility", change_queue("VisibilityTimeout", "900"), "failed", "less than 6 × the"),
     ("visibility", change_queue("RedrivePolicy", "{}"), "failed", "maxReceiveCount is None"),
-    ("concurrency", change_answer("GetAccountSettings", FEW), "failed", "deploy with Maximum"),
+    (
+        "concurrency",
+        change_answer("GetAccountSettings", FEW),
+        "failed",
+        "overrides MaximumConcurrency=6",
+    ),
+    ("concurrency", change_answer("GetAccountSettings", SIXTY), "failed", "may use 70"),
+    ("recursion", change_answer("GetFunctionRecursionConfig", LOOPS_END), "failed", "16 slices"),
     ("concurrency", change_answer("ListEventSourceMappings", NO_MAXIMUM), "warning", "no max"),
     ("notification", change_queue("QueueArn", "arn:r"), "failed", "does not notify the"),
     ("notification", change_queue("Policy", "{}"), "failed", "does not allow the bucket"),

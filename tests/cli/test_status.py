@@ -103,6 +103,18 @@ def test_document_has_the_state_of_queues_metrics_mapping_and_sweeps(
     }
 
 
+def test_a_small_quota_is_named_with_its_remedy(
+    run: Run, watched: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A new account's quota of 10 is compared with the sum of all mappings' maxima."""
+    few = {"AccountLimit": {"UnreservedConcurrentExecutions": 10}}
+    change_calls(monkeypatch, answered({"GetAccountSettings": few}))
+    assert not watched.connection.is_local
+    shown = " ".join(run("status").err.split())
+    assert "10 concurrent executions, the functions may use 70" in shown
+    assert "MaximumConcurrency=6 BackfillConcurrency=2 LongObjectConcurrency=2" in shown
+
+
 def test_estimate_is_gb_seconds_and_requests(watched: Stack) -> None:
     """An hour of 1,024 MB and 1,000 invocations, at the prices of the table."""
     prices = prices_in("us-east-1", "arm64")

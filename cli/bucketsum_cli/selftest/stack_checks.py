@@ -6,6 +6,8 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
+from botocore.exceptions import ClientError
+
 from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.attachments.checks import admits, admitted_services, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
@@ -16,10 +18,11 @@ from bucketsum_cli.selftest.check import (
     failed,
     known_difference,
     passed,
+    skipped,
     warning,
 )
 from bucketsum_cli.stacks.metrics import metric_values, own_metric
-from bucketsum_cli.stacks.status import event_source_of
+from bucketsum_cli.stacks.status import MAXIMA, event_source_of, quota_problem
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,6 +39,8 @@ _ALARMS: Final = frozenset(
 _TIMEOUTS: Final = 6
 """The visibility timeout in timeouts of the function, as AWS advises."""
 
+_NOT_SUPPORTED: Final = frozenset({"UnknownOperationException", "ResourceNotFoundException"})
+
 _LATE_SECONDS: Final = 300
 """Longest wait for a metric and a trace."""
 
@@ -50,9 +55,11 @@ def _queue(stack: Stack) -> Mapping[Any, str]:
     return answer["Attributes"]
 
 
-def _event_source(scratch: Scratch) -> Finding:
-    source = event_source_of(scratch.stack)
-    return passed(source.state) if source.enabled else failed(f"it is {source.state}")
+def _mappings(scratch: Scratch) -> Finding:
+    sources = {queue: event_source_of(scratch.stack, queue) for queue in MAXIMA.values()}
+    off = [f"that of {name} is {source.state}" for name, source in sources.items()
+           if not source.enabled]  # fmt: skip
+    return failed("; ".join(off)) if off else passed(f"{len(sources)} are enabled")
 
 
 def _visibility(scratch: Scratch) -> Finding:
@@ -68,18 +75,28 @@ def _visibility(scratch: Scratch) -> Finding:
 
 
 def _concurrency(scratch: Scratch) -> Finding:
-    maximum = event_source_of(scratch.stack).maximum_concurrency
-    limits = scratch.stack.client("lambda").get_account_settings()["AccountLimit"]
-    quota = limits["UnreservedConcurrentExecutions"]
-    if maximum is None:
-        return warning(f"the mapping has no maximum; the account's quota is {quota}")
-    if quota < maximum:
-        return failed(
-            f"the account has {quota} concurrent executions, MaximumConcurrency is {maximum}: "
-            f"request a higher quota (Lambda, L-B99A9384), or deploy with "
-            f"MaximumConcurrency={max(2, quota)}"
-        )
-    return passed(f"{quota} for {maximum}")
+    sources = [event_source_of(scratch.stack, queue) for queue in MAXIMA.values()]
+    if not all(source.maximum_concurrency for source in sources if source.enabled):
+        return warning("a mapping has no maximum")
+    problem = quota_problem(scratch.stack)
+    return failed(problem) if problem else passed()
+
+
+def _recursion(scratch: Scratch) -> Finding:
+    """Slices are a loop of SQS and Lambda, which Lambda ends after 16 rounds unless allowed."""
+    if scratch.stack.connection.is_local:
+        return skipped("the local emulator detects no loops")
+    client = scratch.stack.client("lambda")
+    name = scratch.stack.outputs["SlicerFunctionName"]
+    try:
+        setting = client.get_function_recursion_config(FunctionName=name)["RecursiveLoop"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] in _NOT_SUPPORTED:
+            return passed("the Region has no loop detection")
+        raise
+    if setting != "Allow":
+        return failed(f"RecursiveLoop is {setting}: long objects stop after 16 slices")
+    return passed()
 
 
 def _notification(scratch: Scratch) -> Finding:
@@ -152,9 +169,10 @@ def _metrics(scratch: Scratch) -> Finding:
 
 
 STACK_CHECKS: Final = (
-    Check("event-source", "the event source mapping is enabled", _event_source),
+    Check("mappings", "all event source mappings are enabled", _mappings),
     Check("visibility", "a message stays hidden while it is worked on", _visibility),
-    Check("concurrency", "the account's quota suffices for MaximumConcurrency", _concurrency),
+    Check("concurrency", "the account's quota suffices for all functions", _concurrency),
+    Check("recursion", "Lambda does not stop the slices of long objects", _recursion),
     Check("notification", "the bucket may notify the queue, and does", _notification),
     Check("alarms", "the alarms exist and notify somebody", _alarms),
 )

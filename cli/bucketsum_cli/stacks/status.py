@@ -25,6 +25,13 @@ if TYPE_CHECKING:
 
 MAPPING_IS_MISSING: Final = "missing"
 
+MAXIMA: Final = {
+    "MaximumConcurrency": "ArrivalsQueueUrl",
+    "BackfillConcurrency": "BackfillQueueUrl",
+    "LongObjectConcurrency": "LongObjectsQueueUrl",
+}
+"""Parameter with a mapping's maximum concurrency → output with its queue."""
+
 _ON: Final = frozenset({"Creating", "Enabling", "Enabled", "Updating"})
 _WAITING: Final = "ApproximateNumberOfMessages"
 _IN_FLIGHT: Final = "ApproximateNumberOfMessagesNotVisible"
@@ -115,20 +122,49 @@ def stack_status(stack: Stack, running_sweeps: Iterable[str] = ()) -> StackStatu
         running_sweeps=tuple(running_sweeps),
         long_objects=tuple(stack.progress_table().in_progress()),
         event_source=event_source_of(stack),
-        notes=tuple(filter(None, [_absent_metrics(stack, activity), price_note])),
+        notes=tuple(
+            filter(None, [_absent_metrics(stack, activity), price_note, quota_problem(stack)])
+        ),
     )
 
 
-def event_source_of(stack: Stack) -> EventSource:
-    """The event source mapping of the hasher and the arrivals queue.
+def quota_problem(stack: Stack) -> str | None:
+    """The sentence for an account that allows fewer executions than the mappings; None if it does.
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
-    listed = stack.client("lambda").list_event_source_mappings(FunctionName=stack.function)
-    arrivals = f":{queue_name(stack.arrivals_queue_url)}"
+    if stack.connection.is_local:
+        return None
+    sources = {name: event_source_of(stack, queue) for name, queue in MAXIMA.items()}
+    wanted = sum(source.maximum_concurrency or 0 for source in sources.values())
+    limits = stack.client("lambda").get_account_settings()["AccountLimit"]
+    quota = limits["UnreservedConcurrentExecutions"]
+    if quota >= wanted:
+        return None
+    first = max(2, quota - 2 * (len(MAXIMA) - 1))
+    lowered = [f"{name}={first if number == 0 else 2}" for number, name in enumerate(MAXIMA)]
+    return (
+        f"the account has {quota} concurrent executions, the functions may use {wanted}: throttled "
+        "batches wait for 90 minutes, and end in the dead-letter queue. Request more with `aws "
+        "service-quotas request-service-quota-increase --service-code lambda --quota-code "
+        "L-B99A9384 --desired-value 1000`, or until then `sam deploy --config-file deploy.toml "
+        f"--parameter-overrides {' '.join(lowered)}`"
+    )
+
+
+def event_source_of(stack: Stack, queue: str = "ArrivalsQueueUrl") -> EventSource:
+    """The event source mapping of a queue, which is an output of the stack.
+
+    Raises:
+        BotoCoreError, ClientError: AWS cannot be reached, or refused.
+    """
+    is_long = queue == MAXIMA["LongObjectConcurrency"]
+    function = stack.outputs["SlicerFunctionName"] if is_long else stack.function
+    listed = stack.client("lambda").list_event_source_mappings(FunctionName=function)
+    name = f":{queue_name(stack.outputs[queue])}"
     for mapping in listed["EventSourceMappings"]:
-        if not mapping["EventSourceArn"].endswith(arrivals):
+        if not mapping["EventSourceArn"].endswith(name):
             continue
         maximum = mapping.get("ScalingConfig", {}).get("MaximumConcurrency")
         return EventSource(mapping["State"], maximum)
