@@ -46,7 +46,7 @@ def decisions(tree: ast.AST) -> Iterator[str]:
 
 
 def test_nothing_else_decides_by_a_workloads_name() -> None:
-    """A new workload touches its own file, the registry, tests and documents."""
+    """A new workload touches its own folders, the registries, tests and documents."""
     by_file = {str(path.relative_to(PROJECT)): list(decisions(tree_of(path))) for path in sources()}
     assert {path: texts for path, texts in by_file.items() if texts} == {}
 

@@ -1,7 +1,8 @@
 """The registry of workloads.
 
-A workload is one file in this folder, a `WorkloadName` and a line in `WORKLOADS`. Everything else
-knows it by `Workload`. Importing it imports nothing that only its probe or its objects need.
+A workload is a folder here, a `WorkloadName` and a line in `WORKLOADS`; see CONTRIBUTING.md.
+Everything else knows it by `Workload`. Importing it imports nothing that only its probe or its
+objects need.
 """
 
 from __future__ import annotations
