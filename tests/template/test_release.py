@@ -59,13 +59,13 @@ def test_jobs_may_write_only_what_they_must(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [path.name for path in WORKFLOWS])
-def test_actions_are_pinned_to_a_version(name: str) -> None:
-    """Never a branch, which changes without notice."""
+def test_actions_are_pinned_to_a_commit(name: str) -> None:
+    """A branch or a tag can be moved to other code; a commit cannot."""
     used = [step["uses"] for job in workflow(name)["jobs"].values() for step in job["steps"]
             if "uses" in step]  # fmt: skip
     assert used
     for action in used:
-        assert re.fullmatch(r"[\w-]+/[\w-]+@v\d+(\.\d+)*", action), action
+        assert re.fullmatch(r"[\w-]+/[\w-]+@[0-9a-f]{40}", action), action
 
 
 def test_make_package_without_a_bucket_says_what_is_missing() -> None:
