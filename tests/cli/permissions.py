@@ -17,8 +17,10 @@ if TYPE_CHECKING:
 
     import pytest
 
-_ALWAYS: Final = frozenset({"cloudformation:DescribeStacks", "sts:GetCallerIdentity"})
-"""The table's heading names the first; the second needs no permission."""
+_ALWAYS: Final = frozenset(
+    {"cloudformation:DescribeStacks", "cloudformation:GetTemplate", "sts:GetCallerIdentity"}
+)
+"""The table's heading names the first two; the third needs no permission."""
 
 _ACTION: Final = re.compile(r"`(\w+:[A-Z]\w+)`")
 _NAME: Final = re.compile(r"`([a-z][a-z -]*)`")

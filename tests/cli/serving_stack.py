@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import boto3
+from moto.iam.models import ManagedPolicy
+from tests.cli.permissions import as_fake
 from tests.support.sam_template import load_template
+
+if TYPE_CHECKING:
+    import pytest
 
 NAME: Final = "sums"
 INBOX: Final = f"{NAME}-123456789012-us-east-1"
@@ -18,13 +23,19 @@ _PARTS: Final = (
     "BackfillsTable",
     "DeadLetterQueue",
     "DigestsTable",
+    "EnqueuerLogGroup",
+    "EnqueuerRole",
     "HasherLogGroup",
     "HasherRole",
     "InboxBucket",
     "LongObjectsQueue",
-    "ObjectCreatedRule",
+    "SlicerLogGroup",
+    "SlicerRole",
 )
-_OUTPUTS: Final = ("BucketName", "ArrivalsQueueArn", "ArrivalsQueueUrl")
+_OUTPUTS: Final = (
+    "BucketName", "ArrivalsQueueArn", "ArrivalsQueueUrl", "DeadLetterQueueUrl", "HasherRoleName",
+    "SlicerRoleName", "EnqueuerRoleName", "DigestsTableName",
+)  # fmt: skip
 
 
 def _template() -> dict[str, Any]:
@@ -46,11 +57,46 @@ def _template() -> dict[str, Any]:
     }
 
 
-def create_stack() -> None:
-    """Create it with the default of each parameter."""
+def complete_moto(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let moto's CloudFormation update and delete managed policies, as AWS's does."""
+
+    def update(
+        original_resource: ManagedPolicy, cloudformation_json: dict[str, Any], **_: str
+    ) -> ManagedPolicy:
+        document = json.dumps(cloudformation_json["Properties"]["PolicyDocument"])
+        with as_fake():
+            boto3.client("iam").create_policy_version(
+                PolicyArn=original_resource.arn, PolicyDocument=document, SetAsDefault=True
+            )
+        return original_resource
+
+    def detach(arn: str, *_: object) -> None:
+        iam = boto3.client("iam")
+        with as_fake():
+            for role in iam.list_entities_for_policy(PolicyArn=arn)["PolicyRoles"]:
+                iam.detach_role_policy(RoleName=role["RoleName"], PolicyArn=arn)
+
+    def delete(policy: ManagedPolicy, *_: str) -> None:
+        detach(policy.arn)
+
+    monkeypatch.setattr(ManagedPolicy, "update_from_cloudformation_json", update)
+    monkeypatch.setattr(ManagedPolicy, "delete_from_cloudformation_json", detach)
+    monkeypatch.setattr(ManagedPolicy, "delete", delete, raising=False)
+
+
+def create_stack(name: str = NAME, **earlier: str) -> None:
+    """Create it with the default of each parameter, or as an older one with parameters more."""
     template = _template()
+    for parameter, value in earlier.items():
+        template["Parameters"][parameter] = {"Type": "String", "Default": value}
+    if earlier:
+        template["Outputs"] = {
+            output: {"Value": definition["Value"]}
+            for output, definition in template["Outputs"].items()
+            if not output.endswith("RoleName")
+        }
     boto3.client("cloudformation").create_stack(
-        StackName=NAME,
+        StackName=name,
         TemplateBody=json.dumps(template),
         Parameters=[  # moto knows no previous value of those that are left to their defaults
             {"ParameterKey": name, "ParameterValue": str(parameter["Default"])}

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 import pytest
+from botocore.exceptions import ClientError
 from moto import mock_aws
 from moto.s3.exceptions import S3ClientError
 from moto.s3.models import S3Backend
 from moto.s3.responses import S3Response
-from tests.cli.serving_stack import INBOX, NAME, PHOTOS, create_stack, parameters
+from tests.cli.serving_stack import INBOX, NAME, PHOTOS, complete_moto, create_stack, parameters
 
-from bucketsum_cli.attachments import change
+from bucketsum_cli.attachments import access
 from bucketsum_cli.attachments import notifications as bucket_notifications
 from bucketsum_cli.attachments.notifications import KeyFilter
 from bucketsum_cli.attachments.queue_notification import EVENTS, with_queue, without_queue
+from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.aws.served_buckets import AttachedBucket, Via, attached_to
+from bucketsum_cli.options import Target
 from bucketsum_cli.stacks import teardown
+from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,13 +67,16 @@ FOREIGN: Final[dict[str, Any]] = {
 """Notifications of others: a topic, a queue and a function."""
 
 
+pytestmark = pytest.mark.filterwarnings("ignore:Tried to parse AWS..CloudWatch..Alarm")
+
+
 @pytest.fixture(autouse=True)
 def s3(monkeypatch: pytest.MonkeyPatch) -> Iterator[S3Client]:
     """An account with a stack, and a bucket that it did not create; nothing waits."""
-    monkeypatch.setattr(change, "_POLL_SECONDS", 0)
+    monkeypatch.setattr(access, "_POLL_SECONDS", 0)
     monkeypatch.setattr(bucket_notifications, "_PAUSE_SECONDS", 0)
-    monkeypatch.setattr(bucket_notifications, "_SETTLING_PAUSE_SECONDS", 0)
     monkeypatch.setenv("BUCKETSUM_STACK", NAME)
+    complete_moto(monkeypatch)
     with mock_aws():
         create_stack()
         client = boto3.client("s3")
@@ -102,25 +111,37 @@ def configuration(s3: S3Client, bucket: str = PHOTOS) -> str:
     return json.dumps(bucket_notifications.configuration_of(s3, bucket), sort_keys=True)
 
 
+def attached() -> dict[str, AttachedBucket]:
+    """The buckets of the stack with the permissions."""
+    return attached_to(Target(NAME).find())
+
+
+def granted() -> dict[str, Any]:
+    """The resources in the template of that stack."""
+    template: Any = boto3.client("cloudformation").get_template(StackName=f"{NAME}-attached")
+    resources: dict[str, Any] = template["TemplateBody"]["Resources"]
+    return {name: resource["Properties"] for name, resource in resources.items()}
+
+
 def test_detaching_restores_all_notifications_of_others(run: Run, s3: S3Client) -> None:
     """With three foreign notifications: all kept, one added; detached, byte for byte as before."""
     notify_others(s3)
     before = configuration(s3)
-    attached = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--yes", "--json")
-    assert attached.status == 0, attached.err
+    ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--yes", "--json")
+    assert ended.status == 0, ended.err
     during = json.loads(configuration(s3))
     [ours] = [q for q in during["QueueConfigurations"] if q["Id"].startswith("bucketsum-")]
     assert ours["QueueArn"].endswith("ArrivalsQueue") or "Arrivals" in ours["QueueArn"]
     assert ours["Events"] == [event for event in EVENTS if event != "s3:ObjectRemoved:*"]
-    assert "s3:ObjectRemoved:* are left out" in attached.document["warnings"][0]
+    assert "s3:ObjectRemoved:* are left out" in ended.document["warnings"][0]
     during["QueueConfigurations"].remove(ours)
     assert json.dumps(during, sort_keys=True) == before
-    assert attached.document["changed"] is attached.document["stack_updated"] is True
-    assert len(attached.document["kept"]) == 3
+    assert ended.document["changed"] is ended.document["stack_updated"] is True
+    assert len(ended.document["kept"]) == 3
     detached = run("detach", PHOTOS, "--deploy", "--yes")
     assert detached.status == 0, detached.err
     assert configuration(s3) == before
-    assert parameters()["AttachedBucketArns"] == ""
+    assert attached() == {}
 
 
 def test_an_attachment_of_created_objects_alone_is_completed(run: Run, s3: S3Client) -> None:
@@ -144,9 +165,9 @@ def test_a_deleted_stack_of_the_same_name_is_replaced(run: Run, s3: S3Client) ->
     ]
     earlier: Any = {"QueueConfigurations": others}
     s3.put_bucket_notification_configuration(Bucket=PHOTOS, NotificationConfiguration=earlier)
-    attached = run("attach", PHOTOS, "--deploy", "--yes", "--json")
-    assert attached.status == 0, attached.err
-    assert [queue in line for line in attached.document["removed"]] == [True]
+    ended = run("attach", PHOTOS, "--deploy", "--yes", "--json")
+    assert ended.status == 0, ended.err
+    assert [queue in line for line in ended.document["removed"]] == [True]
     left = json.loads(configuration(s3))["QueueConfigurations"]
     assert [entry["Id"][:9] for entry in left] == ["other", "bucketsum"]
     s3.put_bucket_notification_configuration(Bucket=PHOTOS, NotificationConfiguration=earlier)
@@ -218,7 +239,7 @@ def test_attaching_again_changes_nothing(run: Run, s3: S3Client) -> None:
     assert again.status == 0, again.err
     assert (again.document["changed"], again.document["added"]) == (False, [])
     assert configuration(s3) == first
-    assert parameters()["AttachedBucketArns"] == f"arn:aws:s3:::{PHOTOS}"
+    assert [*attached()] == [PHOTOS]
 
 
 def test_dry_run_changes_nothing(run: Run, s3: S3Client) -> None:
@@ -228,9 +249,9 @@ def test_dry_run_changes_nothing(run: Run, s3: S3Client) -> None:
     ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", "--dry-run")
     assert ended.status == 0, ended.err
     assert [line[:2] for line in ended.out.splitlines()] == ["  ", "  ", "  ", "+ "]
-    assert f"AttachedBucketArns=arn:aws:s3:::{PHOTOS}" in ended.err
+    assert f"bucketsum attach {PHOTOS} --prefix scans/" in ended.err
     assert configuration(s3) == before
-    assert parameters()["AttachedBucketArns"] == ""
+    assert attached() == {}
 
 
 @pytest.mark.parametrize(
@@ -334,23 +355,13 @@ def refusals(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return left
 
 
-def test_a_new_policy_of_the_queue_may_take_a_minute(run: Run, refusals: list[str]) -> None:
-    """After the stack's update S3 is asked again; else a refusal is reported at once."""
-    refusals += [UNREACHED] * 12
-    ended = run("attach", PHOTOS, "--prefix", "a/", "--deploy")
-    assert (ended.status, refusals) == (0, []), ended.err
-    refusals += [UNREACHED] * 2
-    ended = run("attach", PHOTOS, "--prefix", "b/", "--yes")
-    assert (ended.status, len(refusals)) == (2, 1)
-    assert "S3 refuses the notifications" in ended.err
-
-
-def test_a_policy_that_never_settles_is_an_error(run: Run, refusals: list[str]) -> None:
-    """It gives up after a minute."""
-    refusals += [UNREACHED] * 99
+def test_a_target_that_cannot_be_reached_is_an_error(run: Run, refusals: list[str]) -> None:
+    """The error says that the permission to read stays, and the command that takes it back."""
+    refusals += [UNREACHED]
     ended = run("attach", PHOTOS, "--deploy")
-    assert (ended.status, len(refusals)) == (2, 99 - 13)
+    assert (ended.status, [*attached()]) == (2, [PHOTOS])
     assert "it tests all targets" in ended.err
+    assert f"`bucketsum detach {PHOTOS} --deploy --stack {NAME}` takes that back" in ended.err
 
 
 def test_a_configuration_that_s3_never_accepts_is_put_once(run: Run, refusals: list[str]) -> None:
@@ -358,7 +369,7 @@ def test_a_configuration_that_s3_never_accepts_is_put_once(run: Run, refusals: l
     refusals += [AMBIGUOUS] * 2
     ended = run("attach", PHOTOS, "--deploy")
     assert (ended.status, len(refusals)) == (2, 1)
-    assert ended.err.endswith(f"S3 refuses the notifications of {PHOTOS}: {AMBIGUOUS}\n")
+    assert f"S3 refuses the notifications of {PHOTOS}: {AMBIGUOUS};" in ended.err
 
 
 def test_declining_changes_nothing(run: Run, s3: S3Client) -> None:
@@ -368,31 +379,30 @@ def test_declining_changes_nothing(run: Run, s3: S3Client) -> None:
     ended = run("attach", PHOTOS, "--prefix", "scans/", "--deploy", answer="n\n")
     assert ended.status == 1
     assert ended.err.index("+ queue") < ended.err.index("[y/N]")
-    assert (configuration(s3), parameters()["AttachedBucketArns"]) == (before, "")
+    assert (configuration(s3), attached()) == (before, {})
 
 
 def test_without_deploy_the_command_is_shown(run: Run, s3: S3Client) -> None:
-    """A bucket that the stack does not admit is refused with the command that changes that."""
-    run("attach", PHOTOS).assert_refused(
-        f"--parameter-overrides AttachedBucketArns=arn:aws:s3:::{PHOTOS}`"
+    """A bucket that the functions may not read is refused with the command that changes that."""
+    run("attach", PHOTOS, "--via", "eventbridge").assert_refused(
+        f"`bucketsum attach {PHOTOS} --via eventbridge --deploy --stack {NAME}`"
     )
     assert configuration(s3) == "{}"
 
 
-def test_deploy_keeps_all_other_parameters(run: Run, s3: S3Client) -> None:
-    """--deploy changes only the list of buckets, and adds to it."""
+def test_the_stack_itself_is_never_changed(run: Run, s3: S3Client) -> None:
+    """Attached buckets are in a stack of their own, which the next bucket joins."""
     s3.create_bucket(Bucket="scans")
     before = parameters()
     assert run("attach", PHOTOS, "--deploy").status == 0
     assert run("attach", "scans", "--deploy").status == 0
-    after = parameters()
-    assert after.pop("AttachedBucketArns") == "arn:aws:s3:::photos,arn:aws:s3:::scans"
-    assert after.items() <= before.items()
+    assert parameters() == before
+    assert [*attached()] == [PHOTOS, "scans"]
 
 
 @pytest.mark.usefixtures("eventbridge_returned")
 def test_eventbridge_leaves_overlapping_notifications_alone(run: Run, s3: S3Client) -> None:
-    """--via eventbridge switches EventBridge on and names the bucket in the rule's parameter.
+    """--via eventbridge switches EventBridge on and names the bucket in a rule.
 
     To detach the bucket, one of the two must end: without an option the hashing would go on.
     """
@@ -401,7 +411,6 @@ def test_eventbridge_leaves_overlapping_notifications_alone(run: Run, s3: S3Clie
     ended = run("attach", PHOTOS, "--via", "eventbridge", "--deploy", "--yes")
     assert ended.status == 0, ended.err
     assert json.loads(configuration(s3)) == before | {"EventBridgeConfiguration": {}}
-    assert parameters()["EventBridgeBucketArns"] == f"arn:aws:s3:::{PHOTOS}"
     [rule] = boto3.client("events").list_rules()["Rules"]
     assert json.loads(rule["EventPattern"])["resources"] == [f"arn:aws:s3:::{PHOTOS}"]
     refused = run("detach", PHOTOS, "--yes")
@@ -441,21 +450,30 @@ def test_detaching_what_is_not_attached_is_a_negative_result(run: Run, s3: S3Cli
 
 
 def test_a_deleted_bucket_can_be_detached(run: Run, s3: S3Client) -> None:
-    """The stack's parameter forgets a bucket that no longer exists."""
+    """The permission is taken away for a bucket that no longer exists."""
     assert run("attach", PHOTOS, "--deploy").status == 0
     s3.delete_bucket(Bucket=PHOTOS)
     ended = run("detach", PHOTOS, "--deploy")
     assert ended.status == 0, ended.err
-    assert parameters()["AttachedBucketArns"] == ""
+    assert attached() == {}
 
 
-@pytest.mark.parametrize("bucket", ["no-such-bucket", INBOX, "abroad"])
-def test_buckets_that_cannot_be_attached(run: Run, s3: S3Client, bucket: str) -> None:
-    """A missing bucket, the stack's own, and one in another Region are refused with a reason."""
+@pytest.mark.parametrize(
+    ("bucket", "reason"),
+    [
+        ("no-such-bucket", "there is no bucket"),
+        (INBOX, "created"),
+        ("abroad", "eu-west-1"),
+        ("UPPER", "is not the name of a bucket"),
+        ("Bad_Bucket!", "is not the name of a bucket"),
+        ("base--use1-az5--x-s3", "directory bucket"),
+    ],
+)
+def test_buckets_that_cannot_be_attached(run: Run, s3: S3Client, bucket: str, reason: str) -> None:
+    """A missing bucket, the stack's own, one of another Region, and no bucket have a reason."""
     s3.create_bucket(Bucket="abroad", CreateBucketConfiguration={"LocationConstraint": "eu-west-1"})
-    reasons = {"no-such-bucket": "there is no bucket", INBOX: "created", "abroad": "eu-west-1"}
-    run("attach", bucket, "--deploy", "--yes").assert_refused(reasons[bucket])
-    assert parameters()["AttachedBucketArns"] == ""
+    run("attach", bucket, "--deploy", "--yes").assert_refused(reason)
+    assert attached() == {}
 
 
 @pytest.mark.parametrize(
@@ -495,3 +513,117 @@ def test_delete_detaches_all_attached_buckets(
     assert ended.document["notifications_removed_from"] == [PHOTOS, "scans"]
     assert (configuration(s3), configuration(s3, "scans")) == (before, "{}")
     assert s3.head_object(Bucket=PHOTOS, Key="incoming/cat")
+
+
+def test_a_bucket_of_another_account_is_refused(run: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A bucket that one may read in another account cannot notify the queue."""
+    owners: list[str] = []
+
+    def refuse(params: dict[str, Any], **_: object) -> None:
+        owners.append(params["ExpectedBucketOwner"])
+        raise ClientError({"Error": {"Code": "403", "Message": "Forbidden"}}, "HeadBucket")
+
+    client = Target(NAME).find().client("s3")  # moto takes any owner
+    client.meta.events.register("provide-client-params.s3.HeadBucket", refuse)
+    clients = {"s3": client}
+    monkeypatch.setattr(Connection, "client", lambda _, name: clients.get(name, boto3.client(name)))
+    run("attach", PHOTOS, "--deploy").assert_refused("is not in the account 123456789012")
+    assert owners == ["123456789012"]
+
+
+def test_buckets_in_earlier_parameters_are_carried_over(
+    run: Run, s3: S3Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A stack of an older version: attaching one bucket again moves all into the new stack."""
+    create = partial(create_stack, AttachedBucketArns="arn:aws:s3:::photos,arn:aws:s3:::scans")
+    monkeypatch.setenv("BUCKETSUM_STACK", "older")
+    create("older", EventBridgeBucketArns="arn:aws:s3:::scans")
+    s3.create_bucket(Bucket="scans")
+    assert run("attach", PHOTOS, "--deploy").status == 0
+    template: Any = boto3.client("cloudformation").get_template(StackName="older-attached")
+    assert template["TemplateBody"]["Metadata"]["bucketsum"] == [
+        {"name": PHOTOS, "via": "s3"},
+        {"name": "scans", "via": "eventbridge"},
+    ]
+
+
+@pytest.mark.usefixtures("eventbridge_returned")
+def test_created_objects_alone_on_request(run: Run, s3: S3Client) -> None:
+    """--created-only subscribes to no deletions, by both routes, and is no problem later."""
+    assert run("attach", PHOTOS, "--created-only", "--deploy").status == 0
+    [entry] = json.loads(configuration(s3))["QueueConfigurations"]
+    assert entry["Events"] == ["s3:ObjectCreated:*"]
+    again = run("attach", PHOTOS, "--created-only", "--json").document
+    assert (again["changed"], again["command"], again["warnings"]) == (False, None, [])
+    assert run("attach", PHOTOS, "--created-only", "--via", "eventbridge", "--deploy").status == 0
+    assert granted()["Rule0"]["EventPattern"]["detail-type"] == ["Object Created"]
+
+
+@pytest.mark.parametrize("alias", [False, True])
+def test_the_default_key_of_the_bucket_is_granted(run: Run, s3: S3Client, *, alias: bool) -> None:
+    """Hasher and slicer may decrypt with the bucket's own key, through S3 alone; attach says so."""
+    kms = boto3.client("kms")
+    key = kms.create_key()["KeyMetadata"]
+    kms.create_alias(AliasName="alias/photos", TargetKeyId=key["KeyId"])
+    default: Any = {
+        "SSEAlgorithm": "aws:kms", "KMSMasterKeyID": "alias/photos" if alias else key["KeyId"],
+    }  # fmt: skip
+    encryption: Any = {"Rules": [{"ApplyServerSideEncryptionByDefault": default}]}
+    s3.put_bucket_encryption(Bucket=PHOTOS, ServerSideEncryptionConfiguration=encryption)
+    ended = run("attach", PHOTOS, "--deploy", "--json")
+    assert key["Arn"] in ended.document["warnings"][0]
+    [*_, decrypt] = granted()["ReadObjects0"]["PolicyDocument"]["Statement"]
+    assert (decrypt["Action"], decrypt["Resource"]) == ("kms:Decrypt", [key["Arn"]])
+    assert "kms:ViaService" in decrypt["Condition"]["StringEquals"]
+
+
+def test_policies_that_name_a_network_are_warned_about(run: Run, s3: S3Client) -> None:
+    """The functions are in no VPC: a denial of all others would make every object unreadable."""
+    denial = {
+        "Effect": "Deny", "Principal": "*", "Action": "s3:*", "Resource": "arn:aws:s3:::photos/*",
+        "Condition": {"StringNotEquals": {"aws:SourceVpce": "vpce-1"}},
+    }  # fmt: skip
+    s3.put_bucket_policy(Bucket=PHOTOS, Policy=json.dumps({"Statement": denial}))
+    [warning] = run("attach", PHOTOS, "--deploy", "--json").document["warnings"]
+    assert "aws:SourceVpce" in warning
+    assert "aws:PrincipalArn" in warning
+
+
+def test_characters_that_encoders_treat_differently_are_warned_about(run: Run) -> None:
+    """Whether S3 encodes ~ and * in a filter is not known."""
+    for option in ("--prefix", "--suffix"):
+        [warning] = run(
+            "attach", PHOTOS, option, "~a*", "--deploy", "--dry-run", "--json"
+        ).document["warnings"]
+        assert "~ and *" in warning
+
+
+@pytest.mark.parametrize(("length", "count"), [(63, 100), (20, 250)])
+def test_as_many_buckets_as_documented_fit(length: int, count: int) -> None:
+    """Policies, patterns and the template stay below AWS's limits; one too many is refused."""
+    stack = Target(NAME).find()
+    buckets = [
+        AttachedBucket(
+            f"{number:03}".ljust(length, "x"), Via.EVENTBRIDGE if number % 3 == 0 else Via.S3
+        )
+        for number in range(count)
+    ]
+    template = access.template_of(stack, buckets)
+    assert len(json.dumps(template, separators=(",", ":"))) <= access.TEMPLATE_CHARACTERS_MAX
+    resources = [resource["Properties"] for resource in template["Resources"].values()]
+    policies = [properties for properties in resources if "PolicyDocument" in properties]
+    for role in ("HasherRole", "EnqueuerRole"):
+        own = [p for p in policies if {"Fn::ImportValue": f"{NAME}-{role}Name"} in p["Roles"]]
+        assert 0 < len(own) <= access.POLICIES_MAX
+        granted_to = [arn for p in own for arn in p["PolicyDocument"]["Statement"][-1]["Resource"]]
+        assert granted_to == [f"arn:aws:s3:::{bucket.name}" for bucket in buckets]
+    for document, limit in (("PolicyDocument", 6144), ("EventPattern", 2048)):
+        sizes = [
+            len(json.dumps(p[document], separators=(",", ":"))) for p in resources if document in p
+        ]
+        assert sizes
+        assert max(sizes) <= limit
+    with pytest.raises(CannotDoError, match="no room for 600"):
+        access.template_of(
+            stack, [AttachedBucket(f"{number}".rjust(40, "x")) for number in range(600)]
+        )

@@ -33,6 +33,7 @@ from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import NULL_VERSION, Row, RowKey
 from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.aws.served_buckets import AttachedBucket, Via
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands import selftest
 from bucketsum_cli.selftest import scratch, stack_checks
@@ -296,7 +297,7 @@ def test_the_header_names_no_bucket_key_or_topic(world: World) -> None:
         shown = header_of(replace(world.stack, parameters=given))["parameters"]
     private = {name for name, value in shown.items() if value == "(set)"}
     assert private == {
-        "ExistingBucketName", "AttachedBucketArns", "EventBridgeBucketArns", "InventoryBucketArn",
+        "ExistingBucketName", "InventoryBucketArn",
         "KmsKeyArn", "AlarmTopicArn",
     }  # fmt: skip
     assert {name: given[name] for name in given.keys() - private}.items() <= shown.items()
@@ -338,9 +339,6 @@ NO_MAXIMUM: Final = {"EventSourceMappings": [{"State": "Enabled", "EventSourceAr
 SILENT_ALARMS: Final = {
     "MetricAlarms": [{"AlarmName": f"s-{name}-1", "AlarmActions": []} for name in ALARMS]
 }
-THROUGH_EVENTBRIDGE: Final = json.dumps(
-    {"Statement": [{"Effect": "Allow", "Principal": {"Service": ["events.amazonaws.com"]}}]}
-)
 DENIAL: Final = json.dumps(
     {"Statement": {"Effect": "Deny", "NotPrincipal": {"AWS": "123456789012"}, "Action": "*"}}
 )
@@ -454,11 +452,15 @@ def test_answer_of_s3_for_an_absent_version_is_reported(
     assert (result["outcome"], detail in result["detail"]) == (outcome, True), result
 
 
-def test_events_may_come_through_eventbridge(run: Run, world: World) -> None:
-    """A queue that admits a rule needs no notification of the bucket."""
+def test_events_may_come_through_eventbridge(
+    run: Run, world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a notification, the bucket must be attached by a rule; the queue admits all rules."""
     world.answers["GetBucketNotificationConfiguration"] = {}
-    change_queue("Policy", THROUGH_EVENTBRIDGE)(world)
-    assert "events.amazonaws.com" in result_of(run, "notification")["detail"]
+    assert result_of(run, "notification")["outcome"] == "failed"
+    attached = {BUCKET: AttachedBucket(BUCKET, Via.EVENTBRIDGE)}
+    monkeypatch.setattr(stack_checks, "attached_to", lambda _: attached)
+    assert "eventbridge" in result_of(run, "notification")["detail"]
 
 
 def test_object_that_the_emulator_reads_from_glacier_is_a_known_difference(

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.e2e.command import answer, until
 
-from bucketsum_cli.attachments import change
+from bucketsum_cli.attachments import access
 
 if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
@@ -27,17 +27,41 @@ def recorded(stack: Stack, bucket: str) -> dict[str, str | None]:
     return until(rows, "a row of each key")
 
 
+def deploy_with_saved_answers(stack: Stack, days: int) -> None:
+    """The documented upgrade: `sam deploy` passes the saved value of each parameter.
+
+    The days of logs are new ones, because a deployment that changes nothing is refused.
+    """
+    cloudformation = stack.client("cloudformation")
+    saved = {**stack.parameters, "LogRetentionDays": str(days)}
+    passed: Any = [{"ParameterKey": k, "ParameterValue": v} for k, v in saved.items()]
+    capabilities: Any = ["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"]
+    cloudformation.update_stack(
+        StackName=stack.name,
+        UsePreviousTemplate=True,
+        Parameters=passed,
+        Capabilities=capabilities,
+    )
+
+    def is_done() -> bool:
+        description = cloudformation.describe_stacks(StackName=stack.name)["Stacks"][0]
+        return description["StackStatus"] == "UPDATE_COMPLETE"
+
+    until(is_done, "the end of the deployment")
+
+
 @pytest.mark.usefixtures("at_project")
 @pytest.mark.parametrize("via", ["s3", "eventbridge"])
 def test_objects_of_an_attached_bucket_are_hashed(
     stack: Stack, via: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Keys of all kinds arrive by S3's notification and by EventBridge, whose keys are raw."""
-    monkeypatch.setattr(change, "_POLL_SECONDS", 0.2)
+    """Keys of all kinds arrive by both routes, also after a deployment with the saved answers."""
+    monkeypatch.setattr(access, "_POLL_SECONDS", 0.2)
     s3, bucket = stack.client("s3"), f"attached-{via}"
     s3.create_bucket(Bucket=bucket)
     attached = answer("attach", bucket, "--via", via, "--deploy", "--yes")
     assert attached["changed"] is attached["stack_updated"] is True
+    deploy_with_saved_answers(stack, 7 if via == "s3" else 14)
     contents = {key: key.encode() * 1000 for key in KEYS}
     for key, content in contents.items():
         s3.put_object(Bucket=bucket, Key=key, Body=content)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
@@ -13,8 +14,9 @@ from tests.template import roles
 from tests.template.client_calls import CLIENTS, operations_called
 from tests.template.roles import WRITES_LOGS, action_of, known_actions, statements_of
 
-from bucketsum.events.notifications import DETAIL_TYPES
 from bucketsum.long_objects.progress import PARTITION
+from bucketsum_cli.attachments.access import template_of
+from bucketsum_cli.aws.served_buckets import AttachedBucket
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -129,19 +131,18 @@ def test_every_client_is_looked_at() -> None:
 
 def kinds_of(service: str, resource: Any) -> set[str]:  # noqa: ANN401 - a template's value
     """The kind of resource of an ARN in the template."""
-    if resource in ("*", {"Ref": "AWS::NoValue"}):
+    if resource in ("*", ",", {"Ref": "AWS::NoValue"}):
         return set()
     if isinstance(resource, list):
         return set().union(*(kinds_of(service, entry) for entry in resource))
     if "Fn::If" in resource or "Fn::Split" in resource:
         [[_, *parts]] = resource.values()
         return kinds_of(service, parts)
-    if "Fn::Sub" in resource:
-        text = resource["Fn::Sub"]
-        text = text if isinstance(text, str) else text[0]
+    if isinstance(resource, str) or "Fn::Sub" in resource:
+        text = resource if isinstance(resource, str) else resource["Fn::Sub"]
         return {"object" if text.endswith("/*") else "bucket"}
     if "Ref" in resource:
-        return {"bucket" if resource["Ref"] == "AttachedBucketArns" else "key"}
+        return {"key"}
     return {KIND_OF[service][resource["Fn::GetAtt"][0]]}
 
 
@@ -178,101 +179,71 @@ def queue_statements() -> dict[str, dict[str, Any]]:
     return {statement["Sid"]: statement for statement in statements_of("ArrivalsQueuePolicy")}
 
 
-@pytest.mark.parametrize("sid", ["BucketNotifications", "AttachedBucketNotifications"])
-def test_only_buckets_of_the_account_may_send(sid: str) -> None:
-    """The queue takes messages from S3, and there from named buckets of one account alone."""
-    statement = queue_statements()[sid]
+def test_only_buckets_of_the_account_may_send() -> None:
+    """The queue takes messages from S3, of all buckets of one account: no deployment drops one."""
+    statement = queue_statements()["BucketNotifications"]
     assert statement["Effect"] == "Allow"
     assert statement["Principal"] == {"Service": "s3.amazonaws.com"}
     assert statement["Action"] == "sqs:SendMessage"
     assert statement["Resource"] == {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}
-    assert set(statement["Condition"]) == {"ArnEquals", "StringEquals"}
-    assert statement["Condition"]["StringEquals"] == {
-        "aws:SourceAccount": {"Ref": "AWS::AccountId"}
-    }
-    assert set(statement["Condition"]["ArnEquals"]) == {"aws:SourceArn"}
-
-
-def test_only_the_rule_may_send_from_eventbridge() -> None:
-    """Of EventBridge's rules, the queue takes messages from the template's own alone."""
-    assert queue_statements()["EventBridgeEvents"] == {
-        "Sid": "EventBridgeEvents",
-        "Effect": "Allow",
-        "Principal": {"Service": "events.amazonaws.com"},
-        "Action": "sqs:SendMessage",
-        "Resource": {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]},
-        "Condition": {"ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": ["ObjectCreatedRule", "Arn"]}}},
+    assert statement["Condition"] == {
+        "StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}},
+        "ArnLike": {"aws:SourceArn": {"Fn::Sub": "arn:${AWS::Partition}:s3:::*"}},
     }
 
 
-def conditions_of_statements(resource: dict[str, Any]) -> dict[str, str]:
-    """Conditional statements in *resource*: their names, and the conditions."""
-    policies = resource.get("Policies", [resource])
-    return {
-        statement["Fn::If"][1]["Sid"]: statement["Fn::If"][0]
-        for policy in policies
-        for statement in policy["PolicyDocument"]["Statement"]
-        if "Fn::If" in statement
-    }
-
-
-def test_attached_buckets_are_served_only_while_there_are_some() -> None:
-    """An empty list makes no statement and no rule: a policy without resources is refused."""
-    resources = load_template()["Resources"]
-    attached, eventbridge = "HasAttachedBuckets", "HasEventBridgeBuckets"
-    assert conditions_of_statements(resources["ArrivalsQueuePolicy"]["Properties"]) == {
-        "AttachedBucketNotifications": attached,
-        "EventBridgeEvents": eventbridge,
-    }
-    assert conditions_of_statements(resources["HasherRole"]["Properties"]) == {
-        "ReadAttachedObjects": attached,
-        "TellMissingInAttached": attached,
-        "DecryptObjects": "HasKmsKey",
-    }
-    assert resources["ObjectCreatedRule"]["Condition"] == eventbridge
+@pytest.mark.parametrize(
+    ("policy", "queue"),
+    [("ArrivalsQueuePolicy", "ArrivalsQueue"), ("DeadLetterQueuePolicy", "DeadLetterQueue")],
+)
+def test_only_own_rules_may_send_from_eventbridge(policy: str, queue: str) -> None:
+    """Of EventBridge's rules, the two queues take messages from those of `attach` alone."""
+    [statement] = [
+        s for s in statements_of(policy) if s["Principal"] == {"Service": "events.amazonaws.com"}
+    ]
+    rules = (
+        "arn:${AWS::Partition}:events:${AWS::Region}:${AWS::AccountId}:"
+        "rule/${AWS::StackName}-attached-*"
+    )
+    assert statement["Action"] == "sqs:SendMessage"
+    assert statement["Resource"] == {"Fn::GetAtt": [queue, "Arn"]}
+    assert statement["Condition"] == {"ArnLike": {"aws:SourceArn": {"Fn::Sub": rules}}}
 
 
 def test_the_slicer_reads_what_the_hasher_reads() -> None:
     """An object that the hasher may read can be handed over; progress is moved, and no rows."""
     hasher = {statement["Sid"]: statement for statement in statements_of("HasherRole")}
     slicer = {statement["Sid"]: statement for statement in statements_of("SlicerRole")}
-    for sid in ("ReadObjects", "TellMissingFromForbidden", "ReadAttachedObjects",
-                "TellMissingInAttached", "DecryptObjects"):  # fmt: skip
+    for sid in ("ReadObjects", "TellMissingFromForbidden", "DecryptObjects"):
         assert slicer[sid] == hasher[sid]
     of_progress = {"ForAllValues:StringEquals": {"dynamodb:LeadingKeys": [PARTITION]}}
     assert slicer["MoveProgress"]["Condition"] == of_progress
 
 
-def test_attached_buckets_get_what_the_own_bucket_gets() -> None:
-    """The same actions, on the same kinds of resources."""
-    statements = {statement["Sid"]: statement for statement in statements_of("HasherRole")}
-    for own, attached in [
-        ("ReadObjects", "ReadAttachedObjects"),
-        ("TellMissingFromForbidden", "TellMissingInAttached"),
-    ]:
-        assert statements[own]["Action"] == statements[attached]["Action"]
-        kinds = [kinds_of("s3", statements[sid]["Resource"]) for sid in (own, attached)]
-        assert kinds[0] == kinds[1]
+@pytest.mark.parametrize(
+    ("role", "kind"), [("HasherRole", "ReadObjects0"), ("EnqueuerRole", "ListObjects0")]
+)
+def test_attached_buckets_get_what_the_own_bucket_gets(role: str, kind: str) -> None:
+    """The same actions, on the same kinds of resources; inventories are read from one bucket."""
+    outputs = {"ArrivalsQueueArn": "arn:aws:sqs:eu-west-1:1:arrivals", "HasherRoleName": ""}
+    stack: Any = SimpleNamespace(
+        name="sums", outputs=outputs, parameters={}, dead_letter_queue_url="/dead"
+    )
+    resources = template_of(stack, [AttachedBucket("photos")])["Resources"]
+    attached = resources[kind]["Properties"]["PolicyDocument"]["Statement"]
+    own = [
+        (statement["Action"], kinds_of("s3", statement["Resource"]))
+        for statement in statements_of(role)
+        if "s3:" in str(statement["Action"]) and statement["Sid"] != "ReadInventories"
+    ]
+    assert [(s["Action"], kinds_of("s3", s["Resource"])) for s in attached] == own
 
 
-def test_the_rule_takes_only_events_of_its_buckets_that_the_hasher_reads() -> None:
-    """The rule's pattern has the buckets' ARNs, and sends the events as they are."""
-    rule = load_template()["Resources"]["ObjectCreatedRule"]["Properties"]
-    assert rule["EventPattern"] == {
-        "source": ["aws.s3"],
-        "detail-type": list(DETAIL_TYPES),
-        "resources": {"Fn::Split": [",", {"Ref": "EventBridgeBucketArns"}]},
-    }
-    [target] = rule["Targets"]
-    assert target["Arn"] == {"Fn::GetAtt": ["ArrivalsQueue", "Arn"]}
-    assert set(target) == {"Id", "Arn"}
-
-
-def test_only_the_arrivals_queue_takes_messages_from_a_service() -> None:
+def test_only_two_queues_take_messages_from_a_service() -> None:
     """Without a policy, a queue takes messages from principals of its account that may send."""
     policies = [r for r in load_template()["Resources"].values() if "Policy" in r["Type"]]
     queues = [queue for r in policies for queue in r["Properties"].get("Queues", ())]
-    assert queues == [{"Ref": "ArrivalsQueue"}]
+    assert queues == [{"Ref": "ArrivalsQueue"}, {"Ref": "DeadLetterQueue"}]
 
 
 @pytest.mark.parametrize("role", ["HasherRole", "SlicerRole", "EnqueuerRole"])
@@ -281,4 +252,4 @@ def test_the_key_decrypts_for_s3_alone(role: str) -> None:
     [decrypt] = [s for s in statements_of(role) if "kms:Decrypt" in listed(s["Action"])]
     via = {"Fn::Sub": "s3.${AWS::Region}.${AWS::URLSuffix}"}
     assert decrypt["Condition"] == {"StringEquals": {"kms:ViaService": via}}
-    assert decrypt["Resource"] == {"Ref": "KmsKeyArn"}
+    assert decrypt["Resource"] == {"Fn::Split": [",", {"Ref": "KmsKeyArn"}]}

@@ -2,31 +2,29 @@
 
 from __future__ import annotations
 
-import shlex
-import time
+import re
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.aws.served_buckets import ServedBuckets
+from bucketsum_cli.aws.served_buckets import creates
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say
+from bucketsum_cli.terminal.hints import with_options
+from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
     from bucketsum_cli.attachments.notifications import Difference
     from bucketsum_cli.aws.stack import Stack
 
-_MISSING: Final = ("404", "NoSuchBucket")
-_POLL_SECONDS: Final = 2.0
-_DONE: Final = ("UPDATE_COMPLETE", "UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
-_TRANSFORMED: Final = "CAPABILITY_AUTO_EXPAND"
-"""CloudFormation runs SAM's transform again, also on the template that it has."""
+_BUCKET_NAME: Final = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
+_OTHER_KINDS: Final = ("--x-s3", "-s3alias", "--ol-s3")
+"""Ends of the names of directory buckets and access points, which send no events."""
 
 deploy_option = click.option(
-    "--deploy", is_flag=True, help="Also update the stack's parameters if necessary."
+    "--deploy",
+    is_flag=True,
+    help="Also update the stack NAME-attached, which has the permissions, if necessary.",
 )
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Only show the changes; do not make them."
@@ -37,20 +35,33 @@ def check_bucket(stack: Stack, bucket: str) -> None:
     """Refuse a bucket that cannot be attached.
 
     Raises:
-        CannotDoError: There is no such bucket, it is in another Region, or the stack created it.
+        CannotDoError: There is no such bucket, it is in another account or Region, or the stack
+            created it.
         ClientError: AWS refused.
     """
-    if bucket == stack.bucket and not ServedBuckets.of(stack.parameters).existing:
+    if not _BUCKET_NAME.fullmatch(bucket):
+        raise CannotDoError(f"{bucket} is not the name of a bucket")
+    if bucket.endswith(_OTHER_KINDS):
+        raise CannotDoError(
+            f"{bucket} is a directory bucket or an access point, which sends no events to a queue"
+        )
+    if creates(stack, bucket):
         raise CannotDoError(
             f"the stack {stack.name} created {bucket}, and always hashes its objects"
         )
+    account, own = queue_arn_of(stack).split(":")[4], stack.connection.region
     try:
-        answer = stack.client("s3").head_bucket(Bucket=bucket)
+        answer = stack.client("s3").head_bucket(Bucket=bucket, ExpectedBucketOwner=account)
     except ClientError as error:
-        if error.response["Error"]["Code"] not in _MISSING:
-            raise
-        raise CannotDoError(f"there is no bucket {bucket} in this account") from error
-    own = stack.connection.region
+        code = error.response["Error"]["Code"]
+        if code in ("404", "NoSuchBucket"):
+            raise CannotDoError(f"there is no bucket {bucket} in this account") from error
+        if code == "403":
+            raise CannotDoError(
+                f"{bucket} is not in the account {account} of the stack {stack.name}, or you may "
+                "not list it (s3:ListBucket)"
+            ) from error
+        raise
     region = answer["ResponseMetadata"]["HTTPHeaders"].get("x-amz-bucket-region", own)
     if region != own:
         raise CannotDoError(
@@ -69,24 +80,6 @@ def partition_of(stack: Stack) -> str:
     return queue_arn_of(stack).split(":")[1]
 
 
-def deploy_command(stack: Stack, values: Mapping[str, str]) -> str:
-    """Return the shell command that deploys the stack with these values of parameters."""
-    overrides = " ".join(f"{name}={shlex.quote(value)}" for name, value in values.items())
-    return (
-        f"sam build && sam deploy --stack-name {stack.name} "
-        f"--region {stack.connection.region} --parameter-overrides {overrides}"
-    )
-
-
-def changed_parameters(stack: Stack, served: ServedBuckets) -> dict[str, str]:
-    """Return the parameters of the stack that differ from those of *served*, with new values."""
-    return {
-        name: value
-        for name, value in served.parameters(partition_of(stack)).items()
-        if value != stack.parameters.get(name, "")
-    }
-
-
 def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
     """Ask before the configuration of a bucket that has notifications of others is written.
 
@@ -101,63 +94,8 @@ def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
     confirm(question, "nothing was changed", yes=yes)
 
 
-def _updated_stack(stack: Stack, values: Mapping[str, str]) -> Iterator[str]:
-    """Give parameters new *values*, keep the rest; yield the status until it is done."""
-    cloudformation = stack.client("cloudformation")
-    description = cloudformation.describe_stacks(StackName=stack.name)["Stacks"][0]
-    parameters: Any = [
-        {"ParameterKey": name, "ParameterValue": values[name]}
-        if name in values
-        else {"ParameterKey": name, "UsePreviousValue": True}
-        for name in sorted({*stack.parameters, *values})
-    ]
-    capabilities: Any = sorted({*description.get("Capabilities", ()), _TRANSFORMED})
-    try:
-        cloudformation.update_stack(
-            StackName=stack.name,
-            UsePreviousTemplate=True,
-            Parameters=parameters,
-            Capabilities=capabilities,
-        )
-    except ClientError as error:
-        if "No updates are to be performed" in error.response["Error"].get("Message", ""):
-            return
-        raise
-    while True:
-        description = cloudformation.describe_stacks(StackName=stack.name)["Stacks"][0]
-        status = description["StackStatus"]
-        if status in _DONE:
-            return
-        if status.endswith(("_FAILED", "_ROLLBACK_COMPLETE")):
-            reason = description.get("StackStatusReason") or "see its events"
-            raise CannotDoError(
-                f"CloudFormation could not update the stack {stack.name} ({status}): {reason}"
-            )
-        yield status
-        time.sleep(_POLL_SECONDS)
-
-
-def update_parameters(stack: Stack, values: Mapping[str, str]) -> bool:
-    """Deploy the stack with *values*, if there are any; returns whether it was deployed.
-
-    Raises:
-        CannotDoError: CloudFormation could not do it and restored the old state; the text says
-            why.
-        ClientError: AWS refused.
-    """
-    if not values:
-        return False
-    with progress(passing=True) as bar:
-        task = bar.add_task("updating the stack", total=None)
-        for status in _updated_stack(stack, values):
-            bar.update(task, description=f"stack: {status}")
-    return True
-
-
-def document_of(
-    stack: Stack, bucket: str, plan: Difference, values: Mapping[str, str]
-) -> dict[str, Any]:
-    """The change as JSON, before it is made; *values* are the parameters that must change."""
+def document_of(stack: Stack, bucket: str, plan: Difference, command: str | None) -> dict[str, Any]:
+    """The change as JSON, before it is made; *command* would update the permissions."""
     return {
         "bucket": bucket,
         "stack": stack.name,
@@ -166,7 +104,7 @@ def document_of(
         "kept": list(plan.kept),
         "changed": False,
         "stack_updated": False,
-        "command": deploy_command(stack, values) if values else None,
+        "command": with_options(f"`{command}`").strip("`") if command else None,
     }
 
 
@@ -181,7 +119,7 @@ def show_change(document: dict[str, Any], plan: Difference, *, as_json: bool) ->
     if not (plan.added or plan.removed):
         say(f"the notifications of {document['bucket']} need no change")
     if document["command"]:
-        note(f"the stack's parameters still need a change: {document['command']}")
+        note(f"the permissions still need a change: `{document['command']}`")
 
 
 def _show_plan(plan: Difference, print_line: Any) -> None:  # noqa: ANN401 - `say` or `note`

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from bucketsum.events.notifications import DETAIL_TYPES
@@ -13,9 +14,16 @@ from bucketsum_cli.attachments.notifications import (
     notifications_in,
     sends_to_eventbridge,
 )
-from bucketsum_cli.attachments.queue_notification import CREATED, missing_events
-from bucketsum_cli.aws.served_buckets import ServedBuckets, Via, bucket_arn
-from bucketsum_cli.aws.stack import Stack, physical_ids
+from bucketsum_cli.attachments.queue_notification import CREATED, keys_notified, missing_events
+from bucketsum_cli.aws.served_buckets import (
+    AttachedBucket,
+    Via,
+    access_stack_name,
+    attached_to,
+    bucket_arn,
+    creates,
+)
+from bucketsum_cli.aws.stack import Stack, description_of, physical_ids, resources_of
 from bucketsum_cli.stacks.bucket_contents import exists
 
 if TYPE_CHECKING:
@@ -39,26 +47,37 @@ class Attachment:
 
 
 @dataclass(frozen=True, slots=True)
+class Rule:
+    """An enabled rule of EventBridge.
+
+    Attributes:
+        arn: Its ARN.
+        buckets: ARNs of the buckets in its pattern.
+        events: EventBridge's names of the events in its pattern.
+    """
+
+    arn: str
+    buckets: Sequence[str]
+    events: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
 class Permissions:
-    """The deployed policies and the rule, as far as buckets are concerned.
+    """The deployed policies and rules, as far as buckets are concerned.
 
     Attributes:
         queue: Statements of the arrivals queue's policy.
         role: Statements of the policies of the hasher's role.
-        rule_arn: The rule for EventBridge; None if there is none, or it is disabled.
-        rule_buckets: ARNs of the buckets in its pattern.
-        rule_events: EventBridge's names of the events in its pattern.
+        rules: The rules that send events of attached buckets to the queue.
     """
 
     queue: Sequence[Mapping[str, Any]]
     role: Sequence[Mapping[str, Any]]
-    rule_arn: str | None
-    rule_buckets: Sequence[str]
-    rule_events: Sequence[str]
+    rules: Sequence[Rule]
 
     @classmethod
     def of(cls, stack: Stack) -> Permissions:
-        """Read the policies and the rule of a stack.
+        """Read the policies and the rules of a stack.
 
         Raises:
             ClientError: AWS refused.
@@ -68,15 +87,11 @@ class Permissions:
             QueueUrl=url, AttributeNames=["Policy"]
         )
         policy = attributes.get("Attributes", {}).get("Policy")
-        resources = physical_ids(stack.connection, stack.name)
-        rule = _rule(stack, resources.get("ObjectCreatedRule"))
-        pattern = json.loads(rule["EventPattern"]) if rule else {}
+        role = physical_ids(stack.connection, stack.name).get("HasherRole")
         return cls(
             queue=statements_of(json.loads(policy)) if policy else (),
-            role=tuple(_role_statements(stack, resources.get("HasherRole"))),
-            rule_arn=rule["Arn"] if rule else None,
-            rule_buckets=pattern.get("resources", ()),
-            rule_events=pattern.get("detail-type", ()),
+            role=tuple(_role_statements(stack, role)),
+            rules=tuple(_rules(stack)),
         )
 
     def may_read(self, arn: str) -> bool:
@@ -95,64 +110,90 @@ def attachments(stack: Stack) -> Iterator[Attachment]:
     Raises:
         ClientError: AWS refused.
     """
-    served = ServedBuckets.of(stack.parameters)
-    permissions = Permissions.of(stack)
-    for bucket in dict.fromkeys((stack.bucket, *served.attached)):
-        yield _attachment(stack, bucket, served.via(bucket), permissions)
+    permissions, attached = Permissions.of(stack), attached_to(stack)
+    for name in dict.fromkeys((stack.bucket, *attached)):
+        yield _attachment(stack, attached.get(name, AttachedBucket(name)), permissions)
 
 
-def _attachment(stack: Stack, bucket: str, via: Via, permissions: Permissions) -> Attachment:
-    s3 = stack.client("s3")
-    if not exists(s3, bucket):
-        return Attachment(bucket, via, (), ("the bucket does not exist",))
-    configuration = configuration_of(s3, bucket)
-    arn = bucket_arn(bucket, partition_of(stack))
-    if via is Via.S3:
-        queue_arn = queue_arn_of(stack)
-        notified = (
-            str(notification.keys)
-            for notification in notifications_in(configuration)
-            if notification.target == queue_arn
-        )
-        keys = tuple(dict.fromkeys(notified))  # CloudFormation has an entry for each event
-        missing = missing_events(configuration, queue_arn)
-        lost = f"no notification of {', '.join(missing)}: {_remedy(stack, bucket)}"
-        parts = {
-            "no notification of created objects": CREATED not in missing,
-            lost: not missing or CREATED in missing,
-            "the queue's policy does not allow it": admits(
-                permissions.queue, "s3.amazonaws.com", arn
-            ),
-        }
-    else:
-        keys = ("all keys",)
-        rule = permissions.rule_arn
-        parts = {
-            "EventBridge is off": sends_to_eventbridge(configuration),
-            "no enabled rule includes it": arn in permissions.rule_buckets,
-            "the rule lacks deletions and restores: deploy the stack again": (
-                set(DETAIL_TYPES) <= set(permissions.rule_events) or not permissions.rule_events
-            ),
-            "the queue's policy does not allow the rule": rule is not None
-            and admits(permissions.queue, "events.amazonaws.com", rule),
-        }
+def _attachment(stack: Stack, bucket: AttachedBucket, permissions: Permissions) -> Attachment:
+    s3, name = stack.client("s3"), bucket.name
+    if not exists(s3, name):
+        return Attachment(name, bucket.via, (), ("the bucket does not exist",))
+    configuration = configuration_of(s3, name)
+    arn = bucket_arn(name, partition_of(stack))
+    keys, parts = {
+        Via.S3: _by_notification,
+        Via.EVENTBRIDGE: _by_rule,
+        Via.SNS: _by_topic,
+    }[bucket.via](stack, bucket, configuration, permissions)
     parts["the hasher is not allowed to read it"] = permissions.may_read(arn)
     problems = tuple(problem for problem, is_there in parts.items() if not is_there)
-    return Attachment(bucket, via, keys, problems)
+    return Attachment(name, bucket.via, keys, problems)
 
 
-def _remedy(stack: Stack, bucket: str) -> str:
-    """Return the way to notify the queue of deletions and restores in *bucket* too."""
-    is_own = bucket == stack.bucket and not ServedBuckets.of(stack.parameters).existing
-    return "deploy the stack again" if is_own else "attach it again"
+def _by_notification(
+    stack: Stack,
+    bucket: AttachedBucket,
+    configuration: Mapping[str, Any],
+    permissions: Permissions,
+) -> tuple[tuple[str, ...], dict[str, bool]]:
+    queue_arn, arn = queue_arn_of(stack), bucket_arn(bucket.name, partition_of(stack))
+    notified = (str(keys) for keys in keys_notified(configuration, queue_arn))
+    missing = missing_events(configuration, queue_arn)
+    remedy = "deploy the stack again" if creates(stack, bucket.name) else "attach it again"
+    lost = f"no notification of {', '.join(missing)}: {remedy}"
+    return tuple(dict.fromkeys(notified)), {  # CloudFormation has an entry for each event
+        "no notification of created objects": CREATED not in missing,
+        lost: bucket.created_only or not missing or CREATED in missing,
+        "the queue's policy does not allow it": admits(permissions.queue, "s3.amazonaws.com", arn),
+    }
 
 
-def _rule(stack: Stack, name: str | None) -> dict[str, Any] | None:
-    """Return the rule for EventBridge; None if there is none, or it is disabled."""
-    if name is None:
-        return None
-    rule: dict[str, Any] = stack.connection.client("events").describe_rule(Name=name)
-    return rule if rule["State"] == "ENABLED" else None
+def _by_rule(
+    stack: Stack,
+    bucket: AttachedBucket,
+    configuration: Mapping[str, Any],
+    permissions: Permissions,
+) -> tuple[tuple[str, ...], dict[str, bool]]:
+    arn = bucket_arn(bucket.name, partition_of(stack))
+    rule = next((rule for rule in permissions.rules if arn in rule.buckets), None)
+    events = () if bucket.created_only else DETAIL_TYPES
+    return ("all keys",), {
+        "EventBridge is off": sends_to_eventbridge(configuration),
+        "no enabled rule includes it: attach it again": rule is not None,
+        "the rule lacks deletions and restores: attach it again": (
+            rule is None or set(events) <= set(rule.events)
+        ),
+        "the queue's policy does not allow the rule": (
+            rule is None or admits(permissions.queue, "events.amazonaws.com", rule.arn)
+        ),
+    }
+
+
+def _by_topic(
+    stack: Stack,  # noqa: ARG001 - as the others
+    bucket: AttachedBucket,  # noqa: ARG001
+    configuration: Mapping[str, Any],
+    permissions: Permissions,  # noqa: ARG001
+) -> tuple[tuple[str, ...], dict[str, bool]]:
+    topics = [entry for entry in notifications_in(configuration) if entry.kind == "topic"]
+    keys = dict.fromkeys(str(topic.keys) for topic in topics)
+    return tuple(keys), {"no topic is notified": bool(topics)}
+
+
+def _rules(stack: Stack) -> Iterator[Rule]:
+    """Yield the enabled rules of the stack with the permissions of attached buckets."""
+    name = access_stack_name(stack.name)
+    if description_of(stack.connection, name) is None:
+        return
+    events = stack.connection.client("events")
+    for resource in resources_of(stack.connection, name).values():
+        if resource["ResourceType"] != "AWS::Events::Rule":
+            continue
+        rule: dict[str, Any] = events.describe_rule(Name=resource["PhysicalResourceId"])
+        if rule["State"] == "ENABLED":
+            pattern = json.loads(rule["EventPattern"])
+            yield Rule(rule["Arn"], pattern["resources"], pattern["detail-type"])
 
 
 def _role_statements(stack: Stack, role: str | None) -> Iterator[Mapping[str, Any]]:
@@ -162,12 +203,18 @@ def _role_statements(stack: Stack, role: str | None) -> Iterator[Mapping[str, An
     for name in iam.list_role_policies(RoleName=role)["PolicyNames"]:
         document = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
         yield from statements_of(document)
+    for policy in iam.list_attached_role_policies(RoleName=role)["AttachedPolicies"]:
+        arn = policy["PolicyArn"]
+        version = iam.get_policy(PolicyArn=arn)["Policy"]["DefaultVersionId"]
+        entry = iam.get_policy_version(PolicyArn=arn, VersionId=version)["PolicyVersion"]
+        yield from statements_of(entry["Document"])
 
 
 def admits(queue: Sequence[Mapping[str, Any]], service: str, source_arn: str) -> bool:
     """Whether the statements of a *queue* admit messages of *service* on behalf of *source_arn*."""
     return any(
-        service in admitted_services(statement) and source_arn in _sources(statement)
+        service in admitted_services(statement)
+        and any(fnmatchcase(source_arn, pattern) for pattern in _sources(statement))
         for statement in queue
     )
 

@@ -34,10 +34,6 @@ _READS: Final = 6
 _PAUSE_SECONDS: Final = 1.0
 """A bucket's configuration is eventually consistent: it is read again after this time."""
 
-_SETTLING_TRIES: Final = 12
-_SETTLING_PAUSE_SECONDS: Final = 5.0
-"""[A] SQS, SetQueueAttributes: a new policy of a queue can take 60 s to be known everywhere."""
-
 _UNREACHED: Final = "Unable to validate the following destination configurations"
 """S3's message if it cannot send its test message; the code alone also means other errors."""
 _ADVICE: Final = (
@@ -58,6 +54,10 @@ class KeyFilter:
         prefixes = sorted((self.prefix, other.prefix), key=len)
         suffixes = sorted((self.suffix, other.suffix), key=len)
         return prefixes[1].startswith(prefixes[0]) and suffixes[1].endswith(suffixes[0])
+
+    def matches(self, key: str) -> bool:
+        """Whether *key* is one of them."""
+        return key.startswith(self.prefix) and key.endswith(self.suffix)
 
     def __str__(self) -> str:
         """The keys in words."""
@@ -164,13 +164,11 @@ def change_notifications(
     change: Callable[[Mapping[str, Any]], dict[str, Any]],
     *,
     validate: bool,
-    settling: bool = False,
 ) -> bool:
     """Apply *change* to the configuration of *bucket*; False if there was nothing to change.
 
     With *validate*, S3 sends a test message to each target; without, a broken target of somebody
-    else cannot stop the change. *settling* means that the policy of the queue was just changed: S3
-    is asked again for a minute if it refuses a target.
+    else cannot stop the change.
 
     Raises:
         CannotDoError: S3 refuses a target, or somebody else changes the configuration all the
@@ -182,7 +180,7 @@ def change_notifications(
         wanted = change(before)
         if _canonical(wanted) == _canonical(before):
             return written
-        put_configuration(s3, bucket, wanted, validate=validate, settling=settling)
+        put_configuration(s3, bucket, wanted, validate=validate)
         written = True
         if _is_read_back(s3, bucket, before, wanted):
             return True
@@ -198,33 +196,27 @@ def put_configuration(
     configuration: Any,  # noqa: ANN401 - S3's document
     *,
     validate: bool,
-    settling: bool = False,
 ) -> None:
     """Replace the notification configuration of *bucket*, as for `change_notifications`.
 
     Raises:
         CannotDoError: S3 refuses the configuration, or cannot send its test message to a target.
     """
-    for tries_left in range(_SETTLING_TRIES if settling else 0, -1, -1):
-        try:
-            s3.put_bucket_notification_configuration(
-                Bucket=bucket,
-                NotificationConfiguration=configuration,
-                SkipDestinationValidation=not validate,
-            )
-        except ClientError as error:
-            details = error.response["Error"]
-            if details["Code"] != "InvalidArgument":
-                raise
-            is_unreached = details.get("Message", "").startswith(_UNREACHED)
-            if not (is_unreached and tries_left):
-                raise CannotDoError(
-                    f"S3 refuses the notifications of {bucket}: {details.get('Message', '')}"
-                    + _ADVICE * is_unreached
-                ) from error
-            time.sleep(_SETTLING_PAUSE_SECONDS)
-        else:
-            return
+    try:
+        s3.put_bucket_notification_configuration(
+            Bucket=bucket,
+            NotificationConfiguration=configuration,
+            SkipDestinationValidation=not validate,
+        )
+    except ClientError as error:
+        details = error.response["Error"]
+        if details["Code"] != "InvalidArgument":
+            raise
+        reason = details.get("Message", "")
+        advice = _ADVICE * reason.startswith(_UNREACHED)
+        raise CannotDoError(
+            f"S3 refuses the notifications of {bucket}: {reason}{advice}"
+        ) from error
 
 
 def _is_read_back(

@@ -16,7 +16,7 @@ from bucketsum_cli.attachments.notifications import (
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Iterator, Mapping
 
 CREATED: Final = "s3:ObjectCreated:*"
 EVENTS: Final = (
@@ -33,13 +33,17 @@ _NAME_LENGTH_MAX: Final = 80
 """[A] SQS, CreateQueue: "A queue name can have up to 80 characters"."""
 
 
-def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter) -> dict[str, Any]:
-    """Return *configuration* with a notification of `EVENTS` to the queue.
+def with_queue(
+    configuration: Mapping[str, Any],
+    queue_arn: str,
+    keys: KeyFilter,
+    subscribed: Collection[str] = EVENTS,
+) -> dict[str, Any]:
+    """Return *configuration* with a notification of the events *subscribed* to the queue.
 
-    It replaces one for the same keys with fewer events, of an older version of this command, and
-    all of a deleted stack of this name, which nothing else removes. Events other than those of
-    created objects are left out if another notification has them for overlapping keys: S3 would
-    refuse them.
+    It replaces one for the same keys with other events, and all of a deleted stack of this name,
+    which nothing else removes. Events other than those of created objects are left out if another
+    notification has them for overlapping keys: S3 would refuse them.
 
     Raises:
         CannotDoError: Another notification has the events of created objects for overlapping keys.
@@ -55,8 +59,8 @@ def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter
     for other in overlapping:
         if _has(other, CREATED):
             raise CannotDoError(_conflict(other, queue_arn, keys))
-    events = [event for event in EVENTS if not any(_has(other, event) for other in overlapping)]
-    if set(events) <= set(ours):
+    events = [event for event in subscribed if not any(_has(other, event) for other in overlapping)]
+    if set(events) == set(ours):
         return dict(configuration)
     entry: dict[str, Any] = {
         "Id": f"bucketsum-{hashlib.sha256(repr((queue_arn, keys)).encode()).hexdigest()[:12]}",
@@ -76,6 +80,13 @@ def with_queue(configuration: Mapping[str, Any], queue_arn: str, keys: KeyFilter
         if (other["QueueArn"], keys_of(other)) != (queue_arn, keys)
     ]
     return {**configuration, _FIELD: [*kept, entry]}
+
+
+def keys_notified(configuration: Mapping[str, Any], queue_arn: str) -> Iterator[KeyFilter]:
+    """Yield the keys of each notification to the queue."""
+    for notification in notifications_in(configuration):
+        if notification.target == queue_arn:
+            yield notification.keys
 
 
 def missing_events(configuration: Mapping[str, Any], queue_arn: str) -> tuple[str, ...]:

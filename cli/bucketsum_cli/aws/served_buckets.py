@@ -1,89 +1,102 @@
-"""The buckets that a stack hashes, by its parameters."""
+"""The buckets that a stack hashes: its own, and the attached ones, which another stack lists."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
+
+from bucketsum_cli.aws.stack import description_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from bucketsum_cli.aws.connection import Connection
     from bucketsum_cli.aws.stack import Stack
 
-ATTACHED_PARAMETER: Final = "AttachedBucketArns"
-EVENTBRIDGE_PARAMETER: Final = "EventBridgeBucketArns"
 EXISTING_PARAMETER: Final = "ExistingBucketName"
+_EARLIER_PARAMETERS: Final = ("AttachedBucketArns", "EventBridgeBucketArns")
+"""Parameters of the stack that listed the attached buckets before there was a stack for them."""
+_METADATA: Final = "bucketsum"
 
 
 class Via(StrEnum):
-    """Route of a bucket's events to the queue."""
+    """Route of a bucket's events to the queue; the route by SNS is made by people."""
 
     S3 = "s3"
     EVENTBRIDGE = "eventbridge"
+    SNS = "sns"
 
 
 @dataclass(frozen=True, slots=True)
-class ServedBuckets:
-    """The buckets that a stack's parameters name.
+class AttachedBucket:
+    """A bucket that a stack did not create, but may read.
 
     Attributes:
-        existing: Value of ``ExistingBucketName``; empty if the stack created a bucket.
-        attached: Names of the attached buckets.
-        eventbridge: Those of them whose events come through EventBridge.
-        has_parameters: Whether the stack's template has the parameters for attached buckets.
+        via: Route of its events.
+        created_only: Whether deletions and restores are left out on purpose.
+        kms_key: ARN of the key that S3 encrypts its new objects with; empty if access needs none.
     """
 
-    existing: str = ""
-    attached: tuple[str, ...] = ()
-    eventbridge: tuple[str, ...] = ()
-    has_parameters: bool = True
+    name: str
+    via: Via = Via.S3
+    created_only: bool = False
+    kms_key: str = ""
 
-    @classmethod
-    def of(cls, parameters: Mapping[str, str]) -> ServedBuckets:
-        """Read the parameters of a stack."""
-        return cls(
-            existing=parameters.get(EXISTING_PARAMETER, ""),
-            attached=_names(parameters.get(ATTACHED_PARAMETER, "")),
-            eventbridge=_names(parameters.get(EVENTBRIDGE_PARAMETER, "")),
-            has_parameters={ATTACHED_PARAMETER, EVENTBRIDGE_PARAMETER} <= set(parameters),
-        )
 
-    def via(self, bucket: str) -> Via:
-        """Return the route of the events of *bucket*."""
-        return Via.EVENTBRIDGE if bucket in self.eventbridge else Via.S3
+def access_stack_name(stack_name: str) -> str:
+    """Return the name of the stack with the permissions of the attached buckets."""
+    return f"{stack_name}-attached"
 
-    def with_bucket(self, bucket: str, via: Via) -> ServedBuckets:
-        """Return the buckets with *bucket*, whose events come only *via* that route."""
-        if via is Via.S3 and bucket == self.existing:
-            return self.without_bucket(bucket)
-        attached = self.attached if bucket in self.attached else (*self.attached, bucket)
-        others = tuple(name for name in self.eventbridge if name != bucket)
-        eventbridge = (*others, bucket) if via is Via.EVENTBRIDGE else others
-        if set(eventbridge) == set(self.eventbridge):
-            eventbridge = self.eventbridge
-        return replace(self, attached=attached, eventbridge=eventbridge)
 
-    def without_bucket(self, bucket: str) -> ServedBuckets:
-        """Return the buckets without *bucket*."""
-        return replace(
-            self,
-            attached=tuple(name for name in self.attached if name != bucket),
-            eventbridge=tuple(name for name in self.eventbridge if name != bucket),
-        )
+def metadata_of(buckets: Iterable[AttachedBucket]) -> dict[str, Any]:
+    """Return the metadata of that stack's template, from which `attached_buckets` reads."""
+    return {
+        _METADATA: [{field: value for field, value in asdict(b).items() if value} for b in buckets]
+    }
 
-    def parameters(self, partition: str) -> dict[str, str]:
-        """Return the values of the parameters, in a *partition* such as ``aws``."""
-        return {
-            ATTACHED_PARAMETER: _arns(self.attached, partition),
-            EVENTBRIDGE_PARAMETER: _arns(self.eventbridge, partition),
-        }
+
+def attached_buckets(
+    connection: Connection, stack_name: str, parameters: Mapping[str, str]
+) -> dict[str, AttachedBucket]:
+    """Return the attached buckets of a stack by their names.
+
+    Raises:
+        ClientError: AWS refused.
+    """
+    attached, by_rule = (_names(parameters.get(name, "")) for name in _EARLIER_PARAMETERS)
+    earlier = [
+        AttachedBucket(name, Via.EVENTBRIDGE if name in by_rule else Via.S3) for name in attached
+    ]
+    entries = _template(connection, access_stack_name(stack_name)).get("Metadata", {})
+    listed = [
+        AttachedBucket(**entry | {"via": Via(entry["via"])}) for entry in entries.get(_METADATA, ())
+    ]
+    return {bucket.name: bucket for bucket in (*earlier, *listed)}
+
+
+def attached_to(stack: Stack) -> dict[str, AttachedBucket]:
+    """Return the attached buckets of *stack* by their names.
+
+    Raises:
+        ClientError: AWS refused.
+    """
+    return attached_buckets(stack.connection, stack.name, stack.parameters)
+
+
+def has_earlier_list(stack: Stack) -> bool:
+    """Whether *stack* is of a version that listed its attached buckets in a parameter."""
+    return bool(stack.parameters.get(_EARLIER_PARAMETERS[0]))
+
+
+def creates(stack: Stack, bucket: str) -> bool:
+    """Whether *stack* created *bucket*, so that its template has the notifications."""
+    return bucket == stack.outputs["BucketName"] and not stack.parameters.get(EXISTING_PARAMETER)
 
 
 def serves(stack: Stack, bucket: str) -> bool:
     """Whether *bucket* is the stack's own or an attached one."""
-    attached = ServedBuckets.of(stack.parameters).attached
-    return bucket in (stack.outputs["BucketName"], *attached)
+    return bucket == stack.outputs["BucketName"] or bucket in attached_to(stack)
 
 
 def bucket_arn(bucket: str, partition: str) -> str:
@@ -91,9 +104,13 @@ def bucket_arn(bucket: str, partition: str) -> str:
     return f"arn:{partition}:s3:::{bucket}"
 
 
+def _template(connection: Connection, name: str) -> Mapping[str, Any]:
+    """Return the template of the stack *name*; empty if there is no such stack."""
+    if description_of(connection, name) is None:  # a deleted stack may still have a template
+        return {}
+    template: Any = connection.client("cloudformation").get_template(StackName=name)
+    return dict(template["TemplateBody"])
+
+
 def _names(arns: str) -> tuple[str, ...]:
     return tuple(arn.rpartition(":")[2] for arn in arns.split(",") if arn)
-
-
-def _arns(buckets: Iterable[str], partition: str) -> str:
-    return ",".join(bucket_arn(bucket, partition) for bucket in buckets)

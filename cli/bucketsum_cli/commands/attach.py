@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
-from botocore.exceptions import ClientError
 
+from bucketsum_cli.attachments.access import update_access
 from bucketsum_cli.attachments.change import (
-    changed_parameters,
     check_bucket,
-    deploy_command,
     deploy_option,
     document_of,
     dry_run_option,
     queue_arn_of,
     require_consent,
     show_change,
-    update_parameters,
 )
 from bucketsum_cli.attachments.notifications import (
     KeyFilter,
@@ -27,16 +25,21 @@ from bucketsum_cli.attachments.notifications import (
     difference,
     with_eventbridge,
 )
-from bucketsum_cli.attachments.queue_notification import missing_events, with_queue, without_queue
-from bucketsum_cli.aws.served_buckets import ServedBuckets, Via
+from bucketsum_cli.attachments.queue_notification import CREATED, EVENTS, with_queue, without_queue
+from bucketsum_cli.attachments.risks import default_key, left_out, warnings_of
+from bucketsum_cli.aws.served_buckets import (
+    EXISTING_PARAMETER,
+    AttachedBucket,
+    Via,
+    attached_to,
+    has_earlier_list,
+)
 from bucketsum_cli.options import Target, json_option, prefix_option, stack_options, yes_option
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note, progress
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from mypy_boto3_s3 import S3Client
+    from collections.abc import Callable, Iterator, Mapping
 
     from bucketsum_cli.aws.stack import Stack
 
@@ -52,6 +55,9 @@ if TYPE_CHECKING:
     show_default=True,
     help="How the events reach the queue.",
 )
+@click.option(
+    "--created-only", is_flag=True, help="Record no deletions and restores, whose events cost too."
+)
 @deploy_option
 @dry_run_option
 @yes_option
@@ -63,6 +69,7 @@ def attach(
     prefix: str,
     suffix: str,
     via: str,
+    created_only: bool,
     deploy: bool,
     dry_run: bool,
     yes: bool,
@@ -76,93 +83,96 @@ def attach(
     already reports new objects for some of the same keys; then use --via eventbridge, which covers
     all keys and cannot be used with --prefix or --suffix.
 
-    The bucket must be listed in the stack's parameters; --deploy adds it. Without --deploy, the
-    command fails if the bucket is not listed, and its message shows how to add it. `attach` can be
-    repeated with the same options. To hash further keys, repeat it with a --prefix or --suffix that
-    matches none of the keys already covered.
+    The permission to read the bucket is in a stack of its own, NAME-attached; --deploy creates or
+    updates it. Without --deploy, the command fails if that is necessary. `attach` can be repeated
+    with the same options. To hash further keys, repeat it with a --prefix or --suffix that matches
+    none of the keys already covered.
 
     Exits with 1 if you decline.
 
     Example: bucketsum attach my-photos --prefix photos/ --deploy
     """
     keys, way = KeyFilter(prefix, suffix), Via(via)
-    if way is Via.EVENTBRIDGE and keys != KeyFilter():
-        raise click.UsageError("--prefix and --suffix cannot be used with --via eventbridge")
+    if way is not Via.S3 and keys != KeyFilter():
+        raise click.UsageError(f"--prefix and --suffix cannot be used with --via {via}")
     stack = target.find()
-    s3 = stack.client("s3")
     check_bucket(stack, bucket)
-    change = partial(_attached, queue_arn=queue_arn_of(stack), via=way, keys=keys)
-    before = configuration_of(s3, bucket)
-    after = change(before)
-    plan = difference(before, after)
-    served = ServedBuckets.of(stack.parameters)
-    values = changed_parameters(stack, served.with_bucket(bucket, way))
-    left_out = _left_out_warning(after, queue_arn_of(stack)) if way is Via.S3 else None
-    warnings = [text for text in (_log_loop_warning(s3, bucket, way, keys), left_out) if text]
-    document = document_of(stack, bucket, plan, values) | {"via": way.value, "warnings": warnings}
+    kms_key, warnings = default_key(stack, bucket)
+    wanted = AttachedBucket(bucket, way, created_only, kms_key)
+    change = partial(_attached, queue_arn=queue_arn_of(stack), wanted=wanted, keys=keys)
+    before = configuration_of(stack.client("s3"), bucket)
+    plan = difference(before, change(before))
+    admit = partial(_with, wanted=wanted, existing=stack.parameters.get(EXISTING_PARAMETER, ""))
+    attached = attached_to(stack)
+    is_short = admit(attached) != attached or has_earlier_list(stack)
+    warnings += [
+        *warnings_of(stack.client("s3"), wanted, keys),
+        *left_out(change(before), wanted, queue_arn_of(stack)),
+    ]
+    command = shlex.join(["bucketsum", "attach", bucket, *_given(wanted, keys), "--deploy"])
+    document = document_of(stack, bucket, plan, command if is_short else None)
+    document |= {"via": via, "warnings": warnings}
     for warning in warnings:
         note(f"warning: {warning}")
     if not dry_run:
-        _require_admission(stack, bucket, values, deploy=deploy, known=served.has_parameters)
+        _require_access(stack, bucket, command, allowed=deploy or not is_short)
         require_consent(bucket, plan, yes=yes)
-        updated = document["stack_updated"] = update_parameters(stack, values)
-        with progress(passing=True) as bar:
-            bar.add_task("writing the notifications", total=None)
-            document["changed"] = change_notifications(
-                s3, bucket, change, validate=True, settling=updated
-            )
+        document["stack_updated"] = is_short and update_access(stack, admit)
+        document["changed"] = _write(stack, bucket, change)
     show_change(document, plan, as_json=as_json)
 
 
+def _given(bucket: AttachedBucket, keys: KeyFilter) -> Iterator[str]:
+    """Yield the options of the attachment that are not the default."""
+    via = "" if bucket.via is Via.S3 else bucket.via.value
+    for name, value in (("--prefix", keys.prefix), ("--suffix", keys.suffix), ("--via", via)):
+        if value:
+            yield from (name, value)
+    if bucket.created_only:
+        yield "--created-only"
+
+
 def _attached(
-    configuration: Mapping[str, Any], *, queue_arn: str, via: Via, keys: KeyFilter
+    configuration: Mapping[str, Any], *, queue_arn: str, wanted: AttachedBucket, keys: KeyFilter
 ) -> dict[str, Any]:
-    if via is Via.EVENTBRIDGE:
+    if wanted.via is Via.EVENTBRIDGE:
         return with_eventbridge(without_queue(configuration, queue_arn))
-    return with_queue(configuration, queue_arn, keys)
+    if wanted.via is Via.SNS:
+        return without_queue(configuration, queue_arn)
+    events = (CREATED,) if wanted.created_only else EVENTS
+    return with_queue(configuration, queue_arn, keys, events)
 
 
-def _require_admission(
-    stack: Stack, bucket: str, values: Mapping[str, str], *, deploy: bool, known: bool
-) -> None:
-    """Refuse if the stack does not admit the bucket and must not, or cannot, be updated here."""
-    if not values or (deploy and known):
-        return
-    command = deploy_command(stack, values)
-    raise CannotDoError(
-        f"the stack {stack.name} does not allow {bucket} yet: run `{command}`, then this command "
-        "again" + (", or add --deploy" if known else "; its template is older than this command")
-    )
+def _with(
+    attached: Mapping[str, AttachedBucket], *, wanted: AttachedBucket, existing: str
+) -> dict[str, AttachedBucket]:
+    """Return the attached buckets with *wanted*; the template itself serves *existing*."""
+    if wanted == AttachedBucket(existing):
+        return {name: bucket for name, bucket in attached.items() if name != existing}
+    return {**attached, wanted.name: wanted}
 
 
-def _log_loop_warning(s3: S3Client, bucket: str, via: Via, keys: KeyFilter) -> str | None:
-    """Warn if the bucket receives its own access logs, and they would be hashed.
+def _require_access(stack: Stack, bucket: str, command: str, *, allowed: bool) -> None:
+    if not allowed:
+        raise CannotDoError(
+            f"the functions of the stack {stack.name} may not read {bucket} in this way yet: run "
+            f"`{command}`"
+        )
 
-    Each GET of the hasher would then create a log object, which is read in turn.
-    """
+
+def _write(
+    stack: Stack,
+    bucket: str,
+    change: Callable[[Mapping[str, Any]], dict[str, Any]],
+) -> bool:
     try:
-        logging: Any = s3.get_bucket_logging(Bucket=bucket).get("LoggingEnabled")
-    except ClientError as error:
-        code = error.response["Error"]["Code"]
-        return f"the access logs of {bucket} were not checked for a loop: {code}"
-    if not logging or logging["TargetBucket"] != bucket:
-        return None
-    logs = logging.get("TargetPrefix", "")
-    if via is Via.S3 and not keys.overlaps(KeyFilter(logs)):
-        return None
-    return (
-        f"{bucket} receives its own access logs ({KeyFilter(logs)}), which would be hashed: each "
-        "GET of the hasher is logged, and each log is read again, without end. Send the logs to "
-        "another bucket, or limit the notification with --prefix to the keys of your objects"
-    )
-
-
-def _left_out_warning(configuration: Mapping[str, Any], queue_arn: str) -> str | None:
-    """Warn if *configuration*, to be written, notifies the queue of created objects only."""
-    missing = missing_events(configuration, queue_arn)
-    if not missing:
-        return None
-    return (
-        f"{', '.join(missing)} are left out, because other notifications have them for overlapping "
-        "keys: these deletions and restores are not recorded. --via eventbridge takes all events"
-    )
+        with progress(passing=True) as bar:
+            bar.add_task("writing the notifications", total=None)
+            return change_notifications(stack.client("s3"), bucket, change, validate=True)
+    except CannotDoError as error:
+        if bucket not in attached_to(stack):
+            raise
+        raise CannotDoError(
+            f"{error}; the functions may read {bucket} already: `bucketsum detach {bucket} "
+            "--deploy` takes that back"
+        ) from error

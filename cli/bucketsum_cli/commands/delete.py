@@ -56,8 +56,8 @@ def delete(target: Target, tables: bool, count: bool, yes: bool, as_json: bool) 
     for bucket in parts.buckets:  # CloudFormation deletes no bucket with objects
         if bucket != parts.inbox:
             versions[bucket] = _empty(s3, bucket, contents[bucket])
-    if parts.stack_id:
-        _delete_stack(connection, parts.stack_id)
+    for stack in filter(None, (parts.access_stack, parts.stack_id)):
+        _delete_stack(connection, stack)
     for bucket in parts.buckets:  # with the queue gone, no deletion is an event, nor marks a row
         if exists(s3, bucket):
             versions[bucket] += _empty(s3, bucket, contents[bucket])

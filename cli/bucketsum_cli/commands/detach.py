@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
 
+from bucketsum_cli.attachments.access import update_access
 from bucketsum_cli.attachments.change import (
-    changed_parameters,
     check_bucket,
     deploy_option,
     document_of,
@@ -15,7 +16,6 @@ from bucketsum_cli.attachments.change import (
     queue_arn_of,
     require_consent,
     show_change,
-    update_parameters,
 )
 from bucketsum_cli.attachments.notifications import (
     change_notifications,
@@ -25,7 +25,7 @@ from bucketsum_cli.attachments.notifications import (
     without_eventbridge,
 )
 from bucketsum_cli.attachments.queue_notification import without_queue
-from bucketsum_cli.aws.served_buckets import ServedBuckets
+from bucketsum_cli.aws.served_buckets import AttachedBucket, Via, attached_to, has_earlier_list
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.stacks.bucket_contents import exists
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
@@ -63,9 +63,9 @@ def detach(
     """Stop hashing new objects in BUCKET.
 
     Removes the notifications to the stack's queue; if the bucket has other notifications, keeps
-    them and asks for confirmation first. Objects and their rows stay. --deploy also removes the
-    bucket from the stack's parameters; objects whose messages are still in the queue are then
-    recorded as unreadable. A bucket that was attached with --via eventbridge has no notification to
+    them and asks for confirmation first. Objects and their rows stay. --deploy also takes away the
+    permission to read the bucket; objects whose messages are still in the queue are then recorded
+    as unreadable. A bucket that was attached with --via eventbridge has no notification to
     the queue; --deploy or --eventbridge-off is then required.
 
     Exits with 1 if the bucket is not attached, or if you decline.
@@ -74,8 +74,7 @@ def detach(
     """
     stack = target.find()
     s3 = stack.client("s3")
-    served = ServedBuckets.of(stack.parameters)
-    values = changed_parameters(stack, served.without_bucket(bucket))
+    attached = attached_to(stack)
     before = _configuration(stack, s3, bucket)
     queue_arn = queue_arn_of(stack)
 
@@ -84,17 +83,21 @@ def detach(
         return without_eventbridge(rest) if eventbridge_off else rest
 
     plan = difference(before, change(before))
-    if not (plan.removed or values):
+    if not (plan.removed or bucket in attached):
         note(f"{bucket} is not attached to the stack {stack.name}")
         raise SystemExit(ANSWER_IS_NO)
-    document = document_of(stack, bucket, plan, values)
-    through_rule = bucket in served.eventbridge and sends_to_eventbridge(change(before))
+    command = f"bucketsum detach {bucket} --deploy" if bucket in attached else None
+    document = document_of(stack, bucket, plan, command)
+    through_rule = sends_to_eventbridge(change(before)) and bucket in {
+        name for name, entry in attached.items() if entry.via is Via.EVENTBRIDGE
+    }
     if not dry_run:
-        _require_end(stack, bucket, ends=deploy or not through_rule)
+        _require_end(stack, bucket, deploy=deploy, through_rule=through_rule)
         require_consent(bucket, plan, yes=yes)
         if plan.removed:
             document["changed"] = change_notifications(s3, bucket, change, validate=False)
-        document["stack_updated"] = deploy and update_parameters(stack, values)
+        if deploy and bucket in attached:
+            document["stack_updated"] = update_access(stack, partial(_without, bucket=bucket))
     if through_rule:
         note(
             f"{bucket} still sends its events to EventBridge, where other rules may need them; "
@@ -103,18 +106,27 @@ def detach(
     show_change(document, plan, as_json=as_json)
 
 
+def _without(attached: Mapping[str, AttachedBucket], bucket: str) -> dict[str, AttachedBucket]:
+    return {name: entry for name, entry in attached.items() if name != bucket}
+
+
 def _configuration(stack: Stack, s3: S3Client, bucket: str) -> dict[str, Any]:
     if not exists(s3, bucket):
-        return {}  # deleted: the parameters may still name it
+        return {}  # deleted: there may still be a permission for it
     check_bucket(stack, bucket)
     return configuration_of(s3, bucket)
 
 
-def _require_end(stack: Stack, bucket: str, *, ends: bool) -> None:
+def _require_end(stack: Stack, bucket: str, *, deploy: bool, through_rule: bool) -> None:
     """Refuse if new objects of the bucket would still be hashed."""
-    if not ends:
+    if deploy and has_earlier_list(stack):
+        raise CannotDoError(
+            f"the stack {stack.name} is of an earlier version, and would keep the permission: "
+            "deploy it again first"
+        )
+    if through_rule and not deploy:
         raise CannotDoError(
             f"the stack {stack.name} hashes {bucket} through EventBridge: add --deploy, which "
-            "removes the bucket from the stack's parameters, or --eventbridge-off, which stops the "
+            "removes the bucket from the stack's rule, or --eventbridge-off, which stops the "
             "bucket's events for all rules"
         )

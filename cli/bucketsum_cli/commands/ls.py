@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bucketsum_cli.attachments.coverage import Coverage
 from bucketsum_cli.completion import complete_key
 from bucketsum_cli.objects.members import list_members
 from bucketsum_cli.objects.rows import any_damaged, digest_cell, status_of
@@ -49,8 +50,9 @@ _WIDE: Final = 110
 def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: bool) -> None:
     """List the objects in the bucket, with their SHA-1.
 
-    An object that has no digest yet is shown as `waiting`; one that cannot be read, as
-    `unreadable` with the reason. Exits with 1 if another program damaged a row.
+    An object that has no digest yet is shown as `waiting`, or `not covered` if no notification
+    covers its key; one that cannot be read, as `unreadable` with the reason. Exits with
+    1 if another program damaged a row.
 
     With --members, lists the members of the newest recorded version of an archive. PREFIX is then
     the archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1
@@ -63,11 +65,13 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
             raise click.UsageError("--members needs the key of an archive")
         list_members(target.find(), prefix, as_json=as_json)
         return
-    versions = _Listed(versions_in(target.find(), prefix, all_versions=all_versions))
+    stack = target.find()
+    coverage = Coverage.of(stack)
+    versions = _Listed(versions_in(stack, prefix, all_versions=all_versions))
     if as_json:
-        print_json_array(map(_as_json, versions))
+        print_json_array(_as_json(version, coverage) for version in versions)
     else:
-        _print_table(versions, prefix, all_versions=all_versions)
+        _print_table(versions, prefix, coverage, all_versions=all_versions)
     if versions.has_damaged:
         raise SystemExit(ANSWER_IS_NO)
 
@@ -85,28 +89,32 @@ class _Listed:
             yield version
 
 
-def _print_table(versions: Iterable[ObjectVersion], prefix: str, *, all_versions: bool) -> None:
+def _print_table(
+    versions: Iterable[ObjectVersion], prefix: str, coverage: Coverage, *, all_versions: bool
+) -> None:
     columns = [KEY, VERSION, SIZE, SHA1] if all_versions else [KEY, SIZE, SHA1, SPEED]
     if (width_of() or _WIDE) >= _WIDE:
         columns.append(MOMENT)
-    if not print_table(columns, (_as_cells(version, columns) for version in versions)):
+    if not print_table(columns, (_as_cells(v, columns, coverage) for v in versions)):
         note(f"no key in the bucket begins with {prefix}" if prefix else "the bucket is empty")
 
 
-def _as_cells(version: ObjectVersion, columns: Sequence[Column]) -> list[str | Cell]:
+def _as_cells(
+    version: ObjectVersion, columns: Sequence[Column], coverage: Coverage
+) -> list[str | Cell]:
     row = version.row
     cells: dict[Column, str | Cell] = {
         KEY: version.row_key.key,
         VERSION: version.row_key.entry,
         SIZE: size_text(version.size_bytes),
-        SHA1: digest_cell(row),
+        SHA1: digest_cell(row, covered=coverage.has(version.row_key.key)),
         SPEED: speed_text(row.mb_per_s if row else None),
         MOMENT: moment_text(row.recorded_at) if row else "",
     }
     return [cells[column] for column in columns]
 
 
-def _as_json(version: ObjectVersion) -> dict[str, Any]:
+def _as_json(version: ObjectVersion, coverage: Coverage) -> dict[str, Any]:
     row = version.row
     return {
         "key": version.row_key.key,
@@ -115,7 +123,7 @@ def _as_json(version: ObjectVersion) -> dict[str, Any]:
         "size_bytes": version.size_bytes,
         "etag": version.etag,
         "created_at": version.created_at,
-        "status": status_of(row),
+        "status": status_of(row, covered=coverage.has(version.row_key.key)),
         "sha1": row.sha1 if row else None,
         "mb_per_s": row.mb_per_s if row else None,
         "recorded_at": iso_text(row.recorded_at) if row else None,

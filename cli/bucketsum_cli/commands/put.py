@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bucketsum_cli.attachments.coverage import Coverage
 from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.objects.files import (
     LocalFile,
@@ -81,6 +82,7 @@ def put(
         raise CannotDoError(
             f"objects in {stack.bucket} get no digest: run `bucketsum attach {stack.bucket}` first"
         )
+    _require_coverage(stack, [file.key for file in selection.files], no_wait=no_wait)
     uploaded, unsent = put_and_wait(stack, selection.files, None if no_wait else timeout_seconds)
     skipped = [*selection.skipped, *unsent]
     if as_json:
@@ -102,6 +104,24 @@ def put(
         )
     if skipped or not (no_wait or all(upload.sha1 for upload in uploaded)):
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _require_coverage(stack: Stack, keys: Sequence[str], *, no_wait: bool) -> None:
+    """Refuse keys for which the stack gets no event, before they are uploaded and waited for."""
+    coverage = Coverage.of(stack)
+    outside = [key for key in keys if not coverage.has(key)]
+    if not outside:
+        return
+    text = (
+        f"{len(outside)} of {len(keys)} keys, such as {outside[0]}, get no digest: the "
+        f"notifications of {stack.bucket} do not cover them"
+    )
+    if not no_wait:
+        raise CannotDoError(
+            f"{text}. Nothing was uploaded; choose a --prefix that `bucketsum buckets` shows, or "
+            "upload with --no-wait and run `bucketsum backfill`"
+        )
+    note(f"{text}; `bucketsum backfill {stack.bucket}` hashes them")
 
 
 def put_and_wait(

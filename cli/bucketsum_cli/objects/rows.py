@@ -18,9 +18,8 @@ WAITING: Final = "waiting"
 """Status of an object that is in the bucket, and nothing is recorded for it yet."""
 
 
-def status_of(row: Row | None) -> str:
-    """Return the status of the object with *row*."""
-    return row.status.value if row else WAITING
+NOT_COVERED: Final = "not covered"
+"""Status of an object that nothing is recorded for, and whose key the queue gets no events of."""
 
 
 def any_damaged(rows: Iterable[Row | None]) -> bool:
@@ -28,10 +27,15 @@ def any_damaged(rows: Iterable[Row | None]) -> bool:
     return any(row is not None and row.status is Status.DAMAGED for row in rows)
 
 
-def digest_cell(row: Row | None) -> str | Cell:
-    """Return the SHA-1, or the reason why there is none."""
+def status_of(row: Row | None, *, covered: bool = True) -> str:
+    """Return the status of the object with *row*; *covered*: whether its key is hashed."""
+    return row.status.value if row else WAITING if covered else NOT_COVERED
+
+
+def digest_cell(row: Row | None, *, covered: bool = True) -> str | Cell:
+    """Return the SHA-1, or the reason why there is none, as for `status_of`."""
     if row is None:
-        return Cell(WAITING, "yellow")
+        return Cell(status_of(row, covered=covered), "yellow")
     return row.sha1 or Cell(f"{row.status}: {row.reason}", "red")
 
 

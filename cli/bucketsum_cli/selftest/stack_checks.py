@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from bucketsum_cli.attachments.change import partition_of
-from bucketsum_cli.attachments.checks import admits, admitted_services, statements_of
+from bucketsum_cli.attachments.checks import admits, statements_of
 from bucketsum_cli.attachments.notifications import configuration_of, notifications_in
-from bucketsum_cli.aws.served_buckets import bucket_arn
+from bucketsum_cli.aws.served_buckets import Via, attached_to, bucket_arn
 from bucketsum_cli.selftest.check import (
     Check,
     Finding,
@@ -103,12 +103,11 @@ def _notification(scratch: Scratch) -> Finding:
     stack = scratch.stack
     attributes = _queue(stack)
     statements = statements_of(json.loads(attributes.get("Policy", "{}")))
-    senders = {name for statement in statements for name in admitted_services(statement)}
-    others = senders & {"events.amazonaws.com", "sns.amazonaws.com"}
+    attached = attached_to(stack).get(stack.bucket)
     configuration = configuration_of(stack.client("s3"), stack.bucket)
     if attributes["QueueArn"] not in {entry.target for entry in notifications_in(configuration)}:
-        if others:
-            return passed(f"through {', '.join(others)}; the check odd-key tests its key encoding")
+        if attached and attached.via is not Via.S3:
+            return passed(f"through {attached.via}; the check odd-key tests its key encoding")
         return failed("the bucket does not notify the arrivals queue")
     arn = bucket_arn(stack.bucket, partition_of(stack))
     if not admits(statements, "s3.amazonaws.com", arn):

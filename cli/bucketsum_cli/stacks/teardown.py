@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError, WaiterError
 
-from bucketsum_cli.aws.served_buckets import ServedBuckets
+from bucketsum_cli.aws.served_buckets import access_stack_name, attached_buckets
 from bucketsum_cli.aws.stack import description_of, outputs_of, parameters_of, resources_of
 from bucketsum_cli.stacks.bucket_contents import exists
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -42,6 +42,7 @@ class StackParts:
         inbox: The one of them that CloudFormation keeps, and whose events the stack records.
         tables: Tables that it created.
         foreign_buckets: Buckets that the stack did not create, but hashes.
+        access_stack: Stack with the permissions of attached buckets; None if there is none.
         queue_arn: That queue; None if the stack is gone.
     """
 
@@ -50,6 +51,7 @@ class StackParts:
     buckets: tuple[str, ...]
     tables: tuple[str, ...]
     foreign_buckets: tuple[str, ...] = ()
+    access_stack: str | None = None
     queue_arn: str | None = None
     inbox: str | None = None
 
@@ -90,7 +92,8 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
             )
         return StackParts(name, None, buckets, tables, inbox=inbox)
     outputs = outputs_of(description)
-    served = (outputs.get("BucketName"), *ServedBuckets.of(parameters_of(description)).attached)
+    attached = attached_buckets(connection, name, parameters_of(description))
+    served = (outputs.get("BucketName"), *attached)
     return StackParts(
         name=name,
         stack_id=stack_id,
@@ -99,6 +102,7 @@ def stack_parts(connection: Connection, name: str) -> StackParts:
         foreign_buckets=tuple(
             bucket for bucket in dict.fromkeys(served) if bucket and bucket not in names.values()
         ),
+        access_stack=access_stack_name(name) if attached else None,
         queue_arn=outputs.get("ArrivalsQueueArn"),
         inbox=inbox,
     )
