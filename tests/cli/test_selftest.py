@@ -31,7 +31,7 @@ from tests.support.sam_template import load_template
 from bucketsum.archives.member_rows import member_entry
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
-from bucketsum.table.rows import NULL_VERSION, Row, RowKey
+from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.served_buckets import AttachedBucket, Via
 from bucketsum_cli.aws.stack import Stack
@@ -124,7 +124,7 @@ class Hasher(DigestsTable):
 
 def _place(row_key: RowKey) -> dict[str, Any]:
     """Where S3 has the object; moto has no version ``null``."""
-    version = {} if row_key.entry == NULL_VERSION else {"VersionId": row_key.entry}
+    version = {} if row_key.version.is_null else {"VersionId": row_key.entry}
     return {"Bucket": row_key.bucket, "Key": row_key.key, **version}
 
 

@@ -21,9 +21,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.events.version import NULL
 from bucketsum.long_objects.message import body_of
 from bucketsum.long_objects.progress import Progress
-from bucketsum.table.rows import NULL_VERSION, Row, RowKey, Status
+from bucketsum.table.rows import Row, RowKey, Status
 from bucketsum_cli.aws.stack import find_local_stack
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def hashed(
             watch.look(progress)
             if half_way and progress.offset > progress.size_bytes // 2:
                 sha1, half_way = half_way(), None
-        row = stack.digests_table().row_at(RowKey(stack.bucket, key, NULL_VERSION))
+        row = stack.digests_table().row_at(RowKey(stack.bucket, key, NULL.entry))
         if row and row.status is Status.HASHED and not half_way:
             in_progress = list(stack.progress_table().in_progress())
             if not in_progress:

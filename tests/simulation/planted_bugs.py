@@ -16,6 +16,7 @@ from tests.simulation.scenario import simulate
 from tests.simulation.sqs_model import ARRIVALS
 
 from bucketsum.errors import ObjectGone, ObjectUnreadable, OutOfTime, Released
+from bucketsum.events.version import Version
 from bucketsum.hashing import batch, object_hasher, result, small_objects
 from bucketsum.invocation import deadline
 from bucketsum.queue import dead_letters
@@ -183,7 +184,8 @@ _TABLE: Final = (
      _resumed_unconditionally),
     ("a body that ends early counts as complete", botocore_reader.BotocoreReader, "_chunks",
      _first_body),
-    ("version null is not read below newer versions", get_object, "NULL_VERSION", "no-version"),
+    ("version null is not read below newer versions", get_object, "NULL",
+     Version("no-version")),
     ("an object read in part is recorded", deadline.GuardedChunks, "__iter__", _end_quietly),
     ("S3's 503 is taken for a deleted object", get_object, "_error_of", _throttled_is_gone),
     ("an unreadable object gets no row", object_hasher.ObjectHasher, "_hashed",

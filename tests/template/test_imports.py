@@ -68,13 +68,13 @@ layer.table
 cli.commands.tune: cli cli.aws cli.machine cli.selftest cli.terminal cli.tune cli.tune.here \
 cli.tune.report lab.protocol layer
 cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
-layer.queue layer.table
+layer.queue
 cli.local: cli.aws cli.machine cli.selftest cli.terminal
 cli.machine: cli.terminal
 cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
 cli.selftest: cli.attachments cli.aws cli.dead_letters cli.objects cli.stacks cli.terminal layer \
-layer.archives layer.table
+layer.archives layer.events layer.table
 cli.stacks: cli.aws cli.terminal layer layer.long_objects
 cli.terminal: layer
 cli.tune: cli cli.aws cli.machine cli.terminal lab.plan lab.protocol lab.results lab.workloads \
@@ -117,7 +117,7 @@ layer.invocation: layer
 layer.long_objects: layer layer.events layer.hashing layer.invocation layer.s3 layer.table \
 settings
 layer.queue: layer settings
-layer.s3: layer layer.events layer.invocation layer.table
+layer.s3: layer layer.events layer.invocation
 layer.table: layer layer.events
 planner: lab.plan lab.protocol lab.results lab.workloads layer settings
 prober: lab.measure lab.protocol layer.s3

@@ -10,8 +10,8 @@ from bucketsum.backfill import is_listed
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.errors import MalformedMessage
 from bucketsum.events.notifications import events_in
+from bucketsum.events.version import Version
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
-from bucketsum.table.rows import NULL_VERSION
 from bucketsum_cli.terminal.output import iso_text
 
 if TYPE_CHECKING:
@@ -98,7 +98,11 @@ def document_of(message: DeadLetter) -> dict[str, Any]:
         "receives": message.receives,
         "reason": message.reason,
         "objects": [
-            {"bucket": event.bucket, "key": event.key, "version": event.version_id or NULL_VERSION}
+            {
+                "bucket": event.bucket,
+                "key": event.key,
+                "version": Version(event.version_id).entry,
+            }
             for event in events_of(message)
         ],
         "body": message.body,

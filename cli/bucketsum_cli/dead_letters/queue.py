@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.table.rows import NULL_VERSION
+from bucketsum.events.version import Version
 from bucketsum_cli.dead_letters.messages import DeadLetter, dead_letter_of, events_of, why
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ def failed_versions(stack: Stack) -> dict[tuple[str, str, str | None], str]:
     """
     with received(stack, _CHECKED_MESSAGES, _CHECK_SECONDS) as messages:
         return {
-            (event.key, event.version_id or NULL_VERSION, event.etag): why(message, stack)
+            (event.key, Version(event.version_id).entry, event.etag): why(message, stack)
             for message in messages
             for event in events_of(message)
             if isinstance(event, ObjectCreated) and event.bucket == stack.bucket

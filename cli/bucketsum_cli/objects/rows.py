@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.table.codec import attributes_of
-from bucketsum.table.rows import NULL_VERSION, Row, Status
+from bucketsum.table.rows import Row, Status
 from bucketsum_cli.terminal.output import iso_text
 from bucketsum_cli.terminal.tables import Cell
 
@@ -73,7 +73,7 @@ def row_as_json(row: Row) -> dict[str, Any]:
 
 def event_of(row: Row) -> dict[str, Any]:
     """Return the event of *row* in EventBridge's format, which has unencoded keys."""
-    version = {} if row.entry == NULL_VERSION else {"version-id": row.entry}
+    version = {} if row.version.is_null else {"version-id": row.entry}
     etag = {"etag": row.etag} if row.etag else {}
     return {
         "detail-type": "Object Created",

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.table.rows import NULL_VERSION, Row, RowKey
+from bucketsum.events.version import Version
+from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.aws.connection import CONNECTIONS
 from bucketsum_cli.objects.files import LocalFile, Skipped
 
@@ -58,7 +59,7 @@ class Upload:
         In a bucket without versions, the next object with the same key takes over the row.
         """
         row = rows.get(self.row_key)
-        if row is None or (row.deletion and row.entry == NULL_VERSION):
+        if row is None or (row.deletion and row.version.is_null):
             return False
         return row.etag in (None, self.etag)
 
@@ -142,7 +143,7 @@ def _answers_by_key(s3: S3Client) -> Mapping[str, Mapping[str, Any]]:
 
 
 def _upload(bucket: str, file: LocalFile, answer: Mapping[str, Any]) -> Upload:
-    row_key = RowKey(bucket, file.key, answer.get("VersionId", NULL_VERSION))
+    row_key = RowKey(bucket, file.key, Version(answer.get("VersionId")).entry)
     return Upload(file, row_key, answer["ETag"].strip('"'))
 
 

@@ -9,8 +9,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.archives.member_rows import MemberRows
+from bucketsum.events.version import NULL
 from bucketsum.table.archive_values import ArchiveStatus
-from bucketsum.table.rows import NULL_VERSION, Row, Status
+from bucketsum.table.rows import Row, Status
 from bucketsum_cli.selftest.check import (
     Check,
     Finding,
@@ -60,7 +61,7 @@ def _multipart(scratch: Scratch) -> Finding:
 def _overwritten(scratch: Scratch) -> Finding:
     contents = (b"first", b"second")
     versions = [(scratch.put("overwritten", content), content) for content in contents]
-    if versions[0][0].entry == NULL_VERSION:
+    if versions[0][0].version.is_null:
         return skipped(_UNVERSIONED)
     findings = [_compared(scratch.row(row_key), content) for row_key, content in versions]
     return next((finding for finding in findings if finding.outcome is Outcome.FAILED), passed())
@@ -98,12 +99,12 @@ def _duplicate(scratch: Scratch) -> Finding:
 def _deleted(scratch: Scratch) -> Finding:
     """The key does not exist: its event names no version."""
     row = _deleted_object(scratch, "deleted")
-    return _outcome_of_absent(scratch, replace(row, entry=NULL_VERSION))
+    return _outcome_of_absent(scratch, replace(row, entry=NULL.entry))
 
 
 def _missing_version(scratch: Scratch) -> Finding:
     row = _deleted_object(scratch, "missing-version")
-    return skipped(_UNVERSIONED) if row.entry == NULL_VERSION else _outcome_of_absent(scratch, row)
+    return skipped(_UNVERSIONED) if row.version.is_null else _outcome_of_absent(scratch, row)
 
 
 def _deleted_object(scratch: Scratch, name: str) -> Row:

@@ -9,8 +9,9 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from bucketsum.events.version import Version
 from bucketsum.table.items import key_of
-from bucketsum.table.rows import NULL_VERSION, Row, RowKey
+from bucketsum.table.rows import Row, RowKey
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.objects.rows import event_of
 from bucketsum_cli.stacks.bucket_contents import emptied
@@ -60,7 +61,7 @@ class Scratch:
         """Put an object at `prefix` + *name*; returns the key of its row."""
         key = self._new_key(name)
         answer = self._s3.put_object(Bucket=self.stack.bucket, Key=key, Body=content, **arguments)
-        return RowKey(self.stack.bucket, key, answer.get("VersionId", NULL_VERSION))
+        return RowKey(self.stack.bucket, key, Version(answer.get("VersionId")).entry)
 
     def put_in_parts(self, name: str, content: bytes) -> RowKey:
         """Put an object in parts of 5 MiB, S3's smallest."""
@@ -70,7 +71,7 @@ class Scratch:
         in_parts = TransferConfig(_PART_BYTES, multipart_chunksize=_PART_BYTES)
         self._s3.upload_fileobj(io.BytesIO(content), bucket, key, Config=in_parts)
         answer = self._s3.head_object(Bucket=bucket, Key=key)
-        return RowKey(bucket, key, answer.get("VersionId", NULL_VERSION))
+        return RowKey(bucket, key, Version(answer.get("VersionId")).entry)
 
     def delete_object(self, row: Row) -> None:
         """Delete the object version of *row* for good; its row stays."""

@@ -6,7 +6,8 @@ import hashlib
 import uuid
 from typing import Any, Final
 
-from bucketsum.table.rows import NULL_VERSION, Row, RowKey, Status, comparable_sequencer
+from bucketsum.events.version import NULL
+from bucketsum.table.rows import Row, RowKey, Status, comparable_sequencer
 
 BUCKET: Final = "inbox"
 
@@ -25,7 +26,7 @@ def row(key: str, sequencer: str, **fields: Any) -> Row:  # noqa: ANN401 - any f
     """A hashed row, with *fields* changed."""
     given = {
         "bucket": BUCKET,
-        "entry": NULL_VERSION,
+        "entry": NULL.entry,
         "status": Status.HASHED,
         "size_bytes": 1024,
         "arrived_at": "2026-11-20T10:00:00.000Z",

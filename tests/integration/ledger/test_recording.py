@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from tests.integration.ledger.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
 from tests.support.events import LANDED
 
+from bucketsum.events.version import NULL
 from bucketsum.table.digests_table import DigestsTable, WriteResult
 from bucketsum.table.rows import (
-    NULL_VERSION,
     Row,
     RowKey,
     Status,
@@ -155,7 +155,7 @@ def test_newest_wins_in_any_order(
         expected = expected_of(held, event)
         assert ledger.record(event) is expected
         held = event if expected is WriteResult.WRITTEN else held
-    recorded = ledger.row_at(RowKey(BUCKET, key, NULL_VERSION))
+    recorded = ledger.row_at(RowKey(BUCKET, key, NULL.entry))
     newest = max(rank(sequencer) for sequencer, _ in events)
     assert recorded == held
     assert recorded is not None

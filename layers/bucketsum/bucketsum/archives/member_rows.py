@@ -12,8 +12,9 @@ from botocore.exceptions import ClientError
 from bucketsum.archives.names import PATH_BYTES_MAX, shortened, shortened_apart
 from bucketsum.archives.raw_batch_write import use_raw_batch_write
 from bucketsum.errors import Retryable
+from bucketsum.events.version import NULL, Version
 from bucketsum.table.items import item_of, key_of, row_of
-from bucketsum.table.rows import NULL_VERSION, Row, RowKey, comparable_sequencer, row_key_of
+from bucketsum.table.rows import Row, RowKey, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -51,7 +52,7 @@ def member_entry(entry: str, sequencer: str, path: str) -> str:
     Without versions, archives that overwrite each other share their entry: there the sequencer
     keeps their members apart, even if both are read at the same time.
     """
-    if entry == NULL_VERSION:
+    if Version.of_entry(entry).is_null:
         entry += f"{_SEQUENCER_MARK}{comparable_sequencer(sequencer)}"
     beginning = f"{entry}{MEMBER_MARK}"
     path = shortened(path, PATH_BYTES_MAX)
@@ -62,7 +63,7 @@ def member_entry(entry: str, sequencer: str, path: str) -> str:
 def archive_entry(entry: str) -> str:
     """The archive's entry, from the entry of one of its members."""
     beginning = entry.partition(MEMBER_MARK)[0]
-    return NULL_VERSION if beginning.startswith(NULL_VERSION + _SEQUENCER_MARK) else beginning
+    return NULL.entry if beginning.startswith(NULL.entry + _SEQUENCER_MARK) else beginning
 
 
 class MemberRows:
@@ -91,7 +92,7 @@ class MemberRows:
 
     def remove_older(self, archive: Row) -> None:
         """Remove the members of archives that *archive* overwrote, in a bucket without versions."""
-        if archive.entry == NULL_VERSION:
+        if archive.version.is_null:
             sequencer = comparable_sequencer(archive.sequencer)
             rows = self._items(RowKey(archive.bucket, archive.key, archive.entry))
             self._remove(row for row in rows if row["sequencer"]["S"] < sequencer)
@@ -99,7 +100,7 @@ class MemberRows:
     def remove_overwritten(self, created: ObjectCreated) -> None:
         """Remove the members of *created*, which was overwritten before it was recorded."""
         row_key = row_key_of(created)
-        if row_key.entry == NULL_VERSION:
+        if row_key.version.is_null:
             entry = member_entry(row_key.entry, created.sequencer, "")
             self._remove(self._items(RowKey(row_key.bucket, row_key.key, entry)))
 

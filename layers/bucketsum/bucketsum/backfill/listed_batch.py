@@ -15,7 +15,7 @@ from bucketsum.hashing.batch import BatchHasher, MessageResult
 from bucketsum.hashing.object_hasher import is_long
 from bucketsum.hashing.result import HashResult
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NULL_VERSION, Deletion, Status, row_key_of
+from bucketsum.table.rows import Deletion, Status, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -145,7 +145,7 @@ def _known(listed: ObjectCreated, row: Row) -> Outcome | None:
 
 def _exists_again(listed: ObjectCreated, deletion: Deletion) -> bool:
     """Whether *listed* was put after *deletion*; a version with an id is never put again."""
-    is_null = row_key_of(listed).entry == NULL_VERSION
+    is_null = row_key_of(listed).version.is_null
     return is_null and deletion.at[:_SECONDS] < listed.event_time[:_SECONDS]
 
 

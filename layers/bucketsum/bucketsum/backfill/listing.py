@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.records import START, Backfill, Part
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.table.rows import NO_SEQUENCER, NULL_VERSION
+from bucketsum.events.version import NULL, Version
+from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -86,11 +87,10 @@ def _class_of(entry: Any) -> str:  # noqa: ANN401 - an entry of S3's listing
 
 
 def _object_of(bucket: str, entry: Any) -> ObjectCreated:  # noqa: ANN401 - an entry of S3's listing
-    version_id = entry.get("VersionId", NULL_VERSION)
     return ObjectCreated(
         bucket=bucket,
         key=entry["Key"],
-        version_id=None if version_id == NULL_VERSION else version_id,
+        version_id=Version.of_entry(entry.get("VersionId", NULL.entry)).id,
         etag=entry["ETag"].strip('"'),
         size_bytes=entry["Size"],
         sequencer=NO_SEQUENCER,

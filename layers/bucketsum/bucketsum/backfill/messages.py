@@ -19,7 +19,8 @@ from bucketsum.events.message_fields import (
     text_at,
 )
 from bucketsum.events.object_events import ObjectCreated
-from bucketsum.table.rows import NO_SEQUENCER, NULL_VERSION
+from bucketsum.events.version import Version
+from bucketsum.table.rows import NO_SEQUENCER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,7 +83,7 @@ def listed_object(bucket: str, entry: object) -> ObjectCreated:
     return ObjectCreated(
         bucket=bucket,
         key=key,
-        version_id=None if version_id == NULL_VERSION else version_id,
+        version_id=Version.of_entry(version_id).id if version_id else None,
         etag=etag,
         size_bytes=size_at(entry, "size_bytes"),
         sequencer=NO_SEQUENCER,

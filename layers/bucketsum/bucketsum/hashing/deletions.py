@@ -11,7 +11,7 @@ from bucketsum.table.codec import encoded
 from bucketsum.table.digests_table import WriteResult, attempts_at, expiry, item_found
 from bucketsum.table.items import NOT_HASHED, key_of, sequencer_in
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NULL_VERSION, Deletion, comparable_sequencer, row_key_of
+from bucketsum.table.rows import Deletion, comparable_sequencer, row_key_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,7 +56,7 @@ class Deletions:
         """
         deadline.require(STOP_BEFORE_END_SECONDS, "no time is left for this deletion")
         row_key = row_key_of(deleted)
-        if deleted.is_marker and row_key.entry != NULL_VERSION:
+        if deleted.is_marker and not row_key.version.is_null:
             return HashResult(deleted, Outcome.HIDDEN)
         deletion = Deletion(deleted.event_time, deleted.deleted_by, deleted.sequencer)
         return HashResult(deleted, self._written(row_key, deletion).outcome(Outcome.DELETED))
@@ -68,7 +68,7 @@ class Deletions:
                 self._mark(row_key, deletion, has_row=has_row)
             except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
                 item = item_found(error)
-                if refusal := _refusal(item, row_key.entry, deletion):
+                if refusal := _refusal(item, row_key, deletion):
                     return refusal
                 has_row = "sequencer" in item
             else:
@@ -78,8 +78,7 @@ class Deletions:
     def _mark(self, row_key: RowKey, deletion: Deletion, *, has_row: bool) -> None:
         """Write *deletion* into the row, or into a tombstone."""
         if has_row:
-            is_null = row_key.entry == NULL_VERSION
-            condition = _IF_RECORDED_BEFORE if is_null else _IF_RECORDED
+            condition = _IF_RECORDED_BEFORE if row_key.version.is_null else _IF_RECORDED
             changed = replace(deletion, expires_at=expiry(self._deleted_row_days))
         else:
             condition = _IF_NOT_RECORDED
@@ -100,12 +99,12 @@ class Deletions:
         )
 
 
-def _refusal(item: Mapping[str, Any], entry: str, deletion: Deletion) -> WriteResult | None:
+def _refusal(item: Mapping[str, Any], row_key: RowKey, deletion: Deletion) -> WriteResult | None:
     """Why *item* stays as it is; None if the other condition of `Deletions` applies."""
     sequencer = comparable_sequencer(deletion.sequencer)
     recorded = sequencer_in(item, "deletion_sequencer")
     if recorded == sequencer:
         return WriteResult.DUPLICATE
     created = sequencer_in(item)
-    is_older = recorded > sequencer or (entry == NULL_VERSION and created >= sequencer)
+    is_older = recorded > sequencer or (row_key.version.is_null and created >= sequencer)
     return WriteResult.STALE if is_older else None

@@ -15,9 +15,10 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.message_fields import json_object, shown, whole_at
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.events.version import Version
 from bucketsum.long_objects.progress import progress_of
 from bucketsum.table.archive_values import Mode
-from bucketsum.table.rows import NULL_VERSION, comparable_sequencer
+from bucketsum.table.rows import comparable_sequencer
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -80,7 +81,8 @@ def slice_message_in(body: str) -> SliceMessage:
 
 def body_of(progress: Progress) -> str:
     """The message of the slice that *progress* is at."""
-    version = {} if progress.version == NULL_VERSION else {"version-id": progress.version}
+    version_id = Version.of_entry(progress.version).id
+    version = {"version-id": version_id} if version_id else {}
     return json.dumps(
         {
             "detail-type": "Object Created",

@@ -16,9 +16,10 @@ from bucketsum.clock import now
 from bucketsum.errors import DamagedProgress
 from bucketsum.events.message_fields import shown
 from bucketsum.events.object_events import ObjectCreated
+from bucketsum.events.version import Version
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.codec import NOT_STORED, decoded, encoded, stored, texts_with_prefix
-from bucketsum.table.rows import NULL_VERSION, RowKey, comparable_sequencer
+from bucketsum.table.rows import RowKey, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -89,11 +90,10 @@ class Progress:
     @property
     def created(self) -> ObjectCreated:
         """The event of the object."""
-        version_id = None if self.version == NULL_VERSION else self.version
         return ObjectCreated(
             bucket=self.bucket,
             key=self.key,
-            version_id=version_id,
+            version_id=Version.of_entry(self.version).id,
             etag=self.etag,
             size_bytes=self.size_bytes,
             sequencer=self.sequencer,
@@ -121,7 +121,7 @@ def progress_of(
     return Progress(
         bucket=created.bucket,
         key=created.key,
-        version=created.version_id or NULL_VERSION,
+        version=Version(created.version_id).entry,
         etag=etag,
         size_bytes=created.size_bytes,
         sequencer=created.sequencer,

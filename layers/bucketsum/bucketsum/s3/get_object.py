@@ -33,7 +33,7 @@ from bucketsum.errors import (
     ObjectUnreadable,
     SourceUnavailable,
 )
-from bucketsum.table.rows import NULL_VERSION
+from bucketsum.events.version import NULL
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -96,7 +96,7 @@ def get_object(s3: S3Client, request: GetObjectRequestTypeDef) -> GetObjectOutpu
         if "VersionId" in request:
             raise
         with suppress(ObjectGone, ObjectSuperseded):
-            return _response_to(s3, {**request, "VersionId": NULL_VERSION})
+            return _response_to(s3, {**request, "VersionId": NULL.entry})
         raise
 
 

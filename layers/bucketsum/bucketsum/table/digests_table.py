@@ -23,7 +23,7 @@ from bucketsum.table.items import (
     shown_rows,
 )
 from bucketsum.table.outcome import Outcome
-from bucketsum.table.rows import NULL_VERSION, Deletion, Row, RowKey, Status, comparable_sequencer
+from bucketsum.table.rows import Deletion, Row, RowKey, Status, comparable_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -138,7 +138,7 @@ class DigestsTable:
             condition = _IF_STILL_SO_DELETED
             values[":deletion"] = {"S": comparable_sequencer(row.deletion.sequencer)}
         else:
-            condition = _IF_NOT_DELETED_SINCE if row.entry == NULL_VERSION else _IF_NOT_DELETED
+            condition = _IF_NOT_DELETED_SINCE if row.version.is_null else _IF_NOT_DELETED
         if row.status is Status.UNREADABLE and row.etag is not None:
             condition += _IF_NO_DIGEST
             values[":etag"] = {"S": row.etag}

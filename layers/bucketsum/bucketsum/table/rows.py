@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.events.object_events import DeletedBy
+from bucketsum.events.version import Version
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.codec import NOT_STORED, nested, stored
 
@@ -14,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bucketsum.events.object_events import ObjectEvent
-
-NULL_VERSION: Final = "null"
-"""S3's version id of an object in a bucket that keeps no versions."""
 
 NO_SEQUENCER: Final = ""
 """Sequencer of an object that no event of its creation announced. Padded, it is lower than that of
@@ -171,6 +169,11 @@ class Row:
     deletion: Deletion | None = field(default=None, metadata=nested(Deletion))
 
     @property
+    def version(self) -> Version:
+        """The version of the object; not of a member."""
+        return Version.of_entry(self.entry)
+
+    @property
     def mb_per_s(self) -> float | None:
         """Speed in 10⁶ bytes per second, if it was measured."""
         return self.timing.mb_per_s if self.timing else None
@@ -184,7 +187,12 @@ class RowKey:
     key: str
     entry: str
 
+    @property
+    def version(self) -> Version:
+        """The version of the object; not of a member."""
+        return Version.of_entry(self.entry)
+
 
 def row_key_of(event: ObjectEvent) -> RowKey:
     """The key of the row of the object in *event*."""
-    return RowKey(event.bucket, event.key, event.version_id or NULL_VERSION)
+    return RowKey(event.bucket, event.key, Version(event.version_id).entry)
