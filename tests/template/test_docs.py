@@ -238,13 +238,6 @@ def test_each_parameter_has_its_consequence() -> None:
     )
 
 
-def test_environment_table_is_the_template() -> None:
-    """The table of variables has those that the template sets, no more and no fewer."""
-    hasher = load_template()["Resources"]["HasherFunction"]["Properties"]
-    documented = [row[0].strip("`") for row in CONFIGURATION.table("variable")]
-    assert documented == list(hasher["Environment"]["Variables"])
-
-
 def test_largest_chunks_are_those_of_the_formula() -> None:
     """The documented formula and the table of largest chunks are what the settings enforce."""
     text = CONFIGURATION.path.read_text(encoding="utf-8")
