@@ -52,7 +52,7 @@ def chart(measured: Measured) -> str:
         for number, (name, usd, kind) in enumerate(sorted(bars, key=lambda bar: float(bar[1])))
     )
     return f"""\
-<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {_WIDTH} {height}" role="img">
+<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDTH}" viewBox="0 0 {_WIDTH} {height}" role="img">
 <title>US dollars to hash one terabyte in S3, on a logarithmic scale</title>
 <style>{_STYLE}</style>
 <text x="8" y="32" class="title">USD to hash 1 TB in S3</text>
