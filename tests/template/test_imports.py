@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Final
 
 import pytest
 from tests.support.source_files import tree_of
+from tests.template.layer_reach import reached
+from tests.template.roles import LIBRARY
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -194,6 +196,20 @@ def test_each_part_imports_what_it_may() -> None:
 def test_no_parts_import_each_other() -> None:
     """Parts that need each other are one part."""
     TopologicalSorter(arrows()).prepare()  # raises CycleError
+
+
+BESIDE: Final = {
+    "prices.py": "one price list, for the command and the lab",
+    "step_functions_errors.py": "the texts of failed executions, for the command and the lab",
+}
+"""Modules of the hasher's layer that no function of the hash path needs → the reason."""
+
+
+def test_the_hashers_layer_has_nothing_that_its_functions_cannot_reach() -> None:
+    """What only sweeps or only the command need stands with them, not in every cold start."""
+    handlers = [ROOT / "src" / name / "app.py" for name in ("hasher", "slicer", "enqueuer")]
+    unreached = {path.name for path in set(LIBRARY) - reached(handlers)}
+    assert unreached == set(BESIDE)
 
 
 def test_the_product_never_imports_the_lab() -> None:

@@ -12,6 +12,7 @@ from tests.support.recorded_calls import listed
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.template import roles
 from tests.template.client_calls import CLIENTS, operations_called
+from tests.template.layer_reach import reached
 from tests.template.roles import WRITES_LOGS, action_of, known_actions, statements_of
 
 from bucketsum.long_objects.progress import PARTITION
@@ -27,11 +28,6 @@ LIBRARY: Final = roles.LIBRARY
 
 HANDLER: Final = ROOT / "src" / "hasher" / "app.py"
 SLICER: Final = ROOT / "src" / "slicer" / "app.py"
-WITHOUT_ARCHIVES: Final = [
-    path for path in LIBRARY if path.parent.name not in ("archives", "backfill")
-]
-"""The slicer imports neither what reads archives nor what backfills; test_imports.py holds that."""
-
 IMPLIED: Final = {
     # Beside what the operation itself is called:
     "s3:GetObject": {
@@ -63,8 +59,7 @@ KIND_OF: Final = {
 
 def actions_of_the_code(handler: Path) -> set[str]:
     """The IAM actions of every operation that the code of *handler* can call."""
-    library = LIBRARY if handler == HANDLER else WITHOUT_ARCHIVES
-    actions = {action_of(*call) for call in operations_called(handler, library)}
+    actions = {action_of(*call) for call in operations_called(handler, reached([handler]))}
     return actions.union(*(IMPLIED.get(action, set()) for action in actions))
 
 
