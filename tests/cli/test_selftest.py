@@ -164,7 +164,11 @@ class World:
             },
             "DescribeStackResources": {
                 "StackResources": [
-                    {"PhysicalResourceId": f"s-{name}-1", "LogicalResourceId": name}
+                    {
+                        "PhysicalResourceId": f"s-{name}-1",
+                        "LogicalResourceId": name,
+                        "ResourceType": "AWS::CloudWatch::Alarm",
+                    }
                     for name in ALARMS
                 ]
             },
@@ -298,7 +302,7 @@ def test_the_header_names_no_bucket_key_or_topic(world: World) -> None:
     private = {name for name, value in shown.items() if value == "(set)"}
     assert private == {
         "ExistingBucketName", "InventoryBucketArn",
-        "KmsKeyArn", "AlarmTopicArn",
+        "KmsKeyArn", "AlarmTopicArn", "PermissionsBoundaryArn",
     }  # fmt: skip
     assert {name: given[name] for name in given.keys() - private}.items() <= shown.items()
 

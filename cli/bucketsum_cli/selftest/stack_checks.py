@@ -30,12 +30,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.selftest.scratch import Scratch
 
-_ALARMS: Final = frozenset(
-    {
-        "DeadLettersAlarm", "BacklogAlarm", "ThrottlesAlarm", "ErrorsAlarm", "SlicerErrorsAlarm",
-        "UnreadableAlarm",
-    }
-)  # fmt: skip
+_ALARM: Final = "AWS::CloudWatch::Alarm"
 _TIMEOUTS: Final = 6
 """The visibility timeout in timeouts of the function, as AWS advises."""
 
@@ -122,11 +117,11 @@ def _alarms(scratch: Scratch) -> Finding:
     names = {
         resource["PhysicalResourceId"]: resource["LogicalResourceId"]
         for resource in resources
-        if resource["LogicalResourceId"] in _ALARMS
+        if resource["ResourceType"] == _ALARM
     }
     described = scratch.stack.client("cloudwatch").describe_alarms(AlarmNames=list(names))
     alarms = {names[alarm["AlarmName"]]: alarm for alarm in described["MetricAlarms"]}
-    absent = sorted(_ALARMS - alarms.keys())
+    absent = sorted(set(names.values()) - alarms.keys())
     if absent:
         return failed(f"absent: {', '.join(absent)}")
     if not all(alarm.get("AlarmActions") for alarm in alarms.values()):
