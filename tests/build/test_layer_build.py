@@ -163,6 +163,23 @@ def test_the_built_layer_is_whole(built: Built) -> None:
     assert RUNTIME.removeprefix("python") in manifest["bytecode"]
 
 
+def test_the_library_finds_the_manifest_of_its_layer(built: Built) -> None:
+    """What the hasher logs at its start is what the build wrote."""
+    program = "from bucketsum.invocation.layer_manifest import layer_manifest as m; print(m())"
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-I",
+            "-c",
+            f"import sys; sys.path.insert(0, {str(built.layer)!r}); {program}",
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.startswith("LayerManifest(missing=()")
+
+
 def test_a_checkout_has_no_manifest() -> None:
     """Outside a built layer there is none, and nothing is logged about it."""
     assert layer_manifest() is None

@@ -21,7 +21,7 @@ FOLDER: Final = ".bucketsum"
 HOME_VARIABLE: Final = "BUCKETSUM_HOME"
 """Environment variable with the folder of another local emulator, for example the demo's."""
 
-_INSTALLED_FROM: Final = Path(__file__).resolve().parents[2]
+_INSTALLED_FROM: Final = Path(__file__).resolve().parents[3]
 _STATE_FILE: Final = "local.json"
 
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from aws_lambda_powertools import Logger
 
-_FILE = Path(__file__).parent / "layer.json"  # only in a built layer
+_FILE = Path(__file__).parents[1] / "layer.json"  # only in a built layer
 
 
 @dataclass(frozen=True, slots=True)
