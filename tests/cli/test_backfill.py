@@ -194,6 +194,19 @@ def test_an_execution_that_failed_is_shown(
     assert (document["state"], document["cause"]) == ("failed", "AccessDenied: no s3:ListBucket")
 
 
+def test_the_reason_of_a_failed_part_is_shown(
+    run: Run, executions: dict[str, Any], stack: Stack
+) -> None:
+    """The execution only says that a part failed; the part says why."""
+    backfill = run("backfill", BUCKET, "--yes", "--json").document["backfill"]
+    assert executions
+    table = BackfillsTable(stack.client("dynamodb"), stack.outputs["BackfillsTableName"])
+    table.record_plan(backfill, [Part(0), Part(1, failure="row 2 of a.csv.gz")])
+    assert "part 1   row 2 of a.csv.gz" in run("backfill", "show", backfill).out
+    document = run("backfill", "show", backfill, "--json").document
+    assert document["part_failures"] == [{"part": 1, "reason": "row 2 of a.csv.gz"}]
+
+
 def test_a_backfill_is_waited_for(
     run: Run, executions: dict[str, Any], monkeypatch: pytest.MonkeyPatch, stack: Stack
 ) -> None:

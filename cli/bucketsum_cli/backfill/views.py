@@ -118,6 +118,9 @@ def print_progress(progress: Progress) -> None:
         say(progress.failure)
     if progress.failed and progress.failed.cause:
         say(f"cause    {progress.failed.cause}")
+    for part in progress.parts:
+        if part.failure:
+            say(f"part {part.number:<3} {part.failure}")
     say(f"started  {moment_text(backfill.started_at)} UTC, execution {backfill.executions}")
     done = sum(part.done for part in progress.parts)
     say(f"queued   {queued.objects:,} objects, {size_text(queued.size_bytes)}; "
@@ -156,6 +159,9 @@ def progress_as_json(progress: Progress) -> dict[str, Any]:
         "state": progress.state,
         "failure": progress.failure,
         "cause": progress.failed.cause or None if progress.failed else None,
+        "part_failures": [
+            {"part": part.number, "reason": part.failure} for part in progress.parts if part.failure
+        ],
         "started_at": iso_text(backfill.started_at),
         "ended_at": iso_text(backfill.ended_at) if backfill.ended_at else None,
         "executions": backfill.executions,

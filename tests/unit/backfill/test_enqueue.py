@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import json
+import re
 import tracemalloc
 from dataclasses import replace
 from io import BytesIO
@@ -377,6 +378,24 @@ def test_a_file_that_is_not_the_manifests_is_refused(
         world.run(replace(BACKFILL, inventory=url))
     [unfinished] = [part for part in world.table.parts(BACKFILL.backfill_id) if part.number == 0]
     assert not unfinished.done
+
+
+def test_a_part_keeps_the_reason_of_its_failure_until_it_goes_on(world: World) -> None:
+    """A row that is not valid is named with its file and number; the next page removes the text."""
+    world.s3.create_bucket(Bucket="inventories")
+    good = (BUCKET, "k", "v1", "true", "false", "3", MOMENT, "e")
+    bad = (*good[:5], "3 MB", MOMENT, "e")
+    backfill = replace(BACKFILL, inventory=write_inventory(world, *[good] * 3, bad))
+    with pytest.raises(BadInventory):
+        world.run(backfill)
+    [failed] = [part for part in world.table.parts(BACKFILL.backfill_id) if part.failure]
+    assert re.match(
+        r"BadInventory: row 2 of .*data/1\.csv\.gz.* invalid literal", failed.failure or ""
+    )
+
+    write_inventory(world, *[good] * 4)
+    world.run(backfill)
+    assert [part.failure for part in world.table.parts(BACKFILL.backfill_id)] == [None] * 2
 
 
 def test_an_inventory_without_versions_does_not_serve_a_bucket_with_versions(world: World) -> None:

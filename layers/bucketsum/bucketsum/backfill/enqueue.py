@@ -140,7 +140,7 @@ class Enqueuer:
 
         The position is saved after the messages are sent: if this is interrupted, a page is sent
         again, and the hasher skips what is recorded. No part is left if the backfill was stopped or
-        another enqueuer has the part.
+        another enqueuer has the part. The reason of an error is kept in the part's item.
         """
         queued = 0
         parts = {part.number: part for part in self.table.parts(backfill.backfill_id)}
@@ -154,7 +154,12 @@ class Enqueuer:
                 if self.queue.is_full():
                     time.sleep(self.pause_seconds)
                     continue
-                moved = self._with_next_page(backfill, part, next_page(part), budget)
+                try:
+                    moved = self._with_next_page(backfill, part, next_page(part), budget)
+                except Exception as error:
+                    failure = f"{type(error).__name__}: {error}"
+                    self.table.record_failure(backfill.backfill_id, part, failure)
+                    raise
                 if moved is None:  # another enqueuer has this part
                     return Queued(queued)
                 added = moved.objects - part.objects
@@ -178,6 +183,7 @@ class Enqueuer:
             messages=part.messages + messages,
             pages=part.pages + 1,
             archived=part.archived + page.archived,
+            failure=None,
         )
         return moved if self.table.advance(backfill.backfill_id, part, moved) else None
 

@@ -10,7 +10,7 @@ import zlib
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import islice, starmap
 from typing import TYPE_CHECKING, BinaryIO, Final, cast
 from urllib.parse import unquote_plus, urlsplit
 
@@ -197,7 +197,10 @@ class InventoryReader:
         if self._next == (file, position):
             with suppress(*BROKEN, OSError, EOFError):  # a pause was too long for the connection
                 return list(islice(self._listed, ROWS_PER_PAGE))
-        self._listed = map(self._listed_object, islice(self._rows(file), position, None))
+        self._listed = starmap(
+            partial(self._listed_object, file),
+            islice(enumerate(self._rows(file), 1), position, None),
+        )
         try:
             return list(islice(self._listed, ROWS_PER_PAGE))
         except EOFError as error:
@@ -220,11 +223,11 @@ class InventoryReader:
         with gzip.open(cast("BinaryIO", body), "rt", encoding="utf-8", newline="") as text:
             rows = csv.reader(iter(partial(text.readline, _LINE_CHARACTERS_MAX), ""))
             try:
-                for values in rows:
+                for number, values in enumerate(rows, 1):
                     if len(values) != len(columns):
                         count = len(values)
                         raise BadInventory(
-                            f"a row of {shown(file)} has {count} columns: {shown(values)}"
+                            f"row {number} of {shown(file)} has {count} columns: {shown(values)}"
                         )
                     yield dict(zip(columns, values, strict=True))
             except _NOT_CSV as error:
@@ -233,8 +236,8 @@ class InventoryReader:
                 ) from error
         body.require_equal()
 
-    def _listed_object(self, row: dict[str, str]) -> ObjectCreated | None:
-        """The object of *row*, if the backfill is for it.
+    def _listed_object(self, file: str, number: int, row: dict[str, str]) -> ObjectCreated | None:
+        """The object of *row*, which has this *number*, if the backfill is for it.
 
         Raises:
             BadInventory: The row describes no object.
@@ -242,7 +245,12 @@ class InventoryReader:
         if row.get("IsDeleteMarker") == _TRUE:
             return None
         latest = row.get("IsLatest", _TRUE) == _TRUE
-        listed = _object_of(self._backfill.bucket, row)
+        try:
+            listed = _object_of(self._backfill.bucket, row)
+        except (MalformedMessage, ValueError) as error:
+            raise BadInventory(
+                f"row {number} of {shown(file)} is not valid: {error}"[:300]
+            ) from error
         chosen = latest or self._backfill.all_versions
         if row.get("StorageClass") in ARCHIVED and not self._backfill.archived:
             chosen = False
@@ -250,16 +258,13 @@ class InventoryReader:
 
 
 def _object_of(bucket: str, row: dict[str, str]) -> ObjectCreated:
-    try:
-        return listed_object(
-            bucket,
-            {
-                "key": unquote_plus(row["Key"], errors="strict"),
-                "version_id": row.get("VersionId"),
-                "etag": row["ETag"],
-                "size_bytes": int(row["Size"]),
-                "last_modified": row["LastModifiedDate"],
-            },
-        )
-    except (MalformedMessage, ValueError) as error:
-        raise BadInventory(f"a row of the inventory is not valid: {error}"[:300]) from error
+    return listed_object(
+        bucket,
+        {
+            "key": unquote_plus(row["Key"], errors="strict"),
+            "version_id": row.get("VersionId"),
+            "etag": row["ETag"],
+            "size_bytes": int(row["Size"]),
+            "last_modified": row["LastModifiedDate"],
+        },
+    )

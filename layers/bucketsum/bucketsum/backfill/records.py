@@ -81,6 +81,7 @@ class Part:
         messages: Messages that they are in.
         pages: Requests that listed them.
         archived: Objects of GLACIER and DEEP_ARCHIVE that were left out.
+        failure: Why its next page could not be queued, at the last attempt; None if it could.
     """
 
     number: int = field(metadata=NOT_STORED)
@@ -95,6 +96,7 @@ class Part:
     messages: int = 0
     pages: int = 0
     archived: int = 0
+    failure: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

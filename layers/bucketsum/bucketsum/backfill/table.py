@@ -110,6 +110,15 @@ class BackfillsTable:
             return False
         return True
 
+    def record_failure(self, backfill_id: str, part: Part, failure: str) -> None:
+        """Write why the next page of *part* could not be queued, until it is."""
+        self._dynamodb.update_item(
+            TableName=self._table,
+            Key=_key(backfill_id, _part_item(part)),
+            UpdateExpression="SET failure = :failure",
+            ExpressionAttributeValues={":failure": {"S": failure}},
+        )
+
     def count(self, backfill_id: str, tally: Tally) -> None:
         """Add *tally* to the counts of a backfill."""
         counts = {name: count for name, count in asdict(tally).items() if count}
