@@ -38,9 +38,9 @@ def _helps(command: click.Command, parent: click.Context | None) -> Iterator[tup
     yield context.command_path, "\n".join(map(str.rstrip, command.get_help(context).splitlines()))
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
-            found = command.get_command(context, child)
-            if found is not None:
-                yield from _helps(found, context)
+            match = command.get_command(context, child)
+            if match is not None:
+                yield from _helps(match, context)
 
 
 if __name__ == "__main__":

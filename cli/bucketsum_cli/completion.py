@@ -35,12 +35,12 @@ def completing(
             bucket=given.get("bucket"),
             is_named=True,
         )
-        found: list[str] = []
+        matching: list[str] = []
         with contextlib.suppress(Exception):
-            found.extend(
+            matching.extend(
                 islice((n for n in names(target, incomplete) if n.startswith(incomplete)), _MOST)
             )
-        return found
+        return matching
 
     return complete
 

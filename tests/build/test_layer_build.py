@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Final
 
@@ -164,15 +165,13 @@ def test_the_built_layer_is_whole(built: Built) -> None:
 
 
 def test_the_library_finds_the_manifest_of_its_layer(built: Built) -> None:
-    """What the hasher logs at its start is what the build wrote."""
-    program = "from bucketsum.invocation.layer_manifest import layer_manifest as m; print(m())"
+    """The manifest that the hasher logs at its start is the one that the build wrote."""
+    program = (
+        "import sys; sys.path.insert(0, sys.argv[1]); "
+        "from bucketsum.invocation.layer_manifest import layer_manifest; print(layer_manifest())"
+    )
     done = subprocess.run(
-        [
-            sys.executable,
-            "-I",
-            "-c",
-            f"import sys; sys.path.insert(0, {str(built.layer)!r}); {program}",
-        ],
+        [sys.executable, "-I", "-c", program, built.layer],
         capture_output=True,
         text=True,
         check=True,

@@ -65,9 +65,9 @@ def test_a_damaged_row_is_shown_among_the_others(
     assert f"the row of '{BUCKET}/a'" in damaged["reason"]
     assert (healthy["status"], healthy["sha1"]) == ("hashed", sha1)
     assert (run("ls").status, run("ls", "b").status) == (1, 0)
-    found = run("find", sha1, "--json")
-    assert found.status == 1
-    assert [each["status"] for each in found.document["objects"]] == ["damaged", "hashed"]
+    done = run("find", sha1, "--json")
+    assert done.status == 1
+    assert [each["status"] for each in done.document["objects"]] == ["damaged", "hashed"]
     assert "damaged: " in run("find", sha1).out
     for key in ("a", "b"):
         (tmp_path / key).write_bytes(content)

@@ -30,7 +30,7 @@ _MESSAGE_MAX_BYTES: Final = 1_048_576  # SQS's own limit: body, attributes' name
 
 
 class Fate(StrEnum):
-    """What becomes of a message that is not done."""
+    """The fate of a message that is not done."""
 
     RETRIED = "retried"
     """It failed, and becomes visible again after a delay."""
