@@ -165,7 +165,7 @@ def test_the_built_layer_is_whole(built: Built) -> None:
 
 
 def test_the_library_finds_the_manifest_of_its_layer(built: Built) -> None:
-    """The manifest that the hasher logs at its start is the one that the build wrote."""
+    """The hasher logs the manifest that the build wrote."""
     program = (
         "import sys; sys.path.insert(0, sys.argv[1]); "
         "from bucketsum.invocation.layer_manifest import layer_manifest; print(layer_manifest())"

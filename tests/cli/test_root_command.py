@@ -328,7 +328,7 @@ def test_a_number_that_is_none_is_refused(run: Run, arguments: tuple[str, ...]) 
 def test_keys_and_runs_are_completed(
     run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch, words: str, completed: list[str]
 ) -> None:
-    """What is not there completes nothing, without an error."""
+    """A missing stack completes nothing, without an error."""
     put_and_record(stack, "photos/cat.jpg", b"cat")
     monkeypatch.setenv("_BUCKETSUM_COMPLETE", "bash_complete")
     monkeypatch.setenv("COMP_WORDS", f"bucketsum {words}")

@@ -206,7 +206,7 @@ BESIDE: Final = {
 
 
 def test_the_hashers_layer_has_nothing_that_its_functions_cannot_reach() -> None:
-    """What only sweeps or only the command need stands with them, not in every cold start."""
+    """Modules that only sweeps or the command need stand with these, not in every cold start."""
     handlers = [ROOT / "src" / name / "app.py" for name in ("hasher", "slicer", "enqueuer")]
     unreached = {path.name for path in set(LIBRARY) - reached(handlers)}
     assert unreached == set(BESIDE)
