@@ -17,8 +17,6 @@ import click
 import pytest
 from tests.cli.deployed import put_and_record
 
-from bucketsum.table.items import key_of
-from bucketsum.table.rows import RowKey
 from bucketsum_cli import root_command
 from bucketsum_cli.aws import stack as stack_module
 from bucketsum_cli.aws.connection import connection_to
@@ -335,20 +333,6 @@ def test_keys_and_runs_are_completed(
     monkeypatch.setenv("COMP_CWORD", str(words.count(" ") + 1))
     lines = [line for line in run().out.splitlines() if line]
     assert lines == [f"plain,{name}" for name in completed]
-
-
-def test_a_damaged_row_is_a_sentence(run: Run, stack: Stack) -> None:
-    """Somebody changed the table: this is no defect of bucketsum, nor is it "not deleted"."""
-    row = put_and_record(stack, "a.txt", b"a")
-    stack.client("dynamodb").update_item(
-        TableName=stack.table,
-        Key=key_of(RowKey(row.bucket, row.key, row.entry)),
-        UpdateExpression="SET deleted_at = :at",
-        ExpressionAttributeValues={":at": {"S": "2026-11-20T10:00:00.000Z"}},
-    )
-    ended = run("find", row.sha1)
-    ended.assert_refused(f"Error: the row of '{stack.bucket}/a.txt', entry ")
-    assert "is damaged: deleted_by is missing; correct its item" in ended.err
 
 
 @pytest.mark.parametrize(

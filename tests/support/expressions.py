@@ -93,10 +93,8 @@ def _term(tokens: list[str]) -> Condition:
 
     def compared(item: Item, value: Callable[[str, Item], Any]) -> bool:
         left, right = value(first, item), value(second, item)
-        if left is None or right is None:
-            return False
-        if type(left) is not type(right):  # as DynamoDB: different, and in no order
-            return comparison is operator.ne
+        if left is None or right is None or type(left) is not type(right):
+            return comparison is operator.ne  # as DynamoDB: different, and in no order
         return comparison(left, right)
 
     return compared

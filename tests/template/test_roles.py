@@ -46,10 +46,12 @@ def test_only_its_service_takes_a_role(name: str) -> None:
     """Step Functions or Lambda; no person and no other service can act as the role."""
     service = "states" if name in OF_STATE_MACHINES else "lambda"
     [statement] = RESOURCES[name]["Properties"]["AssumeRolePolicyDocument"]["Statement"]
+    own_account = {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}
     assert statement == {
         "Effect": "Allow",
         "Principal": {"Service": f"{service}.amazonaws.com"},
         "Action": "sts:AssumeRole",
+        **({"Condition": own_account} if name in OF_STATE_MACHINES else {}),
     }
 
 

@@ -37,7 +37,7 @@ BESIDE: Final = {
 }
 OPERATIONS: Final = {
     # What is found in the source finds too much: methods of one name are taken for one another.
-    "Planner": {"head_object", "create_multipart_upload", "upload_part", "get_item",
+    "Planner": {"head_object", "create_multipart_upload", "upload_part",
                 "put_item", "complete_multipart_upload", "abort_multipart_upload",
                 "describe_execution", "batch_write_item"},
     "Publisher": {"get_function_configuration", "update_function_configuration",

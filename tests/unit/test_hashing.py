@@ -110,6 +110,7 @@ def row_with(sequencer: str, status: Status = Status.HASHED) -> Row:
         sequencer=sequencer,
         arrived_at="2026-10-01T00:00:00.000Z",
         recorded_at="2026-10-01T00:00:01.000+00:00",
+        sha1="0" * 40 if status is Status.HASHED else None,
     )
 
 

@@ -90,17 +90,18 @@ def test_a_forged_entity_tag_records_nothing(stack: HasherStack, *, listed: bool
     assert stack.rows() == {}
 
 
-def test_a_forged_slice_of_no_long_object_does_nothing(
+def test_a_forged_slice_of_no_long_object_skips_no_byte(
     stack: HasherStack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Only the table has states; the message names an offset alone."""
+    """Only the table has states: the object begins at its first byte, whatever the offset is."""
     url = stack.sqs.create_queue(QueueName="LongObjectsQueue")["QueueUrl"]
     stack.load(LONG_OBJECTS_QUEUE_URL=url)
     created = stack.put("k", b"content")
     forged = replace(progress_of(created, created.etag or "", None), offset=128, hop=1)
     stack.sqs.send_message(QueueUrl=url, MessageBody=body_of(forged))
-    assert slices(stack, slicer_of(url, monkeypatch), url) == 1
-    assert stack.rows() == {}
+    assert slices(stack, slicer_of(url, monkeypatch), url) == 2  # it begins, and it ends
+    [row] = stack.rows().values()
+    assert row["sha1"] == sha1_of(b"content")
 
 
 def test_a_hostile_key_stays_in_its_log_line(
