@@ -10,6 +10,7 @@ from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import BUCKET, HALF, deploy_measurements
 
 from bucketsum.long_objects.progress import ChainStatus, Progress
+from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.rows import RowKey, Status
 from bucketsum_cli.objects.long_objects import progress_text
 
@@ -83,3 +84,15 @@ def test_a_slice_that_ends_meanwhile_does_not_save_the_chain(
     monkeypatch.setattr("bucketsum_cli.commands.stop.in_progress", lambda *_: ([HALF], []))
     document = run("stop", "big", "--json").document
     assert [version["bytes_done"] for version in document["stopped_versions"]] == [400_000_000_000]
+
+
+def test_stop_gives_up_on_a_chain_that_always_changes(
+    run: Run, stack: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The loop over the conditional write has an end, with a reason and no report of a defect."""
+    stack.progress_table().begin(HALF)
+    monkeypatch.setattr(ProgressTable, "stop", lambda *_: None)
+    ended = run("stop", "big")
+    assert ended.status == 2
+    assert "was changed by others before each attempt" in ended.err
+    assert "defect" not in ended.err

@@ -9,6 +9,7 @@ import click
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.long_objects.completed_rows import record_row
 from bucketsum.long_objects.progress import ChainStatus, Progress
+from bucketsum.table.digests_table import attempts_at
 from bucketsum_cli.completion import complete_key
 from bucketsum_cli.objects.long_objects import all_as_json, in_progress, progress_text
 from bucketsum_cli.options import Target, bucket_options, json_option
@@ -52,14 +53,17 @@ def stop(target: Target, key: str, as_json: bool) -> None:
 
 
 def _stopped(stack: Stack, progress: Progress) -> Progress | None:
-    """Stop its chain and record why; None if it was over before."""
+    """Stop its chain and record why; None if it was over before. Raises as `attempts_at`."""
     table = stack.progress_table()
     seen: Progress | None = progress
-    reason = ""
-    while seen and seen.reason != reason:
+    for _ in attempts_at(progress.row_key):
+        if seen is None:
+            break
         done = f"{size_text(seen.offset)} of {size_text(seen.size_bytes)}"
         reason = f"stopped by a person after {done}; `bucketsum redrive --key KEY` continues it"
         row = unreadable_row(seen.created, reason, settings=None)
         record_row(stack.digests_table(), seen, row)  # first: see `Slicer`
-        seen = table.stop(seen, reason) or table.at(progress.row_key)  # a slice ended meanwhile
-    return seen
+        if stopped := table.stop(seen, reason):
+            return stopped
+        seen = table.at(progress.row_key)  # a slice ended meanwhile
+    return None

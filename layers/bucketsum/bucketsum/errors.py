@@ -9,6 +9,7 @@
     │   ├── OutOfTime             the invocation ends before the object is read
     │   ├── Released              no failure: another execution environment gets the message
     │   ├── RowContended          others kept changing a row of the digests table
+    │   ├── TableBusy             DynamoDB took none of the rest of a batch
     │   ├── QueueRefused          SQS did not take a message of a backfill
     │   └── ConcurrentUpdate      other sweeps kept changing the prober
     ├── NotRetryable          a person: the message goes to the dead-letter queue
@@ -60,6 +61,10 @@ class Released(Retryable):
 
 class RowContended(Retryable):
     """Others kept changing the row, or its item is in a state that no write of ours fits."""
+
+
+class TableBusy(Retryable):
+    """DynamoDB took part of a batch and, in many attempts, nothing of the rest."""
 
 
 class QueueRefused(Retryable):

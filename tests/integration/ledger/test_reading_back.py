@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
 
 from bucketsum.digest import EXTRA_ALGORITHMS
+from bucketsum.errors import TableBusy
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import SHA1_SHARDS, item_of
@@ -146,6 +147,20 @@ def test_unprocessed_keys_are_asked_for_again(
 
     reluctant = bent(dynamodb, digests_table, process_seven)
     assert reluctant.rows_at(by_place(rows)) == by_place(rows)
+
+
+def test_a_table_that_reads_nothing_ends_the_wait(
+    dynamodb: DynamoDBClient, digests_table: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Keys that stay unprocessed are an error after some attempts, not a loop without end."""
+    monkeypatch.setattr("bucketsum.table.digests_table._THROTTLED_PAUSE_SECONDS", 0)
+
+    def process_none(_: object, request: dict[str, Any]) -> dict[str, Any]:
+        return {"Responses": {}, "UnprocessedKeys": request["RequestItems"]}
+
+    throttled = bent(dynamodb, digests_table, process_none)
+    with pytest.raises(TableBusy, match="none of 110 rows in 8 attempts"):
+        throttled.rows_at(by_place([row(fresh_key(), "0A") for _ in range(110)]))
 
 
 @contextmanager

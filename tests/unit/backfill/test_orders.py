@@ -15,7 +15,7 @@ from tests.support.settings import SETTINGS
 
 from bucketsum.backfill.listed_batch import ListedBatchHasher
 from bucketsum.backfill.messages import bodies_of
-from bucketsum.errors import ObjectGone, ObjectSuperseded
+from bucketsum.errors import ObjectGone, ObjectSuperseded, TableBusy
 from bucketsum.events.object_events import DeletedBy, ObjectCreated, ObjectDeleted
 from bucketsum.hashing.deletions import Deletions
 from bucketsum.hashing.object_hasher import ObjectHasher
@@ -278,3 +278,16 @@ def test_a_backfill_hashes_a_row_without_a_digest_again(digest: dict[str, str] |
     world.bucket.list()
     assert world.handle_listed(0) is Outcome.HASHED
     assert world.row().sha1 == whole["sha1"]["S"]
+
+
+def test_a_throttled_table_is_an_error_of_each_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that cannot be looked up send the messages back, and do not end the invocation."""
+
+    def refuse(*_: object) -> None:
+        raise TableBusy("DynamoDB read none of 1 rows")
+
+    monkeypatch.setattr(DigestsTable, "records_at", refuse)
+    world = new_world()
+    batch = ListedBatchHasher(world.hasher, world.table, NO_BACKFILLS, SETTINGS)
+    [result] = batch.handle([ReceivedMessage("{}", "handle", 1, "id", "backfill")], DEADLINE)
+    assert isinstance(result.failure, TableBusy)

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from bucketsum.archives.names import PATH_BYTES_MAX, shortened, shortened_apart
 from bucketsum.archives.raw_batch_write import use_raw_batch_write
-from bucketsum.errors import Retryable
+from bucketsum.errors import TableBusy
 from bucketsum.events.version import NULL, Version
 from bucketsum.table.items import item_of, key_of, row_of
 from bucketsum.table.rows import Row, RowKey, comparable_sequencer, row_key_of
@@ -40,10 +40,6 @@ _THROTTLED: Final = (
     "ProvisionedThroughputExceededException", "RequestLimitExceeded", "ThrottlingException",
 )  # fmt: skip
 """Errors of a batch of which DynamoDB took nothing, all rows being in one partition."""
-
-
-class TableBusy(Retryable):
-    """DynamoDB took some rows of a batch and, in many attempts, not the others."""
 
 
 def member_entry(entry: str, sequencer: str, path: str) -> str:

@@ -10,7 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.records import Tally
-from bucketsum.errors import DamagedRow, MalformedMessage
+from bucketsum.errors import DamagedRow, MalformedMessage, TableBusy
 from bucketsum.hashing.batch import BatchHasher, MessageResult
 from bucketsum.hashing.object_hasher import is_long
 from bucketsum.hashing.result import HashResult
@@ -57,7 +57,7 @@ class ListedBatchHasher:
             records = self.table.records_at(
                 row_key_of(listed) for message in messages for listed in _objects_in(message)
             )
-        except (BotoCoreError, ClientError) as error:
+        except (BotoCoreError, ClientError, TableBusy) as error:
             yield from (MessageResult(message, results=[error]) for message in messages)
             return
         hasher = _ListedHasher(self.hasher, self.settings, self.small, records)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.errors import DamagedRow, RowContended
+from bucketsum.errors import DamagedRow, RowContended, TableBusy
 from bucketsum.events.message_fields import shown
 from bucketsum.table.items import (
     SHA1_SHARDS,
@@ -55,7 +55,8 @@ _IF_STILL_SO_DELETED: Final = " AND deletion_sequencer = :deletion"
 _DAY_SECONDS: Final = 24 * 3600
 
 _ATTEMPTS: Final = 8
-"""Of a conditional write: two refusals have a reason, and each further one another writer."""
+"""Of a conditional write: two refusals have a reason, and each further one another writer. Also of
+a batch of reads, all of which DynamoDB throttles."""
 _ATTEMPTS_SECONDS: Final = 20.0
 
 
@@ -205,14 +206,18 @@ class DigestsTable:
 
     def _items_at(self, row_keys: Iterable[RowKey]) -> Iterator[Mapping[str, Any]]:
         waiting = [key_of(row_key) for row_key in dict.fromkeys(row_keys)]
-        while waiting:
+        idle = 0
+        while waiting and idle < _ATTEMPTS:
             batch, waiting = waiting[:_BATCH_GET_LIMIT], waiting[_BATCH_GET_LIMIT:]
             response = self._dynamodb.batch_get_item(RequestItems={self._table: {"Keys": batch}})
             yield from response["Responses"].get(self._table, ())
             unprocessed = response.get("UnprocessedKeys", {}).get(self._table)
+            idle = idle + 1 if unprocessed and len(unprocessed["Keys"]) == len(batch) else 0
             if unprocessed:  # the table is throttled
-                time.sleep(_THROTTLED_PAUSE_SECONDS)
+                time.sleep(_THROTTLED_PAUSE_SECONDS * 2**idle)
                 waiting += list(unprocessed["Keys"])
+        if waiting:
+            raise TableBusy(f"DynamoDB read none of {len(waiting)} rows in {idle} attempts")
 
     def versions_of(self, bucket: str, key: str) -> list[Row]:
         """Rows of every version of one object, newest first, without members of archives."""
