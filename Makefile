@@ -59,7 +59,7 @@ bench: .venv/.ready ## Compare speed and memory with their targets (ARGS=readers
 events: .venv/.ready ## Regenerate the sample events in events/ with `sam local generate-event`
 	@$(BIN)/python -m events.generate
 
-reference: .venv/.ready ## Write docs/commands.md from the help texts, and docs/cost.svg from bench/measured
+reference: .venv/.ready ## Write the generated pages and tables of docs/, and docs/cost.svg
 	@$(BIN)/python -m bench.reference
 	@$(BIN)/python -m bench cost --write-docs >/dev/null
 

@@ -20,7 +20,7 @@ from bench.workloads.command import workloads
 def bench(context: click.Context) -> None:
     """Measure or compute speed, memory and cost.
 
-    Without a subcommand, runs `targets`. docs/benchmarking.md explains the benchmarks.
+    Without a subcommand, runs `targets`. docs/measurements.md explains the benchmarks.
     """
     if context.invoked_subcommand is None:
         context.invoke(targets)

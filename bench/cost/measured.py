@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 FOLDER: Final = Path(__file__).parents[1] / "measured"
-"""Measurements on the machine of docs/benchmarking.md."""
+"""Measurements on the machine of docs/measurements.md."""
 
 _FILES: Final = {"cold starts": "cold_start", "small objects": "function", "readers": "readers"}
 """Measurements → the name of their file."""

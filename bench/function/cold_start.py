@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 TARGET: Final = 0.6
 """CPU time ÷ the baseline's, both as built."""
 
-DOCUMENT: Final = PROJECT / "docs" / "benchmarking.md"
+DOCUMENT: Final = PROJECT / "bench" / "measured" / "function.md"
 MEASURED: Final = PROJECT / "bench" / "measured" / "cold_start.json"
 
 _START: Final = """
@@ -91,11 +91,11 @@ def _summary(name: str, starts: list[tuple[float, float, int]]) -> dict[str, Any
 @click.command("cold-start")
 @options.runs(15)
 @options.as_json
-@options.write_docs("bench/measured", "docs/benchmarking.md")
+@options.write_docs("bench/measured")
 def cold_start(runs: int, *, as_json: bool, write_docs: bool) -> None:
     """Measure cold starts of the hasher and the baseline function.
 
-    docs/benchmarking.md explains the baseline function (Bryson, 2021) and the target. Exits with 1
+    docs/measurements.md explains the baseline function (Bryson, 2021) and the target. Exits with 1
     if the target is missed.
     """
     output.note("sam build, and an interpreter like Lambda's")

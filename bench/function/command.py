@@ -29,7 +29,7 @@ from bucketsum_cli.terminal import output
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-DOCUMENT: Final = PROJECT / "docs" / "benchmarking.md"
+DOCUMENT: Final = PROJECT / "bench" / "measured" / "function.md"
 MEASURED: Final = PROJECT / "bench" / "measured" / "function.json"
 
 BASELINE: Final = Variant("baseline", 10)
@@ -96,7 +96,7 @@ def _per_object_ms(seconds: Iterable[float]) -> float:
     help="Size of every object, in bytes; by default, sizes are mixed.",
 )
 @options.as_json
-@options.write_docs("bench/measured", "docs/benchmarking.md")
+@options.write_docs("bench/measured")
 def function(
     runs: int,
     memory_mb: tuple[int, ...],
@@ -108,7 +108,7 @@ def function(
 ) -> None:
     """Compare the hasher and the baseline function on small objects.
 
-    docs/benchmarking.md explains the baseline function (Bryson, 2021) and the targets. Each run is
+    docs/measurements.md explains the baseline function (Bryson, 2021) and the targets. Each run is
     a new process in the benchmark sandbox. Needs root. Exits with 1 if a target is missed, and with
     2 if the sandbox cannot be created.
     """

@@ -12,12 +12,12 @@ from bench.tables import options
 from bench.tables.document import write_tables
 from bench.tables.table import show
 
-DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "scaling.md"
+DOCUMENT: Final = Path(__file__).parents[2] / "bench" / "measured" / "scaling.md"
 
 
 @click.command()
 @options.as_json
-@options.write_docs("docs/scaling.md")
+@options.write_docs("bench/measured/scaling.md")
 def scaling(*, as_json: bool, write_docs: bool) -> None:
     """Estimate how fast objects can be hashed within AWS's limits.
 

@@ -1,6 +1,6 @@
 """AWS's published limits, and the limits of one configuration.
 
-Standard queues and default quotas. docs/scaling.md lists the sources; a test compares the numbers.
+Standard queues and default quotas. bench/measured/scaling.md has the sources; a test compares them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Estimate of a burst of uploads, second by second; docs/scaling.md lists what it leaves out."""
+"""Estimate of a burst of uploads, second by second; `DOCUMENT` lists what it leaves out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The tables of docs/scaling.md."""
+"""The tables of bench/measured/scaling.md."""
 
 from __future__ import annotations
 
@@ -133,5 +133,5 @@ def saturation() -> Table:
 
 
 def tables() -> tuple[Table, ...]:
-    """All tables of docs/scaling.md."""
+    """All tables of bench/measured/scaling.md."""
     return baseline_estimate(), bursts(), saturation()

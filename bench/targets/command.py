@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from bench.targets.measurements import Result
     from bucketsum_cli.machine.emulator_state import LocalProject
 
-DOCUMENT: Final = PROJECT / "docs" / "benchmarking.md"
+DOCUMENT: Final = PROJECT / "bench" / "measured" / "function.md"
 _HOME: Final = "bench-stack"
 
 
 @click.command()
-@options.write_docs("docs/benchmarking.md")
+@options.write_docs("bench/measured/function.md")
 def targets(*, write_docs: bool) -> None:
     """Compare speed and memory of the whole system with its targets.
 

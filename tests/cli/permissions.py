@@ -1,15 +1,13 @@
-"""The permissions that docs/operations.md lists for each command, and those that it needs."""
+"""The permissions that docs/permissions.md lists for each command, and those that it needs."""
 
 from __future__ import annotations
 
-import re
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache
 from typing import TYPE_CHECKING, Any, Final
 
+from bench.reference.permissions import ACTIONS, EVERY_COMMAND
 from botocore.client import BaseClient
-from tests.support.documents import ROOT, Document
 from tests.support.recorded_calls import action_of
 
 if TYPE_CHECKING:
@@ -17,13 +15,8 @@ if TYPE_CHECKING:
 
     import pytest
 
-_ALWAYS: Final = frozenset(
-    {"cloudformation:DescribeStacks", "cloudformation:GetTemplate", "sts:GetCallerIdentity"}
-)
-"""The table's heading names the first two; the third needs no permission."""
-
-_ACTION: Final = re.compile(r"`(\w+:[A-Z]\w+)`")
-_NAME: Final = re.compile(r"`([a-z][a-z -]*)`")
+_ALWAYS: Final = frozenset({*EVERY_COMMAND.split(), "sts:GetCallerIdentity"})
+"""The last needs no permission."""
 
 _FAKE_ACTS: Final = ContextVar("_FAKE_ACTS", default=False)
 """Of each thread by itself: others go on as the command's."""
@@ -54,24 +47,10 @@ def recorded_actions(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 
 def documented_actions(arguments: Sequence[str]) -> frozenset[str]:
-    """The actions of the row for a call of the command; the row may refer to other rows."""
-    rows = _rows()
+    """The actions of the most specific row for a call of the command."""
     names = [
         name
-        for name in rows
+        for name in ACTIONS
         if name.split()[0] == arguments[0] and set(name.split()) <= {*arguments}
     ]
-    return _ALWAYS | _actions_of(max(names, key=len, default=""))
-
-
-def _actions_of(name: str) -> frozenset[str]:
-    cell = _rows().get(name, "")
-    referred = [other for other in _NAME.findall(cell) if other in _rows() and other != name]
-    return frozenset(_ACTION.findall(cell)).union(*map(_actions_of, referred))
-
-
-@cache
-def _rows() -> dict[str, str]:
-    """Command → the cell with its actions."""
-    table = Document.read(ROOT / "docs" / "operations.md").table("command")
-    return {name: cell for names, cell in table for name in _NAME.findall(names)}
+    return _ALWAYS.union(ACTIONS.get(max(names, key=len, default=""), "").split())

@@ -28,10 +28,20 @@ DOCUMENTS: Final = sorted(
 MEASUREMENTS: Final = sorted(ROOT.glob("bench/measured/*.md"))
 """Pages of generated tables."""
 
+_GENERATED: Final = re.compile(r"(?s)<!-- bench (\S+) -->.*?<!-- /bench \1 -->")
+_GENERATED_PAGES: Final = ("commands.md", "json.md")
 _SHELLS: Final = ("sh", "console")
 _MARKDOWN: Final = MarkdownIt("commonmark").enable("table")
 _PUNCTUATION: Final = ";&<>()"
 _END_OF_COMMAND: Final = frozenset(f"|{_PUNCTUATION}")  # a|b is an alternative, a | b a pipe
+
+
+def words_by_hand(path: Path) -> int:
+    """The number of words of a document that a person wrote."""
+    if path.name in _GENERATED_PAGES:
+        return 0
+    words = _GENERATED.sub("", path.read_text(encoding="utf-8")).split()
+    return sum(any(map(str.isalnum, word)) for word in words)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,14 +7,14 @@ import re
 import subprocess
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 import pytest
 import yaml
-from bench.reference import PAGE, page
-from tests.support.documents import DOCUMENTS, MEASUREMENTS, ROOT, Document
-from tests.support.sam_template import TEMPLATE, load_template
+from bench.reference.pages import pages
+from tests.support.documents import DOCUMENTS, MEASUREMENTS, ROOT, Document, words_by_hand
+from tests.support.sam_template import TEMPLATE
 
 from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
 from bucketsum_cli.root_command import cli
@@ -51,7 +51,8 @@ documents = each_of([*DOCUMENTS, *MEASUREMENTS])
 TEMPLATE_BODY_MAX_BYTES: Final = 51_200
 """[A] CloudFormation's limit for a template in a request; one in a bucket may have 1 MB."""
 
-CONFIGURATION: Final = Document.read(ROOT / "docs" / "configuration.md")
+WORDS_MAX: Final = 15_000
+"""Of all documents that a person wrote, without decisions."""
 
 
 def own_files() -> Iterator[Path]:
@@ -172,9 +173,24 @@ def test_names_are_those_of_the_code(document: Document) -> None:
     assert not {name for name in named - AWS_NAMES if not re.search(rf"\b{name}", text)}
 
 
-def test_commands_are_documented_with_their_help() -> None:
-    """docs/commands.md is what `make reference` writes from the help texts."""
-    assert PAGE.read_text(encoding="utf-8") == page()
+@pytest.mark.parametrize(("path", "text"), pages().items())
+def test_generated_pages_are_fresh(path: Path, text: str) -> None:
+    """Every generated page and table is what `make reference` writes."""
+    assert path.read_text(encoding="utf-8") == text
+
+
+def test_documents_are_short() -> None:
+    """All pages that a person wrote have at most 15,000 words together."""
+    words = {str(path): words_by_hand(path) for path in DOCUMENTS if "decisions" not in path.parts}
+    assert sum(words.values()) <= WORDS_MAX, words
+
+
+def test_every_page_is_listed() -> None:
+    """docs/README.md links every page, once."""
+    pages_listed = list(Document.read(ROOT / "docs" / "README.md").links())
+    pages_there = {path.name for path in ROOT.glob("docs/*.md")} - {"README.md"}
+    assert pages_there <= set(pages_listed)
+    assert len(pages_listed) == len(set(pages_listed))
 
 
 def test_tests_of_the_security_page_exist() -> None:
@@ -207,52 +223,14 @@ def test_pictures_refer_to_nothing_outside(path: Path) -> None:
     assert set(addresses) == {"http://www.w3.org/2000/svg"}
 
 
-def parameter_as_documented(name: str, parameter: dict[str, Any]) -> tuple[str, str, str]:
-    """Name, range and default of a parameter, as the table of the documents has them."""
-    if "AllowedValues" in parameter:
-        choices = ", ".join(map(str, parameter["AllowedValues"]))
-    elif parameter["Type"] == "Number":
-        choices = f"{parameter['MinValue']} to {parameter['MaxValue']}"
-    else:
-        choices = ""
-    default = f"`{parameter['Default']}`" if parameter["Default"] != "" else "empty"
-    return f"`{name}`", choices, default
-
-
-def test_configuration_table_is_the_template() -> None:
-    """The table has each parameter, in the template's order, with its range and its default."""
-    parameters: dict[str, Any] = load_template()["Parameters"]
-    expected = [parameter_as_documented(*item) for item in parameters.items()]
-    rows = CONFIGURATION.table("parameter")
-    assert [(row[0], row[3]) for row in rows] == [(name, default) for name, _, default in expected]
-    assert all(
-        row[2] == choices for row, (_, choices, _) in zip(rows, expected, strict=True) if choices
-    )
-
-
-def test_each_parameter_has_its_consequence() -> None:
-    """Below the table every parameter is explained, and nothing else is."""
-    text = CONFIGURATION.path.read_text(encoding="utf-8")
-    assert re.findall(r"^- \*\*`(\w+)`\.\*\*", text, re.MULTILINE) == list(
-        load_template()["Parameters"]
-    )
-
-
 def test_largest_chunks_are_those_of_the_formula() -> None:
     """The documented formula and the table of largest chunks are what the settings enforce."""
-    text = CONFIGURATION.path.read_text(encoding="utf-8")
+    document = Document.read(ROOT / "docs" / "parameters.md")
+    text = document.path.read_text(encoding="utf-8")
     assert f"`{BASE_MEMORY_BYTES // 1_000_000} MB + 2 × ChunkBytes`" in text
-    for memory_mb, chunk_bytes in CONFIGURATION.table("`MemorySize`"):
+    for memory_mb, chunk_bytes in document.table("`MemorySize`"):
         room = int(memory_mb) * MIB - BASE_MEMORY_BYTES
         assert int(chunk_bytes) == min(room // 2, CHUNK_BYTES_MAX)
-
-
-def test_alarms_are_the_templates() -> None:
-    """The alarms that the operations describe are the template's, and no others."""
-    operations = Document.read(ROOT / "docs" / "operations.md")
-    resources = load_template()["Resources"].items()
-    alarms = [name for name, resource in resources if resource["Type"] == "AWS::CloudWatch::Alarm"]
-    assert [row[0].strip("`") for row in operations.table("alarm")] == alarms
 
 
 def decisions() -> list[Path]:

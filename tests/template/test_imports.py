@@ -39,12 +39,12 @@ ROLES: Final = {
 
 ARROWS: Final = """\
 analyst: lab.protocol lab.results layer settings
-bench: cli
 bench.cost: bench.readers bench.scaling bench.tables cli.backfill cli.terminal layer layer.hashing \
 settings
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
 bench.readers: bench.sandbox bench.tables cli.local cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
+bench.reference: bench.tables cli cli.commands cli.selftest lab.workloads
 bench.sandbox: cli.machine cli.terminal
 bench.scaling: bench.tables
 bench.tables: cli cli.machine cli.terminal

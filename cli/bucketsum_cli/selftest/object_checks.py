@@ -187,7 +187,7 @@ OBJECT_CHECKS: Final = (
     ),
     Check("multipart", "an object in parts is read whole", _multipart, 2),
     Check("overwritten", "each version of a key has its row", _overwritten, 2),
-    Check("sequencer", "sequencers of one key grow, a deletion's too", _sequencer, 3),
+    Check("sequencer", "the sequencers of a key increase, from object to deletion", _sequencer, 3),
     Check("duplicate", "an event that comes twice changes nothing", _duplicate, 2),
     Check("deleted", "a key deleted before it is read is gone", _deleted, 2),
     Check("missing-version", "a missing version is gone, if S3 answers 404", _missing_version, 2),

@@ -139,7 +139,7 @@ def sweep_options(command: Callable[..., None]) -> Callable[..., None]:
             click.option("--max-usd", type=float, metavar="X",
                          help=f"Refuse a higher estimated cost; {DEFAULT_MAX_USD:g} by default."),
             click.option("--here", "is_here", is_flag=True,
-                         help="Measure on this machine; see docs/tuning.md."),
+                         help="Measure on this machine; see docs/machines.md."),
             click.option("--bucket", metavar="NAME",
                          help="With --here: bucket to read. If --stack or --local is given, the "
                               "default is the stack's SweepBucket; otherwise, --bucket is "

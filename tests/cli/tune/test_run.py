@@ -249,7 +249,7 @@ def test_what_cannot_run_is_refused_with_what_to_change(
         (b'{"runs": ' + b"9" * 5_000 + b"}", "cannot be read as JSON: Exceeds the limit"),
         (b'{"keys": ["\xff"]}', "cannot be read as JSON: 'utf-8' codec"),
         (b'{"keys": ["\\ud800"], "memory_mb": [512], "chunk_bytes": [262144]}', "keys has a"),
-        (b"[]", "is not a JSON object; see docs/tuning.md"),
+        (b"[]", "is not a JSON object; see docs/sweeps.md"),
         (b" " * 1_000_001, "is too large for the input of a sweep: more than 1,000,000 bytes"),
     ],
 )

@@ -99,7 +99,7 @@ def test_a_constant_load_by_littles_law() -> None:
 
 
 def test_limits_are_those_of_aws_and_the_template() -> None:
-    """docs/scaling.md has the range of Lambda's API model, and every number of the model."""
+    """The page has the range of Lambda's API model, and every number of the model."""
     parameter = load_template()["Parameters"]["MaximumConcurrency"]
     assert parameter["Default"] == DEFAULT.maximum_concurrency
     shape = Session().get_service_model("lambda").shape_for("MaximumConcurrency")

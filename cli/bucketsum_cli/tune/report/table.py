@@ -31,7 +31,7 @@ COLD: Final = "*"
 FAILED: Final = "failed"
 
 ALIKE: Final = "≈ fastest"
-"""Not significantly different from the fastest cell of its object; see docs/tuning.md."""
+"""Not significantly different from the fastest cell of its object; see docs/sweeps.md."""
 
 RUNS: Final = "runs"
 """Name of the column with the seconds of every run; those of concurrent invocations are joined."""

@@ -47,10 +47,10 @@ _MB_PER_VCPU_SECOND: Final[Mapping[Value, int]] = {
     Mode.TMP: 100,
     Mode.DISCARD: 140,
 }
-"""MB of archive, SHA-1 of all included: the slower column of docs/archives.md, less a sixth."""
+"""MB of archive, SHA-1 of all included: slower column of bench/measured/unzip.md, less a sixth."""
 
 _ZLIB_SLOWDOWN: Final = 1.6
-"""Time of zlib over that of ISA-L; docs/archives.md."""
+"""Time of zlib over that of ISA-L; bench/measured/unzip.md."""
 
 _MIB: Final = 1024 * 1024
 

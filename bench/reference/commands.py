@@ -1,9 +1,7 @@
-"""Write docs/commands.md, the help text of every command: ``python -m bench.reference``."""
+"""docs/commands.md: the help text of every command."""
 
 from __future__ import annotations
 
-import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import click
@@ -13,14 +11,21 @@ from bucketsum_cli.root_command import cli
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-PAGE: Final = Path(__file__).parents[1] / "docs" / "commands.md"
-
 _COLUMNS: Final = 80
 _BEGINNING: Final = """\
 # Commands
 
-`make reference` writes this page from the help texts. [Parameters](configuration.md#the-command)
-has the options that most commands share, and their environment variables.
+`make reference` writes this page from the help texts. Most commands take these options:
+
+| option | environment | meaning |
+|---|---|---|
+| `--stack NAME` | `BUCKETSUM_STACK` | the stack; `bucketsum` by default |
+| `--region NAME` | `AWS_DEFAULT_REGION` | its Region |
+| `--profile NAME` | `AWS_PROFILE` | the AWS profile with the credentials |
+| `--local` | `BUCKETSUM_HOME` | the local emulator of this clone, or of that which the command \
+is installed from; or that of the folder `BUCKETSUM_HOME`, such as `.bucketsum/demo` |
+| `--json` | | one [JSON document](json.md) on stdout; everything else on stderr |
+| `--yes`, `-y` | | ask nothing; otherwise, no answer counts as "no" (exit status 1) |
 """
 
 
@@ -41,8 +46,3 @@ def _helps(command: click.Command, parent: click.Context | None) -> Iterator[tup
             match = command.get_command(context, child)
             if match is not None:
                 yield from _helps(match, context)
-
-
-if __name__ == "__main__":
-    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
-    PAGE.write_text(page(), encoding="utf-8")

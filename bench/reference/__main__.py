@@ -1,0 +1,13 @@
+"""Write the generated pages and tables of docs/: ``python -m bench.reference``."""
+
+from __future__ import annotations
+
+import argparse
+
+from bench.reference.pages import pages
+from bench.tables.document import write
+
+if __name__ == "__main__":
+    argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0]).parse_args()
+    for path, text in pages().items():
+        write(path, text)
