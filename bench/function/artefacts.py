@@ -46,6 +46,7 @@ class Artefacts:
         functions: Folders of handlers by name: ``hasher`` and ``baseline``.
         layer: The built layer, /opt/python.
         uncompiled: The layer without bytecode, and X-Ray's SDK for the baseline's Tracer.
+        compiled: The same with bytecode.
     """
 
     python: Path
@@ -53,6 +54,7 @@ class Artefacts:
     functions: dict[str, Path]
     layer: Path
     uncompiled: Path
+    compiled: Path
 
     def search(self, function: str, layer: Path) -> list[str]:
         """Search path of *function* before the interpreter's own, in Lambda's order."""
@@ -81,10 +83,12 @@ def build() -> Artefacts:
     shutil.copytree(layer, uncompiled, ignore=shutil.ignore_patterns("__pycache__"))
     for package in ("aws_xray_sdk", "wrapt"):  # the baseline's alone; moto needs them too
         shutil.copytree(Path(sysconfig.get_path("purelib"), package), uncompiled / package)
+    compiled = shutil.copytree(uncompiled, folder / "compiled")
+    _run(python, "-m", "compileall", "-q", compiled)
     functions = {"hasher": folder / "HasherFunction", "baseline": folder / "baseline"}
     functions["baseline"].mkdir()
     shutil.copy(Path(__file__).parent / "baseline" / "app.py", functions["baseline"])
-    return Artefacts(python, interpreter.runtime, functions, layer, uncompiled)
+    return Artefacts(python, interpreter.runtime, functions, layer, uncompiled, compiled)
 
 
 def _run(*command: str | Path, path: Path | None = None) -> None:
