@@ -100,10 +100,21 @@ def test_a_digest_that_is_no_text_is_damage() -> None:
         row_of(with_attribute("digest_sha256", {"N": "5"}))
 
 
-def test_a_size_with_a_fraction_is_damage() -> None:
-    """Bytes are whole."""
-    with pytest.raises(DamagedRow, match="size_bytes is"):
-        row_of(with_attribute("size_bytes", {"N": "1.5"}))
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("size_bytes", {"N": "1.5"}),
+        ("size_bytes", {"N": "-1"}),
+        ("arrived_at", {"S": ""}),
+        ("sequencer", {"S": "0A"}),
+        ("sequencer", {"S": "weird".ljust(32, "0")}),
+        ("deletion_sequencer", {"S": ""}),
+    ],
+)
+def test_a_value_that_bucketsum_never_writes_is_damage(name: str, value: dict[str, str]) -> None:
+    """A message for a redrive that is made of it would be malformed for ever."""
+    with pytest.raises(DamagedRow, match=f"{name} is"):
+        row_of(with_attribute(name, value))
 
 
 @pytest.mark.parametrize("name", ["deleted_at", "deleted_by", "deletion_sequencer"])
@@ -125,6 +136,6 @@ def test_attributes_of_others_are_ignored() -> None:
     more: dict[str, Any] = {"note": {"S": "x"}, "tags": {"SS": ["a"]}, "list": {"L": []}}
     assert row_of({**more, **ITEM}) == ROW
     bare = {name: ITEM[name] for name in (*KEY, "status", "sha1", "size_bytes", "sequencer")}
-    bare |= {"arrived_at": {"S": "x"}, "recorded_at": {"S": "x"}, "expires_at": {"N": "5"}}
+    bare |= {"arrived_at": ITEM["arrived_at"], "recorded_at": {"S": "x"}, "expires_at": {"N": "5"}}
     assert row_of(bare).deletion is None
     assert deletion_of(bare) is None

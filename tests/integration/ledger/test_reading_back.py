@@ -13,6 +13,7 @@ from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
 
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import TableBusy
+from bucketsum.events.message_fields import MOMENT
 from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.items import SHA1_SHARDS, item_of
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), max_size=50)
 KEYS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=256)
 HEX = st.text("0123456789abcdef", min_size=40, max_size=40)
+MOMENTS = st.from_regex(MOMENT, fullmatch=True)
 COUNTS = st.integers(0, 2**63 - 1)
 THOUSANDTHS = st.integers(0, 10**12).map(lambda number: number / 1000)  # as precise as is kept
 
@@ -47,7 +49,7 @@ ROWS = st.builds(
     status=st.just(Status.HASHED),
     size_bytes=COUNTS,
     sequencer=st.text("0123456789ABCDEF", min_size=1, max_size=32).map(comparable_sequencer),
-    arrived_at=TEXTS,
+    arrived_at=MOMENTS,
     recorded_at=TEXTS,
     etag=st.none() | TEXTS,
     sha1=st.text("0123456789abcdef", min_size=40, max_size=40),
@@ -206,8 +208,8 @@ def test_content_is_found_wherever_it_is(ledger: DigestsTable, dynamodb: DynamoD
     sha1, key = fresh_sha1(), fresh_key()
     expected = [
         row(key, "0A", sha1=sha1, bucket="aaa"),
-        row(f"{key}/1", "0A", sha1=sha1, entry="z", arrived_at="2026-01-01"),
-        row(f"{key}/1", "0B", sha1=sha1, entry="a", arrived_at="2026-01-02"),
+        row(f"{key}/1", "0A", sha1=sha1, entry="z", arrived_at="2026-01-01T00:00:00Z"),
+        row(f"{key}/1", "0B", sha1=sha1, entry="a", arrived_at="2026-01-02T00:00:00Z"),
         *(row(f"{key}/{number}", "0A", sha1=sha1) for number in range(2, 10)),
     ]
     for recorded in reversed(expected):

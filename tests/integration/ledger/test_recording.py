@@ -91,14 +91,14 @@ def test_reason_never_replaces_the_digest_of_the_same_content(ledger: DigestsTab
     """A backfill has hashed it; when its late event comes, it cannot be read any more."""
     listed = row(fresh_key(), "")
     ledger.record(listed)
-    late = replace(unreadable(listed.key, "0A"), arrived_at="later")
+    late = replace(unreadable(listed.key, "0A"), arrived_at="2026-11-22T00:00:00Z")
     assert ledger.record(late) is WriteResult.DUPLICATE
     kept = ledger.row_at(place(listed))
     assert kept is not None
     assert (kept.sha1, kept.sequencer, kept.arrived_at, kept.reason) == (
         listed.sha1,
         late.sequencer,
-        "later",
+        "2026-11-22T00:00:00Z",
         None,
     )
 

@@ -494,6 +494,33 @@ def test_a_damaged_state_is_never_continued(attribute: str, value: dict[str, str
     assert chain.row(created) is None
 
 
+@pytest.mark.parametrize("place", [0, 20, -1])
+def test_a_flipped_digit_of_a_state_records_no_digest(place: int) -> None:
+    """The CRC-32 beside the states finds it; the chain begins again once its item is deleted."""
+    chain, created = started()
+    chain.deliver(chain.messages.popleft())
+    [key] = (key for key in chain.dynamodb.items if key[0] == PARTITION)
+    state = list(chain.dynamodb.items[key]["state_sha1"]["S"])
+    state[place] = "0" if state[place] != "0" else "1"
+    changed(chain, state_sha1={"S": "".join(state)})
+    with pytest.raises(DamagedProgress, match="CRC-32"):
+        chain.run()
+    assert chain.row(created) is None
+
+
+def test_states_of_an_earlier_release_are_continued() -> None:
+    """It wrote no CRC-32, or left that of an earlier offset: its running chains go on."""
+    for crc32 in (None, {"S": "0 00000000"}):
+        chain, created = started()
+        chain.deliver(chain.messages.popleft())
+        [key] = (key for key in chain.dynamodb.items if key[0] == PARTITION)
+        chain.dynamodb.items[key].pop("saved_crc32")
+        if crc32:
+            changed(chain, saved_crc32=crc32)
+        chain.run()
+        assert chain.recorded(created).sha1 == sha1_of(CONTENT)
+
+
 def changed(chain: Chain, **attributes: dict[str, str] | None) -> None:
     """Let another program change the only progress item, or remove it."""
     [key] = (key for key in chain.dynamodb.items if key[0] == PARTITION)

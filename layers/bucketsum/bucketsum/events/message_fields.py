@@ -17,7 +17,8 @@ KEY_MAX_BYTES: Final = 1024
 _BUCKET: Final = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9._-]{3,255}")
 """Up to 255 characters for names from before 2018; dots alone would be a path in a URL."""
 
-_MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
+MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
+"""ISO 8601 in UTC, as S3 writes it."""
 _OPAQUE: Final = re.compile(r"[!#-~]{1,1024}")  # fits a quoted header and a sort key of the table
 _WHOLE_MAX: Final = 2**63 - 1  # far above S3's limit, which grows, and within the table's
 
@@ -110,7 +111,7 @@ def moment_at(source: Mapping[str, Any], path: str) -> str:
         MalformedMessage: It is none.
     """
     text = text_at(source, path)
-    if not _MOMENT.fullmatch(text):
+    if not MOMENT.fullmatch(text):
         raise MalformedMessage(f"{path} is {shown(text)}, not a moment as 2026-11-21T03:04:05Z")
     return text
 

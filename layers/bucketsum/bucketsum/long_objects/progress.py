@@ -7,19 +7,19 @@ one query lists them all.
 from __future__ import annotations
 
 import hashlib
+import zlib
 from dataclasses import dataclass, field
-from datetime import datetime
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.clock import now
 from bucketsum.errors import DamagedProgress
-from bucketsum.events.message_fields import shown
+from bucketsum.events.message_fields import MOMENT, shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.table.archive_values import Mode
 from bucketsum.table.codec import NOT_STORED, decoded, encoded, stored, texts_with_prefix
-from bucketsum.table.rows import RowKey, comparable_sequencer
+from bucketsum.table.rows import SEQUENCER, RowKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 PARTITION: Final = "long-objects"
 
 STATE_PREFIX: Final = "state_"
+CRC_NAME: Final = "saved_crc32"
+"""Attribute with the `crc32_of` the saved states; earlier releases write none, and leave it."""
 FLOAT_FORMAT: Final = ".3f"
 
 
@@ -69,7 +71,7 @@ class Progress:
     version: str
     etag: str
     size_bytes: int
-    sequencer: str = field(metadata=stored(write=comparable_sequencer))
+    sequencer: str = field(metadata=SEQUENCER)
     arrived_at: str
     started_at: str
     updated_at: str
@@ -148,7 +150,19 @@ def item_of_progress(progress: Progress) -> dict[str, Any]:
         **item_key(progress.row_key),
         **encoded(progress, FLOAT_FORMAT),
         **{f"{STATE_PREFIX}{name}": {"S": s.hex()} for name, s in progress.states.items()},
+        CRC_NAME: {"S": crc32_of(progress)},
     }
+
+
+def crc32_of(progress: Progress) -> str:
+    """The offset, and CRC-32 of the object and of the states there as 8 hexadecimal characters.
+
+    States are all that is left of bytes that are not read again: an accidental change of one must
+    not become a digest.
+    """
+    states = (f"{name} {state.hex()}" for name, state in sorted(progress.states.items()))
+    saved = "\n".join((progress.etag, str(progress.size_bytes), *states))
+    return f"{progress.offset} {zlib.crc32(saved.encode()):08x}"
 
 
 def progress_in(item: Mapping[str, Any]) -> Progress:
@@ -182,5 +196,10 @@ def _require_sense(progress: Progress, item: Mapping[str, Any]) -> None:
         raise ValueError(f"a message of the offset {progress.sent_offset} was sent")
     if not 0 <= progress.offset <= progress.size_bytes:
         raise ValueError(f"the offset {progress.offset} is not in 0..{progress.size_bytes}")
-    for moment in (progress.started_at, progress.updated_at):
-        datetime.fromisoformat(moment)
+    for moment in (progress.arrived_at, progress.started_at, progress.updated_at):
+        if not MOMENT.fullmatch(moment):
+            raise ValueError(f"{shown(moment)} is no moment")
+    crc32: str = item.get(CRC_NAME, {}).get("S", "")
+    is_of_state = crc32.startswith(f"{progress.offset} ")
+    if is_of_state and crc32 != crc32_of(progress):
+        raise ValueError("its saved state does not match its CRC-32")

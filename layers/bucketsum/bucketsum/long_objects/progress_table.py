@@ -7,10 +7,12 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.clock import now
 from bucketsum.errors import DamagedProgress
 from bucketsum.long_objects.progress import (
+    CRC_NAME,
     FLOAT_FORMAT,
     PARTITION,
     STATE_PREFIX,
     ChainStatus,
+    crc32_of,
     item_key,
     item_of_progress,
     progress_in,
@@ -105,6 +107,7 @@ class ProgressTable:
                 "offset": new.offset, "hop": new.hop, "seconds": new.seconds,
                 "mb_per_s": new.mb_per_s, "updated_at": now(), "leased_until": 0,
                 **{f"{STATE_PREFIX}{name}": state.hex() for name, state in new.states.items()},
+                CRC_NAME: crc32_of(new),
             },
         )  # fmt: skip
 

@@ -7,9 +7,9 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedRow
-from bucketsum.events.message_fields import shown
+from bucketsum.events.message_fields import MOMENT, shown
 from bucketsum.table.codec import decoded, decoded_part, encoded, texts_with_prefix
-from bucketsum.table.rows import Deletion, Row, RowKey, Status, comparable_sequencer
+from bucketsum.table.rows import Deletion, Row, RowKey, Status, padded_sequencer
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -76,13 +76,17 @@ def row_of(item: Mapping[str, Any]) -> Row:
 
 
 def _require_sense(row: Row) -> None:
-    """Check the digest and the expiry.
+    """Check the digest, and the values of which a message for a redrive is made.
 
     Raises:
         ValueError: One of them is none that bucketsum writes.
     """
     if row.status is Status.HASHED and not _SHA1.fullmatch(row.sha1 or ""):
         raise ValueError(f"sha1 is {shown(row.sha1)}" if row.sha1 else "sha1 is missing")
+    if row.size_bytes < 0:
+        raise ValueError(f"size_bytes is {row.size_bytes}")
+    if not MOMENT.fullmatch(row.arrived_at):
+        raise ValueError(f"arrived_at is {shown(row.arrived_at)}")
     if row.deletion and (row.deletion.expires_at or 0) > _LAST_SECOND:
         raise ValueError(f"expires_at is {shown(row.deletion.expires_at)}")
 
@@ -134,10 +138,10 @@ def sequencer_in(item: Mapping[str, Any], name: str = "sequencer") -> str:
     """
     if name not in item:
         return ""
-    text = item[name].get("S")
-    if not isinstance(text, str) or text != comparable_sequencer(text):
-        raise _damaged(row_key_in(item), ValueError(f"{name} is {shown(item[name])}"))
-    return text
+    try:
+        return padded_sequencer(item[name].get("S", ""))
+    except ValueError as error:
+        raise _damaged(row_key_in(item), ValueError(f"{name} is {shown(item[name])}")) from error
 
 
 def _damaged(row_key: RowKey, error: Exception) -> DamagedRow:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
@@ -21,6 +22,26 @@ NO_SEQUENCER: Final = ""
 every event."""
 
 _SEQUENCER_WIDTH: Final = 32
+_PADDED: Final = re.compile(r"[0-9A-F]{32}")
+
+
+def comparable_sequencer(sequencer: str) -> str:
+    """Pad on the right, as S3 prescribes, so that comparing texts compares events of one key."""
+    return sequencer.upper().ljust(_SEQUENCER_WIDTH, "0")
+
+
+def padded_sequencer(text: str) -> str:
+    """*text*, if `comparable_sequencer` made it.
+
+    Raises:
+        ValueError: It did not, so no condition on the order of events can be met.
+    """
+    if not _PADDED.fullmatch(text):
+        raise ValueError(f"{text!r:.80} is no sequencer")
+    return text
+
+
+SEQUENCER: Final = stored(read=padded_sequencer, write=comparable_sequencer)
 
 
 class Status(StrEnum):
@@ -99,11 +120,6 @@ class ArchiveRecord:
     remarks: tuple[str, ...] = field(default=(), metadata=NOT_STORED, compare=False)
 
 
-def comparable_sequencer(sequencer: str) -> str:
-    """Pad on the right, as S3 prescribes, so that comparing texts compares events of one key."""
-    return sequencer.upper().ljust(_SEQUENCER_WIDTH, "0")
-
-
 @dataclass(frozen=True, slots=True)
 class Deletion:
     """Deletion of a version.
@@ -117,7 +133,9 @@ class Deletion:
 
     at: str = field(metadata=stored("deleted_at"))
     by: DeletedBy = field(metadata=stored("deleted_by", read=DeletedBy))
-    sequencer: str = field(metadata=stored("deletion_sequencer", write=comparable_sequencer))
+    sequencer: str = field(
+        metadata=stored("deletion_sequencer", read=padded_sequencer, write=comparable_sequencer)
+    )
     expires_at: int | None = None
 
 
@@ -154,7 +172,7 @@ class Row:
     entry: str = field(metadata=NOT_STORED)
     status: Status = field(metadata=stored(read=_stored_status))
     size_bytes: int
-    sequencer: str = field(metadata=stored(write=comparable_sequencer))
+    sequencer: str = field(metadata=SEQUENCER)
     arrived_at: str
     recorded_at: str
     etag: str | None = None
