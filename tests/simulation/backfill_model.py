@@ -67,10 +67,13 @@ class Backfills:
             if not self._is_queued(backfill):
                 self._plan(backfill.backfill_id)
 
-    def mark_due(self) -> None:
-        """Note the versions that must be hashed, as backfills that are done have listed them."""
+    def mark_due(self, changed: set[str]) -> None:
+        """Note the versions that must be hashed, as backfills that are done have listed them.
+
+        Nothing is known of the backfills whose items another program has *changed*.
+        """
         for backfill, versions in self._begun:
-            if self._is_queued(backfill):
+            if backfill.backfill_id not in changed and self._is_queued(backfill):
                 listed = set(self._listable(all_versions=backfill.all_versions))
                 for version in listed.intersection(versions):
                     version.is_due = True

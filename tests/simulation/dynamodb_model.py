@@ -28,7 +28,7 @@ BACKFILLS: Final = "backfills"
 STALE_SECONDS: Final = 1.0
 """An eventually consistent read is at most this old."""
 
-_KEYS: Final = {DIGESTS: ("object", "entry"), BACKFILLS: ("backfill", "item")}
+KEYS: Final = {DIGESTS: ("object", "entry"), BACKFILLS: ("backfill", "item")}
 
 
 class DynamoDb:
@@ -50,14 +50,17 @@ class DynamoDb:
         """The item of the digests table as the last write left it."""
         return self._current(DIGESTS, (key, entry))
 
-    def items(self) -> list[Item]:
-        """Every item of the digests table."""
-        last = (written[-1][1] for written in self._tables[DIGESTS].values())
+    def items(self, table: str = DIGESTS) -> list[Item]:
+        """Every item of *table*."""
+        last = (written[-1][1] for written in self._tables[table].values())
         return [item for item in last if item]
 
     def seed(self, table: str, item: Item) -> None:
         """Put *item*, whose write is not a part of the schedule."""
-        key = _key_in(table, item)
+        self.overwrite(table, _key_in(table, item), item)
+
+    def overwrite(self, table: str, key: Key, item: Item | None) -> None:
+        """Put or delete an item as a program that is not bucketsum."""
         self._tables[table].setdefault(key, []).append((self._schedule.now, item))
 
     def attribute(self, table: str, key: Key, name: str) -> str:
@@ -164,5 +167,5 @@ class DynamoDb:
 
 
 def _key_in(table: str, item: Item) -> Key:
-    partition, sort = _KEYS[table]
+    partition, sort = KEYS[table]
     return item[partition]["S"], item[sort]["S"]

@@ -15,10 +15,12 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.notifications import events_in
 from bucketsum.events.object_events import ObjectCreated, ObjectDeleted, ObjectRestored
 from bucketsum.long_objects.message import is_slice, slice_message_in
+from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from tests.simulation.damage_model import OtherProgram
     from tests.simulation.dynamodb_model import DynamoDb, Item
     from tests.simulation.schedule import Schedule
     from tests.simulation.sqs_model import Sqs
@@ -35,11 +37,14 @@ class Invariants:
     the product's own comparison of sequencers.
     """
 
-    def __init__(self, schedule: Schedule, s3: S3) -> None:
-        self._schedule, self._s3 = schedule, s3
+    def __init__(self, schedule: Schedule, s3: S3, other: OtherProgram) -> None:
+        self._schedule, self._s3, self._other = schedule, s3, other
 
     def check_write(self, before: Item | None, item: Item | None) -> None:
         """No row has the digest of another version, or replaces a better one, or loses facts."""
+        if self._other.has_changed(before or item or {}):
+            self._report(self._problems_of_damaged(item or {}))
+            return
         if is_progress(before or item or {}):
             self._report(check_progress(before, item, self._s3))
             return
@@ -52,6 +57,15 @@ class Invariants:
             self._report(self._problems_of_row(name, before, item))
         elif before and "sequencer" in before:
             self._report([f"the row of {name} became a tombstone"])
+
+    def _problems_of_damaged(self, item: Item) -> Iterator[str]:
+        if not item or is_progress(item):
+            return
+        key = item["object"]["S"].partition("/")[2], item["entry"]["S"]
+        if "sha1" in item and key not in self._other.rows:
+            digests = {version.sha1 for version in self._s3.history[key]}
+            if _text(item, "sha1") not in digests:
+                yield f"the row of {key} has the digest of other bytes"
 
     def _problems_of_row(self, name: str, before: Item | None, item: Item) -> Iterator[str]:
         versions = self._versions_of(item)
@@ -92,15 +106,13 @@ class Invariants:
 
     def check_rest(self, sqs: Sqs, dynamodb: DynamoDb) -> None:
         """Nothing is lost: each version has its row, or its message waits for a person."""
-        dead = list(_dead_events(sqs))
-        created = [each for each in dead if isinstance(each, ObjectCreated)]
-        waiting = {version for each in created for version in self._versions_like(each)}
+        waiting = self.waiting(sqs)
         for version in self._s3.existing():
-            if version.is_due and not self._has_row(version, dynamodb) and version not in waiting:
+            if version.is_due and version not in waiting and self._is_lost(version, dynamodb):
                 self._report([f"{version.key} {version.version_id} is lost"])
         deleted = {
             (each.key, each.version_id or NULL, each.sequencer)
-            for each in dead
+            for each in _dead_events(sqs)
             if isinstance(each, ObjectDeleted)
         }
         self._report(self._lost_deletions(dynamodb, deleted))
@@ -108,6 +120,8 @@ class Invariants:
     def _lost_deletions(self, dynamodb: DynamoDb, dead: set[tuple[str, str, str]]) -> Iterator[str]:
         """Deletions that neither the item has nor a dead letter, nor a newer object ended."""
         for (key, entry), numbers in self._s3.deletions.items():
+            if (key, entry) in self._other.objects:
+                continue
             recorded = [
                 number
                 for number in numbers
@@ -129,22 +143,50 @@ class Invariants:
         dead = [each for each in _dead_events(sqs) if isinstance(each, ObjectRestored)]
         waiting = {(each.key, each.version_id or NULL) for each in dead}
         for version in restored:
-            if (version.key, version.version_id) in waiting:
+            name = (version.key, version.version_id)
+            if name in waiting or name in self._other.objects:
                 continue
             item = dynamodb.item_at(f"inbox/{version.key}", version.version_id)
             if item is None or (version in self._versions_of(item) and "sha1" not in item):
                 self._report([f"{version.key} {version.version_id} is restored, but not hashed"])
 
+    def _problems_when_healed(self, version: Version, dynamodb: DynamoDb) -> Iterator[str]:
+        item = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
+        name = f"{version.key} {version.version_id}"
+        if version not in self._versions_of(item) or "sha1" not in item:
+            yield f"{name} stays without digest"
+        elif "deleted_at" in item:
+            yield f"{name} exists, but is recorded as deleted"
+
+    def waiting(self, sqs: Sqs) -> set[Version]:
+        """The versions whose creation waits in the dead-letter queue."""
+        created = (each for each in _dead_events(sqs) if isinstance(each, ObjectCreated))
+        return {version for each in created for version in self._versions_like(each)}
+
+    def check_damage(self, sqs: Sqs, dynamodb: DynamoDb) -> None:
+        """Without faults, an item that another program changed keeps nobody else's row back.
+
+        And each dead letter has its reason.
+        """
+        for version in self._s3.existing():
+            if version.is_due and self._is_lost(version, dynamodb):
+                self._report([f"{version.key} {version.version_id} has no row for another's item"])
+        for message in sqs.queues[DEAD_LETTERS].values():
+            if REASON_ATTRIBUTE not in message.attributes:
+                self._report([f"{message.message_id} is a dead letter without a reason"])
+
+    def check_redriven(self, versions: Iterable[Version], sqs: Sqs, dynamodb: DynamoDb) -> None:
+        """Each of *versions*, whose messages were sent back after a repair, has a row."""
+        existing = set(versions).intersection(self._s3.existing()) - self.waiting(sqs)
+        for version in [each for each in existing if not self._has_row(each, dynamodb)]:
+            self._report([f"{version.key} {version.version_id} is lost by the repair"])
+
     def check_healed(self, sqs: Sqs, dynamodb: DynamoDb, malformed: list[str]) -> None:
         """After all faults are over and a redrive, each version is hashed; only junk is dead."""
         existing = set(self._s3.existing())
         for version in existing:
-            item = dynamodb.item_at(f"inbox/{version.key}", version.version_id) or {}
-            name = f"{version.key} {version.version_id}"
-            if version not in self._versions_of(item) or "sha1" not in item:
-                self._report([f"{name} stays without digest"])
-            elif "deleted_at" in item:
-                self._report([f"{name} exists, but is recorded as deleted"])
+            if not self._is_ambiguous(version):
+                self._report(self._problems_when_healed(version, dynamodb))
         for item in dynamodb.items():
             is_gone = not is_progress(item) and existing.isdisjoint(self._versions_of(item))
             if is_gone and "deleted_at" not in item:
@@ -156,6 +198,19 @@ class Invariants:
             self._report([f"the dead-letter queue has {dead}, not {malformed}"])
         if any(sqs.queues[queue] for queue in SOURCES):
             self._report(["messages stay in a queue"])
+
+    def _is_ambiguous(self, version: Version) -> bool:
+        """Whether an old deletion of version ``null`` may mark it, as its row was removed.
+
+        A backfill leaves the mark if S3's times, which are seconds, do not tell the order.
+        """
+        name = (version.key, version.version_id)
+        return name in self._other.removed and name[1] == NULL and bool(self._s3.deletions[name])
+
+    def _is_lost(self, version: Version, dynamodb: DynamoDb) -> bool:
+        """Whether it has no row, and another program is not to blame."""
+        is_known = (version.key, version.version_id) in self._other.objects
+        return not is_known and not self._has_row(version, dynamodb)
 
     def _has_row(self, version: Version, dynamodb: DynamoDb) -> bool:
         item = dynamodb.item_at(f"inbox/{version.key}", version.version_id)

@@ -10,6 +10,7 @@ from botocore.exceptions import BotoCoreError, ClientError
 from tests.simulation.s3_model import BUCKET
 from tests.simulation.sqs_model import ARRIVALS, BACKFILL, DEAD_LETTERS, LONG_OBJECTS
 
+from bucketsum.errors import RowContended
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum_cli.commands.redrive import _requeue
@@ -63,5 +64,5 @@ class Operator:
         try:
             for progress in list(self._stack.progress_table().in_progress()):
                 self._schedule.log("stops %s: %s", progress.key, _stopped(self._stack, progress))
-        except (BotoCoreError, ClientError) as error:
+        except (BotoCoreError, ClientError, RowContended) as error:
             self._schedule.log("bucketsum stop ends with %r", error)

@@ -1,4 +1,4 @@
-"""Planted bugs of deletions, restores, long objects and backfills."""
+"""Planted bugs of deletions, restores, long objects, backfills and damaged items."""
 
 # ruff: noqa: SLF001 - bugs are planted in private parts
 
@@ -10,6 +10,7 @@ from typing import Any, Final
 
 from bucketsum.backfill import listed_batch
 from bucketsum.backfill.enqueue import Enqueuer
+from bucketsum.errors import DamagedRow, RowContended
 from bucketsum.hashing import deletions, restores
 from bucketsum.hashing.deletions import Deletions
 from bucketsum.hashing.result import HashResult
@@ -18,14 +19,16 @@ from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.long_objects.slice_bytes import hash_slice
+from bucketsum.long_objects.slicer import SliceOutcome, Slicer, SliceReport
 from bucketsum.table import digests_table
 from bucketsum.table.codec import encoded
 from bucketsum.table.digests_table import DigestsTable, WriteResult
-from bucketsum.table.items import NOT_HASHED, key_of
+from bucketsum.table.items import NOT_HASHED, deletion_of, key_of, rows_of
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import row_key_of
 
 _PARAMETERS: Final = DigestsTable.put_parameters
+_RECORD: Final = DigestsTable.record
 _DELETION: Final = Deletions.record
 _RESTORED: Final = restores.hash_restored
 _ADVANCE: Final = ProgressTable.advance
@@ -115,6 +118,22 @@ def _position_first(enqueuer: Enqueuer, backfill: Any, part: Any, page: Any, _: 
     return page.after
 
 
+def _removed_is_superfluous(_: Slicer, message: Any) -> SliceReport:  # noqa: ANN401 - as the product's
+    return SliceReport(SliceOutcome.SUPERFLUOUS, message)
+
+
+def _record_for_ever(table: DigestsTable, row: Any) -> WriteResult:  # noqa: ANN401 - as the product's
+    while True:
+        try:
+            return _RECORD(table, row)
+        except (DamagedRow, RowContended):
+            continue
+
+
+def _damage_ends_the_batch(item: Any) -> Any:  # noqa: ANN401 - as the product's
+    return next(rows_of([item]), None) or deletion_of(item)
+
+
 LATER_BUGS: Final = (
     ("a row ignores the deletion that was recorded before", DigestsTable, "put_parameters",
      _deletions_are_ignored),
@@ -139,4 +158,10 @@ LATER_BUGS: Final = (
     ("an unreadable row replaces the digest of a backfill", digests_table, "_IF_NO_DIGEST", ""),
     ("an enqueuer saves its position before it sends", Enqueuer, "_with_next_page",
      _position_first),
+    ("a slice whose progress was removed is superfluous", Slicer, "_begun_again",
+     _removed_is_superfluous),
+    ("a row that can never be written is tried for ever", DigestsTable, "record",
+     _record_for_ever),
+    ("a damaged row ends the look-up of its neighbours", digests_table, "_record_in",
+     _damage_ends_the_batch),
 )  # fmt: skip

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import InitVar, dataclass, field, replace
 from functools import partial
+from random import Random
 from typing import TYPE_CHECKING, Final
 
 from tests.simulation.backfill_model import Backfills
+from tests.simulation.damage_model import OtherProgram
 from tests.simulation.dynamodb_model import DynamoDb
 from tests.simulation.functions import Functions
 from tests.simulation.invariants import Invariants
@@ -24,6 +26,7 @@ from bucketsum.events.object_events import DeletedBy, ObjectDeleted
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from tests.simulation.dynamodb_model import Item
     from tests.simulation.s3_model import Version
 
     from bucketsum.events.object_events import ObjectEvent
@@ -52,16 +55,18 @@ def simulate(seed: int, *, traced: bool = False) -> Outcome:
     trace = Trace(enabled=traced)
     schedule = Schedule(seed, trace)
     with scaled_down(schedule):
-        _World(schedule).run()
+        _World(schedule, Random(f"another program {seed}")).run()  # noqa: S311 - nothing secret
     return Outcome(seed, schedule.violations, trace.lines)
 
 
 @dataclass(slots=True)
 class _World:
     schedule: Schedule
+    random_of_other: InitVar[Random]
     s3: S3 = field(init=False)
     sqs: Sqs = field(init=False)
     dynamodb: DynamoDb = field(init=False)
+    other: OtherProgram = field(init=False)
     hasher: Lambda = field(init=False)
     slicer: Lambda = field(init=False)
     backfills: Backfills = field(init=False)
@@ -72,14 +77,15 @@ class _World:
     malformed: list[str] = field(default_factory=list)
     is_attached: bool = True
 
-    def __post_init__(self) -> None:
+    def __post_init__(self, random_of_other: Random) -> None:
         schedule = self.schedule
         versioning = schedule.random.choice((*Versioning, Versioning.UNVERSIONED))
         schedule.log("the bucket is %s", versioning)
         self.s3 = S3(schedule, versioning)
-        self.invariants = Invariants(schedule, self.s3)
         self.sqs = Sqs(schedule)
-        self.dynamodb = DynamoDb(schedule, self.invariants.check_write)
+        self.dynamodb = DynamoDb(schedule, self._check_write)
+        self.other = OtherProgram(schedule, self.dynamodb, random_of_other)
+        self.invariants = Invariants(schedule, self.s3, self.other)
         functions = Functions(schedule, self.s3, self.sqs, self.dynamodb)
         self.hasher = Lambda("hasher", functions.hasher(), schedule, self.sqs)
         self.hasher.subscribe(ARRIVALS)
@@ -94,6 +100,7 @@ class _World:
         self._plan_faults()
         self._plan_people()
         self._plan_writes()
+        self.other.plan()
 
     def _plan_faults(self) -> None:
         schedule, chance = self.schedule, self.schedule.random.choice
@@ -132,6 +139,9 @@ class _World:
                 schedule.after(starts_at, start)
             if schedule.happens(0.5):
                 schedule.after(attached_at + 10 * schedule.latency(), self._archive_all)
+
+    def _check_write(self, before: Item | None, item: Item | None) -> None:
+        self.invariants.check_write(before, item)
 
     def _attach(self) -> None:
         self.is_attached = True
@@ -246,6 +256,8 @@ class _World:
             self.schedule.after(3600, partial(self._restore, version))
         self._run_to_rest()
         self.invariants.check_restored(archived, self.sqs, self.dynamodb)
+        if self.other.has_acted:
+            self._repair()
         self.schedule.after(3600, partial(self._run_operator, 0))
         if self.backfills:
             self.backfills.resume()
@@ -253,10 +265,26 @@ class _World:
         self.schedule.run()
         self.invariants.check_healed(self.sqs, self.dynamodb, self.malformed)
 
+    def _repair(self) -> None:
+        """Delete the items that were changed, at times after a backfill; send messages back."""
+        if self.other.random.random() < 0.5:
+            self.backfills.start(all_versions=True)
+        self.schedule.after(3600, partial(self._run_operator, 0))
+        self._run_to_rest()
+        self.invariants.check_damage(self.sqs, self.dynamodb)
+        sent_back = self.invariants.waiting(self.sqs)
+        self.other.repair()
+        self.schedule.after(3600, partial(self._run_operator, 0))
+        self._run_to_rest()
+        self.invariants.check_redriven(sent_back, self.sqs, self.dynamodb)
+        self.backfills.start(all_versions=True)
+        self.schedule.run()
+        self.other.forget()
+
     def _run_to_rest(self) -> None:
         self.schedule.run()
         self.schedule.log("all is at rest")
-        self.backfills.mark_due()
+        self.backfills.mark_due(self.other.backfills)
         self.invariants.check_rest(self.sqs, self.dynamodb)
 
     def _heal(self) -> None:
