@@ -218,7 +218,7 @@ def test_a_backfill_is_waited_for(
         backfill = next(table.backfills()).backfill_id
         if next(looks) == 0:
             table.record_plan(backfill, [Part(0, objects=2, done=True)])
-            assert table.end(backfill, BackfillStatus.QUEUED, "2026")
+            assert table.end(backfill, BackfillStatus.QUEUED, "2026-11-21T10:00:00.000Z")
         table.count(backfill, Tally(hashed=1, invocations=1))
 
     monkeypatch.setattr(time, "sleep", hashes)

@@ -105,6 +105,9 @@ def test_a_digest_that_is_no_text_is_damage() -> None:
     [
         ("size_bytes", {"N": "1.5"}),
         ("size_bytes", {"N": "-1"}),
+        ("size_bytes", {"N": "1" + 30 * "0"}),
+        ("expires_at", {"N": "-1"}),
+        ("expires_at", {"N": "1" + 30 * "0"}),
         ("arrived_at", {"S": ""}),
         ("sequencer", {"S": "0A"}),
         ("sequencer", {"S": "weird".ljust(32, "0")}),

@@ -16,7 +16,7 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
-    from bucketsum.errors import DamagedProgress
+    from bucketsum.errors import DamagedItem
     from bucketsum.table.rows import Row
 
 
@@ -37,7 +37,7 @@ def show(target: Target, key: str, as_json: bool) -> None:
     stack = target.find()
     rows = stack.digests_table().versions_of(stack.bucket, key) or versions_of_member(stack, key)
     progresses, damaged = in_progress(stack, key)
-    unfinished: list[Progress | DamagedProgress] = [*progresses, *damaged]
+    unfinished: list[Progress | DamagedItem] = [*progresses, *damaged]
     if as_json:
         print_json(
             {

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
-from bucketsum.errors import DamagedProgress
+from bucketsum.errors import DamagedItem
 from bucketsum_cli.lab import lab
 from bucketsum_cli.objects.long_objects import all_as_json, name_of, progress_text
 from bucketsum_cli.options import FiniteRange, Target, json_option, stack_options
@@ -113,7 +113,7 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "cost, this month", _cost_text(state.estimated_usd_this_month)
     yield "long objects", f"{len(state.long_objects):,}" if state.long_objects else "none"
     for progress in state.long_objects:
-        bad = isinstance(progress, DamagedProgress)
+        bad = isinstance(progress, DamagedItem)
         yield (
             f"  {name_of(progress).partition('/')[2]}",
             _alarming(progress_text(progress), bad=bad),

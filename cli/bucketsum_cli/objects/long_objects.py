@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
 
-from bucketsum.errors import DamagedProgress
+from bucketsum.errors import DamagedItem
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum_cli.terminal.formatting import duration_text
 from bucketsum_cli.terminal.output import iso_text, size_text
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
 
 
-def in_progress(stack: Stack, key: str) -> tuple[list[Progress], list[DamagedProgress]]:
+def in_progress(stack: Stack, key: str) -> tuple[list[Progress], list[DamagedItem]]:
     """The versions of *key* that are being hashed in slices, or were stopped; and damaged ones.
 
     Raises:
@@ -23,20 +23,20 @@ def in_progress(stack: Stack, key: str) -> tuple[list[Progress], list[DamagedPro
     """
     name = f"{stack.bucket}/{key}"
     every = [each for each in stack.progress_table().in_progress() if name_of(each) == name]
-    damaged = [each for each in every if isinstance(each, DamagedProgress)]
+    damaged = [each for each in every if isinstance(each, DamagedItem)]
     return [each for each in every if isinstance(each, Progress)], damaged
 
 
-def name_of(progress: Progress | DamagedProgress) -> str:
+def name_of(progress: Progress | DamagedItem) -> str:
     """The object, as ``bucket/key``."""
-    if isinstance(progress, DamagedProgress):
+    if isinstance(progress, DamagedItem):
         return progress.name
     return f"{progress.bucket}/{progress.key}"
 
 
-def progress_text(progress: Progress | DamagedProgress) -> str:
+def progress_text(progress: Progress | DamagedItem) -> str:
     """The progress, as ``312.0 GB of 5.0 TB, 78 MB/s, done in about 16 h 41 min``."""
-    if isinstance(progress, DamagedProgress):
+    if isinstance(progress, DamagedItem):
         return f"damaged: {progress}"
     done = f"{size_text(progress.offset)} of {size_text(progress.size_bytes)}"
     if progress.status is ChainStatus.STOPPED:
@@ -47,8 +47,8 @@ def progress_text(progress: Progress | DamagedProgress) -> str:
     return f"{done}, {progress.mb_per_s:.0f} MB/s, done in about {left}"
 
 
-def _as_json(progress: Progress | DamagedProgress) -> dict[str, Any]:
-    if isinstance(progress, DamagedProgress):
+def _as_json(progress: Progress | DamagedItem) -> dict[str, Any]:
+    if isinstance(progress, DamagedItem):
         bucket, _, key = progress.name.partition("/")
         unknown = dict.fromkeys(_as_json(_NOTHING))
         damage = {"slices_status": "damaged", "reason": str(progress)}
@@ -75,6 +75,6 @@ def _as_json(progress: Progress | DamagedProgress) -> dict[str, Any]:
 _NOTHING: Final = Progress("", "", "", "", 0, "", "", "", "")
 
 
-def all_as_json(items: Iterable[Progress | DamagedProgress]) -> list[dict[str, Any]]:
+def all_as_json(items: Iterable[Progress | DamagedItem]) -> list[dict[str, Any]]:
     """Each of *items* under the names of docs/json.md."""
     return [*map(_as_json, items)]

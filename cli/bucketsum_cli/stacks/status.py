@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.errors import DamagedProgress
+from bucketsum.errors import DamagedItem
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
 from bucketsum_cli.aws.stack import Stack, queue_name
 from bucketsum_cli.stacks.metrics import (
@@ -86,7 +86,7 @@ class StackStatus:
     estimated_usd_this_month: float | None
     """Lambda's price of the hasher since the month began, in UTC; None on the emulator."""
     running_sweeps: tuple[str, ...]
-    long_objects: tuple[Progress | DamagedProgress, ...]
+    long_objects: tuple[Progress | DamagedItem, ...]
     """Objects that are hashed in slices, or were stopped."""
     event_source: EventSource
     notes: tuple[str, ...]
@@ -95,7 +95,7 @@ class StackStatus:
     @property
     def needs_attention(self) -> bool:
         """Whether there are dead letters, nothing is hashed, or a long object is damaged."""
-        is_damaged = any(isinstance(each, DamagedProgress) for each in self.long_objects)
+        is_damaged = any(isinstance(each, DamagedItem) for each in self.long_objects)
         return bool(self.dead_letter_messages) or not self.event_source.enabled or is_damaged
 
 

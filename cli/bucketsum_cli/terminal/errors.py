@@ -12,7 +12,7 @@ from typing import Final
 
 import click
 
-from bucketsum.errors import DamagedProgress, DamagedRow, Retryable
+from bucketsum.errors import DamagedItem, Retryable
 
 ANSWER_IS_NO: Final = 1
 CANNOT_DO: Final = 2
@@ -31,7 +31,7 @@ class CannotDoError(click.ClickException):
 
 def sentence_of(error: Exception) -> str:
     """Describe an *error* that no command expected."""
-    if isinstance(error, DamagedProgress | DamagedRow | Retryable):
+    if isinstance(error, DamagedItem | Retryable):
         return str(error)
     if isinstance(error, UnicodeEncodeError):
         return f"{error.object[:_SHOWN_CHARACTERS]} is not valid UTF-8, as keys and names must be"

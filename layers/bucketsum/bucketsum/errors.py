@@ -15,8 +15,9 @@
     ├── NotRetryable          a person: the message goes to the dead-letter queue
     │   ├── MalformedMessage      not a notification that names objects
     │   ├── TooManySlices         a long object's slices are smaller than they can be: a loop
-    │   ├── DamagedProgress       a long object's saved state does not fit together
-    │   └── DamagedRow            a row of the digests table is none that bucketsum writes
+    │   └── DamagedItem           another program changed an item of a table
+    │       ├── DamagedProgress       a long object's saved state does not fit together
+    │       └── DamagedRow            a row of the digests table is none that bucketsum writes
     ├── NotHashed             nobody needs to: a fact about the object, and an outcome
     │   ├── ObjectGone            deleted before it was read
     │   ├── ObjectSuperseded      overwritten before it was read
@@ -87,17 +88,26 @@ class TooManySlices(NotRetryable):
     """A long object has had more slices than its size allows."""
 
 
-class DamagedProgress(NotRetryable):
-    """The saved state of a long object was changed by somebody else; the text says how."""
+class DamagedItem(NotRetryable):
+    """An item of a table was changed by another program; the text names it and says how."""
 
-    def __init__(self, damage: str, name: str = "") -> None:
-        """Of the object *name*, ``bucket/key``, if that is known."""
-        super().__init__(f"{damage}; delete it, then redrive the message: the object begins again")
+    def __init__(self, text: str, name: str = "") -> None:
+        """Of the object, backfill or run *name*, if that is known."""
+        super().__init__(text)
         self.name = name
 
 
-class DamagedRow(NotRetryable):
-    """A row of the digests table was changed by somebody else; the text names it and says how."""
+class DamagedProgress(DamagedItem):
+    """The saved state of a long object; its name is ``bucket/key``."""
+
+    def __init__(self, damage: str, name: str = "") -> None:
+        """Add the advice to *damage*."""
+        advice = "delete it, then redrive the message: the object begins again"
+        super().__init__(f"{damage}; {advice}", name)
+
+
+class DamagedRow(DamagedItem):
+    """A row of the digests table, or a tombstone."""
 
 
 class NotHashed(BucketsumError):

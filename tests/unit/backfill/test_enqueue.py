@@ -25,12 +25,13 @@ from bucketsum.backfill.messages import listed_objects_in
 from bucketsum.backfill.plan import shares_of
 from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
-from bucketsum.errors import BadInventory
+from bucketsum.errors import BadInventory, DamagedItem
 from bucketsum.invocation.deadline import Deadline
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from bucketsum.backfill.listing import Page
     from bucketsum.events.object_events import ObjectCreated
 
 BUCKET: Final = "photos"
@@ -169,8 +170,8 @@ def test_a_stopped_backfill_queues_nothing(world: World) -> None:
     world.put(*KEYS)
     world.table.record(BACKFILL)
     shares = shares_of(world.s3, world.table, BACKFILL, 10)
-    assert world.table.end(BACKFILL.backfill_id, BackfillStatus.STOPPED, "2026")
-    assert not world.table.end(BACKFILL.backfill_id, BackfillStatus.STOPPED, "2026")
+    assert world.table.end(BACKFILL.backfill_id, BackfillStatus.STOPPED, MOMENT)
+    assert not world.table.end(BACKFILL.backfill_id, BackfillStatus.STOPPED, MOMENT)
 
     enqueuer = Enqueuer(world.table, BackfillQueue(world.sqs, world.url, 10), 0)
     for share in shares:
@@ -396,6 +397,43 @@ def test_a_part_keeps_the_reason_of_its_failure_until_it_goes_on(world: World) -
     write_inventory(world, *[good] * 4)
     world.run(backfill)
     assert [part.failure for part in world.table.parts(BACKFILL.backfill_id)] == [None] * 2
+
+
+def test_a_failure_never_makes_a_part_of_its_own(world: World) -> None:
+    """Another program deletes the part: without its position, no enqueuer could ever end it."""
+    world.put("a")
+    [share] = shares_of(world.s3, world.table, _recorded(world), 10)
+    key = {"backfill": {"S": BACKFILL.backfill_id}, "item": {"S": "part#000000"}}
+
+    def fail(_: Part) -> Page:
+        shared_client("dynamodb").delete_item(TableName="backfills", Key=key)
+        raise BadInventory("a reason")
+
+    with pytest.raises(BadInventory, match="a reason"):
+        Enqueuer(world.table, BackfillQueue(world.sqs, world.url, 10)).enqueue(
+            BACKFILL, share, fail, PLENTY
+        )
+    assert world.table.parts(BACKFILL.backfill_id) == []
+
+
+@pytest.mark.parametrize("name", ["position", "done"])
+def test_a_part_without_what_enqueuers_compare_is_damaged(world: World, name: str) -> None:
+    """Its defaults would never equal what is stored: the execution would queue it for ever."""
+    world.put("a")
+    shares_of(world.s3, world.table, _recorded(world), 10)
+    shared_client("dynamodb").update_item(
+        TableName="backfills",
+        Key={"backfill": {"S": BACKFILL.backfill_id}, "item": {"S": "part#000000"}},
+        UpdateExpression="REMOVE #name",
+        ExpressionAttributeNames={"#name": name},
+    )
+    with pytest.raises(DamagedItem, match=f"part 000000 of the backfill .*: {name} is missing"):
+        world.table.parts(BACKFILL.backfill_id)
+
+
+def _recorded(world: World) -> Backfill:
+    world.table.record(BACKFILL)
+    return BACKFILL
 
 
 def test_an_inventory_without_versions_does_not_serve_a_bucket_with_versions(world: World) -> None:

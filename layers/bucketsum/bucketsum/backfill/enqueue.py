@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Final
+
+from botocore.exceptions import BotoCoreError, ClientError
 
 from bucketsum.backfill.inventory import InventoryReader, manifest_at
 from bucketsum.backfill.listing import page_of_keys
@@ -157,8 +160,9 @@ class Enqueuer:
                 try:
                     moved = self._with_next_page(backfill, part, next_page(part), budget)
                 except Exception as error:
-                    failure = f"{type(error).__name__}: {error}"
-                    self.table.record_failure(backfill.backfill_id, part, failure)
+                    failed = replace(part, failure=f"{type(error).__name__}: {error}")
+                    with suppress(BotoCoreError, ClientError):  # the error itself says more
+                        self.table.advance(backfill.backfill_id, part, failed)
                     raise
                 if moved is None:  # another enqueuer has this part
                     return Queued(queued)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.clock import now
 from bucketsum.table.codec import decoded, encoded
+from bucketsum.table.damage import intact
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
@@ -81,10 +83,7 @@ class BackfillsTable:
 
     def parts(self, backfill_id: str) -> list[Part]:
         """The parts of a backfill, by number; consistent."""
-        return [
-            decoded(Part, item, number=int(item["item"]["S"].removeprefix(_PART)))
-            for item in self._items(backfill_id, _PART)
-        ]
+        return [_part_of(item) for item in self._items(backfill_id, _PART)]
 
     def advance(self, backfill_id: str, before: Part, after: Part) -> bool:
         """Move a part forward from *before*; returns False if another enqueuer has moved it."""
@@ -110,15 +109,6 @@ class BackfillsTable:
             return False
         return True
 
-    def record_failure(self, backfill_id: str, part: Part, failure: str) -> None:
-        """Write why the next page of *part* could not be queued, until it is."""
-        self._dynamodb.update_item(
-            TableName=self._table,
-            Key=_key(backfill_id, _part_item(part)),
-            UpdateExpression="SET failure = :failure",
-            ExpressionAttributeValues={":failure": {"S": failure}},
-        )
-
     def count(self, backfill_id: str, tally: Tally) -> None:
         """Add *tally* to the counts of a backfill."""
         counts = {name: count for name, count in asdict(tally).items() if count}
@@ -141,7 +131,8 @@ class BackfillsTable:
             TableName=self._table, Key=_key(backfill_id, _TALLY), ConsistentRead=True
         )
         item = response.get("Item", {})
-        return decoded(Tally, item), item.get("counted_at", {}).get("S")
+        with intact("counts of the backfill", backfill_id):
+            return decoded(Tally, item), item["counted_at"]["S"] if item else None
 
     def _items(self, backfill_id: str, prefix: str, *, forward: bool = True) -> Iterator[Any]:
         pages = self._dynamodb.get_paginator("query").paginate(
@@ -164,5 +155,20 @@ def _part_item(part: Part) -> str:
     return f"{_PART}{part.number:06d}"
 
 
-def _backfill_of(item: Any) -> Backfill:  # noqa: ANN401 - an item of DynamoDB
-    return decoded(Backfill, item, backfill_id=item["item"]["S"])
+def _backfill_of(item: Mapping[str, Any]) -> Backfill:
+    backfill_id = item["item"]["S"]
+    with intact("backfill", backfill_id):
+        backfill = decoded(Backfill, item, backfill_id=backfill_id)
+        datetime.fromisoformat(backfill.started_at)
+        datetime.fromisoformat(backfill.ended_at or backfill.started_at)
+    return backfill
+
+
+def _part_of(item: Mapping[str, Any]) -> Part:
+    """The part in *item*; `BackfillsTable.advance` compares attributes that it must have."""
+    backfill_id, number = item["backfill"]["S"], item["item"]["S"].removeprefix(_PART)
+    with intact(f"part {number} of the backfill", backfill_id):
+        missing = [name for name in ("position", "done") if name not in item]
+        if missing:
+            raise ValueError(f"{missing[0]} is missing")
+        return decoded(Part, item, number=int(number))

@@ -20,7 +20,7 @@ _BUCKET: Final = re.compile(r"(?=.*[A-Za-z0-9])[A-Za-z0-9._-]{3,255}")
 MOMENT: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,9})?Z", re.ASCII)
 """ISO 8601 in UTC, as S3 writes it."""
 _OPAQUE: Final = re.compile(r"[!#-~]{1,1024}")  # fits a quoted header and a sort key of the table
-_WHOLE_MAX: Final = 2**63 - 1  # far above S3's limit, which grows, and within the table's
+WHOLE_MAX: Final = 2**63 - 1  # far above S3's limit, which grows, and within the table's
 
 
 def json_object(text: str) -> dict[str, Any]:
@@ -99,7 +99,7 @@ def whole_at(source: Mapping[str, Any], path: str, kind: str = "a whole number")
         MalformedMessage: It is none.
     """
     value = _field(source, path)
-    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _WHOLE_MAX:
+    if isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= WHOLE_MAX:
         return value
     raise MalformedMessage(f"{path} is {shown(value)}, not {kind}")
 

@@ -13,8 +13,8 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.clock import now
-from bucketsum.errors import DamagedProgress
-from bucketsum.events.message_fields import MOMENT, shown
+from bucketsum.errors import DamagedProgress, MalformedMessage
+from bucketsum.events.message_fields import MOMENT, WHOLE_MAX, optional_opaque_at, shown
 from bucketsum.events.object_events import ObjectCreated
 from bucketsum.events.version import Version
 from bucketsum.table.archive_values import Mode
@@ -176,7 +176,7 @@ def progress_in(item: Mapping[str, Any]) -> Progress:
         states = {name: bytes.fromhex(text) for name, text in texts.items()}
         progress = decoded(Progress, item, states=states)
         _require_sense(progress, item)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, MalformedMessage) as error:
         raise DamagedProgress(
             f"the progress item {shown(item.get('entry'))} is damaged ({shown(str(error))})",
             "/".join(item.get(name, {}).get("S", "?") for name in ("bucket", "key")),
@@ -185,16 +185,18 @@ def progress_in(item: Mapping[str, Any]) -> Progress:
 
 
 def _require_sense(progress: Progress, item: Mapping[str, Any]) -> None:
-    """Check the object, the offsets and times.
+    """Check the object, its event, the offsets and times.
 
     Raises:
-        ValueError: A field is out of range, or of another object.
+        ValueError, MalformedMessage: A field is out of range, or of another object.
     """
     if item["entry"] != item_key(progress.row_key)["entry"]:
         raise ValueError(f"it is that of another object than {shown(progress.key)}")
+    if optional_opaque_at({"etag": progress.etag}, "etag") is None:  # its message has it
+        raise ValueError("the etag is empty")
     if progress.sent_offset > progress.offset:
         raise ValueError(f"a message of the offset {progress.sent_offset} was sent")
-    if not 0 <= progress.offset <= progress.size_bytes:
+    if not 0 <= progress.offset <= progress.size_bytes <= WHOLE_MAX:
         raise ValueError(f"the offset {progress.offset} is not in 0..{progress.size_bytes}")
     for moment in (progress.arrived_at, progress.started_at, progress.updated_at):
         if not MOMENT.fullmatch(moment):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.clock import now
-from bucketsum.errors import DamagedProgress
 from bucketsum.long_objects.progress import (
     CRC_NAME,
     FLOAT_FORMAT,
@@ -18,6 +17,7 @@ from bucketsum.long_objects.progress import (
     progress_in,
 )
 from bucketsum.table.codec import attribute_of
+from bucketsum.table.damage import each_read
 from bucketsum.table.digests_table import expiry, item_found
 from bucketsum.table.rows import comparable_sequencer
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from bucketsum.errors import DamagedItem
     from bucketsum.long_objects.progress import Progress
     from bucketsum.table.rows import RowKey
 
@@ -52,7 +53,7 @@ class ProgressTable:
         )
         return progress_in(response["Item"]) if "Item" in response else None
 
-    def in_progress(self) -> Iterator[Progress | DamagedProgress]:
+    def in_progress(self) -> Iterator[Progress | DamagedItem]:
         """Every long object in progress; in place of a damaged item its error."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
@@ -60,12 +61,7 @@ class ProgressTable:
             ExpressionAttributeNames={"#object": "object"},
             ExpressionAttributeValues={":partition": {"S": PARTITION}},
         )
-        for page in pages:
-            for item in page["Items"]:
-                try:
-                    yield progress_in(item)
-                except DamagedProgress as error:
-                    yield error
+        return each_read(progress_in, (item for page in pages for item in page["Items"]))
 
     def begin(self, progress: Progress) -> Progress:
         """Write *progress* unless that of this or a newer object exists; returns the stored one."""

@@ -7,7 +7,7 @@ import zlib
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedRow
-from bucketsum.events.message_fields import MOMENT, shown
+from bucketsum.events.message_fields import MOMENT, WHOLE_MAX, shown
 from bucketsum.table.codec import decoded, decoded_part, encoded, texts_with_prefix
 from bucketsum.table.rows import Deletion, Row, RowKey, Status, padded_sequencer
 
@@ -83,11 +83,11 @@ def _require_sense(row: Row) -> None:
     """
     if row.status is Status.HASHED and not _SHA1.fullmatch(row.sha1 or ""):
         raise ValueError(f"sha1 is {shown(row.sha1)}" if row.sha1 else "sha1 is missing")
-    if row.size_bytes < 0:
+    if not 0 <= row.size_bytes <= WHOLE_MAX:
         raise ValueError(f"size_bytes is {row.size_bytes}")
     if not MOMENT.fullmatch(row.arrived_at):
         raise ValueError(f"arrived_at is {shown(row.arrived_at)}")
-    if row.deletion and (row.deletion.expires_at or 0) > _LAST_SECOND:
+    if row.deletion and not 0 <= (row.deletion.expires_at or 0) <= _LAST_SECOND:
         raise ValueError(f"expires_at is {shown(row.deletion.expires_at)}")
 
 

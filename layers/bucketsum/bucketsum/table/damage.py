@@ -1,0 +1,39 @@
+"""Items that another program changed: errors that name them, and lists that go on after them."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from bucketsum.errors import DamagedItem
+from bucketsum.events.message_fields import shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+T = TypeVar("T")
+
+
+@contextmanager
+def intact(kind: str, name: str) -> Iterator[None]:
+    """Raise `DamagedItem` for an item of the *kind* that does not decode; *name* tells which."""
+    try:
+        yield
+    except (AttributeError, KeyError, TypeError, ValueError, RecursionError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else str(error)
+        raise DamagedItem(
+            f"the item of the {kind} {shown(name)} is damaged: {reason}; correct it in the table, "
+            "or delete it",
+            name,
+        ) from error
+
+
+def each_read(
+    read: Callable[[Mapping[str, Any]], T], items: Iterable[Mapping[str, Any]]
+) -> Iterator[T | DamagedItem]:
+    """Yield each of *items* as *read* returns it, or its `DamagedItem`."""
+    for item in items:
+        try:
+            yield read(item)
+        except DamagedItem as error:
+            yield error
