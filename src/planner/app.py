@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import platform
 from dataclasses import replace
@@ -29,13 +30,14 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.probe import KnownObject
     from bucketsum_lab.protocol.run_records import CellRow
 
-_TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB = needed(
+_TABLE, _BUCKET, _ARCHITECTURE, _REGION, _STORAGE_MB, _DEPLOYED = needed(
     os.environ,
     "MEASUREMENTS_TABLE",
     "SWEEP_BUCKET",
     "ARCHITECTURE",
     "AWS_REGION",
     "PROBER_STORAGE_MB",
+    "DEPLOYED_PARAMETERS",
 )
 
 logger = Logger(use_rfc3339=True)  # as the hasher's
@@ -82,7 +84,7 @@ def _close_if_ended(run: Run, cells: list[CellRow], prices: Prices) -> None:
 
 
 def _planned(raw: object) -> tuple[Plan, Prices]:
-    sweep = SweepInput.from_json(raw)
+    sweep = SweepInput.from_json(raw).with_deployed(json.loads(_DEPLOYED))
     workload = WORKLOADS[sweep.workload]
     sizes = [_OBJECTS.named(key, workload)["size_bytes"] for key in sweep.keys]
     plan = plan_of(sweep, sizes, int(_STORAGE_MB))

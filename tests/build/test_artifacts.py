@@ -43,6 +43,7 @@ _ENVIRONMENT: Final = {
     "MEASUREMENTS_TABLE": "table",
     "SWEEP_BUCKET": "bucket",
     "PROBER_STORAGE_MB": "512",
+    "DEPLOYED_PARAMETERS": "{}",
     "ARCHITECTURE": "arm64",
     "PROBER_FUNCTION": "prober",
     "PROBER_MEMORY_MB": "512",

@@ -71,7 +71,9 @@ def deploy_measurements() -> None:
 
 def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
     """Make a CloudFormation stack with *outputs*, and the parameters that commands read."""
-    names = ("BatchSize", "BackfillConcurrency")
+    names = (
+        "BatchSize", "BackfillConcurrency", "MemorySize", "ChunkBytes", "Streams", "ArchiveMode",
+    )  # fmt: skip
     template = {
         "Parameters": {name: _TEMPLATE["Parameters"][name] for name in names},
         "Resources": {"Any": {"Type": "AWS::SQS::Queue"}},

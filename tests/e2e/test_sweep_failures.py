@@ -130,7 +130,7 @@ def test_a_failing_cell_is_recorded_and_the_sweep_goes_on(
     assert stats_of(cells[OK]).n == 2
     assert cells[chunk].cause
     assert (ended.status, ended.output["status"]) == ("SUCCEEDED", "PARTIAL")
-    assert ended.output["recommendation"]["parameters"]["ChunkBytes"] == OK
+    assert ended.output["recommendation"]["setting"]["chunk_bytes"] == OK
     assert sweeps.recorded(ended.run_id).cause
     sweeps.assert_nothing_is_left()
 

@@ -20,6 +20,11 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample
 
+DEPLOYED: Final = {
+    "MemorySize": "256", "ChunkBytes": "1048576", "Streams": "auto", "ArchiveMode": "stream",
+}  # fmt: skip
+"""The template's defaults."""
+
 HASH: Final = WORKLOADS[WorkloadName.HASH]
 UNZIP: Final = WORKLOADS[WorkloadName.UNZIP]
 TRANSFER: Final = WORKLOADS[WorkloadName.TRANSFER]

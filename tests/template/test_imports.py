@@ -68,7 +68,7 @@ cli.commands.backfill: cli cli.aws cli.backfill cli.terminal layer layer.backfil
 cli.commands.local: cli cli.aws cli.commands cli.local cli.machine cli.objects cli.terminal \
 layer.table
 cli.commands.tune: cli cli.aws cli.machine cli.selftest cli.terminal cli.tune cli.tune.here \
-cli.tune.report lab.protocol layer
+cli.tune.report lab.protocol lab.results layer
 cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
 layer.queue
 cli.local: cli.aws cli.machine cli.selftest cli.terminal

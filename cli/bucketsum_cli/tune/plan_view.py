@@ -18,7 +18,7 @@ from bucketsum_cli.terminal.formatting import (
     usd_text,
 )
 from bucketsum_cli.terminal.output import size_text
-from bucketsum_cli.tune.setting_labels import has_notable_streams
+from bucketsum_cli.tune.setting_labels import SettingLabels, has_notable_streams
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import Plan, check_limits, plan_of
 from bucketsum_lab.workloads import WORKLOADS
@@ -76,7 +76,7 @@ def priced_plan(sweeper: Sweeper, fields: Mapping[str, Any]) -> Priced:
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     try:
-        sweep = SweepInput.from_json(fields)
+        sweep = SweepInput.from_json(fields).with_deployed(sweeper.parameters)
         key_sizes = sweeper.key_sizes(sweep.keys, WORKLOADS[sweep.workload])
         plan = plan_of(sweep, key_sizes, sweeper.storage_mb())
         prices = sweeper.prices()
@@ -129,6 +129,9 @@ def _facts(plan: Plan, takes: str, costs: str) -> Iterator[tuple[str, str]]:
     )
     if sweep.concurrency != (1,):
         yield "at once", ", ".join(map(str, sweep.concurrency))
+    if sweep.deployed:
+        labels = SettingLabels(sweep.settings, has_chunks=workload.chunk_bytes is None)
+        yield "deployed", f"{labels.effective(sweep.deployed)}, to compare with"
     yield "strategy", sweep.strategy.name
     yield "takes", takes
     yield "costs", costs

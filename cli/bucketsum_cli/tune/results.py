@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.step_functions_errors import plain_cause
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.formatting import count_text, size_texts
+from bucketsum_cli.terminal.formatting import size_texts
 from bucketsum_cli.tune.machine import Machine, machine_of
-from bucketsum_cli.tune.setting_labels import SettingLabels, chunk_has_effect, streams_text
+from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
 from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
+from bucketsum_lab.results.improvement import Improvement
 from bucketsum_lab.results.recommend import Recommendation
-from bucketsum_lab.workloads import WORKLOADS, WorkloadName
+from bucketsum_lab.workloads import WORKLOADS, WorkloadName, setting_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from bucketsum_cli.tune.recorded_runs import RunStore
-    from bucketsum_lab.protocol.parameters import Setting
     from bucketsum_lab.protocol.workload import Workload
 
 _NO_CAUSE: Final = "no cause was reported"
@@ -80,6 +80,17 @@ class Results:
         """Whether *cell* has the recommended setting."""
         best = self.recommendation.best
         return best is not None and best.setting == cell.setting
+
+    def is_deployed(self, cell: CellRow) -> bool:
+        """Whether *cell* has the setting of the stack's hasher."""
+        deployed = self.run.deployed
+        return deployed is not None and setting_of(deployed) == cell.setting
+
+    @property
+    def improvement(self) -> Improvement | None:
+        """The gain by the recommendation; None if the deployed setting has no measurement."""
+        document = (self.run.summary or {}).get("deployed")
+        return Improvement.from_json(document) if document else None
 
     @property
     def labels(self) -> SettingLabels:
@@ -170,29 +181,9 @@ def recommendation_of(run: Run) -> Recommendation:
     return Recommendation.from_json(document)
 
 
-def also_text(recommendation: Recommendation) -> str:
-    """The number of equally fast settings, as a sentence; empty if there is none."""
-    if not recommendation.also:
-        return ""
-    others = count_text(len(recommendation.also), "other setting")
-    return f"Its speed differs from that of {others} by less than the noise of these runs."
-
-
-def chunk_remark(setting: Setting) -> str:
-    """A remark if the chunk size of *setting* has no effect; else empty."""
-    if chunk_has_effect(setting):
-        return ""
-    return f"With {streams_text(setting.streams)}, the chunk size has no effect."
-
-
 def statistic_of(cell: CellRow | None, name: str) -> float | None:
     """A statistic of *cell*; None if it has none."""
     return getattr(cell.stats, name) if cell and cell.stats else None
-
-
-def warm_seconds(samples: Iterable[Sample]) -> list[float]:
-    """Seconds of the good samples that were not cold, as in the statistics."""
-    return [reading.seconds for sample in samples if (reading := sample.warm_reading)]
 
 
 def measured(cells: Iterable[CellRow]) -> list[tuple[CellRow, CellStatistics]]:

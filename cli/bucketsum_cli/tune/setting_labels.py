@@ -26,11 +26,6 @@ def streams_text(streams: int | str) -> str:
     return "1 stream" if streams == _SINGLE_STREAM else f"{streams} streams"
 
 
-def chunk_has_effect(setting: Setting) -> bool:
-    """Whether the chunk size matters: libcurl and the rule of ``auto`` choose sizes themselves."""
-    return isinstance(setting.streams, int) and setting.streams > _SINGLE_STREAM
-
-
 class SettingLabels:
     """Labels that tell the settings of one run apart; parameters that do not vary are left out."""
 
@@ -49,7 +44,7 @@ class SettingLabels:
 
     def effective(self, setting: Setting) -> str:
         """`short`, without a chunk size that has no effect."""
-        return " / ".join(self._parts(setting, chunk="{}" if chunk_has_effect(setting) else ""))
+        return " / ".join(self._parts(setting, chunk="{}" if setting.chunk_has_effect else ""))
 
     def sentence(self, setting: Setting) -> str:
         """``512 MB memory, 1 MiB chunks, 4 streams``."""

@@ -14,7 +14,7 @@ from bucketsum_lab.plan.generated_objects import planned_bytes
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from mypy_boto3_lambda.type_defs import FunctionConfigurationResponseTypeDef
 
@@ -56,6 +56,11 @@ class Sweeper:
     def is_local(self) -> bool:
         """Whether the stack is in the local emulator."""
         return self._stack.connection.is_local
+
+    @property
+    def parameters(self) -> Mapping[str, str]:
+        """The values of the stack's parameters."""
+        return self._stack.parameters
 
     @property
     def region(self) -> str:

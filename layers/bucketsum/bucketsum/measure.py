@@ -16,6 +16,7 @@ BYTES_PER_MB: Final = 1_000_000
 """MB is 10⁶ bytes everywhere in bucketsum; MiB is 2²⁰."""
 
 BYTES_PER_GB: Final = 1_000_000_000
+GB_PER_TB: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)

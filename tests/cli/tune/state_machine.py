@@ -10,7 +10,7 @@ import boto3
 from botocore.exceptions import ClientError
 from tests.cli.permissions import as_fake
 from tests.cli.tune.sweeps import PRICES, a_sample, failed_samples
-from tests.support.sweeps import put_sample
+from tests.support.sweeps import DEPLOYED, put_sample
 
 from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.plan.plan import plan_of
@@ -85,21 +85,20 @@ class StateMachine:
         if self.refuses:
             return
         yield
-        plan = plan_of(SweepInput.from_json(sweep_input))
+        plan = plan_of(SweepInput.from_json(sweep_input).with_deployed(DEPLOYED))
         cells = [cell.row for cell in plan.cells]
         for cell in cells:
             self.measurements.record_cell(run_id, cell)
-        self._run = Run(
-            run_id,
-            RunStatus.RUNNING,
-            "2026-11-21T04:15:00.123Z",
-            region="us-east-1",
-            architecture="arm64",
-            label="aws",
-            input=sweep_input,
-            repetitions=plan.sweep.repetitions,
-            few_samples=plan.sweep.few_samples,
-            samples=plan.samples,
+        self._run = plan.recorded_in(
+            Run(
+                run_id,
+                RunStatus.RUNNING,
+                "2026-11-21T04:15:00.123Z",
+                region="us-east-1",
+                architecture="arm64",
+                label="aws",
+                input=sweep_input,
+            )
         )
         self.measurements.record_run(self._run)
         dynamodb = boto3.client("dynamodb")

@@ -25,6 +25,7 @@ from bucketsum_lab.protocol.samples import (
     SampleStatus,
 )
 from bucketsum_lab.results.analysis import cell_rows
+from bucketsum_lab.results.improvement import improvement
 from bucketsum_lab.results.recommend import recommend
 from bucketsum_lab.workloads import workload_of
 
@@ -156,7 +157,9 @@ def analysed(
     workload = workload_of(kept.input.get("workload", "hash"))
     rows = cell_rows(cells, samples, PRICES, workload)
     strategy = strategy or Strategy(StrategyName.BALANCED)
-    summary = {"recommendation": recommend(rows, strategy, PRICES, workload).to_json()}
+    choice = recommend(rows, strategy, PRICES, workload)
+    gain = improvement(kept, choice.best, rows, samples, PRICES, workload)
+    summary = {"recommendation": choice.to_json(), "deployed": gain.to_json() if gain else None}
     fields = {name: getattr(kept, name) for name in kept.__slots__}
     whole = fields | {
         "summary": summary,

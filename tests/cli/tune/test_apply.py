@@ -31,10 +31,7 @@ def test_the_change_is_shown_and_nothing_written_without_a_yes(
     ended = run("tune", "apply", recommended)
     assert ended.status == 1
     assert '-parameter_overrides = "MemorySize=128 BatchSize=2"' in ended.err
-    assert (
-        '+parameter_overrides = "MemorySize=512 BatchSize=2 ChunkBytes=1048576 Streams=1"'
-        in ended.err
-    )
+    assert '+parameter_overrides = "MemorySize=512 BatchSize=2 Streams=1"' in ended.err
     assert samconfig.read_text() == BEFORE
 
 
@@ -46,9 +43,7 @@ def test_a_yes_writes_it_and_says_how_to_deploy(
     assert ended.status == 0
     assert ended.err.endswith("sam build && sam deploy --config-env default\n")
     wanted = BEFORE.replace("MemorySize=128 BatchSize=2", "MemorySize=512 BatchSize=2")
-    assert samconfig.read_text() == wanted.replace(
-        'BatchSize=2"', 'BatchSize=2 ChunkBytes=1048576 Streams=1"'
-    )
+    assert samconfig.read_text() == wanted.replace('BatchSize=2"', 'BatchSize=2 Streams=1"')
 
 
 def test_a_deploy_toml_is_changed_instead_of_the_tracked_file(
@@ -59,7 +54,7 @@ def test_a_deploy_toml_is_changed_instead_of_the_tracked_file(
     own.write_text(BEFORE.replace("BatchSize=2", "BatchSize=9"))
     ended = run("tune", "apply", recommended, "--yes")
     assert ended.status == 0
-    assert 'BatchSize=9 ChunkBytes=1048576 Streams=1"' in own.read_text()
+    assert 'BatchSize=9 Streams=1"' in own.read_text()
     assert samconfig.read_text() == BEFORE
     assert f"{own} now has these values" in ended.err
     assert "sam build && sam deploy --config-env default --config-file deploy.toml\n" in ended.err
@@ -78,9 +73,7 @@ def test_what_is_there_already_is_not_asked_for(
     first = run("tune", "apply", recommended, "--yes", "--json")
     second = run("tune", "apply", recommended, "--json")
     assert (first.document["changed"], second.document["changed"]) == (True, False)
-    assert first.document["parameters"] == {
-        "MemorySize": 512, "ChunkBytes": MIB, "Streams": 1,
-    }  # fmt: skip
+    assert first.document["parameters"] == {"MemorySize": 512, "Streams": 1}
     assert tomllib.loads(samconfig.read_text())["version"] == 0.1
 
 

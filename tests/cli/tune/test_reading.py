@@ -122,7 +122,6 @@ def test_show_as_json_is_all_that_is_recorded(run: Run, record: Record) -> None:
     document = run("tune", "show", ended.run_id, "--json").document
     assert document["run"]["summary"]["recommendation"]["parameters"] == {
         "MemorySize": 512,
-        "ChunkBytes": MIB,
         "Streams": 1,
     }
     values = sample_values(samples[0])

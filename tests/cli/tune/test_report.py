@@ -72,7 +72,7 @@ def test_every_number_of_the_table_is_in_the_plots() -> None:
     heat_map = html[html.index('id="p0-heat"') : html.index('id="p0-memory"')]
     for _, stats in measured(run.cells):
         speed = speed_text(stats.mb_per_s)
-        assert html.count(f"{speed} MB/s, {usd_text(stats.usd_per_gb)} USD per GB") == 3  # plots
+        assert html.count(f"{speed} MB/s, {usd_text(stats.usd_per_tb)} USD per TB") == 3  # plots
         assert f">{speed}</text>" in heat_map
     columns = columns_of(run, in_report=True)
     for text in (column.text(cell) for column in columns for cell in run.cells):

@@ -180,5 +180,5 @@ def test_a_script_in_the_page_would_not_run(chromium: str, tmp_path: Path) -> No
     script = "<main><script>document.title = 'run'</script>"
     file.write_text(_html_of(grid_results).replace("<main>", script), encoding="utf-8")
     with opened(chromium, file.as_uri(), tmp_path, *WIDTHS["desktop"]) as page:
-        assert page.evaluate("document.title").startswith("Sweep ")
+        assert page.evaluate("document.title").startswith("Hashing ")
         assert any("Content Security Policy" in error for error in page.errors)

@@ -52,7 +52,8 @@ def test_plan_price_and_time_come_first_and_no_starts_nothing(
     """The question follows cells, samples, seconds and dollars; no answer is a no, status 1."""
     ended = run("tune", "run", *AXES, answer=answer)
     assert (ended.status, ended.out, state_machine.inputs) == (1, "", [])
-    assert "4 cells × 5 runs: 22 samples" in ended.err
+    assert "5 cells × 5 runs: 28 samples" in ended.err
+    assert "deployed    256 MB, to compare with" in ended.err
     assert "takes       about" in ended.err
     assert "USD (Lambda in us-east-1 on arm64, prices of 2" in ended.err
     assert "not started" in ended.err
@@ -80,15 +81,15 @@ def test_the_end_is_the_table_and_the_recommendation(run: Run, state_machine: St
     ended = run("tune", "run", *AXES, "--yes")
     assert ended.status == 0
     assert "512 MB Memory / 256 KiB Chunk Size" in ended.out
-    assert "recommended: 512 MB, " in ended.out
+    assert "recommended: 256 MB, " in ended.out
     watched = [line for line in ended.err.splitlines() if "5 of 5" in line]
-    assert len(watched) == 4
+    assert len(watched) == 5
     assert state_machine.stopped is False
 
 
 @pytest.mark.parametrize(
     ("failing", "status", "word"),
-    [({512}, 1, "PARTIAL"), ({512, 1024}, 2, "FAILED")],
+    [({512}, 1, "PARTIAL"), ({256, 512, 1024}, 2, "FAILED")],
 )
 def test_exit_status_says_whether_all_some_or_nothing_was_measured(
     run: Run, state_machine: StateMachine, failing: set[int], status: int, word: str
@@ -179,8 +180,8 @@ def test_json_is_the_whole_run(run: Run, state_machine: StateMachine) -> None:
     document = run("tune", "run", *AXES, "--yes", "--json").document
     assert document["run"]["status"] == "SUCCEEDED"
     assert document["run"]["input"] == state_machine.inputs[0]
-    assert [cell["n"] for cell in document["cells"]] == [5] * 4
-    assert len(document["samples"]) == 20
+    assert [cell["n"] for cell in document["cells"]] == [5] * 5
+    assert len(document["samples"]) == 25
 
 
 def test_not_waiting_prints_the_name_and_leaves_the_sweep_alone(
@@ -195,7 +196,7 @@ def test_not_waiting_prints_the_name_and_leaves_the_sweep_alone(
 def test_a_dry_run_starts_nothing(run: Run, state_machine: StateMachine) -> None:
     """Plan and price are there for programs too."""
     document = run("tune", "run", *AXES, "--dry-run", "--json").document
-    assert (document["cells"], document["samples"], state_machine.inputs) == (4, 22, [])
+    assert (document["cells"], document["samples"], state_machine.inputs) == (5, 28, [])
     assert document["estimated_usd"] > 0
 
 
@@ -280,7 +281,7 @@ def test_a_plan_in_which_no_cell_can_run_is_not_started(
     run: Run, state_machine: StateMachine
 ) -> None:
     """Status 2, with the reasons in the plan; nouns agree with their numbers."""
-    cell = ("--memory", 128, "--chunk", "100MB", "--object-size", "1MB", "--runs", 1)
+    cell = ("--workload", "transfer", "--memory", 128, "--chunk", "100MB", "--runs", 1)
     ended = run("tune", "run", *cell, "--yes")
     assert (ended.status, state_machine.inputs) == (2, [])
     assert "1 cell × 1 run: 0 samples" in ended.err

@@ -33,6 +33,8 @@ _VARIABLES: Final = {
     "PROBER_FUNCTION": "prober",
     "PROBER_MEMORY_MB": "512",
     "PROBER_STORAGE_MB": "512",
+    "DEPLOYED_PARAMETERS": '{"MemorySize": "256", "ChunkBytes": "65536", "Streams": "auto", '
+    '"ArchiveMode": "stream"}',
     "PROBER_DESCRIPTION": "what the template says",
     "POWERTOOLS_SERVICE_NAME": "bucketsum",
 }

@@ -90,6 +90,7 @@ def test_a_plan_is_recorded_as_it_is_made(aws: Aws, invoke: Invoke) -> None:
     assert run.input == SWEEP
     assert (run.cells, run.samples, run.repetitions, run.few_samples) == (4, 2 * 2 + 2, 2, True)
     assert [cell.cause is None for cell in cells] == [True, False, True, False]
+    assert run.deployed == {"memory_mb": 256, "chunk_bytes": 65_536, "streams": "auto"}
     assert plan["bucket"] == BUCKET
     assert [version["memory_mb"] for version in plan["versions"]] == [128, 256]
 
@@ -322,9 +323,8 @@ def test_a_run_is_summed_up(aws: Aws, invoke: Invoke) -> None:
     assert [cell.stats.n if cell.stats else 0 for cell in cells] == [2, 0, 2, 0]
     assert run.samples_ok == run.samples
     assert re.fullmatch(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z", run.ended_at or "")
-    assert summary["recommendation"]["parameters"] == {
-        "MemorySize": 128, "ChunkBytes": 65_536, "Streams": "auto",
-    }  # fmt: skip
+    assert summary["recommendation"]["parameters"] == {"MemorySize": 128, "Streams": "auto"}
+    assert summary["deployed"]["setting"] == run.deployed
 
 
 @pytest.mark.parametrize(

@@ -45,9 +45,7 @@ CELLS = (cell(128, 20.0), cell(512, 8.0), cell(1769, 4.0))
 def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
     """The recommendation names the parameters to deploy."""
     choice = recommend(CELLS, strategy, PRICES, HASH).to_json()
-    assert choice["parameters"] == {
-        "MemorySize": memory_mb, "ChunkBytes": 65_536, "Streams": 1,
-    }  # fmt: skip
+    assert choice["parameters"] == {"MemorySize": memory_mb, "Streams": 1}
     assert choice["reason"]
 
 
@@ -55,7 +53,7 @@ def test_each_strategy_has_its_best(strategy: Strategy, memory_mb: int) -> None:
     ("strategy", "reason"),
     [
         (Strategy(StrategyName.CHEAPEST_AT_LEAST, mb_per_s=300), "the fastest came to 250.0"),
-        (Strategy(StrategyName.FASTEST_BELOW, usd_per_gb=1e-6), "the cheapest 0.00004"),
+        (Strategy(StrategyName.FASTEST_BELOW, usd_per_gb=1e-6), "the cheapest 0.0"),
     ],
 )
 def test_a_condition_that_no_setting_meets_is_the_reason(strategy: Strategy, reason: str) -> None:
@@ -64,6 +62,17 @@ def test_a_condition_that_no_setting_meets_is_the_reason(strategy: Strategy, rea
     assert choice.best is None
     assert reason in choice.reason
     assert "parameters" not in choice.to_json()
+
+
+@pytest.mark.parametrize(("streams", "is_named"), [(1, False), ("auto", False), (4, True)])
+def test_a_chunk_size_without_an_effect_is_not_deployed(
+    streams: int | str, *, is_named: bool
+) -> None:
+    """It is only named with several streams, whose parts have its size."""
+    alone = replace(CELLS[0], setting=Setting(128, 65_536, streams))
+    best = recommend([alone], Strategy(), PRICES, HASH).best
+    assert best is not None
+    assert ("ChunkBytes" in best.parameters) is is_named
 
 
 def test_a_setting_that_failed_once_is_no_candidate() -> None:
@@ -90,7 +99,7 @@ def test_what_cannot_be_deployed_is_never_recommended() -> None:
     cells = ways(("discard", "isal", 1.0), ("stream", "zlib", 2.0), ("stream", "isal", 3.0))
     choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES, UNZIP).to_json()
     assert choice["parameters"] == {
-        "MemorySize": 1769, "ChunkBytes": 65_536, "Streams": 1, "ArchiveMode": "stream",
+        "MemorySize": 1769, "Streams": 1, "ArchiveMode": "stream",
     }  # fmt: skip
     assert choice["setting"]["inflate"] == "isal"
     none = recommend(cells[:2], Strategy(), PRICES, UNZIP)
@@ -104,7 +113,7 @@ def test_a_recommended_disk_comes_with_its_size() -> None:
     cells = ways(("tmp", "isal", 1.0), ("stream", "isal", 3.0))
     choice = recommend(cells, Strategy(StrategyName.FASTEST), PRICES, UNZIP)
     assert choice.to_json()["parameters"] == {
-        "MemorySize": 1769, "ChunkBytes": 65_536, "Streams": 1, "ArchiveMode": "tmp",
+        "MemorySize": 1769, "Streams": 1, "ArchiveMode": "tmp",
         "EphemeralStorageSize": 2048,
     }  # fmt: skip
     [without] = candidates([replace(cells[0], storage_mb=512)], PRICES, UNZIP)

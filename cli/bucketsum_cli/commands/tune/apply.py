@@ -13,14 +13,14 @@ from bucketsum_cli.machine.emulator_state import project_folder
 from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import confirm, note, print_json, write_text
+from bucketsum_cli.tune.answer import gain_text, is_loss
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.table_view import LOCAL_NOTE
 from bucketsum_cli.tune.samconfig import with_parameters
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from bucketsum_cli.tune.results import Results
+    from bucketsum_lab.results.recommend import Candidate
 
 _OWN_FILE: Final = "deploy.toml"
 _TRACKED_FILE: Final = "samconfig.toml"
@@ -52,7 +52,8 @@ def apply(
     The next `sam deploy --config-file deploy.toml` uses the new values. If there is no deploy.toml,
     samconfig.toml is changed instead.
 
-    Shows the change and asks for confirmation. Everything else in the file stays as it is.
+    Shows the gain over the deployed setting and the change, and asks for confirmation. Everything
+    else in the file stays as it is.
 
     Exits with 1 if you decline.
 
@@ -64,13 +65,15 @@ def apply(
             f"{results.run.run_id} was measured on a machine ({results.machine.name}), not on "
             "Lambda: there is nothing to deploy; run the same sweep without --here"
         )
-    parameters = _recommended_parameters(results)
+    best = _recommended(results)
     file = config_file or _file_in(project_folder())
     before = _text_of(file)
-    after = with_parameters(before, file.name, environment, parameters)
+    after = with_parameters(before, file.name, environment, best.parameters)
     if results.is_local:
         note(f"{LOCAL_NOTE}; measure on AWS before you deploy there")
     changed = after != before
+    label = results.labels.effective(best.setting)
+    note(f"{label}: {gain_text(results)}", "yellow" if is_loss(results) else "")
     if changed:
         _show_difference(file, before, after)
         confirm("Write it?", "nothing was written", yes=yes)
@@ -80,7 +83,7 @@ def apply(
             {
                 "file": str(file),
                 "environment": environment,
-                "parameters": dict(parameters),
+                "parameters": dict(best.parameters),
                 "changed": changed,
             }
         )
@@ -95,14 +98,14 @@ def _file_in(project: Path) -> Path:
     return own if own.exists() else project / _TRACKED_FILE
 
 
-def _recommended_parameters(results: Results) -> Mapping[str, int | str]:
+def _recommended(results: Results) -> Candidate:
     recommendation = results.recommendation
     if recommendation.best is None:
         raise CannotDoError(
             f"{results.run.run_id} has no recommendation: {recommendation.reason}; `bucketsum tune "
             f"show {results.run.run_id}` shows its measurements"
         )
-    return recommendation.best.parameters
+    return recommendation.best
 
 
 def _text_of(file: Path) -> str:

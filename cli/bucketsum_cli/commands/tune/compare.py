@@ -33,6 +33,7 @@ _SPEED: Final = (
     Column("change", right=True),
 )
 _COST: Final = (
+    Column("USD/TB before", right=True),
     Column("after", right=True),
     Column("change", right=True),
     Column("difference", shrinks=True),
@@ -86,10 +87,9 @@ def _print(before: Results, after: Results) -> None:
     settings = [pair.setting for pair in pairs]
     streams = [_STREAMS] * has_notable_streams(settings)
     own = list(dict.fromkeys(name for setting in settings for name in setting.own))
-    unit = "TB" if before.machine or after.machine else "GB"  # as machines are compared
     columns = (
         *_SETTING, *streams, *(Column(name) for name in own),
-        *_SPEED, Column(f"USD/{unit} before", right=True), *_COST,
+        *_SPEED, *_COST,
     )  # fmt: skip
     rows = (
         [
@@ -97,7 +97,7 @@ def _print(before: Results, after: Results) -> None:
             chunk_text(pair.setting.chunk_bytes),
             *(str(pair.setting.streams) for _ in streams),
             *(str(pair.setting.own.get(name, MISSING)) for name in own),
-            *_numbers(pair, f"usd_per_{unit.lower()}"),
+            *_numbers(pair),
         ]
         for pair in pairs
     )
@@ -106,15 +106,15 @@ def _print(before: Results, after: Results) -> None:
         say("no cell was measured in both runs: they have no setting with the same object", "bold")
 
 
-def _numbers(pair: Pair, cost: str) -> list[str | Cell]:
+def _numbers(pair: Pair) -> list[str | Cell]:
     before, after = pair.before, pair.after
     return [
         pair.object,
         speed_text(statistic_of(before, "mb_per_s")),
         speed_text(statistic_of(after, "mb_per_s")),
         percent_text(pair.mb_per_s_change),
-        usd_text(statistic_of(before, cost)),
-        usd_text(statistic_of(after, cost)),
+        usd_text(statistic_of(before, "usd_per_tb")),
+        usd_text(statistic_of(after, "usd_per_tb")),
         percent_text(pair.usd_per_gb_change),
         Cell(pair.verdict, "bold" if pair.verdict == "different" else "dim"),
     ]

@@ -97,6 +97,6 @@ def demonstrate_sweep(project: LocalProject, stack: Stack, as_json: bool) -> boo
 
 LAB: Final = Lab(
     running_sweeps,
-    (Check("sweep", "a sweep of two cells succeeds", _check_sweep, usd=_check_usd),),
+    (Check("sweep", "a small sweep succeeds", _check_sweep, usd=_check_usd),),
     demonstrate_sweep,
 )

@@ -1,4 +1,4 @@
-"""Cost per GB against MB/s, and the Pareto frontier of the cells."""
+"""Cost per TB against MB/s, and the Pareto frontier of the cells."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def cost_frontier(panel: Panel, results: Results) -> Plot:
     if cells:
         figure.legend(loc="outside lower center", ncols=1, fontsize=9)
     description = _description(frontier, cells, results)
-    return Plot("Cost per GB against speed", _CAPTION, description, figure, hints)
+    return Plot("Cost per TB against speed", _CAPTION, description, figure, hints)
 
 
 def _speed(point: _Point) -> float:
@@ -73,9 +73,9 @@ def _cost(point: _Point) -> float:
 
 
 def _usd(stats: CellStatistics) -> float:
-    """USD per GB; the page leaves the plot out if they are not known."""
-    assert stats.usd_per_gb is not None  # noqa: S101 - see the docstring
-    return stats.usd_per_gb
+    """USD per TB; the page leaves the plot out if they are not known."""
+    assert stats.usd_per_tb is not None  # noqa: S101 - see the docstring
+    return stats.usd_per_tb
 
 
 def _mark(axes: Axes, stats: CellStatistics) -> None:
@@ -137,11 +137,9 @@ def _finish(axes: Axes) -> None:
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
     axes.yaxis.set_major_locator(MaxNLocator(5))
-    axes.yaxis.set_major_formatter(
-        FuncFormatter(lambda usd, _index: f"{usd:.8f}".rstrip("0").rstrip("."))
-    )
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda usd, _index: f"{usd:.4g}"))
     axes.set_xlabel("MB/s (higher is faster)")
-    axes.set_ylabel("USD per GB (lower is cheaper)")
+    axes.set_ylabel("USD per TB (lower is cheaper)")
     axes.grid()
     axes.tick_params(color=FAINT)
 
@@ -151,8 +149,8 @@ def _description(frontier: Sequence[_Point], cells: Sequence[_Point], results: R
         return "No cell has a cost."
     name = results.labels.sentence
     sentences = [
-        f"{name(cell.setting)}: {speed_text(stats.mb_per_s)} MB/s for {usd_text(stats.usd_per_gb)} "
-        "USD per GB."
+        f"{name(cell.setting)}: {speed_text(stats.mb_per_s)} MB/s for {usd_text(stats.usd_per_tb)} "
+        "USD per TB."
         for cell, stats in frontier
     ]
     sentences += [

@@ -163,4 +163,4 @@ def hint_of(cell: CellRow, labels: SettingLabels) -> str:
     stats = cell.stats
     if stats is None:
         return f"{setting}: no measurement ({cell.cause or 'no warm sample'})"
-    return f"{setting}: {speed_text(stats.mb_per_s)} MB/s, {usd_text(stats.usd_per_gb)} USD per GB"
+    return f"{setting}: {speed_text(stats.mb_per_s)} MB/s, {usd_text(stats.usd_per_tb)} USD per TB"

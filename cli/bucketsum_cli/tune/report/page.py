@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.terminal.output import moment_text
+from bucketsum_cli.tune.answer import gain_text, headline, remarks_on
 from bucketsum_cli.tune.plots.plot import Plot, style
 from bucketsum_cli.tune.report.markup import document, element
 from bucketsum_cli.tune.report.page_tables import failures_table, results_table
-from bucketsum_cli.tune.results import Results, also_text, chunk_remark, measured
+from bucketsum_cli.tune.results import Results, measured
 from bucketsum_cli.tune.workloads import plots_of, view_of
 
 if TYPE_CHECKING:
@@ -28,15 +29,16 @@ def page_of(results: Results) -> str:
     with style():
         panels = list(_panels(results))
     return document(
-        f"Sweep {run.run_id}",
+        headline(results),
         element(
             "header",
-            element("p", "bucketsum tune", class_="kicker"),
             element(
-                "h1",
-                f"Sweep {run.run_id} ",
+                "p",
+                f"bucketsum tune · {run.run_id} ",
                 element("span", run.status, class_=f"badge {run.status.lower()}"),
+                class_="kicker",
             ),
+            element("h1", headline(results)),
             *([element("p", LOCAL_WARNING, class_="warning", role="note")] * results.is_local),
             *([element("p", run.cause, class_="warning")] if run.cause else []),
             _facts(results),
@@ -90,23 +92,19 @@ def _recommended(results: Results) -> ET.Element:
     if recommendation.best is None:
         return element("section", heading, element("p", f"Nothing: {recommendation.reason}."))
     best = recommendation.best
-    numbers = (
-        f"{speed_text(best.mb_per_s)} MB/s for {usd_text(best.usd_per_gb)} USD "
-        f"per GB: {recommendation.reason}."
-    )
-    remarks = [also_text(recommendation), chunk_remark(best.setting)]
-    if best.few_samples:
-        remarks.append(
-            "A cell has fewer than 5 warm runs: measure again before you rely on this setting."
-        )
+    numbers = f"{speed_text(best.mb_per_s)} MB/s for {usd_text(best.usd_per_tb)} USD per TB"
+    sentences = [
+        f"{numbers}: {recommendation.reason}.",
+        f"{gain_text(results).capitalize()}.",
+        *remarks_on(results),
+    ]
     setting = results.labels.effective(best.setting)
     assignments = " ".join(f"{name}={value}" for name, value in best.parameters.items())
     return element(
         "section",
         heading,
         element("p", element("strong", setting), class_="choice"),
-        element("p", numbers),
-        *(element("p", remark) for remark in filter(None, remarks)),
+        *(element("p", sentence) for sentence in sentences),
         element("p", element("code", assignments)),
         class_="recommended",
     )
@@ -156,10 +154,10 @@ def _meanings(results: Results) -> ET.Element:
         "≈ fastest": "Not significantly different from the object's fastest cell: a permutation "
         "test of the warm seconds gives p of 5 % or more.",
         "weak": "Fewer than 5 warm runs.",
-        "USD per GB": "The machine's price for the median time, per 10⁹ bytes of object."
+        "USD per TB": "The machine's price for the median time, per 10¹² bytes of object."
         if results.machine
         else "Lambda's charge for the median billed time, and for the disk if there is one, per "
-        "10⁹ bytes of object.",
+        "10¹² bytes of object.",
     }
     own = view_of(results.workload_name).columns
     meanings |= {column.title: column.meaning for column in own if column.meaning}

@@ -76,7 +76,7 @@ def columns_of(results: Results, *, in_report: bool) -> list[TableColumn]:
             "spread", "± s", lambda cell: seconds_text(statistic_of(cell, "stdev_seconds"))
         ),
         TableColumn(
-            "usd_per_gb", "USD per GB", lambda cell: usd_text(statistic_of(cell, "usd_per_gb"))
+            "usd_per_tb", "USD per TB", lambda cell: usd_text(statistic_of(cell, "usd_per_tb"))
         ),
         TableColumn(
             "remarks", "remarks", lambda cell: "; ".join(_remarks(results, cell)), is_number=False
@@ -118,6 +118,8 @@ def _remarks(results: Results, cell: CellRow) -> list[str]:
     remarks = []
     if results.is_recommended(cell):
         remarks.append("recommended")
+    if results.is_deployed(cell):
+        remarks.append("deployed")
     stats = cell.stats
     if stats and stats.indistinguishable_from_best:
         remarks.append("fastest" if stats.best else ALIKE)

@@ -6,12 +6,13 @@ from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.terminal import output, tables
-from bucketsum_cli.terminal.formatting import MISSING, count_text, prices_text, speed_text, usd_text
+from bucketsum_cli.terminal.formatting import MISSING, count_text, prices_text
 from bucketsum_cli.terminal.output import moment_text
 from bucketsum_cli.terminal.screen import styled, write
 from bucketsum_cli.terminal.tables import Cell, Column
+from bucketsum_cli.tune.answer import conclusion, remarks_on
 from bucketsum_cli.tune.report.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
-from bucketsum_cli.tune.results import Results, also_text, chunk_remark, measured, recommendation_of
+from bucketsum_cli.tune.results import Results, measured, recommendation_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 
@@ -64,7 +65,7 @@ def _number_text(number: int | None) -> str:
 
 
 def print_results(results: Results, *, can_apply: bool = True) -> None:
-    """Print the table of a run, the failures and the recommendation.
+    """Print the table of a run, the failures, the recommendation, and the answer in a sentence.
 
     *can_apply* adds the command that applies the recommendation; it needs a stack that stays.
     """
@@ -83,6 +84,8 @@ def print_results(results: Results, *, can_apply: bool = True) -> None:
     for failure in results.failures():
         output.say(f"failed with {failure}", "red")
     _print_recommendation(results, can_apply=can_apply)
+    output.say("")
+    output.say(conclusion(results), "bold green")
 
 
 def _facts(results: Results) -> Iterator[str]:
@@ -146,15 +149,11 @@ def _print_recommendation(results: Results, *, can_apply: bool) -> None:
     recommendation = results.recommendation
     output.say("")
     if recommendation.best is None:
-        output.say(f"recommended: nothing ({recommendation.reason})", "bold")
+        output.say(f"recommended: nothing ({recommendation.reason})")
         return
-    best = recommendation.best
-    setting = results.labels.effective(best.setting)
-    output.say(f"recommended: {setting}, {recommendation.reason}", "bold green")
-    output.say(f"  {speed_text(best.mb_per_s)} MB/s for {usd_text(best.usd_per_gb)} USD per GB.")
-    for remark in filter(None, [also_text(recommendation), chunk_remark(best.setting)]):
+    setting = results.labels.effective(recommendation.best.setting)
+    output.say(f"recommended: {setting}, {recommendation.reason}")
+    for remark in remarks_on(results):
         output.say(f"  {remark}")
-    if best.few_samples:
-        output.say("  weak: a cell has fewer than 5 warm runs", "yellow")
     if can_apply:
         output.say(f"  deploy it: `bucketsum tune apply {results.run.run_id}`")

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
+from bucketsum.settings import AUTO_STREAMS
 from bucketsum_lab.protocol.fields import Fields, among, boolean, number, several, text, whole
 from bucketsum_lab.protocol.parameters import (
     SHARED_FIELDS,
@@ -16,6 +17,9 @@ from bucketsum_lab.protocol.parameters import (
     variants_in,
 )
 from bucketsum_lab.workloads import OWN_PARAMETERS, WORKLOADS, WorkloadName
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 FEW_SAMPLES_BELOW: Final = 5
 """Fewer samples of a cell than this say little about its spread."""
@@ -86,6 +90,8 @@ class SweepInput:
     """Whether each version is invoked before it is measured; those samples are kept as run 0 and
     count for cold starts alone."""
     limits: Limits = field(default_factory=Limits)
+    deployed: Setting | None = None
+    """That of `settings` which the stack's hasher has; None if none of the workload's is one."""
 
     @property
     def few_samples(self) -> bool:
@@ -96,6 +102,26 @@ class SweepInput:
     def memory_mb(self) -> tuple[int, ...]:
         """Memory sizes in the order given, each once."""
         return tuple(dict.fromkeys(setting.memory_mb for setting in self.settings))
+
+    def with_deployed(self, parameters: Mapping[str, str]) -> SweepInput:
+        """Return it with the setting that *parameters* of the template deploy, to measure it too.
+
+        A setting that equals it but for a chunk size without an effect takes its place.
+        """
+        variant = WORKLOADS[self.workload].deployed_variant(parameters)
+        if variant is None:
+            return self
+        streams = parameters["Streams"]
+        deployed = Setting(
+            int(parameters["MemorySize"]),
+            int(parameters["ChunkBytes"]),
+            streams if streams == AUTO_STREAMS else int(streams),
+            variant,
+        )
+        equal = [setting for setting in self.settings if deployed.equals(setting)]
+        if not equal:
+            return replace(self, settings=(*self.settings, deployed), deployed=deployed)
+        return replace(self, deployed=min(equal, key=lambda setting: setting.chunk_bytes))
 
     @classmethod
     def from_json(cls, raw: object) -> SweepInput:

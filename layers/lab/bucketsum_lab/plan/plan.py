@@ -78,8 +78,10 @@ class Plan:
 
     def recorded_in(self, run: Run) -> Run:
         """*run* with the numbers of the plan."""
+        deployed = self.sweep.deployed
         return replace(
             run,
+            deployed=deployed.values if deployed else None,
             repetitions=self.sweep.repetitions,
             few_samples=self.sweep.few_samples,
             cells=len(self.cells),

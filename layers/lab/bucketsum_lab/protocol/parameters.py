@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING, Final
@@ -101,6 +101,16 @@ class Setting:
         """All values by name."""
         shared = {"memory_mb": self.memory_mb, "chunk_bytes": self.chunk_bytes}
         return {**shared, "streams": self.streams, **self.own}
+
+    @property
+    def chunk_has_effect(self) -> bool:
+        """Whether the chunk size matters: libcurl and the rule of ``auto`` choose sizes."""
+        return isinstance(self.streams, int) and self.streams > 1
+
+    def equals(self, other: Setting) -> bool:
+        """Whether it differs from *other* at most in a chunk size without an effect."""
+        alike = self if self.chunk_has_effect else replace(self, chunk_bytes=other.chunk_bytes)
+        return alike == other
 
     @property
     def read_policy(self) -> ReadPolicy:

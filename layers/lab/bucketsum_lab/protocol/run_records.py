@@ -65,6 +65,8 @@ class Run:
     execution_arn: str | None = None
     input: Any = field(default=None, metadata=_DOCUMENT)
     """The sweep's input as its sender wrote it: any JSON."""
+    deployed: Mapping[str, Any] | None = field(default=None, metadata=_DOCUMENT)
+    """The values of the cells that have the setting of the stack's hasher."""
     repetitions: int | None = field(default=None, metadata=stored("runs"))
     """How often each cell is measured."""
     few_samples: bool | None = field(default=None, metadata=stored("weak"))

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 class Workload(ABC):
     """A kind of work that a sweep measures on objects."""
 
+    task: ClassVar[str]
+    """Its work, as ``hashing objects``."""
     noun: ClassVar[str] = "object"
     """Word for one of its objects."""
     parameters: ClassVar[tuple[Parameter, ...]] = ()
@@ -93,6 +95,10 @@ class Workload(ABC):
     def is_deployable(self, setting: Setting) -> bool:  # noqa: ARG002 - a default
         """Whether the template has parameters for all of *setting*; not if it is `undeployable`."""
         return not self.undeployable
+
+    def deployed_variant(self, parameters: Mapping[str, str]) -> Variant | None:  # noqa: ARG002 - a default
+        """Its own parameters as the template's *parameters* deploy them; None for other work."""
+        return None if self.undeployable else ()
 
     def template_parameters(self, setting: Setting, storage_mb: int) -> Mapping[str, Value]:  # noqa: ARG002 - a default
         """Values of the template's parameters besides memory, chunk size and streams."""

@@ -18,7 +18,7 @@ from fractions import Fraction
 from itertools import combinations
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.measure import mb_per_s, percentile, usd_per_gb
+from bucketsum.measure import GB_PER_TB, mb_per_s, percentile, usd_per_gb
 from bucketsum_lab.plan.input import FEW_SAMPLES_BELOW
 from bucketsum_lab.protocol.run_records import (
     CellRow,
@@ -38,7 +38,6 @@ SIGNIFICANCE: Final = 0.05
 
 _EXACT_RELABELLINGS_MAX: Final = 20_000
 _DRAWN_RELABELLINGS: Final = 10_000
-_GB_PER_TB: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +166,14 @@ def _warm_statistics(
         cpu_seconds=statistics.fmean(cpu_seconds) if cpu_seconds else None,
         billed_ms=billed_ms,
         usd_per_gb=cost,
-        usd_per_tb=None if cost is None else cost * _GB_PER_TB,
+        usd_per_tb=None if cost is None else cost * GB_PER_TB,
         few_samples=len(seconds) < FEW_SAMPLES_BELOW,
     )
+
+
+def warm_seconds(samples: Iterable[Sample]) -> tuple[float, ...]:
+    """Seconds of the *samples* that count for the statistics."""
+    return _seconds(sample for sample in samples if _is_warm(sample))
 
 
 def _is_warm(sample: Sample) -> bool:

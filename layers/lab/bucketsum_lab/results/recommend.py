@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from math import inf
 from typing import TYPE_CHECKING, Any
 
-from bucketsum.measure import mb_per_s, usd_per_gb
+from bucketsum.measure import GB_PER_TB, mb_per_s, usd_per_gb
 from bucketsum_lab.plan.input import Strategy, StrategyName
 from bucketsum_lab.workloads import setting_of
 
@@ -36,6 +36,32 @@ class Candidate:
     few_samples: bool
     """Whether one of its cells has too few samples."""
 
+    @property
+    def usd_per_tb(self) -> float:
+        """`usd_per_gb` for 10¹² bytes."""
+        return self.usd_per_gb * GB_PER_TB
+
+    def to_json(self) -> dict[str, Any]:
+        """The form in a run's summary; the parameters have their names of the template."""
+        return {
+            "parameters": dict(self.parameters),
+            "setting": self.setting.values,
+            "mb_per_s": round(self.mb_per_s, 3),
+            "usd_per_gb": round(self.usd_per_gb, 10),
+            "weak": self.few_samples,
+        }
+
+    @classmethod
+    def from_json(cls, document: Mapping[str, Any]) -> Candidate:
+        """The inverse of `to_json`."""
+        return cls(
+            setting_of(document["setting"]),
+            document["parameters"],
+            document["mb_per_s"],
+            document["usd_per_gb"],
+            document["weak"],
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Recommendation:
@@ -47,32 +73,19 @@ class Recommendation:
     """Settings that are indistinguishable from it in speed, for every object."""
 
     def to_json(self) -> dict[str, Any]:
-        """The form in a run's summary; the parameters have their names of the template."""
+        """The form in a run's summary."""
         if self.best is None:
             return {"reason": self.reason}
-        return {
-            "reason": self.reason,
-            "parameters": dict(self.best.parameters),
-            "setting": self.best.setting.values,
-            "mb_per_s": round(self.best.mb_per_s, 3),
-            "usd_per_gb": round(self.best.usd_per_gb, 10),
-            "weak": self.best.few_samples,
-            "also": [setting.values for setting in self.also],
-        }
+        also = [setting.values for setting in self.also]
+        return {"reason": self.reason, **self.best.to_json(), "also": also}
 
     @classmethod
     def from_json(cls, document: Mapping[str, Any]) -> Recommendation:
         """The inverse of `to_json`."""
         if "setting" not in document:
             return cls(None, document["reason"])
-        best = Candidate(
-            setting_of(document["setting"]),
-            document["parameters"],
-            document["mb_per_s"],
-            document["usd_per_gb"],
-            document["weak"],
-        )
-        return cls(best, document["reason"], tuple(map(setting_of, document.get("also", ()))))
+        also = tuple(map(setting_of, document.get("also", ())))
+        return cls(Candidate.from_json(document), document["reason"], also)
 
 
 def candidates(cells: Iterable[CellRow], prices: Prices, workload: Workload) -> list[Candidate]:
@@ -120,7 +133,7 @@ def _candidate(
     )
     parameters = {
         "MemorySize": setting.memory_mb,
-        "ChunkBytes": setting.chunk_bytes,
+        **({"ChunkBytes": setting.chunk_bytes} if setting.chunk_has_effect else {}),
         "Streams": setting.streams,
         **workload.template_parameters(setting, cells[0].storage_mb),
     }
@@ -146,13 +159,13 @@ def _penalty(candidate: Candidate, strategy: Strategy, deployable: Sequence[Cand
 
 def _reason(strategy: Strategy, fitting: int) -> str:
     choice = {
-        StrategyName.CHEAPEST: "the cheapest per GB",
+        StrategyName.CHEAPEST: "the cheapest",
         StrategyName.FASTEST: "the fastest",
         StrategyName.BALANCED: (
             f"the best balance of speed and cost (cost weight {strategy.weight:g})"
         ),
         StrategyName.CHEAPEST_AT_LEAST: f"the cheapest that reaches {strategy.mb_per_s} MB/s",
-        StrategyName.FASTEST_BELOW: f"the fastest within {strategy.usd_per_gb} USD per GB",
+        StrategyName.FASTEST_BELOW: f"the fastest within {_usd_per_tb(strategy.usd_per_gb)}",
     }[strategy.name]
     return f"{choice}, of {fitting} setting{'' if fitting == 1 else 's'}"
 
@@ -162,7 +175,12 @@ def _none_fits(deployable: Sequence[Candidate], strategy: Strategy) -> str:
         fastest = max(candidate.mb_per_s for candidate in deployable)
         return f"no setting reaches {strategy.mb_per_s} MB/s; the fastest came to {fastest:.1f}"
     cheapest = min(candidate.usd_per_gb for candidate in deployable)
-    return f"no setting costs {strategy.usd_per_gb} USD per GB; the cheapest {cheapest:.9f}"
+    limit = _usd_per_tb(strategy.usd_per_gb)
+    return f"no setting costs {limit} or less; the cheapest {_usd_per_tb(cheapest)}"
+
+
+def _usd_per_tb(per_gb: float | None) -> str:
+    return f"{(per_gb or 0) * GB_PER_TB:.3g} USD per TB"
 
 
 def _equally_fast(

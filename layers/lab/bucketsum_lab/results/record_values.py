@@ -12,7 +12,7 @@ from bucketsum_lab.workloads import SAMPLE_NAMES, STATISTIC_NAMES, setting_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-_DOCUMENTS: Final = ("input", "machine", "summary")
+_DOCUMENTS: Final = ("input", "machine", "deployed", "summary")
 _COUNTS: Final = ("n", "n_cold")
 
 SAMPLE_VALUES: Final = tuple(names_of(Sample))

@@ -12,6 +12,7 @@ from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.results.analysis import cell_rows
+from bucketsum_lab.results.improvement import improvement
 from bucketsum_lab.results.recommend import Recommendation, recommend
 from bucketsum_lab.workloads import WORKLOADS
 
@@ -68,11 +69,10 @@ def summarize(
     sweep = SweepInput.from_json(run.input)
     workload = WORKLOADS[sweep.workload]
     rows = cell_rows(cells, samples, prices, workload)
-    recommendation = (
-        Recommendation(None, NOT_LAMBDA)
-        if isinstance(prices, MachinePrice)
-        else recommend(rows, sweep.strategy, prices, workload)
-    )
+    recommendation, gain = Recommendation(None, NOT_LAMBDA), None
+    if not isinstance(prices, MachinePrice):
+        recommendation = recommend(rows, sweep.strategy, prices, workload)
+        gain = improvement(run, recommendation.best, rows, samples, prices, workload)
     counts = Counter(sample.status for sample in samples)
     ok, failed = counts[SampleStatus.OK], counts[SampleStatus.FAILED]
     planned = run.samples or 0  # none are planned if every cell is refused
@@ -88,6 +88,7 @@ def summarize(
         "weak": bool(run.few_samples),
         "strategy": sweep.strategy.name,
         "recommendation": recommendation.to_json(),
+        "deployed": gain.to_json() if gain else None,
         **({"cause": cause} if cause else {}),
     }
     ended = replace(

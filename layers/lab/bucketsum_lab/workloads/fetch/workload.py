@@ -54,6 +54,7 @@ _COUNTS: Final = ("disk_peak_bytes", "disk_read_bytes", "disk_written_bytes", "c
 class FetchWorkload(Workload):
     """See the module. The manifest of a data set has the known results of its archives."""
 
+    task = "processing archives"
     noun = "data set"
     parameters = (SCHEDULE, WORK, WORKERS)
     object_bytes = range(SET_BYTES_MIN, SET_BYTES_MAX + 1)

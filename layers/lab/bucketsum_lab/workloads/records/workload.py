@@ -73,6 +73,7 @@ _RECORDS: Final = "records"
 class RecordsWorkload(Workload):
     """See the module. A data set is the records one after the other, with an index beside them."""
 
+    task = "reading records"
     noun = "data set"
     parameters = (LAYOUT, READS, CONNECTIONS, BLOCK_BYTES, GAP_BYTES)
     chunk_bytes = MIB

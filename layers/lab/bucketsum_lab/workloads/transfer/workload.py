@@ -50,6 +50,7 @@ _MIB: Final = 1024 * 1024
 class TransferWorkload(Workload):
     """See the module. Everything is measured for comparison only."""
 
+    task = "transferring files"
     noun = "data set"
     parameters = (PATTERN, CLIENT, DESTINATION, START, NETWORK)
     chunk_bytes = 262_144

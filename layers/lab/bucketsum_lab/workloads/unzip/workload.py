@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from bucketsum.archives.reader import ArchiveReader
     from bucketsum.table.rows import ArchiveRecord
     from bucketsum_lab.protocol.objects import PlannedObject
-    from bucketsum_lab.protocol.parameters import Setting, Statistic, Value
+    from bucketsum_lab.protocol.parameters import Setting, Statistic, Value, Variant
     from bucketsum_lab.protocol.probe import ProbeAnswer, ProbeContext, ProbeEvent
     from bucketsum_lab.protocol.samples import Sample
 
@@ -58,6 +58,7 @@ _MIB: Final = 1024 * 1024
 class UnzipWorkload(Workload):
     """See the module. Mode ``discard`` and the engine zlib are measured for comparison only."""
 
+    task = "unzipping archives"
     noun = "archive"
     parameters = (MODE, INFLATE)
     object_bytes = range(ARCHIVE_BYTES_MIN, ARCHIVE_BYTES_MAX + 1)
@@ -163,6 +164,10 @@ class UnzipWorkload(Workload):
         """Archives are streamed or go through /tmp, decompressed by the hasher's first engine."""
         mode, inflate = setting.own["mode"], setting.own["inflate"]
         return mode != Mode.DISCARD and inflate == INFLATE.allowed[0]
+
+    def deployed_variant(self, parameters: Mapping[str, str]) -> Variant:
+        """The deployed mode, decompressed by the hasher's first engine."""
+        return (MODE, parameters["ArchiveMode"]), (INFLATE, INFLATE.allowed[0])
 
     def template_parameters(self, setting: Setting, storage_mb: int) -> Mapping[str, Value]:
         """The mode, and the /tmp that it was measured with if it uses one."""
