@@ -57,5 +57,5 @@ def test_the_report_shows_both_stages_in_words_too() -> None:
     page = page_of(results([disk, stream], [*disk_samples, *stream_samples], RUN))
     assert "Time of fetching and working" in page
     assert "fetching 1.50 s, working 0.80 s. 512 MB, stream: " in page
-    empty = page_of(results([disk], [], RUN))
+    empty = page_of(results([disk, stream], [], RUN))
     assert "No cell has a measurement." in empty

@@ -25,6 +25,8 @@ from tests.cli.tune.sweeps import (
 
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
+from bucketsum_cli.tune.plots.plot import line_styles
+from bucketsum_cli.tune.plots.variants import LINES_MAX
 from bucketsum_cli.tune.report.page import page_of
 from bucketsum_cli.tune.report.table import columns_of
 from bucketsum_cli.tune.report.write import write_report
@@ -149,10 +151,31 @@ def test_local_numbers_are_never_shown_as_awss() -> None:
 
 def test_a_run_in_which_nothing_was_measured_has_a_page() -> None:
     """Plots without points, a table of failures, and why nothing is recommended."""
-    cell = a_cell(128, MIB)
-    html = page_of(results([cell], failed_samples(cell, "no"), a_run(status="FAILED", cause="no")))
+    cells = [a_cell(128, MIB), a_cell(512, MIB)]
+    samples = [sample for cell in cells for sample in failed_samples(cell, "no")]
+    html = page_of(results(cells, samples, a_run(status="FAILED", cause="no")))
+    assert "<h1>Hashing objects of 100 MB: nothing was measured</h1>" in html
     assert "Nothing: no setting was measured" in html
     assert html.count("No cell has") == 2 * 3  # in the drawing and beside it
+
+
+def test_a_plot_of_one_point_is_left_out() -> None:
+    """Thirteen objects with one cell each have no plot; one memory size has no curve."""
+    cells = [a_cell(512, MIB, MIB * number) for number in range(1, 14)]
+    samples = [sample for cell in cells for sample in good_samples(cell)]
+    assert "<svg" not in page_of(results(cells, samples))
+    html = page_of(results(*a_grid(memories=(512,), chunks=(MIB, 4 * MIB))))
+    assert re.findall(r'<figure id="p0-(\w+)"', html) == ["heat", "cost"]
+
+
+def test_lines_differ_in_colour_dashes_and_mark_and_have_their_label() -> None:
+    """In light, in dark and in grey, and without a legend to look up."""
+    for styles in zip(*line_styles(LINES_MAX), strict=True):
+        assert len(set(styles)) >= 4
+    html = grid_page()
+    curve = html[html.index('id="p0-memory"') : html.index('id="p0-cost"')]
+    for label in ("1 MiB", "10 MB", "20 MB"):
+        assert curve.count(f">{label}</text>") == 1
 
 
 def test_without_the_plotting_library_the_command_says_what_to_install(

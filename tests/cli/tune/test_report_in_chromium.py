@@ -44,6 +44,11 @@ _COLOURS: Final = """\
   texts: [...document.querySelectorAll("#p0-memory text, #p0-cost text, h1, td, dt")].map(
     one => getComputedStyle(one)[one.closest("svg") ? "fill" : "color"])})"""
 
+_TABLE_FRAME: Final = """\
+(frame => [frame.scrollWidth - frame.clientWidth,
+           frame.previousElementSibling.getBoundingClientRect().height > 0])(
+  document.querySelector(".scrolling"))"""
+
 _BEYOND: Final = """\
 [...document.querySelectorAll("body *")].filter(one => !one.closest(".scrolling table") &&
   one.getBoundingClientRect().right > innerWidth + 1).map(one => one.tagName)"""
@@ -162,6 +167,12 @@ def test_nothing_scrolls_sideways(page: Page, size: tuple[int, int]) -> None:
     """The page is as wide as the window; a wide table scrolls in itself."""
     assert page.evaluate("document.documentElement.scrollWidth") == size[0]
     assert page.evaluate(_BEYOND) == []
+
+
+def test_no_column_is_cut_without_a_word(page: Page, size: tuple[int, int]) -> None:
+    """On a desktop the whole table is there; on a phone a note says that it scrolls."""
+    hidden, is_noted = page.evaluate(_TABLE_FRAME)
+    assert (hidden > 0) is is_noted is (size[0] < 600)
 
 
 def test_long_texts_do_not_widen_the_page(

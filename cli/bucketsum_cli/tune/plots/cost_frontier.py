@@ -136,7 +136,7 @@ def _finish(axes: Axes) -> None:
     axes.autoscale_view()
     axes.set_xlim(left=0)
     axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_locator(MaxNLocator(5))
+    axes.yaxis.set_major_locator(MaxNLocator(5, steps=[1, 2, 5, 10]))
     axes.yaxis.set_major_formatter(FuncFormatter(lambda usd, _index: f"{usd:.4g}"))
     axes.set_xlabel("MB/s (higher is faster)")
     axes.set_ylabel("USD per TB (lower is cheaper)")

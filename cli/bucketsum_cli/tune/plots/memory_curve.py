@@ -9,7 +9,7 @@ from matplotlib.ticker import NullLocator
 
 from bucketsum.measure import mb_per_s
 from bucketsum_cli.terminal.formatting import memory_text, speed_text
-from bucketsum_cli.tune.plots.plot import Plot, hint_of, line_styles, new_axes
+from bucketsum_cli.tune.plots.plot import Plot, hint_of, label_ends, line_styles, new_axes
 from bucketsum_cli.tune.plots.variants import LINES_MAX, Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow, CellStatistics
 
 _CAPTION: Final = "Marks are medians. Bars extend from the slowest to the fastest warm run."
-_LEGEND_LETTERS: Final = 56
 _APART: Final = 0.025
 """Horizontal shift between lines, as a fraction of memory, so that bars do not overlap."""
 
@@ -36,7 +35,7 @@ def memory_curve(panel: Panel, results: Results) -> Plot:
         for combination, label in zip(variants.combinations, variants.labels, strict=True)
         if any(variants.combination_of(cell.setting) == combination for cell, _ in fastest)
     ]
-    hints = {}
+    hints, ends = {}, []
     for number, ((combination, label), (colour, marker, dashes)) in enumerate(
         zip(lines, line_styles(len(lines)), strict=True)
     ):
@@ -60,17 +59,11 @@ def memory_curve(panel: Panel, results: Results) -> Plot:
             gid = f"point-{panel.cells.index(cell)}"
             axes.plot([x], [speed], marker, color=colour, markersize=5.5, gid=gid, clip_on=False)
             hints[gid] = f"{hint_of(cell, results.labels)}; {_spread_text(cell, stats)}"
-        axes.plot([], [], dashes, marker=marker, color=colour, label=label)
+        ends.append((xs[-1], speeds[-1], label, colour))
     _finish(axes, sorted({cell.setting.memory_mb for cell, _ in fastest}))
-    if lines:
-        widest = max(len(label) for _, label in lines)
-        figure.legend(
-            loc="outside lower center",
-            ncols=max(1, min(4, _LEGEND_LETTERS // (widest + 4))),
-            title=variants.title + variants.folded_title,
-            fontsize=9,
-        )
-    return Plot("MB/s against memory", _CAPTION, _description(fastest), figure, hints)
+    label_ends(axes, ends)
+    title = f"MB/s against memory, by {variants.title}{variants.folded_title}"
+    return Plot(title, _CAPTION, _description(fastest), figure, hints)
 
 
 def _finish(axes: Axes, memories: Sequence[int]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, field
-from itertools import cycle
+from itertools import cycle, islice
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from xml.etree import ElementTree as ET
 
@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 from bucketsum_cli.terminal.formatting import speed_text, usd_text
 from bucketsum_cli.terminal.output import printable
-from bucketsum_cli.tune.plots.theme import GRID, INK, PAPER, SCALE, themed
+from bucketsum_cli.tune.plots.theme import GRID, INK, LINES, PAPER, themed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from contextlib import AbstractContextManager
 
     from matplotlib.axes import Axes
@@ -30,6 +30,9 @@ COLOURS: Final = mpl.colormaps["cividis"]
 
 LABEL_BOX: Final = {"facecolor": PAPER, "edgecolor": "none", "alpha": 0.75, "pad": 0.6}
 """Behind a label, so that lines do not cross it."""
+
+_LABEL_PART: Final = 0.06
+"""Height of a label, as a part of the axes'."""
 
 _WIDTH_INCHES: Final = 4.6  # some 360 pixels: readable on a phone without enlarging
 
@@ -152,9 +155,28 @@ def new_axes(height_inches: float) -> tuple[Figure, Axes]:
 
 def line_styles(count: int) -> Iterator[tuple[str, str, str]]:
     """Colour, marker and dashes of each of *count* lines."""
-    marks = zip(range(count), cycle("osD^vPX"), cycle(("-", "--", ":", "-.")), strict=False)
-    for number, marker, dashes in marks:
-        yield SCALE[round((len(SCALE) - 1) * number / max(count - 1, 1))], marker, dashes
+    styles = zip(cycle(LINES), cycle("osD^vPX"), cycle(("-", "--", ":", "-.")), strict=False)
+    return islice(styles, count)
+
+
+def label_ends(axes: Axes, ends: Sequence[tuple[float, float, str, str]]) -> None:
+    """Write to the right of the axes the text and colour of each line that ends at x and y."""
+    low, high = axes.get_ylim()
+    apart = (high - low) * _LABEL_PART
+    ordered = sorted(ends, key=lambda end: end[1])
+    heights: list[float] = []
+    for _, y, _, _ in ordered:
+        heights.append(max(y, heights[-1] + apart) if heights else y)
+    limit = high
+    for number in reversed(range(len(heights))):
+        heights[number] = min(heights[number], limit)
+        limit = heights[number] - apart
+    for (x, y, text, colour), height in zip(ordered, heights, strict=True):
+        axes.annotate(
+            text, (x, y), (1.05, height), textcoords=axes.get_yaxis_transform(), va="center",
+            fontsize=8, color=colour, annotation_clip=False,
+            arrowprops={"arrowstyle": "-", "color": colour, "linewidth": 0.6, "shrinkB": 4},
+        )  # fmt: skip
 
 
 def hint_of(cell: CellRow, labels: SettingLabels) -> str:

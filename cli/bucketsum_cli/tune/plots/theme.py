@@ -18,11 +18,10 @@ DOT: Final = "#a8a8a8"
 FRONTIER: Final = "#2d406d"
 HIGHLIGHT: Final = "#b83b00"
 
-SCALE: Final = (
-    "#00224f", "#003071", "#293f6f", "#414d6d", "#555c6e", "#686a72", "#7a7a79", "#8e8979",
-    "#a29976", "#b8aa6f", "#cebc64",
+LINES: Final = (
+    "#0060a8", "#a8327e", "#00734d", "#7a5f00", "#5b3fb5", "#00707f", "#4a4a4b",
 )  # fmt: skip
-"""Colours of lines: near steps of cividis, but no colour of it, since heat maps keep theirs."""
+"""Colours of lines and their labels; neighbours differ for every kind of colour blindness."""
 
 ON_LIGHT: Final = "#1a1a1b"
 ON_DARK: Final = "#fefefe"
@@ -38,7 +37,7 @@ _VARIABLES: Final[Mapping[str, str]] = {
     DOT: "--dot",
     FRONTIER: "--frontier",
     HIGHLIGHT: "--highlight",
-    **{colour: f"--scale-{number}" for number, colour in enumerate(SCALE)},
+    **{colour: f"--line-{number}" for number, colour in enumerate(LINES)},
 }
 
 _COLOUR: Final = re.compile(r"(?:(?<=: )|^)#[0-9a-f]{6}\b")

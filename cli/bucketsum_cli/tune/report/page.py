@@ -93,9 +93,10 @@ def _recommended(results: Results) -> ET.Element:
         return element("section", heading, element("p", f"Nothing: {recommendation.reason}."))
     best = recommendation.best
     numbers = f"{speed_text(best.mb_per_s)} MB/s for {usd_text(best.usd_per_tb)} USD per TB"
+    gain = gain_text(results)
     sentences = [
         f"{numbers}: {recommendation.reason}.",
-        f"{gain_text(results).capitalize()}.",
+        f"{gain[:1].upper()}{gain[1:]}.",
         *remarks_on(results),
     ]
     setting = results.labels.effective(best.setting)
@@ -118,11 +119,16 @@ def _panels(results: Results) -> Iterator[ET.Element]:
     plots = plots_of(results.workload_name)
     noun = results.workload.noun if results.workload else "object"
     for number, panel in enumerate(results.panels()):
+        left_out = {"cost"} if not _has_prices(results) else set()
+        if len({cell.setting.memory_mb for cell in panel.cells}) == 1:
+            left_out.add("memory")
         figures = [
             _figure(f"p{number}-{name}", plot(panel, results))
             for name, plot in plots.items()
-            if name != "cost" or _has_prices(results)
+            if name not in left_out and len(panel.cells) > 1  # a plot of one point says nothing
         ]
+        if not figures:
+            continue
         yield element(
             "section",
             element("h2", f"{noun.capitalize()}: {panel.title}"),

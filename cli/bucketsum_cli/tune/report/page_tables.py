@@ -73,4 +73,7 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
 
 
 def _scrolling(name: str, table: ET.Element) -> ET.Element:
-    return element("div", table, class_="scrolling", role="region", aria_label=name, tabindex="0")
+    """A table in a frame that a phone scrolls, as a note above it says."""
+    note = element("p", "The table has more columns: scroll it sideways.", class_="sideways")
+    frame = element("div", table, class_="scrolling", role="region", aria_label=name, tabindex="0")
+    return element("div", note, frame)

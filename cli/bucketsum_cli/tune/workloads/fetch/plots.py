@@ -10,7 +10,7 @@ from bucketsum_cli.terminal.formatting import memory_text
 from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
 from bucketsum_cli.tune.plots.memory_curve import memory_curve
 from bucketsum_cli.tune.plots.plot import Plot, hint_of, new_axes
-from bucketsum_cli.tune.plots.theme import FRONTIER, HIGHLIGHT, INK, SCALE
+from bucketsum_cli.tune.plots.theme import FRONTIER, HIGHLIGHT, INK, LINES
 from bucketsum_cli.tune.plots.variants import Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
 
@@ -27,7 +27,7 @@ _CAPTION: Final = (
     "both overlap completely, it is the longer bar."
 )
 _BAR_HEIGHT = 0.34
-_FETCHING = SCALE[7]
+_FETCHING = LINES[3]
 _INCHES_PER_CELL = 0.38
 
 

@@ -12,7 +12,7 @@ from bucketsum_cli.terminal.formatting import memory_text, seconds_text
 from bucketsum_cli.tune.plots.cost_frontier import cost_frontier
 from bucketsum_cli.tune.plots.memory_curve import memory_curve
 from bucketsum_cli.tune.plots.plot import Plot, new_axes, new_figure
-from bucketsum_cli.tune.plots.theme import DOT, FRONTIER, HIGHLIGHT, SCALE
+from bucketsum_cli.tune.plots.theme import DOT, FRONTIER, HIGHLIGHT, LINES
 from bucketsum_cli.tune.plots.variants import Variants
 from bucketsum_cli.tune.results import Panel, Results, measured
 from bucketsum_lab.workloads.transfer.file_times import FileTime, read
@@ -57,7 +57,7 @@ def total_times(panel: Panel, _results: Results) -> Plot:
     hints = {}
     for row, (cell, stats) in enumerate(points):
         gid = f"total-{row}"
-        axes.barh([row], [stats.p50_seconds], height=0.62, color=SCALE[2], gid=gid)
+        axes.barh([row], [stats.p50_seconds], height=0.62, color=LINES[0], gid=gid)
         axes.hlines([row], stats.min_seconds, stats.max_seconds, color=HIGHLIGHT, linewidth=1.6)
         hints[gid] = f"{labels[cell.cell_id]}: {_totals_text(stats)}"
     axes.set_xlim(left=0)
