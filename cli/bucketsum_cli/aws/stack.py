@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Final, Literal, overload
 
 from botocore.exceptions import ClientError
 
-from bucketsum.long_objects.progress_table import ProgressTable
-from bucketsum.table.digests_table import DigestsTable
 from bucketsum_cli.aws.connection import Connection, local_connection
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note_after
@@ -27,6 +25,8 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
     from mypy_boto3_stepfunctions import SFNClient
 
+    from bucketsum.long_objects.progress_table import ProgressTable
+    from bucketsum.table.digests_table import DigestsTable
     from bucketsum_cli.machine.emulator_state import LocalProject
 
 _SILENCE_SECONDS: Final = 3.0
@@ -114,10 +114,14 @@ class Stack:
 
     def progress_table(self) -> ProgressTable:
         """Return the long objects in progress, which are in its table of digests."""
+        from bucketsum.long_objects.progress_table import ProgressTable  # noqa: PLC0415 - takes 40 ms
+
         return ProgressTable(self.client("dynamodb"), self.table)
 
     def digests_table(self) -> DigestsTable:
         """Return its table of digests."""
+        from bucketsum.table.digests_table import DigestsTable  # noqa: PLC0415 - takes 10 ms
+
         return DigestsTable(self.client("dynamodb"), self.table)
 
 

@@ -13,8 +13,7 @@ from bucketsum_cli.tune.machine import Machine, machine_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
 from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
-from bucketsum_lab.results.improvement import Improvement
-from bucketsum_lab.results.recommend import Recommendation
+from bucketsum_lab.results.recommendation import Improvement, Recommendation
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName, setting_of
 
 if TYPE_CHECKING:

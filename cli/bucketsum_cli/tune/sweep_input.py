@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 import stat
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bucketsum.measure import GB_PER_TB
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 FILE_MAX_BYTES: Final = 1_000_000
@@ -26,6 +29,8 @@ _REPLACED_BY: Final = {
 """Fields of the file that an option removes in addition to its own."""
 
 _STRATEGY_OPTIONS: Final = ("weight", "mb_per_s", "usd_per_gb")
+_PLAIN_WORDS: Final = re.compile(r"[a-z]+")
+"""Names of fields that also occur as words, so that they are names before ``is`` alone."""
 
 _EXAMPLE: Final = "bucketsum tune run --memory 512,1769 --chunk 256KiB,1MiB --object-size 100MB"
 
@@ -37,9 +42,11 @@ def sweep_fields(options: Mapping[str, Any]) -> dict[str, Any]:
         UsageError: An option of a strategy is given without a strategy.
     """
     fields = {name: value for name, value in options.items() if value not in (None, ())}
+    if "usd_per_tb" in fields:
+        fields["usd_per_gb"] = fields.pop("usd_per_tb") / GB_PER_TB
     strategy = {name: fields.pop(name) for name in _STRATEGY_OPTIONS if name in fields}
     if strategy and "strategy" not in fields:
-        raise click.UsageError("--weight, --mb-per-s and --usd-per-gb need a --strategy")
+        raise click.UsageError("--weight, --mb-per-s and --usd-per-tb need a --strategy")
     if "strategy" in fields:
         fields["strategy"] = {"name": fields["strategy"], **strategy}
     if "keys" in fields:
@@ -67,6 +74,24 @@ def sweep_input(file: Path | None, fields: Mapping[str, Any]) -> dict[str, Any]:
     sweep |= fields
     _require_unicode(sweep)
     return sweep
+
+
+@contextmanager
+def naming(options: Mapping[str, str]) -> Iterator[None]:
+    """Let the errors of the block name *options*, by field, instead of the fields of a file."""
+    try:
+        yield
+    except CannotDoError as error:
+        raise CannotDoError(_with_options(error.message, options)) from error
+
+
+def _with_options(text: str, options: Mapping[str, str]) -> str:
+    for field, option in options.items():
+        is_word = _PLAIN_WORDS.fullmatch(field) and field != "keys"
+        name = rf"(?:strategy\.|limits\.)?{field}(?:\[\d+\])?"
+        pattern = rf"(?:^|(?<=: )){name}(?= is\b)" if is_word else rf"(?<![\w\"'.-]){name}(?!\w)"
+        text = re.sub(pattern, option, text)
+    return text
 
 
 def _document_in(file: Path) -> dict[str, Any]:

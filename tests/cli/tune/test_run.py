@@ -164,7 +164,7 @@ def test_an_execution_that_fails_before_it_records_tells_why(
 ) -> None:
     """The cause that Step Functions knows reaches the person."""
     state_machine.refuses = "runs is 0"
-    run("tune", "run", *AXES, "--yes").assert_refused("FAILED BadSweep: runs is 0")
+    run("tune", "run", *AXES, "--yes").assert_refused("FAILED BadSweep: --runs is 0")
 
 
 @pytest.mark.parametrize("command", [["run", *AXES], ["list"]])
@@ -200,6 +200,20 @@ def test_a_dry_run_starts_nothing(run: Run, state_machine: StateMachine) -> None
     assert document["estimated_usd"] > 0
 
 
+def test_an_error_in_an_option_names_the_option_beside_a_file(
+    run: Run, state_machine: StateMachine, tmp_path: Path
+) -> None:
+    """The file's fields keep their names; dollars are given per TB and sent per GB."""
+    file = tmp_path / "sweep.json"
+    file.write_text(json.dumps({"object_bytes": [0], "chunk_bytes": [65_536]}))
+    run("tune", "run", file, "--memory", 1).assert_refused("object_bytes[0] is 0")
+    file.write_text(json.dumps({"object_bytes": [1_000_000], "chunk_bytes": [65_536]}))
+    run("tune", "run", file, "--memory", 1).assert_refused("--memory is 1, not a whole number")
+    limit = ("--strategy", "fastest-below", "--usd-per-tb", "0.1")
+    assert run("tune", "run", file, "--memory", 512, *limit, "--yes").status == 0
+    assert state_machine.inputs[0]["strategy"] == {"name": "fastest-below", "usd_per_gb": 0.0001}
+
+
 def test_options_win_over_the_file(run: Run, state_machine: StateMachine, tmp_path: Path) -> None:
     """Two axes as options take the place of the file's pairs; what is not named stays."""
     file = tmp_path / "sweep.json"
@@ -225,12 +239,15 @@ def test_cells_that_cannot_run_are_named_before_the_start(
     [
         ((), "give a file such as events/sweep-quick.json"),
         (("none.json",), "none.json cannot be read: No such file"),
-        (("--memory", "64", "--chunk", "1MB", "--object-size", "1MB"), "memory_mb"),
         (("--memory", "512", "--chunk", "1 parsec", "--object-size", "1MB"), "is not a valid size"),
         (("--confine", "foo"), "'foo' is not one of 'none', 'memory', 'lambda'."),
         (("--workload", "foo"), "is not one of 'hash', 'unzip', 'fetch', 'transfer', 'records'."),
         ((*AXES, "--weight", "0.5"), "need a --strategy"),
-        ((*AXES, "--max-usd", "0.0000001"), "limits.max_usd"),
+        ((*AXES, "--max-usd", "0.0000001"), "--max-usd is 0.0000001, the estimate"),
+        (("--memory", "128"), "give either --object-size (sizes"),
+        (("--memory", "128", "--object-size", "1MB"), "--chunk is missing"),
+        (("--memory", "64", "--chunk", "1MB", "--object-size", "1MB"), "--memory is 64, not a"),
+        ((*AXES, "--runs", "0"), "--runs is 0, not a whole number"),
         (("--memory", "512", "--chunk", "1MB", "--key", "no/such.bin"), "no object no/such.bin"),
     ],
 )
@@ -250,6 +267,8 @@ def test_what_cannot_run_is_refused_with_what_to_change(
         (b'{"runs": ' + b"9" * 5_000 + b"}", "cannot be read as JSON: Exceeds the limit"),
         (b'{"keys": ["\xff"]}', "cannot be read as JSON: 'utf-8' codec"),
         (b'{"keys": ["\\ud800"], "memory_mb": [512], "chunk_bytes": [262144]}', "keys has a"),
+        (b'{"memory_mb": [512], "object_bytes": [1]}', "cannot run: chunk_bytes is missing"),
+        (b'{"memory_mb": null, "object_bytes": [1]}', "memory_mb is null, not a list"),
         (b"[]", "is not a JSON object; see docs/sweeps.md"),
         (b" " * 1_000_001, "is too large for the input of a sweep: more than 1,000,000 bytes"),
     ],
@@ -273,7 +292,7 @@ def test_a_device_is_not_read(run: Run) -> None:
 def test_an_argument_that_is_not_utf8_is_refused_in_a_sentence(run: Run) -> None:
     """Python decodes such a byte as a lone surrogate, which no S3 key can hold."""
     run("tune", "run", "--memory", 512, "--chunk", "1MB", "--key", "bad\udcff").assert_refused(
-        "keys has a character that is not Unicode text"
+        "--key has a character that is not Unicode text"
     )
 
 

@@ -280,7 +280,7 @@ def test_a_probe_of_nothing_is_an_error(invoke: Invoke) -> None:
         ({"workload": "count"}, "there is no workload 'count'"),
         ({"streams": 0}, "streams is 0, neither auto nor in 1..16"),
         ({"streams": 17}, "streams is 17"),
-        ({"streams": "many"}, "streams is 'many'"),
+        ({"streams": "many"}, 'streams is "many"'),
     ],
 )
 def test_a_probe_does_what_it_can(invoke: Invoke, change: dict[str, Any], message: str) -> None:

@@ -54,8 +54,8 @@ def test_the_included_sweep_costs_less_than_ten_cents() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"schedule": ["queue:3"]}, r"schedule\[0\] is 'queue:3'; allowed: all-first, queue:1"),
-        ({"work": ["wc"]}, r"work\[0\] is 'wc'; allowed: unzip-sha1, count-lines"),
+        ({"schedule": ["queue:3"]}, r"schedule\[0\] is \"queue:3\"; allowed: all-first, queue:1"),
+        ({"work": ["wc"]}, r"work\[0\] is \"wc\"; allowed: unzip-sha1, count-lines"),
         ({"workers": [0]}, r"workers\[0\] is 0, not a whole number in 1..16"),
         ({"workload": "hash", "workers": [1]}, "workers means nothing to the workload hash"),
         (
@@ -120,7 +120,7 @@ def test_a_data_set_is_its_archives_and_their_manifest() -> None:
         (b'{"items": [1]}', r"items\[0\] is 1, not an object"),
         (b'{"items": [{}]}', r"items\[0\].name is missing"),
         ({"more": 1}, r"items\[0\].more is not a field; known are name, size_bytes"),
-        ({"lines": "3"}, r"items\[0\].lines is '3', not a whole number"),
+        ({"lines": "3"}, r"items\[0\].lines is \"3\", not a whole number"),
         ({"name": "../a"}, r"items\[0\].name is '../a'; allowed"),
         ({"name": "-rf"}, r"items\[0\].name is '-rf'; allowed"),
         ({"size_bytes": 0}, r"items\[0\].size_bytes is 0, not a whole number in 1.."),

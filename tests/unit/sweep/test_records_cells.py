@@ -55,9 +55,9 @@ def test_the_default_is_fernandez_and_turner() -> None:
 @pytest.mark.parametrize(
     ("change", "refusal"),
     [
-        ({"layout": ["heap"]}, r"layout\[0\] is 'heap'"),
+        ({"layout": ["heap"]}, r"layout\[0\] is \"heap\""),
         ({"reads": [0]}, r"reads\[0\] is 0"),
-        ({"reads": ["all"]}, r"reads\[0\] is 'all'"),
+        ({"reads": ["all"]}, r"reads\[0\] is \"all\""),
         ({"connections": [257]}, r"connections\[0\] is 257"),
         ({"block_bytes": [511]}, r"block_bytes\[0\] is 511"),
         ({"block_bytes": [1_048_577]}, r"block_bytes\[0\] is 1048577"),

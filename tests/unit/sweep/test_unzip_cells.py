@@ -46,8 +46,8 @@ def test_the_state_machine_gets_the_mode_and_the_library() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"mode": ["disk"]}, r"mode\[0\] is 'disk'; allowed: stream, tmp, discard"),
-        ({"inflate": ["gzip"]}, r"inflate\[0\] is 'gzip'; allowed: isal, zlib"),
+        ({"mode": ["disk"]}, r"mode\[0\] is \"disk\"; allowed: stream, tmp, discard"),
+        ({"inflate": ["gzip"]}, r"inflate\[0\] is \"gzip\"; allowed: isal, zlib"),
         ({"workload": "hash", "mode": ["tmp"]}, "mode means nothing to the workload hash"),
         ({"workload": None, "inflate": ["isal"]}, "inflate means nothing to the workload hash"),
         (
@@ -55,7 +55,7 @@ def test_the_state_machine_gets_the_mode_and_the_library() -> None:
             r"object_bytes\[0\] is 999999, not a whole number in 1000000",
         ),
         ({"object_bytes": [2_000_000_001]}, r"object_bytes\[0\] is 2000000001, not a whole number"),
-        ({"workload": "count"}, "workload is 'count'; allowed: hash, unzip"),
+        ({"workload": "count"}, 'workload is "count"; allowed: hash, unzip'),
     ],
 )
 def test_an_error_names_the_field(change: dict[str, Any], message: str) -> None:

@@ -20,7 +20,7 @@ from bucketsum_cli.tune.samconfig import with_parameters
 
 if TYPE_CHECKING:
     from bucketsum_cli.tune.results import Results
-    from bucketsum_lab.results.recommend import Candidate
+    from bucketsum_lab.results.recommendation import Candidate
 
 _OWN_FILE: Final = "deploy.toml"
 _TRACKED_FILE: Final = "samconfig.toml"

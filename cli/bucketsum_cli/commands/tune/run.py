@@ -18,7 +18,7 @@ from bucketsum_cli.tune.progress import ended_execution, recorded_results
 from bucketsum_cli.tune.report.export import results_as_json
 from bucketsum_cli.tune.report.table_view import print_results
 from bucketsum_cli.tune.results import Results
-from bucketsum_cli.tune.sweep_input import sweep_fields, sweep_input
+from bucketsum_cli.tune.sweep_input import naming, sweep_fields, sweep_input
 from bucketsum_cli.tune.sweep_options import sweep_options
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_lab.protocol.run_records import RunStatus
@@ -72,19 +72,30 @@ def run(
     here = HereOptions(bucket, usd_per_hour, Confinement(confine) if confine else None)
     if not is_here and here != HereOptions():
         raise click.UsageError("--bucket, --usd-per-hour and --confine need --here")
-    fields = sweep_input(file, sweep_fields(options))
-    if is_here:
-        if no_wait:
-            raise click.UsageError(
-                "--no-wait cannot be used with --here: the command itself measures"
+    if is_here and no_wait:
+        raise click.UsageError("--no-wait cannot be used with --here: the command itself measures")
+    with naming(_options_of(options, set_alone=file is not None)):
+        fields = sweep_input(file, sweep_fields(options))
+        if is_here:
+            ended = run_here(target, fields, here, yes=yes, dry_run=dry_run)
+            if isinstance(ended, Results):
+                _print_results(ended, as_json=as_json)
+            elif as_json:
+                print_json(ended.to_json())
+        else:
+            _run_on_lambda(
+                target, fields, yes=yes, dry_run=dry_run, no_wait=no_wait, as_json=as_json
             )
-        ended = run_here(target, fields, here, yes=yes, dry_run=dry_run)
-        if isinstance(ended, Results):
-            _print_results(ended, as_json=as_json)
-        elif as_json:
-            print_json(ended.to_json())
-    else:
-        _run_on_lambda(target, fields, yes=yes, dry_run=dry_run, no_wait=no_wait, as_json=as_json)
+
+
+def _options_of(options: Mapping[str, Any], *, set_alone: bool) -> dict[str, str]:
+    """The names of *options* by field of a sweep's input; *set_alone*: of those that are set."""
+    names = {param.name or "": param.opts[-1] for param in run.params}
+    return {
+        field: names[field]
+        for field, value in options.items()
+        if not set_alone or value not in (None, ())
+    }
 
 
 def _run_on_lambda(

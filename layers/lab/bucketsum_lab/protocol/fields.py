@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from bucketsum.errors import BadSweep
@@ -25,7 +26,7 @@ class Fields:
             BadSweep: It is not an object, or has a field that is not one of *known*.
         """
         if not isinstance(raw, dict):
-            raise BadSweep(f"{place or 'the input'} is {_shown(raw)}, not an object")
+            raise BadSweep(f"{place or 'the input'} is {shown(raw)}, not an object")
         unknown = [repr(str(name)[:_SHOWN_CHARACTERS])[1:-1] for name in raw if name not in known]
         if unknown:
             raise BadSweep(
@@ -61,7 +62,7 @@ def several(read: Callable[[str, object], T]) -> Callable[[str, object], tuple[T
 
     def read_all(place: str, raw: object) -> tuple[T, ...]:
         if not isinstance(raw, list) or not raw:
-            raise BadSweep(f"{place} is {_shown(raw)}, not a list with at least one entry")
+            raise BadSweep(f"{place} is {shown(raw)}, not a list with at least one entry")
         return tuple(
             dict.fromkeys(read(f"{place}[{index}]", value) for index, value in enumerate(raw))
         )
@@ -74,7 +75,7 @@ def whole(low: int, high: int) -> Callable[[str, object], int]:
 
     def read(place: str, raw: object) -> int:
         if isinstance(raw, bool) or not isinstance(raw, int) or not low <= raw <= high:
-            raise BadSweep(f"{place} is {_shown(raw)}, not a whole number in {low}..{high}")
+            raise BadSweep(f"{place} is {shown(raw)}, not a whole number in {low}..{high}")
         return raw
 
     return read
@@ -85,7 +86,7 @@ def number(low: float, high: float) -> Callable[[str, object], float]:
 
     def read(place: str, raw: object) -> float:
         if isinstance(raw, bool) or not isinstance(raw, int | float) or not low <= raw <= high:
-            raise BadSweep(f"{place} is {_shown(raw)}, not a number in {low:g}..{high:g}")
+            raise BadSweep(f"{place} is {shown(raw)}, not a number in {low:g}..{high:g}")
         return float(raw)
 
     return read
@@ -99,7 +100,7 @@ def among(allowed: Iterable[T]) -> Callable[[str, object], T]:
         for choice in choices:
             if type(raw) is not bool and raw == choice:
                 return choice
-        raise BadSweep(f"{place} is {_shown(raw)}; allowed: {', '.join(map(str, choices))}")
+        raise BadSweep(f"{place} is {shown(raw)}; allowed: {', '.join(map(str, choices))}")
 
     return read
 
@@ -107,18 +108,18 @@ def among(allowed: Iterable[T]) -> Callable[[str, object], T]:
 def text(place: str, raw: object) -> str:
     """Reads a text that is not empty."""
     if not isinstance(raw, str) or not raw:
-        raise BadSweep(f"{place} is {_shown(raw)}, not a text with at least one character")
+        raise BadSweep(f"{place} is {shown(raw)}, not a text with at least one character")
     return raw
 
 
 def boolean(place: str, raw: object) -> bool:
     """Reads true or false."""
     if not isinstance(raw, bool):
-        raise BadSweep(f"{place} is {_shown(raw)}, neither true nor false")
+        raise BadSweep(f"{place} is {shown(raw)}, neither true nor false")
     return raw
 
 
-def _shown(raw: object) -> str:
-    """*raw* for an error's text, cut if it is long: Step Functions limits these texts."""
-    text = repr(raw)
+def shown(raw: object) -> str:
+    """*raw* as JSON for an error's text, cut if long: Step Functions limits these texts."""
+    text = json.dumps(raw, default=repr)
     return text if len(text) <= _SHOWN_CHARACTERS else f"{text[:_SHOWN_CHARACTERS]}…"

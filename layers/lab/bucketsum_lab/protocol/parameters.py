@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import BadSweep
 from bucketsum.s3.read_plan import STREAMS_MAX, ReadPolicy
 from bucketsum.settings import AUTO_STREAMS, CHUNK_BYTES_MAX, CHUNK_BYTES_MIN
-from bucketsum_lab.protocol.fields import Fields, among, several, whole
+from bucketsum_lab.protocol.fields import Fields, among, several, shown, whole
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence, Sized
@@ -125,7 +125,9 @@ def read_policy(streams: Value, chunk_bytes: int, memory_mb: int) -> ReadPolicy:
         BadSweep: *streams* is neither.
     """
     if streams not in _STREAMS_IN_ORDER:
-        raise BadSweep(f"streams is {streams!r}, neither {AUTO_STREAMS} nor in 1..{STREAMS_MAX}")
+        raise BadSweep(
+            f"streams is {shown(streams)}, neither {AUTO_STREAMS} nor in 1..{STREAMS_MAX}"
+        )
     return ReadPolicy(streams if isinstance(streams, int) else None, chunk_bytes, memory_mb)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value, warm_seconds
-from bucketsum_lab.results.recommend import Candidate, candidates
+from bucketsum_lab.results.recommend import candidates
+from bucketsum_lab.results.recommendation import Candidate, Improvement
 from bucketsum_lab.workloads import setting_of
 
 if TYPE_CHECKING:
@@ -18,39 +18,6 @@ if TYPE_CHECKING:
     from bucketsum_lab.protocol.run_records import CellRow, Run
     from bucketsum_lab.protocol.samples import Sample
     from bucketsum_lab.protocol.workload import Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Improvement:
-    """The gain of deploying a setting; negative for a loss."""
-
-    deployed: Candidate
-    """The setting of the stack's hasher."""
-    faster: float
-    """Gain in MB/s: 0.5 is half as fast again."""
-    cheaper: float
-    """Gain in USD per GB: 0.5 is half the cost."""
-    is_significant: bool
-    """Whether the speeds differ significantly for an object."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The form in a run's summary."""
-        return {
-            **self.deployed.to_json(),
-            "faster": round(self.faster, 4),
-            "cheaper": round(self.cheaper, 4),
-            "significant": self.is_significant,
-        }
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Improvement:
-        """The inverse of `to_json`."""
-        return cls(
-            Candidate.from_json(document),
-            document["faster"],
-            document["cheaper"],
-            document["significant"],
-        )
 
 
 def improvement(

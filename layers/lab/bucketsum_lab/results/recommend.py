@@ -5,87 +5,20 @@ Only settings that the template has parameters for are candidates; the workload 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from bucketsum.measure import GB_PER_TB, mb_per_s, usd_per_gb
 from bucketsum_lab.plan.input import Strategy, StrategyName
-from bucketsum_lab.workloads import setting_of
+from bucketsum_lab.results.recommendation import Candidate, Recommendation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
     from bucketsum.prices import Prices
-    from bucketsum_lab.protocol.parameters import Setting, Value
+    from bucketsum_lab.protocol.parameters import Setting
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.workload import Workload
-
-
-@dataclass(frozen=True, slots=True)
-class Candidate:
-    """One setting over all objects and concurrencies that it was measured with."""
-
-    setting: Setting
-    parameters: Mapping[str, Value]
-    """Values of the template's parameters that deploy it."""
-    mb_per_s: float
-    """All objects' bytes over the sum of their median seconds."""
-    usd_per_gb: float
-    """The sum of their invocations' costs over all objects' bytes."""
-    few_samples: bool
-    """Whether one of its cells has too few samples."""
-
-    @property
-    def usd_per_tb(self) -> float:
-        """`usd_per_gb` for 10¹² bytes."""
-        return self.usd_per_gb * GB_PER_TB
-
-    def to_json(self) -> dict[str, Any]:
-        """The form in a run's summary; the parameters have their names of the template."""
-        return {
-            "parameters": dict(self.parameters),
-            "setting": self.setting.values,
-            "mb_per_s": round(self.mb_per_s, 3),
-            "usd_per_gb": round(self.usd_per_gb, 10),
-            "weak": self.few_samples,
-        }
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Candidate:
-        """The inverse of `to_json`."""
-        return cls(
-            setting_of(document["setting"]),
-            document["parameters"],
-            document["mb_per_s"],
-            document["usd_per_gb"],
-            document["weak"],
-        )
-
-
-@dataclass(frozen=True, slots=True)
-class Recommendation:
-    """The setting to deploy, or the reason why there is none."""
-
-    best: Candidate | None
-    reason: str
-    also: tuple[Setting, ...] = field(default=())
-    """Settings that are indistinguishable from it in speed, for every object."""
-
-    def to_json(self) -> dict[str, Any]:
-        """The form in a run's summary."""
-        if self.best is None:
-            return {"reason": self.reason}
-        also = [setting.values for setting in self.also]
-        return {"reason": self.reason, **self.best.to_json(), "also": also}
-
-    @classmethod
-    def from_json(cls, document: Mapping[str, Any]) -> Recommendation:
-        """The inverse of `to_json`."""
-        if "setting" not in document:
-            return cls(None, document["reason"])
-        also = tuple(map(setting_of, document.get("also", ())))
-        return cls(Candidate.from_json(document), document["reason"], also)
 
 
 def candidates(cells: Iterable[CellRow], prices: Prices, workload: Workload) -> list[Candidate]:

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.errors import BadSweep
+from bucketsum_lab.protocol.fields import shown
 from bucketsum_lab.protocol.parameters import Parameter
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ class PatternParameter(Parameter):
         try:
             Pattern.of(raw if isinstance(raw, str) else "")
         except ValueError:
-            raise BadSweep(f"{place} is {str(raw)[:200]!r}; allowed: {self.choices}") from None
+            raise BadSweep(f"{place} is {shown(raw)}; allowed: {self.choices}") from None
         return str(raw)
 
     def rank(self, value: Value) -> int:
