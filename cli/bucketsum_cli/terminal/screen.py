@@ -13,6 +13,7 @@ from rich.cells import cell_len, chop_cells
 _USUAL_WIDTH: Final = 80
 _WITHOUT_COLOURS: Final = ("dumb", "unknown")
 _WIDEST_LABEL: Final = 24
+_WORD: Final = re.compile(r" *(?:≈ )?[^ ]+")  # a sign stays with its word
 _LABEL: Final = re.compile(r" *(\S+ {2,})?")
 
 
@@ -83,7 +84,7 @@ def folded(text: str, width: int, indent: str = "", *, breaks: bool = True) -> l
     if cell_len(text) <= width:
         return [text]
     lines = [""]
-    for word in re.findall(r" *[^ ]+", text):
+    for word in _WORD.findall(text):
         if cell_len(lines[-1] + word) <= width or not lines[-1].strip():
             lines[-1] += word
         else:

@@ -80,7 +80,7 @@ def _workload_options() -> Iterator[Any]:
         for parameter in workload.parameters:
             has_numbers = not isinstance(parameter.default_value, str)
             yield click.option(
-                f"--{parameter.name.replace('_', '-')}",
+                f"--{parameter.option or parameter.name.replace('_', '-')}",
                 parameter.name,
                 cls=WorkloadOption,
                 workload=name,

@@ -66,6 +66,21 @@ def test_a_narrow_terminal_shows_every_runs_seconds(
         assert f"{seconds_in(sample):.3f}" in shown
 
 
+def test_80_columns_break_no_remark_and_keep_an_object_beside_its_numbers(
+    run: Run, record: Record, terminal: Callable[[int], None]
+) -> None:
+    """The default terminal folds between remarks, never in a word or behind a sign."""
+    terminal(80)
+    record(*a_grid(memories=(512, 1769), chunks=(MIB,)), None)
+    shown = STYLE.sub("", run("tune", "show", "last").out)
+    lines = shown.splitlines()
+    assert max(map(len, lines)) <= 80
+    assert sum(line.startswith("100.0 MB ") for line in lines) == 2
+    assert not [line for line in lines if line.endswith("≈")]
+    assert "≈ fastest" in shown.partition("MB/s: from")[0]
+    assert "recommended" in shown.partition("MB/s: from")[0]
+
+
 def test_columns_agree_between_groups(
     run: Run, record: Record, terminal: Callable[[int], None]
 ) -> None:

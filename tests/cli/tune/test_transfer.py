@@ -112,7 +112,7 @@ def test_options_need_no_more_than_memory(run: Run, state_machine: StateMachine)
     """The plan leaves out a chunk size that nobody chose; patterns with a number are options."""
     ended = run(
         "tune", "run", "--workload", "transfer", "--memory", "512", "--pattern",
-        "limited:8,staccato:5", "--client", "libcurl,aws-cli", "--warm", "warm", "--yes",
+        "limited:8,staccato:5", "--client", "libcurl,aws-cli", "--client-start", "warm", "--yes",
     )  # fmt: skip
     [sweep_input] = state_machine.inputs
     assert sweep_input == {

@@ -11,7 +11,7 @@ from bucketsum_cli.terminal.output import moment_text
 from bucketsum_cli.terminal.screen import styled, write
 from bucketsum_cli.terminal.tables import Cell, Column
 from bucketsum_cli.tune.answer import conclusion, remarks_on
-from bucketsum_cli.tune.report.table import ALIKE, COLD, RUNS, columns_of, groups_of, has_failed
+from bucketsum_cli.tune.report.table import ALIKE, COLD, columns_of, groups_of, has_failed
 from bucketsum_cli.tune.results import Results, measured, recommendation_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.workload_view import TableColumn
 
 LOCAL_NOTE: Final = "local: measured in the local emulator; none of these numbers is AWS's"
+
+_SHORT_OBJECT: Final = 12
+"""Characters of an object's text that is always next to its numbers."""
 
 _STYLES: Final = {
     RunStatus.RUNNING: "cyan",
@@ -104,11 +107,12 @@ def _facts(results: Results) -> Iterator[str]:
 def _print_table(results: Results) -> None:
     """Print each group under its heading; all groups have the same column widths."""
     shown = columns_of(results, in_report=False)
+    has_long_objects = any(len(shown[0].text(cell)) > _SHORT_OBJECT for cell in results.cells)
     columns = [
         Column(
             column.title,
             right=column.is_number,
-            shrinks=column.name == RUNS or not column.is_number,
+            shrinks=not column.is_number and (column is not shown[0] or has_long_objects),
         )
         for column in shown
     ]

@@ -31,7 +31,7 @@ class Parameter:
     """A parameter of one workload alone; its field in the input is a list of values."""
 
     name: str
-    """The field, the attribute of stored cells, and the option of the command."""
+    """The field, and the attribute of stored cells."""
     allowed: tuple[Value, ...] | range
     """Values in the order of tables and plots."""
     label: str = "{}"
@@ -40,6 +40,8 @@ class Parameter:
     """The value if the input gives none; None for the first that is allowed."""
     meaning: str = "{}"
     """Its explanation in the command's help; ``{}`` stands for the allowed values."""
+    option: str = ""
+    """Name of the command's option if the field's name does not say enough."""
 
     @property
     def default_value(self) -> Value:

@@ -153,7 +153,9 @@ CLIENT: Final = Parameter(
     "client", tuple(ClientName), meaning="{}; not on Lambda: aws-cli, s5cmd, rclone"
 )
 DESTINATION: Final = Parameter("destination", tuple(Destination), label="to {}")
-START: Final = Parameter("warm", tuple(Start), meaning="cold, or warm (client used before)")
+START: Final = Parameter(
+    "warm", tuple(Start), meaning="cold, or warm (client used before)", option="client-start"
+)
 NETWORK: Final = Parameter("network", tuple(Network), meaning="burst, or sustained (burst used up)")
 
 PROGRAMS: Final = (ClientName.AWS_CLI, ClientName.S5CMD, ClientName.RCLONE)
