@@ -83,10 +83,16 @@ def _verdict(results: Results) -> str:
         return f"{effective(best.setting)} is best"
     if results.run.status is RunStatus.RUNNING:
         return "still being measured"
-    fastest = {effective(cell.setting) for cell in results.cells if cell.stats and cell.stats.best}
-    if not fastest:
+    stats = [(cell.setting, cell.stats) for cell in results.cells if cell.stats]
+    if not stats:
         return "nothing was measured"
-    return f"{fastest.pop()} is fastest" if len(fastest) == 1 else "it depends on the object"
+    fastest = {effective(setting) for setting, own in stats if own.best}
+    if len(fastest) > 1:
+        return "it depends on the object"
+    rivals = {effective(setting) for setting, own in stats if own.indistinguishable_from_best}
+    others = count_text(len(rivals - fastest), "other setting")
+    suffix = f", not significantly faster than {others}" if rivals - fastest else ""
+    return f"{fastest.pop()} is fastest{suffix}"
 
 
 def _changes(results: Results) -> Iterator[tuple[float, str, str]]:

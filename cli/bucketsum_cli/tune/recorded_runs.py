@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import heapq
 import json
 import os
 import re
-import tempfile
 import time
-from contextlib import contextmanager
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
@@ -20,7 +19,7 @@ from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.completion import completing
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import note
+from bucketsum_cli.terminal.output import note, write_text
 from bucketsum_cli.tune.results import Results, results_of
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_lab.protocol.run_records import CellRow, Run
@@ -123,20 +122,9 @@ class RunFiles:
 
     def _write(self, run_id: str) -> None:
         """Replace the file at once, so that nobody reads half of it."""
-        try:
+        with contextlib.suppress(OSError):  # then writing fails, with its reason
             self._folder.mkdir(parents=True, exist_ok=True)
-            handle, temporary = tempfile.mkstemp(dir=self._folder, suffix=".tmp")
-            try:
-                with os.fdopen(handle, "w", encoding="utf-8") as file:
-                    json.dump(self._open[run_id], file, indent=1)
-                os.replace(temporary, self._file(run_id))  # noqa: PTH105 - a text
-            except BaseException:
-                Path(temporary).unlink(missing_ok=True)
-                raise
-        except OSError as error:
-            raise CannotDoError(
-                f"the run cannot be written to {self._folder}: {error.strerror or error}"
-            ) from error
+        write_text(self._file(run_id), json.dumps(self._open[run_id], indent=1))
         self._written_at[run_id] = time.monotonic()
 
 
@@ -144,7 +132,7 @@ def _ordered(content: dict[str, Any] | None, name: str) -> Iterator[dict[str, An
     return (values for _, values in sorted(content[name].items())) if content else iter(())
 
 
-@contextmanager
+@contextlib.contextmanager
 def _understood(file: Path) -> Iterator[None]:
     """Name *file* in the error if its content is not that of a run."""
     try:

@@ -72,5 +72,12 @@ def test_the_headline_is_the_answer() -> None:
     cell = a_cell(512, MIB)
     local = results([cell], [a_sample(cell, 1, 1)], a_run(label="local"))
     assert headline(local) == "Hashing objects of 100 MB on the local emulator: 512 MB is best"
+    here = a_run(input={"workload": "transfer"})
+    twins = [cell, a_cell(1769, MIB)]
+    tie = results(twins, [changed(a_sample(each, 1, 1), seconds=2.0) for each in twins], here)
+    assert headline(tie) == (
+        "Transferring files of 100 MB: 512 MB is fastest, not significantly faster than 1 other "
+        "setting"
+    )
     failed = results([cell], failed_samples(cell, "no"), a_run(status="FAILED"))
     assert conclusion(failed) == "Hashing objects of 100 MB: nothing was measured."

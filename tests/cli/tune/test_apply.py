@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import tomllib
 from typing import TYPE_CHECKING
 
@@ -96,6 +97,20 @@ def test_local_numbers_come_with_a_warning(run: Run, record: Record) -> None:
     cell = a_cell(512, MIB)
     record([cell], good_samples(cell), a_run(label="local"))
     assert "measure on AWS before you deploy there" in run("tune", "apply", "last", "-y").err
+
+
+@pytest.mark.usefixtures("samconfig")
+def test_a_gain_or_a_loss_is_said_before_the_question(run: Run, record: Record) -> None:
+    """A faster setting may be more expensive than the deployed one; nobody is surprised."""
+    cells = [a_cell(256, MIB, streams="auto"), a_cell(512, MIB)]
+    samples = [sample for cell in cells for sample in good_samples(cell, 6)]
+    record(
+        cells, samples, a_run(deployed={"memory_mb": 256, "chunk_bytes": MIB, "streams": "auto"})
+    )
+    before, _, after = run("tune", "apply", "last").err.partition("Write it?")
+    loss = r"faster but \d+ % more expensive than the deployed setting, 256 MB / auto streams"
+    assert re.search(rf"^512 MB / 1 stream: \d+ % {loss}$", before, re.MULTILINE)
+    assert "nothing was written" in after
 
 
 def test_without_the_file_the_error_names_the_command_that_creates_it(

@@ -142,11 +142,11 @@ def test_dry_run_makes_nothing(run: Run, tmp_path: Path) -> None:
         (("tune", "run", "--bucket", BUCKET, *SETTINGS), "need --here"),
         ((*HERE, "--no-wait"), "--no-wait cannot be used with --here"),
         ((*HERE, "--bucket", "nowhere"), "--bucket nowhere: there is no such bucket"),
-        ((*HERE, "--runs", 0), "this sweep cannot run: runs is 0"),
-        ((*HERE[:-2], "--key", "mine"), "keys names 'mine', which is not in the bucket data"),
+        ((*HERE, "--runs", 0), "this sweep cannot run: --runs is 0"),
+        ((*HERE[:-2], "--key", "mine"), "--key names 'mine', which is not in the bucket data"),
         ((*HERE, "--confine", "lambda"), "--confine lambda needs control groups"),
         ((*HERE, "--usd-per-hour", 0), "--usd-per-hour"),
-        ((*HERE, "--usd-per-hour", 99, "--max-usd", 0), "limits.max_usd is 0, the estimate"),
+        ((*HERE, "--usd-per-hour", 99, "--max-usd", 0), "--max-usd is 0, the estimate"),
     ],
 )
 def test_refusals_name_the_option_or_the_field(
@@ -250,4 +250,4 @@ def test_a_memory_above_the_machines_is_refused_if_it_is_a_limit(
     monkeypatch.setattr(machine_module, "cgroup_roots", lambda _name: {"cpu": "c", "memory": "m"})
     monkeypatch.setattr(machine_module, "remove_roots", lambda _roots: None)
     monkeypatch.setattr("bucketsum_cli.machine.hardware.memory_mb", lambda: 500)
-    run(*HERE).assert_refused("memory_mb is 512, more than the 500 MB of this machine")
+    run(*HERE).assert_refused("--memory is 512, more than the 500 MB of this machine")

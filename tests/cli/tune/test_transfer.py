@@ -133,6 +133,7 @@ def test_the_page_shows_the_cells_that_were_measured(kept: int) -> None:
     html = page_of(results(cells, samples, RUN))
     for title in ("Total time", "Spread of the files' times", "Time by size of the file"):
         assert title in html
+    assert '<p class="sideways wide">' in html  # fifteen columns are too many for a desktop, too
     assert html.count("median 250 ms, 90 % within") == 3 * kept  # tooltip and twice in words
     if not kept:
         assert "No cell has a measurement." in html

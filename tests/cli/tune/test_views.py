@@ -17,7 +17,7 @@ from bucketsum_lab.protocol.run_records import RunStatus
 from bucketsum_lab.workloads import WorkloadName
 
 OF_EVERY_RUN: Final = [
-    "object", "memory_used", "runs", "average", "median", "median_seconds", "spread", "usd_per_gb",
+    "object", "memory_used", "runs", "average", "median", "median_seconds", "spread", "usd_per_tb",
     "remarks",
 ]  # fmt: skip
 """Names of the columns that do not depend on the workload."""

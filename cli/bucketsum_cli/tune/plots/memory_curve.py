@@ -30,20 +30,15 @@ def memory_curve(panel: Panel, results: Results) -> Plot:
     variants = Variants(panel.cells, LINES_MAX)
     fastest = measured(variants.fastest(panel.cells))
     figure, axes = new_axes(3.5)
-    lines = [
-        (combination, label)
-        for combination, label in zip(variants.combinations, variants.labels, strict=True)
-        if any(variants.combination_of(cell.setting) == combination for cell, _ in fastest)
-    ]
+    lines = {
+        label: points
+        for label in variants.labels
+        if (points := [point for point in fastest if variants.label_of(point[0].setting) == label])
+    }
     hints, ends = {}, []
-    for number, ((combination, label), (colour, marker, dashes)) in enumerate(
-        zip(lines, line_styles(len(lines)), strict=True)
+    for number, ((label, points), (colour, marker, dashes)) in enumerate(
+        zip(lines.items(), line_styles(len(lines)), strict=True)
     ):
-        points = [
-            (cell, stats)
-            for cell, stats in fastest
-            if variants.combination_of(cell.setting) == combination
-        ]
         shift = 1 + _APART * (number - (len(lines) - 1) / 2)
         xs = [cell.setting.memory_mb * shift for cell, _ in points]
         speeds = [stats.mb_per_s for _, stats in points]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.tune.report.markup import element
 from bucketsum_cli.tune.report.table import RUNS, TableGroup, columns_of, groups_of, has_failed
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
     from bucketsum_cli.tune.workload_view import TableColumn
     from bucketsum_lab.protocol.run_records import CellRow
+
+_COLUMNS_OF_A_DESKTOP: Final = 12
+"""Columns that fit into 1,280 pixels."""
 
 
 def results_table(results: Results) -> ET.Element:
@@ -73,7 +76,9 @@ def failures_table(results: Results) -> tuple[ET.Element, ...]:
 
 
 def _scrolling(name: str, table: ET.Element) -> ET.Element:
-    """A table in a frame that a phone scrolls, as a note above it says."""
-    note = element("p", "The table has more columns: scroll it sideways.", class_="sideways")
+    """A table in a frame that scrolls, as a note says on a phone, or if the table is wide."""
+    is_wide = len(table.findall("thead/tr/th")) > _COLUMNS_OF_A_DESKTOP
+    note = element("p", "The table has more columns: scroll it sideways.")
+    note.set("class", "sideways wide" if is_wide else "sideways")
     frame = element("div", table, class_="scrolling", role="region", aria_label=name, tabindex="0")
     return element("div", note, frame)
