@@ -25,8 +25,7 @@ from bucketsum_lab.protocol.samples import (
     SampleStatus,
 )
 from bucketsum_lab.results.analysis import cell_rows
-from bucketsum_lab.results.improvement import improvement
-from bucketsum_lab.results.recommend import recommend
+from bucketsum_lab.results.recommend import improvement, recommend
 from bucketsum_lab.workloads import workload_of
 
 if TYPE_CHECKING:

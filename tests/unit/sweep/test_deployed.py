@@ -15,8 +15,7 @@ from bucketsum_lab.protocol.parameters import Setting
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.protocol.samples import Billing, Reading, Sample, SampleStatus
 from bucketsum_lab.results.analysis import cell_rows
-from bucketsum_lab.results.improvement import improvement
-from bucketsum_lab.results.recommend import recommend
+from bucketsum_lab.results.recommend import improvement, recommend
 from bucketsum_lab.results.recommendation import Improvement
 
 PRICES = prices_in("us-east-1", "arm64")

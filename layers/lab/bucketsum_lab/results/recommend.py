@@ -1,23 +1,27 @@
-"""Cells → the setting to deploy, by the sweep's strategy.
+"""Cells → the setting to deploy, by the sweep's strategy, and its gain over the deployed one.
 
 Only settings that the template has parameters for are candidates; the workload knows them.
 """
 
 from __future__ import annotations
 
+from collections import defaultdict
 from math import inf
 from typing import TYPE_CHECKING
 
 from bucketsum.measure import GB_PER_TB, mb_per_s, usd_per_gb
 from bucketsum_lab.plan.input import Strategy, StrategyName
-from bucketsum_lab.results.recommendation import Candidate, Recommendation
+from bucketsum_lab.results.analysis import SIGNIFICANCE, p_value, warm_seconds
+from bucketsum_lab.results.recommendation import Candidate, Improvement, Recommendation
+from bucketsum_lab.workloads import setting_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from bucketsum.prices import Prices
     from bucketsum_lab.protocol.parameters import Setting
-    from bucketsum_lab.protocol.run_records import CellRow
+    from bucketsum_lab.protocol.run_records import CellRow, Run
+    from bucketsum_lab.protocol.samples import Sample
     from bucketsum_lab.protocol.workload import Workload
 
 
@@ -53,6 +57,32 @@ def recommend(
     )
     also = _equally_fast(best, cells, deployable)
     return Recommendation(best, _reason(strategy, len(fitting)), also)
+
+
+def improvement(
+    run: Run,
+    best: Candidate | None,
+    cells: Sequence[CellRow],
+    samples: Sequence[Sample],
+    prices: Prices,
+    workload: Workload,
+) -> Improvement | None:
+    """Compare *best* with the deployed setting of *run*; None if that has no measurement."""
+    if best is None or run.deployed is None:
+        return None
+    setting = setting_of(run.deployed)
+    deployed = next((c for c in candidates(cells, prices, workload) if c.setting == setting), None)
+    if deployed is None:
+        return None
+    return Improvement(
+        deployed,
+        best.mb_per_s / deployed.mb_per_s - 1,
+        1 - best.usd_per_gb / deployed.usd_per_gb,
+        any(
+            p_value(seconds[best.setting], seconds[setting]) < SIGNIFICANCE
+            for seconds in _seconds_by_object(cells, samples)
+        ),
+    )
 
 
 def _candidate(
@@ -131,3 +161,14 @@ def _equally_fast(
     return tuple(
         setting for setting in settings if setting not in slower and setting != best.setting
     )
+
+
+def _seconds_by_object(
+    cells: Sequence[CellRow], samples: Sequence[Sample]
+) -> Iterable[Mapping[Setting, Sequence[float]]]:
+    """Warm seconds of each setting, for each object and concurrency."""
+    groups: dict[tuple[str, int], dict[Setting, Sequence[float]]] = defaultdict(dict)
+    for cell in cells:
+        own = (sample for sample in samples if sample.cell_id == cell.cell_id)
+        groups[cell.key, cell.concurrency][cell.setting] = warm_seconds(own)
+    return groups.values()

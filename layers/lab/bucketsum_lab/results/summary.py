@@ -12,8 +12,7 @@ from bucketsum_lab.plan.input import SweepInput
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
 from bucketsum_lab.protocol.samples import Sample, SampleStatus
 from bucketsum_lab.results.analysis import cell_rows
-from bucketsum_lab.results.improvement import improvement
-from bucketsum_lab.results.recommend import recommend
+from bucketsum_lab.results.recommend import improvement, recommend
 from bucketsum_lab.results.recommendation import Recommendation
 from bucketsum_lab.workloads import WORKLOADS
 
