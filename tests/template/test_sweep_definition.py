@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
+import re
 from typing import Final
 
+from tests.support.sam_template import load_template
+from tests.support.sweeps import DEPLOYED
 from tests.template.state_machines import load_definition, states, targets
 
 from bucketsum_lab.plan.input import CONCURRENCY_MAX
@@ -85,3 +89,13 @@ def test_results_of_maps_are_dropped() -> None:
     for name in ("ProbeAtOnce", "ProbeRounds", "ProbeVersions"):
         assert STATES[name].body["Output"] == {}
     assert STATES["RecordSample"].body["Output"] == {}
+
+
+def test_the_planner_knows_the_deployed_setting() -> None:
+    """It is told by the parameters' values, under the names that the recommendation has."""
+    template = load_template()
+    planner = template["Resources"]["PlannerFunction"]["Properties"]
+    text = planner["Environment"]["Variables"]["DEPLOYED_PARAMETERS"]["Fn::Sub"]
+    defaults = {name: str(own.get("Default")) for name, own in template["Parameters"].items()}
+    values = re.sub(r"\$\{(\w+)\}", lambda match: defaults[match[1]], text)
+    assert json.loads(values) == DEPLOYED
