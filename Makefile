@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test soak check bench events reference package sbom audit lock clean
+.PHONY: help setup demo test soak check bench events reference docs package sbom audit lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -63,6 +63,18 @@ reference: .venv/.ready ## Write the generated pages and tables of docs/, and do
 	@$(BIN)/python -m bench.reference
 	@$(BIN)/python -m bench cost --write-docs >/dev/null
 
+SITE := .venv/docs
+
+$(SITE)/.ready: .venv/.ready requirements-docs.lock
+	@$(BIN)/uv venv --quiet --clear $(SITE)
+	@$(BIN)/uv pip install --quiet --python $(SITE) --require-hashes --requirement requirements-docs.lock
+	@touch $@
+
+docs: $(SITE)/.ready ## Build the site of the documents in dist/docs; a dead link is an error
+	@$(SITE)/bin/sphinx-build --quiet --fail-on-warning --keep-going --conf-dir docs \
+	  --doctree-dir .venv/doctrees . dist/docs
+	@cp dist/docs/README.html dist/docs/index.html
+
 package: export SAM_CLI_TELEMETRY := 0
 package: .venv/.ready ## Build the stack, upload it to an S3 bucket, and write dist/packaged.yaml (PACKAGE_BUCKET=name)
 	@test -n "$(PACKAGE_BUCKET)" || { echo "make package needs a bucket in the Region of the stacks:" \
@@ -95,6 +107,8 @@ lock: .venv/.ready ## Write the lock files of the project, the layer and the aud
 	  requirements.txt requirements-binary.txt
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
 	  --group audit --custom-compile-command "make lock" --output-file requirements-audit.lock
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-annotate \
+	  --group docs --custom-compile-command "make lock" --output-file requirements-docs.lock
 
 clean: ## Stop the local emulators, and delete all generated files that git ignores (deploy.toml stays)
 	@-test -x $(BIN)/bucketsum && for home in .bucketsum .bucketsum/*/; do \
