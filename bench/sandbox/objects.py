@@ -25,7 +25,7 @@ class KnownObject:
     sha1: str
 
 
-def content(size_bytes: int, seed: int = 0) -> Iterator[bytes]:
+def random_chunks(size_bytes: int, seed: int = 0) -> Iterator[bytes]:
     """Incompressible content; no two blocks are equal."""
     block = random.Random(seed).randbytes(_BLOCK_BYTES)  # noqa: S311 - not a secret
     for offset in range(0, size_bytes, _BLOCK_BYTES):
@@ -47,7 +47,7 @@ def make_object(root: Path, size_bytes: int, name: str = "", seed: int = 0) -> K
         digest = hashlib.sha1(usedforsecurity=False)
         unfinished = root / f"{path.name}.{os.getpid()}"  # another run may be making it, too
         with unfinished.open("wb") as file:
-            for piece in content(size_bytes, seed):
+            for piece in random_chunks(size_bytes, seed):
                 digest.update(piece)
                 file.write(piece)
         unfinished.replace(path)

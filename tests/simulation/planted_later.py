@@ -22,6 +22,7 @@ from bucketsum.long_objects.slice_bytes import hash_slice
 from bucketsum.long_objects.slicer import SliceOutcome, Slicer, SliceReport
 from bucketsum.table import digests_table
 from bucketsum.table.codec import encoded
+from bucketsum.table.condition import compared
 from bucketsum.table.digests_table import DigestsTable, WriteResult
 from bucketsum.table.items import NOT_HASHED, deletion_of, key_of, rows_of
 from bucketsum.table.outcome import Outcome
@@ -83,10 +84,9 @@ def _change_at_any_offset(
     table: ProgressTable,
     seen: Progress,
     changes: Any,  # noqa: ANN401 - as the product's
-    _condition: str = "",
-    values: Any = None,  # noqa: ANN401 - as the product's
+    _condition: Any = None,  # noqa: ANN401 - as the product's
 ) -> Progress | None:
-    return _CHANGED(table, seen, changes, "#etag = :etag", values)
+    return _CHANGED(table, seen, changes, compared("etag", "=", seen.etag))
 
 
 def _save_ahead(digest: Any, *args: Any) -> bool:  # noqa: ANN401 - as the product's
@@ -148,7 +148,7 @@ LATER_BUGS: Final = (
     ("a slice's message counts as sent before it is", ProgressTable, "advance", _advance_as_sent),
     ("the lease of a slice is ignored", ProgressTable, "lease", _lease_in_any_case),
     ("progress changes whatever its offset is", ProgressTable, "_changed", _change_at_any_offset),
-    ("progress ends whatever its event is", progress_table, "_SAME_EVENT", progress_table._SAME),
+    ("progress ends whatever its event is", progress_table, "_same_event", progress_table._same),
     ("slices are read without If-Match", Progress, "created", property(_created_without_etag)),
     ("a slice's state is saved ahead of its bytes", slicer, "hash_slice", _save_ahead),
     ("the row of a backfill is written without a condition", DigestsTable, "put_parameters",

@@ -14,26 +14,38 @@ if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
 
 
-class _Crc32:
-    """`zlib.crc32` with hashlib's `update` and `hexdigest`."""
+class Crc32:
+    """`zlib.crc32` with hashlib's `update` and `hexdigest`, from the value in *words* on."""
 
-    def __init__(self) -> None:
-        self._value = 0
+    size_bytes: Final = 4
+
+    def __init__(self, words: bytes | None = None) -> None:
+        self._value = int.from_bytes(words or b"", "big")
 
     def update(self, data: ReadableBuffer, /) -> None:
+        """Add *data*."""
         self._value = zlib.crc32(data, self._value)
 
+    def words(self) -> bytes:
+        """The value in the digest's byte order."""
+        return self._value.to_bytes(self.size_bytes, "big")
+
+    def finished(self, _length: int) -> bytes:
+        """The value; it does not depend on the length."""
+        return self.words()
+
     def hexdigest(self) -> str:
-        return f"{self._value:08x}"
+        """The value in 8 digits."""
+        return self.words().hex()
 
 
 SHA1: Final = "sha1"
-_MAKERS: Final[Mapping[str, Callable[[], HASH | _Crc32]]] = {
+_MAKERS: Final[Mapping[str, Callable[[], HASH | Crc32]]] = {
     SHA1: lambda: hashlib.sha1(usedforsecurity=False),
     "sha256": hashlib.sha256,
     "sha512": hashlib.sha512,
     "md5": lambda: hashlib.md5(usedforsecurity=False),
-    "crc32": _Crc32,
+    "crc32": Crc32,
 }
 
 EXTRA_ALGORITHMS: Final = tuple(name for name in _MAKERS if name != SHA1)

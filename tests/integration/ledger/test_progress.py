@@ -46,14 +46,14 @@ def test_a_slice_moves_progress_once(table: ProgressTable, begun: Progress) -> N
     assert moved is not None
     assert moved == replace(new, updated_at=moved.updated_at)
     assert table.advance(begun, new) is None
-    table.release(begun)
+    table.end_lease(begun)
     table.mark_sent(begun)
     table.remove_progress(begun)
     assert table.at(begun.row_key) == moved
     table.mark_sent(moved)
     assert table.at(begun.row_key) == replace(moved, sent_offset=1280)
     assert table.lease(moved, 1000, 100)
-    table.release(moved)
+    table.end_lease(moved)
     assert table.lease(moved, 1000, 100)
 
 

@@ -14,14 +14,14 @@ import pytest
 from bench.readers.harness import Target
 from bench.readers.implementations import boto, ours, programs
 from bench.readers.registry import ENTRIES
-from bench.sandbox.objects import content
+from bench.sandbox.objects import random_chunks
 from moto import mock_aws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 ROOT: Final = Path(__file__).parents[3]
-CONTENT: Final = b"".join(content(20_000_001))  # more than two parts of s3transfer
+CONTENT: Final = b"".join(random_chunks(20_000_001))  # more than two parts of s3transfer
 SHA1: Final = hashlib.sha1(CONTENT).hexdigest()
 FIELDS: Final[dict[str, object]] = {
     "endpoint": "", "certificates": "", "bucket": "bench", "key": "one",

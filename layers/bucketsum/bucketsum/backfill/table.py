@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.clock import now
 from bucketsum.table.codec import decoded, encoded
+from bucketsum.table.condition import compared, compared_or_absent
 from bucketsum.table.damage import intact
 
 if TYPE_CHECKING:
@@ -56,14 +57,10 @@ class BackfillsTable:
             self._dynamodb.update_item(
                 TableName=self._table,
                 Key=_key(_RUNS, backfill_id),
-                UpdateExpression="SET #status = :status, ended_at = :ended",
-                ConditionExpression="#status = :running",
-                ExpressionAttributeNames={"#status": "status"},
-                ExpressionAttributeValues={
-                    ":status": {"S": status},
-                    ":running": {"S": BackfillStatus.RUNNING},
-                    ":ended": {"S": ended_at},
-                },
+                UpdateExpression="SET #status = :new, ended_at = :ended",
+                **compared("status", "=", BackfillStatus.RUNNING).parameters(
+                    values={":new": {"S": status}, ":ended": {"S": ended_at}}
+                ),
             )
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return False
@@ -87,23 +84,13 @@ class BackfillsTable:
 
     def advance(self, backfill_id: str, before: Part, after: Part) -> bool:
         """Move a part forward from *before*; returns False if another enqueuer has moved it."""
-        same = "#position = :position AND done = :done"
-        values: dict[str, Any] = {
-            ":position": {"S": before.position},
-            ":done": {"BOOL": before.done},
-        }
-        if before.version is None:
-            same += " AND attribute_not_exists(version)"
-        else:
-            same += " AND version = :version"
-            values[":version"] = {"S": before.version}
+        same = compared("position", "=", before.position) & compared("done", "=", before.done)
+        same &= compared_or_absent("version", before.version)
         try:
             self._dynamodb.put_item(
                 TableName=self._table,
                 Item=encoded(after, _FLOAT_FORMAT) | _key(backfill_id, _part_item(after)),
-                ConditionExpression=same,
-                ExpressionAttributeNames={"#position": "position"},
-                ExpressionAttributeValues=values,
+                **same.parameters(),
             )
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return False

@@ -68,7 +68,7 @@ class Deletions:
                 self._mark(row_key, deletion, has_row=has_row)
             except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
                 item = item_found(error)
-                if refusal := _refusal(item, row_key, deletion):
+                if refusal := _refused_deletion(item, row_key, deletion):
                     return refusal
                 has_row = "sequencer" in item
             else:
@@ -99,7 +99,9 @@ class Deletions:
         )
 
 
-def _refusal(item: Mapping[str, Any], row_key: RowKey, deletion: Deletion) -> WriteResult | None:
+def _refused_deletion(
+    item: Mapping[str, Any], row_key: RowKey, deletion: Deletion
+) -> WriteResult | None:
     """Why *item* stays as it is; None if the other condition of `Deletions` applies."""
     sequencer = comparable_sequencer(deletion.sequencer)
     recorded = sequencer_in(item, "deletion_sequencer")

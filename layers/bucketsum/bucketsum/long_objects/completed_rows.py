@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MEMBERS_NOT_READ: Final = "the archive is too large for one invocation: only it itself was hashed"
 
 
-def hashed_row(progress: Progress, digest: Digest, streams: int, settings: Settings) -> Row:
+def row_of_long_object(progress: Progress, digest: Digest, streams: int, settings: Settings) -> Row:
     """The row of an object whose last slice was read over so many *streams*, as of now."""
     whole = Measurement(progress.size_bytes, progress.seconds)
     read = ReadObject(progress.created, progress.etag, digest, whole, streams)

@@ -6,10 +6,9 @@ bytes: 28 bytes for SHA-1, the same on every version of OpenSSL, CPU and byte or
 
 from __future__ import annotations
 
-import zlib
 from typing import TYPE_CHECKING, Final
 
-from bucketsum.digest import SHA1, Digest
+from bucketsum.digest import SHA1, Crc32, Digest
 from bucketsum.long_objects.openssl_digest import ALGORITHMS, OpenSslDigest
 
 if TYPE_CHECKING:
@@ -21,23 +20,6 @@ BLOCK_BYTES: Final = 128
 
 _LENGTH_BYTES: Final = 8
 _CRC32: Final = "crc32"
-_CRC32_BYTES: Final = 4
-
-
-class _Crc32:
-    """`zlib.crc32` from any value on."""
-
-    def __init__(self, words: bytes | None = None) -> None:
-        self._value = int.from_bytes(words or b"", "big")
-
-    def update(self, data: bytes, /) -> None:
-        self._value = zlib.crc32(data, self._value)
-
-    def words(self) -> bytes:
-        return self._value.to_bytes(_CRC32_BYTES, "big")
-
-    def finished(self, _length: int) -> bytes:
-        return self.words()
 
 
 class PortableDigest:
@@ -58,7 +40,7 @@ class PortableDigest:
         self._length = 0
         if states is not None:
             self._length = _length_of([states.get(name, b"") for name in names])
-        self._running: dict[str, _Crc32 | OpenSslDigest] = {
+        self._running: dict[str, Crc32 | OpenSslDigest] = {
             name: _digest_of(name, library, states[name] if states else None) for name in names
         }
 
@@ -99,9 +81,9 @@ def _length_of(states: list[bytes]) -> int:
     return length
 
 
-def _digest_of(name: str, library: ctypes.CDLL, state: bytes | None) -> _Crc32 | OpenSslDigest:
+def _digest_of(name: str, library: ctypes.CDLL, state: bytes | None) -> Crc32 | OpenSslDigest:
     words = None if state is None else state[:-_LENGTH_BYTES]
-    size_bytes = _CRC32_BYTES if name == _CRC32 else ALGORITHMS[name].size_bytes
+    size_bytes = Crc32.size_bytes if name == _CRC32 else ALGORITHMS[name].size_bytes
     if words is not None and len(words) != size_bytes:
         raise ValueError(f"the state of {name} has {len(words)} bytes of words, not {size_bytes}")
-    return _Crc32(words) if name == _CRC32 else OpenSslDigest(ALGORITHMS[name], library, words)
+    return Crc32(words) if name == _CRC32 else OpenSslDigest(ALGORITHMS[name], library, words)

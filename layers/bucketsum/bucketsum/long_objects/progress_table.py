@@ -17,6 +17,7 @@ from bucketsum.long_objects.progress import (
     progress_in,
 )
 from bucketsum.table.codec import attribute_of
+from bucketsum.table.condition import Condition, absent, compared
 from bucketsum.table.damage import each_read
 from bucketsum.table.digests_table import expiry, item_found
 from bucketsum.table.rows import comparable_sequencer
@@ -33,10 +34,6 @@ if TYPE_CHECKING:
 PROGRESS_DAYS: Final = 60
 """Items stay for this long after their last change, if nobody ends their chain: longer than SQS
 keeps a message in two queues."""
-
-_SAME: Final = "#etag = :etag AND #offset = :offset"
-_SAME_EVENT: Final = f"{_SAME} AND #sequencer = :sequencer"
-_NOT_OLDER: Final = "attribute_not_exists(#object) OR (#etag <> :etag AND #sequencer < :sequencer)"
 
 
 class ProgressTable:
@@ -65,21 +62,15 @@ class ProgressTable:
 
     def begin(self, progress: Progress) -> Progress:
         """Write *progress* unless that of this or a newer object exists; returns the stored one."""
+        sequencer = comparable_sequencer(progress.sequencer)
+        older = compared("etag", "<>", progress.etag) & compared("sequencer", "<", sequencer)
         try:
             self._dynamodb.put_item(
                 TableName=self._table,
-                Item=item_of_progress(progress)
-                | {"expires_at": _attribute(expiry(PROGRESS_DAYS))},
-                ConditionExpression=_NOT_OLDER,
-                ExpressionAttributeNames={
-                    "#object": "object", "#etag": "etag", "#sequencer": "sequencer",
-                },
-                ExpressionAttributeValues={
-                    ":etag": {"S": progress.etag},
-                    ":sequencer": {"S": comparable_sequencer(progress.sequencer)},
-                },
+                Item=item_of_progress(progress) | {"expires_at": _attribute(expiry(PROGRESS_DAYS))},
+                **(absent("object") | older).parameters(),
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
-            )  # fmt: skip
+            )
         except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
             item = item_found(error)
             return progress_in(item) if item else progress
@@ -87,11 +78,10 @@ class ProgressTable:
 
     def lease(self, seen: Progress, until: int, at: int) -> bool:
         """Lease the slice at *seen* until *until*; False if it is not free *at* this time."""
-        condition = f"{_SAME} AND #status = :running AND #leased_until < :at"
-        values = {":running": ChainStatus.RUNNING.value, ":at": at}
-        return self._changed(seen, {"leased_until": until}, condition, values) is not None
+        condition = compared("status", "=", ChainStatus.RUNNING) & compared("leased_until", "<", at)
+        return self._changed(seen, {"leased_until": until}, _same(seen) & condition) is not None
 
-    def release(self, seen: Progress) -> None:
+    def end_lease(self, seen: Progress) -> None:
         """End the lease on the slice at *seen*, which failed."""
         self._changed(seen, {"leased_until": 0})
 
@@ -109,7 +99,7 @@ class ProgressTable:
 
     def mark_sent(self, seen: Progress) -> None:
         """Record that the message of *seen* was sent."""
-        condition = f"{_SAME} AND #sent_offset < :offset"
+        condition = _same(seen) & compared("sent_offset", "<", seen.offset)
         self._changed(seen, {"sent_offset": seen.offset}, condition)
 
     def stop(self, seen: Progress, reason: str) -> Progress | None:
@@ -117,8 +107,7 @@ class ProgressTable:
         return self._changed(
             seen,
             {"status": ChainStatus.STOPPED.value, "reason": reason},
-            _SAME_EVENT,
-            {":sequencer": comparable_sequencer(seen.sequencer)},
+            _same_event(seen),
         )
 
     def restart(self, seen: Progress, wanted: Progress) -> Progress | None:
@@ -132,24 +121,18 @@ class ProgressTable:
                 "sequencer": comparable_sequencer(newest.sequencer),
                 "arrived_at": newest.arrived_at, "replaces_etag": newest.replaces_etag,
             },
-            _SAME_EVENT,
-            {":sequencer": comparable_sequencer(seen.sequencer)},
+            _same_event(seen),
         )  # fmt: skip
 
     def remove_progress(self, seen: Progress) -> bool:
         """Remove *seen* unless it has changed; False if it is kept for a newer event."""
-        sequencer = {":sequencer": _attribute(comparable_sequencer(seen.sequencer))}
         try:
             self._dynamodb.delete_item(
                 TableName=self._table,
                 Key=item_key(seen.row_key),
-                ConditionExpression=_SAME_EVENT,
-                ExpressionAttributeNames={
-                    "#etag": "etag", "#offset": "offset", "#sequencer": "sequencer",
-                },
-                ExpressionAttributeValues=_values_of(seen) | sequencer,
+                **_same_event(seen).parameters(),
                 ReturnValuesOnConditionCheckFailure="ALL_OLD",
-            )  # fmt: skip
+            )
         except self._dynamodb.exceptions.ConditionalCheckFailedException as error:
             item = item_found(error)
             same = {"etag": {"S": seen.etag}, "offset": {"N": str(seen.offset)}}
@@ -160,34 +143,24 @@ class ProgressTable:
         self,
         seen: Progress,
         changes: Mapping[str, object],
-        condition: str = _SAME,
-        values: Mapping[str, object] | None = None,
+        condition: Condition | None = None,
     ) -> Progress | None:
         """The item after *changes*; None if it is not as *seen* any more, or not by *condition*."""
         changes = {**changes, "expires_at": expiry(PROGRESS_DAYS)}
         kept = {name: value for name, value in changes.items() if value is not None}
         removed = [f"#{name}" for name in changes if name not in kept]
         expression = "SET " + ", ".join(f"#{name} = :new_{name}" for name in kept)
-        names = {
-            *changes, "etag", "offset", "sequencer", "status", "leased_until", "sent_offset",
-        }  # fmt: skip
         try:
             response = self._dynamodb.update_item(
                 TableName=self._table,
                 Key=item_key(seen.row_key),
                 UpdateExpression=expression + (f" REMOVE {', '.join(removed)}" if removed else ""),
-                ConditionExpression=condition,
-                ExpressionAttributeNames={
-                    f"#{name}": name for name in names
-                    if name in changes or f"#{name} " in condition
-                },
-                ExpressionAttributeValues={
-                    **_values_of(seen),
-                    **{f":new_{name}": _attribute(value) for name, value in kept.items()},
-                    **{name: _attribute(value) for name, value in (values or {}).items()},
-                },
+                **(condition or _same(seen)).parameters(
+                    names={f"#{name}": name for name in changes},
+                    values={f":new_{name}": _attribute(value) for name, value in kept.items()},
+                ),
                 ReturnValues="ALL_NEW",
-            )  # fmt: skip
+            )
         except self._dynamodb.exceptions.ConditionalCheckFailedException:
             return None
         return progress_in(response["Attributes"])
@@ -197,5 +170,9 @@ def _attribute(value: object) -> dict[str, Any]:
     return attribute_of(value, FLOAT_FORMAT)
 
 
-def _values_of(seen: Progress) -> dict[str, Any]:
-    return {":etag": {"S": seen.etag}, ":offset": {"N": str(seen.offset)}}
+def _same(seen: Progress) -> Condition:
+    return compared("etag", "=", seen.etag) & compared("offset", "=", seen.offset)
+
+
+def _same_event(seen: Progress) -> Condition:
+    return _same(seen) & compared("sequencer", "=", comparable_sequencer(seen.sequencer))

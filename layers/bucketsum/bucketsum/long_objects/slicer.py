@@ -20,7 +20,7 @@ from bucketsum.errors import (
 from bucketsum.events.message_fields import shown
 from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.invocation.deadline import LONGEST_INVOCATION_SECONDS
-from bucketsum.long_objects.completed_rows import hashed_row, record_row
+from bucketsum.long_objects.completed_rows import record_row, row_of_long_object
 from bucketsum.long_objects.portable_digest import BLOCK_BYTES
 from bucketsum.long_objects.progress import ChainStatus
 from bucketsum.long_objects.slice_bytes import digest_at, hash_slice
@@ -138,7 +138,7 @@ class Slicer:
         try:
             return self._leased(message, progress, deadline)
         except Exception:
-            self.progress_table.release(progress)
+            self.progress_table.end_lease(progress)
             raise
 
     def _due(self, message: SliceMessage) -> Progress | SliceReport:
@@ -200,7 +200,7 @@ class Slicer:
             reason = str(error)  # first the row: a chain that has stopped is not looked at again
             row = unreadable_row(progress.created, reason, self.settings)
             recorded = record_row(self.digests_table, progress, row)
-            self.progress_table.release(progress)
+            self.progress_table.end_lease(progress)
             if self.progress_table.stop(progress, reason) is None:
                 raise Released(1) from error
             outcome = recorded.outcome(Outcome.UNREADABLE)
@@ -234,7 +234,7 @@ class Slicer:
         )
         if is_whole:
             hashed = digest.digest()
-            row = hashed_row(moved, hashed, opened.streams, self.settings)
+            row = row_of_long_object(moved, hashed, opened.streams, self.settings)
             recorded = record_row(self.digests_table, moved, row)
             self._remove_progress(progress)
             return SliceReport(

@@ -1,7 +1,7 @@
 """Codec: dataclasses ↔ DynamoDB items, one attribute for each field.
 
-A field that is None has no attribute. A field's ``metadata`` may come from `stored`, `nested` or
-`spread`, or be `NOT_STORED`. Reading is strict: a damaged item is no other value, but an error.
+A field that is None has no attribute. A field's ``metadata`` may come from `stored` or `nested`, or
+be `NOT_STORED`. Reading is strict: a damaged item is no other value, but an error.
 """
 
 from __future__ import annotations
@@ -42,7 +42,6 @@ class _Column(NamedTuple):
         read: Attribute's value → field's value.
         write: Field's value → attribute's value, or None for no attribute.
         kind: The dataclass whose fields are stored in the field's place.
-        spreads: Whether *write* returns several values by name.
         type: The field's type; that of texts if it has *read*.
         needed: Attributes that it cannot be read without: its own, or those of *kind*.
     """
@@ -51,7 +50,6 @@ class _Column(NamedTuple):
     read: Callable[[Any], Any] | None = None
     write: Callable[[Any], Any] | None = None
     kind: type[Any] | None = None
-    spreads: bool = False
     type: _Type | None = None
     needed: tuple[str, ...] = ()
 
@@ -72,11 +70,6 @@ def nested(kind: type[Any]) -> Mapping[str, object]:
     Reading an item gives None if it has none of the attributes of fields without a default.
     """
     return {_COLUMN: _Column(kind=kind)}
-
-
-def spread(write: Callable[[Any], Mapping[str, Any]] = dict) -> Mapping[str, object]:
-    """Store the values that *write* names in place of a field; only `attributes_of` supports it."""
-    return {_COLUMN: _Column(write=write, spreads=True)}
 
 
 NOT_STORED: Final[Mapping[str, object]] = {_COLUMN: None}
@@ -107,17 +100,17 @@ def _complete(column: _Column, field: Field[Any]) -> _Column:
     annotation = "str" if column.read else str(field.type).removesuffix(" | None")
     return column._replace(
         name=name,
-        type=None if column.spreads else _TYPES[annotation],
+        type=_TYPES[annotation],
         needed=(name,) if is_needed else (),
     )
 
 
 def names_of(kind: type[Any]) -> Iterator[str]:
-    """Names of the attributes of *kind*, a dataclass, except those of `spread` fields."""
+    """Names of the attributes of *kind*, a dataclass."""
     for _, column in _columns(kind):
         if column.kind:
             yield from names_of(column.kind)
-        elif not column.spreads:
+        else:
             yield column.name
 
 
@@ -125,9 +118,7 @@ def attributes_of(value: object) -> Iterator[tuple[str, Any]]:
     """Names and plain values of the attributes of *value*, a dataclass; None for an absent one."""
     for name, column in _columns(type(value)):
         content = getattr(value, name)
-        if column.spreads and column.write:
-            yield from column.write(content).items()
-        elif column.kind:
+        if column.kind:
             absent = ((inner, None) for inner in names_of(column.kind))
             yield from absent if content is None else attributes_of(content)
         else:
@@ -176,7 +167,7 @@ def from_values(kind: type[T], values: Mapping[str, Any], **others: object) -> T
 
 def _arguments(kind: type[Any], values: Mapping[str, Any], *, is_item: bool) -> dict[str, Any]:
     arguments: dict[str, Any] = {}
-    for name, (attribute, read, _, inner, _, stored_type, needed) in _columns(kind):
+    for name, (attribute, read, _, inner, stored_type, needed) in _columns(kind):
         if inner:
             if not values.keys().isdisjoint(needed):  # most parts are absent
                 arguments[name] = inner(**_arguments(inner, values, is_item=is_item))

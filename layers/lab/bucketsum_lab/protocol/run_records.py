@@ -7,11 +7,10 @@ import re
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.prices import FREE_STORAGE_MB
-from bucketsum.table.codec import nested, spread, stored
+from bucketsum.table.codec import NOT_STORED, nested, stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -149,7 +148,7 @@ class CellRow:
 
     cell_id: str
     """See `bucketsum_lab.plan.cells.Cell`."""
-    setting: Setting = field(metadata=spread(write=attrgetter("values")))
+    setting: Setting = field(metadata=NOT_STORED)
     concurrency: int
     object_bytes: int
     key: str
@@ -161,7 +160,7 @@ class CellRow:
     """The reason why samples failed; the first one's."""
     max_rss_bytes: int | None = None
     """Peak memory of all samples that succeeded."""
-    own: Mapping[str, Statistic] = field(default_factory=dict, metadata=spread())
+    own: Mapping[str, Statistic] = field(default_factory=dict, metadata=NOT_STORED)
     """The workload's own statistics; see `Workload.statistic_names`."""
     cold: ColdStatistics | None = field(default=None, metadata=nested(ColdStatistics))
     """None without a cold sample that succeeded."""

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from bucketsum.step_functions_errors import plain_cause
-from bucketsum.table.codec import nested, spread, stored
+from bucketsum.table.codec import NOT_STORED, nested, stored
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -113,7 +113,7 @@ class Sample:
     """None if the prober did not answer."""
     check: DigestCheck | None = field(default=None, metadata=nested(DigestCheck))
     """None if no digest was computed."""
-    own: Mapping[str, Statistic] = field(default_factory=dict, metadata=spread())
+    own: Mapping[str, Statistic] = field(default_factory=dict, metadata=NOT_STORED)
     """The workload's own attributes; see `Workload.sample_names`."""
     process: ProberProcess | None = field(default=None, metadata=nested(ProberProcess))
     """None if the prober did not answer."""

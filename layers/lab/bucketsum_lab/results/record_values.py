@@ -26,18 +26,24 @@ def run_values(run: Run) -> dict[str, Any]:
 
 def sample_values(sample: Sample) -> dict[str, Any]:
     """All values of *sample*; those of its workload are there if it has them."""
-    return dict(attributes_of(sample))
+    return {**dict(attributes_of(sample)), **sample.own}
 
 
 def cell_values(cell: CellRow) -> dict[str, Any]:
     """All values of *cell*; missing statistics are None, except those of its workload."""
-    values = dict(attributes_of(cell))
+    values = {**cell.setting.values, **dict(attributes_of(cell)), **cell.own}
     return values | {name: values[name] or 0 for name in _COUNTS}
 
 
 def item_values(record: Run | Sample | CellRow) -> dict[str, Any]:
     """The values of an item of the table: without None, and with documents as text."""
-    values = cell_values(record) if isinstance(record, CellRow) else dict(attributes_of(record))
+    match record:
+        case CellRow():
+            values = cell_values(record)
+        case Sample():
+            values = sample_values(record)
+        case Run():
+            values = dict(attributes_of(record))
     return {name: value for name, value in values.items() if value is not None}
 
 

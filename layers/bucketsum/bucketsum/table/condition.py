@@ -1,0 +1,57 @@
+"""A condition of DynamoDB, which carries the names and the values that its expression uses."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from bucketsum.table.codec import attribute_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+@dataclass(frozen=True, slots=True)
+class Condition:
+    """An expression; `compared` and `absent` make one, ``&`` and ``|`` join them."""
+
+    expression: str
+    names: Mapping[str, str]
+    values: Mapping[str, Any]
+
+    def __and__(self, other: Condition) -> Condition:
+        """Both are met."""
+        return self._joined(f"{self.expression} AND {other.expression}", other)
+
+    def __or__(self, other: Condition) -> Condition:
+        """One of them is met."""
+        return self._joined(f"({self.expression} OR ({other.expression}))", other)
+
+    def _joined(self, expression: str, other: Condition) -> Condition:
+        return Condition(expression, {**self.names, **other.names}, {**self.values, **other.values})
+
+    def parameters(
+        self, names: Mapping[str, str] | None = None, values: Mapping[str, Any] | None = None
+    ) -> dict[str, Any]:
+        """Return the parameters of a write; *names* and *values* are those of its update."""
+        return {
+            "ConditionExpression": self.expression,
+            "ExpressionAttributeNames": {**self.names, **(names or {})},
+            "ExpressionAttributeValues": {**self.values, **(values or {})},
+        }
+
+
+def compared(name: str, operator: str, value: str | int) -> Condition:
+    """Compare the attribute *name* with *value*; an absent one meets no condition but ``<>``."""
+    expression = f"#{name} {operator} :{name}"
+    return Condition(expression, {f"#{name}": name}, {f":{name}": attribute_of(value, "")})
+
+
+def compared_or_absent(name: str, value: str | None) -> Condition:
+    """Require that the attribute *name* has *value*; None stands for none."""
+    return absent(name) if value is None else compared(name, "=", value)
+
+
+def absent(name: str) -> Condition:
+    """Require that there is no attribute *name*."""
+    return Condition(f"attribute_not_exists(#{name})", {f"#{name}": name}, {})
