@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from tests.simulation.damage_model import OtherProgram
-    from tests.simulation.dynamodb_model import DynamoDb, Item
+    from tests.simulation.dynamodb_model import DynamoDb, Item, Key
     from tests.simulation.schedule import Schedule
     from tests.simulation.sqs_model import Sqs
 
@@ -177,9 +177,9 @@ class Invariants:
 
     def check_redriven(self, versions: Iterable[Version], sqs: Sqs, dynamodb: DynamoDb) -> None:
         """Each of *versions*, whose messages were sent back after a repair, has a row."""
-        existing = set(versions).intersection(self._s3.existing()) - self.waiting(sqs)
-        for version in [each for each in existing if not self._has_row(each, dynamodb)]:
-            self._report([f"{version.key} {version.version_id} is lost by the repair"])
+        for version in set(versions).intersection(self._s3.existing()) - self.waiting(sqs):
+            if not self._has_row(version, dynamodb) and not self._is_ambiguous(version):
+                self._report([f"{version.key} {version.version_id} is lost by the repair"])
 
     def check_healed(self, sqs: Sqs, dynamodb: DynamoDb, malformed: list[str]) -> None:
         """After all faults are over and a redrive, each version is hashed; only junk is dead."""
@@ -189,7 +189,8 @@ class Invariants:
                 self._report(self._problems_when_healed(version, dynamodb))
         for item in dynamodb.items():
             is_gone = not is_progress(item) and existing.isdisjoint(self._versions_of(item))
-            if is_gone and "deleted_at" not in item:
+            key = item["object"]["S"].partition("/")[2], item["entry"]["S"]
+            if is_gone and "deleted_at" not in item and not self._has_lost_order(key):
                 name = f"{item['object']['S']} {item['entry']['S']}"
                 self._report([f"{name} is deleted, but not recorded so"])
         bodies = {message.body for message in sqs.queues[DEAD_LETTERS].values()}
@@ -205,7 +206,11 @@ class Invariants:
         A backfill leaves the mark if S3's times, which are seconds, do not tell the order.
         """
         name = (version.key, version.version_id)
-        return name in self._other.removed and name[1] == NULL and bool(self._s3.deletions[name])
+        return self._has_lost_order(name) and bool(self._s3.deletions[name])
+
+    def _has_lost_order(self, name: Key) -> bool:
+        """Whether the row of a version ``null``, with the order of its events, was removed."""
+        return name[1] == NULL and name in self._other.removed | self._other.rows
 
     def _is_lost(self, version: Version, dynamodb: DynamoDb) -> bool:
         """Whether it has no row, and another program is not to blame."""
