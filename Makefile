@@ -10,7 +10,7 @@ unexport PYTHONDONTWRITEBYTECODE
 # A second validator of the state machine, if npm can install it; otherwise its test says so.
 ASL_VALIDATOR := $(if $(shell command -v npm),tests/template/asl/node_modules/.package-lock.json)
 
-.PHONY: help setup demo test soak check bench events reference docs package sbom audit lock clean
+.PHONY: help setup demo test soak check product bench events reference docs package sbom audit lock clean
 
 help: ## Show this help
 	@grep -E '^[a-z]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 10
@@ -52,6 +52,9 @@ check: .venv/.ready ## Check formatting, lint, types, the template, and the laye
 	@SAM_CLI_TELEMETRY=0 AWS_DEFAULT_REGION=us-east-1 $(BIN)/sam validate --lint
 	@for layer in .aws-sam/build/BucketsumLayer/python; do test ! -d $$layer || \
 	  $(BIN)/python layers/bucketsum/build.py --check $$layer; done
+
+product: .venv/.ready ## Check, build and test the product in a copy without the lab, which measures
+	@$(BIN)/python -m tests.without_lab check 'test ARGS=tests/unit tests/template tests/cli tests/build'
 
 bench: .venv/.ready ## Compare speed and memory with their targets (ARGS=readers: compare S3 readers)
 	@$(BIN)/python -m bench $(ARGS)

@@ -16,7 +16,7 @@ from bench.sandbox.objects import make_object
 from bench.sandbox.profiles import PROFILES, QUICK_OBJECT_BYTES
 from bench.sandbox.requirements import missing, refusal, refusals_are_status_2
 from bench.sandbox.server import FOLDER, PROJECT, serving
-from bench.sandbox.signals import unwind_on_signals
+from bench.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write, write_json, write_tables, written_between
 from bucketsum_cli.terminal import output

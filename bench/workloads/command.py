@@ -12,7 +12,7 @@ import click
 
 from bench.sandbox.requirements import missing, refusal, refusals_are_status_2
 from bench.sandbox.server import FOLDER
-from bench.sandbox.signals import unwind_on_signals
+from bench.signals import unwind_on_signals
 from bench.tables import options
 from bench.tables.document import write_json, write_tables
 from bench.tables.machine import machine

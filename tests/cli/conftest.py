@@ -20,8 +20,6 @@ from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.machine.emulator_state import LocalProject
 from bucketsum_cli.main import main
 from bucketsum_cli.options import Target
-from bucketsum_cli.tune import recorded_runs
-from bucketsum_cli.tune.here import place
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,11 +55,9 @@ class Ended:
 
 @pytest.fixture(autouse=True)
 def no_emulator_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    """Let no test find the emulator, or the runs, of the clone that the command is in."""
+    """Let no test find the emulator of the clone that the command is in."""
     monkeypatch.setattr(emulator_state, "_INSTALLED_FROM", tmp_path / "no-clone")
     monkeypatch.delenv(emulator_state.HOME_VARIABLE, raising=False)
-    for module in (recorded_runs, place):
-        monkeypatch.setattr(module, "runs_folder", lambda: tmp_path / "runs")
 
 
 @pytest.fixture
@@ -112,7 +108,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
 
 @pytest.fixture
 def stack(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
-    """A deployed stack, whose dead-letter queue tells at once that it is empty."""
+    """A deployed stack without sweeps, whose dead-letter queue tells at once that it is empty."""
     monkeypatch.setattr(dead_letter_queue, "_POLL_SECONDS", 0)
     with mock_aws():
         deploy()

@@ -40,7 +40,7 @@ backwards. XML, and so moto's listing, takes no other control characters."""
 HOSTILE_SHOWN: Final = r"a [red]b[/red] +%20 é\x9b31m\u202egpj.exe"
 
 
-def deploy(endpoint: str | None = None, *, sweeps: bool = True) -> None:
+def deploy(endpoint: str | None = None, *, sweeps: bool = False) -> None:
     """Make the bucket, the queues, the table, and the stack whose outputs name them."""
     s3 = shared_client("s3", endpoint)
     s3.create_bucket(Bucket=BUCKET)

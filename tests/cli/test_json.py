@@ -35,9 +35,6 @@ from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.output import iso_text
-from bucketsum_cli.tune.report.export import run_as_json
-from bucketsum_lab.protocol.run_records import Run as SweepRun
-from bucketsum_lab.protocol.run_records import RunStatus
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -156,10 +153,3 @@ def test_times_have_one_format(documents: list[Any]) -> None:
     assert iso_text(datetime(2026, 11, 21, 10, tzinfo=UTC)) == "2026-11-21T10:00:00.000Z"
     assert iso_text("2026-11-21T10:00:00.123456+01:00") == "2026-11-21T09:00:00.123Z"
     assert iso_text("yesterday") == "yesterday"
-
-
-def test_times_of_a_sweep_have_the_same_format() -> None:
-    """`tune` documents too."""
-    started = "2026-11-21T10:00:00.123456+00:00"
-    document = run_as_json(SweepRun("id", RunStatus.RUNNING, started))
-    assert (document["started_at"], document["ended_at"]) == ("2026-11-21T10:00:00.123Z", None)

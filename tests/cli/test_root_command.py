@@ -22,7 +22,6 @@ from bucketsum_cli.aws import stack as stack_module
 from bucketsum_cli.aws.connection import connection_to
 from bucketsum_cli.commands.backfill import backfill
 from bucketsum_cli.commands.local import local
-from bucketsum_cli.commands.tune import tune
 from bucketsum_cli.lazy_group import LazyGroup
 from bucketsum_cli.terminal import output
 
@@ -174,7 +173,7 @@ def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatc
 
 
 @pytest.mark.parametrize(
-    "group", [root_command.cli, tune, backfill, local], ids=operator.attrgetter("name")
+    "group", [root_command.cli, backfill, local], ids=operator.attrgetter("name")
 )
 def test_a_group_has_the_names_that_click_suggests(group: click.Group) -> None:
     """From 8.4 on, click answers `stauts` with "Did you mean 'status'?", from `commands`."""
@@ -211,7 +210,7 @@ def test_what_needs_no_aws_does_not_import_it(arguments: tuple[str, ...]) -> Non
 
 
 @pytest.mark.parametrize(
-    ("words", "names"), [("bucketsum st", {"status", "stop"}), ("bucketsum tune ex", {"export"})]
+    ("words", "names"), [("bucketsum st", {"status", "stop"}), ("bucketsum local lo", {"logs"})]
 )
 def test_commands_are_completed_without_their_imports(words: str, names: set[str]) -> None:
     """Nobody waits half a second for a tabulator."""
@@ -308,7 +307,6 @@ def test_silence_ends() -> None:
     [
         ("status", "--watch", "nan"),
         ("put", ".", "--timeout", "inf"),
-        ("tune", "list", "--limit", "9" * 20),
         ("backfill", "list", "--limit", "9" * 20),
     ],
 )
@@ -323,7 +321,6 @@ def test_a_number_that_is_none_is_refused(run: Run, arguments: tuple[str, ...]) 
         ("show ph", ["photos/"]),
         ("show photos/", ["photos/cat.jpg"]),
         ("ls --bucket nosuch ph", []),
-        ("tune show la", ["last"]),
         ("backfill show 20", []),
     ],
 )

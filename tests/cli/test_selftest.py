@@ -17,7 +17,6 @@ from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import (
     BUCKET,
     READ,
-    deploy_measurements,
     hashed,
     member,
     record_deletion,
@@ -25,7 +24,6 @@ from tests.cli.deployed import (
     unreadable,
 )
 from tests.cli.permissions import as_fake
-from tests.cli.tune.state_machine import StateMachine
 from tests.support.sam_template import load_template
 
 from bucketsum.archives.member_rows import member_entry
@@ -36,10 +34,9 @@ from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.served_buckets import AttachedBucket, Via
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands import selftest
+from bucketsum_cli.lab import lab
 from bucketsum_cli.selftest import scratch, stack_checks
 from bucketsum_cli.selftest.header import header_of, redacted
-from bucketsum_cli.tune import progress
-from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
@@ -62,6 +59,9 @@ POLICY: Final = {
         }
     ]
 }
+OF_THE_LAB: Final = {check.name for check in measuring.checks} if (measuring := lab()) else set()
+"""Checks that a stack without sweeps skips; tests/cli/tune has their tests."""
+
 OBJECT_LINES: Final = [
     ("duplicate", "unchanged"), ("deleted", "gone"), ("missing-version", "gone"),
     ("unreadable", "unreadable"), ("unreadable", "unreadable"), ("logged", "hashed"),
@@ -146,10 +146,9 @@ class World:
         reason: Reason with which the malformed message is dead-lettered; None if it never is.
     """
 
-    def __init__(self, stack: Stack, state_machine: StateMachine) -> None:
+    def __init__(self, stack: Stack) -> None:
         self.metric = 1.0
         self.stack = stack
-        self.state_machine = state_machine
         self.answers: dict[str, Any] = deepcopy(HEALTHY) | {
             "GetQueueAttributes": {
                 "Attributes": {
@@ -233,18 +232,8 @@ class World:
 @pytest.fixture
 def world(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> World:
     """The stack as deployed and in order."""
-    deploy_measurements()
-    table = MeasurementsTable(stack.client("dynamodb"), scratch.MEASUREMENTS)
-    machine, make_client = StateMachine(table), Connection.client
-
-    def client(connection: Connection, service: str, *region: Any) -> Any:  # noqa: ANN401 - as `Connection.client`
-        return machine if service == "stepfunctions" else make_client(connection, service, *region)
-
-    healthy = World(stack, machine)
-    monkeypatch.setattr(Connection, "client", client)
+    healthy = World(stack)
     monkeypatch.setattr(Stack, "digests_table", lambda self: Hasher(self, healthy))
-    monkeypatch.setattr(progress, "_PAUSE_SECONDS", 0.0)
-    monkeypatch.setattr(progress, "SETTLING_SECONDS", 0.0)
     monkeypatch.setattr(stack_checks, "_LATE_SECONDS", 0)
     change_calls(monkeypatch, answered(healthy.answers))
     return healthy
@@ -260,14 +249,13 @@ def result_of(run: Run, name: str) -> dict[str, Any]:
     return result
 
 
-def keys_and_rows(stack: Stack) -> tuple[int, int, int]:
-    """Numbers of versions, rows and items of measurements."""
+def keys_and_rows(stack: Stack) -> tuple[int, int]:
+    """Numbers of versions and rows."""
     versions = stack.client("s3").list_object_versions(Bucket=stack.bucket)
     dynamodb = stack.client("dynamodb")
     return (
         len(versions.get("Versions", ())) + len(versions.get("DeleteMarkers", ())),
         dynamodb.scan(TableName=stack.table)["Count"],
-        dynamodb.scan(TableName=scratch.MEASUREMENTS)["Count"],
     )
 
 
@@ -284,11 +272,12 @@ def test_a_healthy_stack_passes_and_nothing_stays(run: Run, world: World) -> Non
     set_aside(world.stack, "another's", reason="why")
     ended = run("selftest", "--yes", "--json")
     document = ended.document
-    assert {check["outcome"] for check in document["checks"]} == {"passed"}, ended.out
+    not_passed = {check["name"] for check in document["checks"] if check["outcome"] != "passed"}
+    assert not_passed == OF_THE_LAB, ended.out
     assert (ended.status, document["all_passed"]) == (0, True)
     assert document["runtime"] == "python3.13"
     assert 0 < document["estimated_usd"] < 0.01
-    assert keys_and_rows(world.stack) == (0, 0, 0)
+    assert keys_and_rows(world.stack) == (0, 0)
     sqs = world.stack.client("sqs")
     [left] = sqs.receive_message(QueueUrl=world.stack.dead_letter_queue_url)["Messages"]
     assert left["Body"] == "another's"
@@ -330,11 +319,6 @@ def archives(**values: Any) -> Callable[[World], None]:  # noqa: ANN401
         vars(world).update(values)
 
     return change_world
-
-
-def sweep_fails(world: World) -> None:
-    """Every sample of a memory size fails."""
-    world.state_machine.fails = lambda cell: cell.setting.memory_mb == 128
 
 
 _ARRIVALS: Final = "arn:aws:sqs:us-east-1:123456789012:arrivals"
@@ -399,7 +383,6 @@ BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
     ("layer", change(layer=None), "warning", "no log line"),
     ("layer", change(layer={"missing_wheels": ["a"]}), "failed", "lacks a"),
     ("layer", change(layer={"missing_wheels": []}), "warning", "no bytecode"),
-    ("sweep", sweep_fails, "failed", "PARTIAL"),
     ("metrics", change(metric=0), "warning", "not there yet"),
 ]
 """Check, a change that breaks its part, the outcome, and words of the detail."""
@@ -414,13 +397,13 @@ def test_each_check_can_fail(
     result = result_of(run, name)
     assert (result["outcome"], detail in result["detail"]) == (outcome, True), result
     if name != "malformed":
-        assert keys_and_rows(world.stack) == (0, 0, 0)
+        assert keys_and_rows(world.stack) == (0, 0)
 
 
 def test_every_check_is_broken_once() -> None:
     """A check without a test in which it fails, or at least warns, proves nothing."""
     broken = {name for name, _, outcome, _ in BROKEN_PARTS if outcome != "skipped"}
-    assert broken == {check.name for check in selftest.CHECKS}
+    assert broken == {check.name for check in selftest.CHECKS} - OF_THE_LAB
 
 
 def test_second_event_must_not_change_the_row(run: Run, world: World) -> None:
@@ -525,13 +508,13 @@ def test_ctrl_c_cleans_up(run: Run, world: World) -> None:
     del world.answers["ReceiveMessage"]
     world.answers["FilterLogEvents"] = interrupt
     assert run("selftest", "--yes", "--only", "log").status == 130
-    assert keys_and_rows(world.stack) == (0, 0, 0)
+    assert keys_and_rows(world.stack) == (0, 0)
 
 
 def test_keep_leaves_everything(run: Run, world: World) -> None:
     """For a person who wants to look."""
     assert run("selftest", "--yes", "--keep", "--only", "empty").status == 0
-    assert keys_and_rows(world.stack) == (1, 1, 0)
+    assert keys_and_rows(world.stack) == (1, 1)
 
 
 def test_what_cannot_be_deleted_is_a_failure(run: Run, world: World) -> None:
@@ -555,7 +538,7 @@ def test_it_asks_first_and_says_the_cost(run: Run, world: World) -> None:
     assert (ended.status, ended.out) == (1, "")
     assert "at most about 0.00" in ended.err
     assert "DeadLettersAlarm and UnreadableAlarm" in ended.err
-    assert keys_and_rows(world.stack) == (0, 0, 0)
+    assert keys_and_rows(world.stack) == (0, 0)
 
 
 def test_checklist_has_settings_outcomes_and_a_sum(run: Run, world: World) -> None:

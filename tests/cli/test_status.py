@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
-from tests.cli.deployed import deploy_measurements, set_aside
+from tests.cli.deployed import set_aside
 
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.commands.tune.registration import running_sweeps
-from bucketsum_cli.options import Target
 from bucketsum_cli.stacks.status import stack_status
-from bucketsum_lab.protocol.run_records import Run as SweepRun
-from bucketsum_lab.protocol.run_records import RunStatus
-from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -60,23 +54,17 @@ def metric_data(request: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture
 def watched(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
-    """The stack, with a function, metrics, and a table of measurements."""
+    """The stack, with a function and metrics."""
     change_calls(monkeypatch, answered({**HEALTHY, "GetMetricData": metric_data}))
-    deploy_measurements()
     return stack
 
 
-def test_document_has_the_state_of_queues_metrics_mapping_and_sweeps(
-    run: Run, watched: Stack
-) -> None:
+def test_document_has_the_state_of_queues_metrics_and_mapping(run: Run, watched: Stack) -> None:
     """Each field is from its own source; the last hour and the last day differ."""
     sqs = watched.client("sqs")
     for body in ("a", "b"):
         sqs.send_message(QueueUrl=watched.arrivals_queue_url, MessageBody=body)
     sqs.receive_message(QueueUrl=watched.arrivals_queue_url)
-    measurements = MeasurementsTable(watched.client("dynamodb"), "MeasurementsTableName")
-    for name, status in (("a", RunStatus.RUNNING), ("b", RunStatus.SUCCEEDED)):
-        measurements.record_run(SweepRun(name, status, f"2026-11-21T10:00:0{name}Z"))
     ended = run("status", "--json")
     document = ended.document
     assert ended.status == 0
@@ -97,7 +85,7 @@ def test_document_has_the_state_of_queues_metrics_mapping_and_sweeps(
         "errors_last_day": 2,
         "oldest_waiting_seconds": 90.0,
         "long_objects": [],
-        "running_sweeps": ["a"],
+        "running_sweeps": [],
         "event_source": {"state": "Enabled", "maximum_concurrency": 50, "enabled": True},
         "notes": [],
     }
@@ -209,9 +197,3 @@ def test_watch_shows_it_again_until_ctrl_c(
 def test_watch_has_no_document(run: Run) -> None:
     """One JSON document cannot be redrawn."""
     assert run("status", "--watch", "--json").status == 2
-
-
-def test_stack_of_an_older_version_has_no_sweeps(watched: Stack) -> None:
-    """Outputs that came later may be absent."""
-    older = replace(Target().find(), outputs={}, connection=watched.connection)
-    assert list(running_sweeps(older)) == []

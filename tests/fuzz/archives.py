@@ -8,4 +8,4 @@ from tests.fuzz.session import FuzzTarget
 from tests.support.archive_rules import check
 from tests.support.archive_seeds import seeds
 
-ARCHIVES: Final = FuzzTarget("archives", check, tuple(seeds()))
+TARGET: Final = FuzzTarget("archives", check, tuple(seeds()), quick_cases=1500)

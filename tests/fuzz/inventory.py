@@ -94,7 +94,7 @@ _SHORT: Final = _input(
     f'"photos","a%20b/%C3%BC+1.jpg","123","2026-11-20T10:00:00.000Z","{_ETAG}"',
     f'"photos","empty","0","2026-11-20T10:00:00.000Z","{_ETAG}-2"',
 )
-INVENTORY: Final = FuzzTarget(
+TARGET: Final = FuzzTarget(
     "inventory",
     check,
     (
@@ -108,4 +108,5 @@ INVENTORY: Final = FuzzTarget(
         _SHORT.partition(b"\n\n")[0] + b"\n\n"
         + gzip.compress(_SHORT.partition(b"\n\n")[2] * 700, mtime=0),
     ),
+    quick_cases=500,
 )  # fmt: skip

@@ -90,7 +90,7 @@ def _native(name: str) -> bytes:
     return json.dumps(envelope).encode()
 
 
-NOTIFICATIONS: Final = FuzzTarget(
+TARGET: Final = FuzzTarget(
     "notifications",
     check,
     (
@@ -101,4 +101,5 @@ NOTIFICATIONS: Final = FuzzTarget(
         next(bodies_of("20261121T100000-3f9a1c", [_LISTED] * 3)).encode(),
         body_of(replace(progress_of(LANDED, "e", None), offset=128, hop=1)).encode(),
     ),
+    quick_cases=4000,
 )

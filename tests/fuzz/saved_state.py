@@ -102,8 +102,9 @@ def _seed(offset: int, *names: str) -> bytes:
     return json.dumps(item_of_progress(progress)).encode()
 
 
-SAVED_STATE: Final = FuzzTarget(
+TARGET: Final = FuzzTarget(
     "saved-state",
     check,
     (_seed(0), _seed(256, SHA1), _seed(1152, SHA1, *EXTRA_ALGORITHMS), _seed(128, SHA1, "crc32")),
+    quick_cases=3000,
 )

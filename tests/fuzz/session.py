@@ -32,11 +32,13 @@ class FuzzTarget:
         name: Name of the subcommand, and of the folder of the corpus.
         check: Parses an input; raises if a rule is broken.
         seeds: Inputs to begin with, in addition to the corpus.
+        quick_cases: Number of changed inputs that the test suite checks.
     """
 
     name: str
     check: Callable[[bytes], None]
     seeds: tuple[bytes, ...] = ()
+    quick_cases: int = 0
 
     def inputs(self, folder: Path | None = None) -> list[bytes]:
         """The seeds, and the files of the corpus or of another *folder*."""

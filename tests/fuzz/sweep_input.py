@@ -37,6 +37,9 @@ def check(data: bytes) -> None:
         check_refusal(error)
 
 
-SWEEP_INPUT: Final = FuzzTarget(
-    "sweep-input", check, tuple(file.read_bytes() for file in sorted(_EVENTS.glob("sweep-*.json")))
+TARGET: Final = FuzzTarget(
+    "sweep-input",
+    check,
+    tuple(file.read_bytes() for file in sorted(_EVENTS.glob("sweep-*.json"))),
+    quick_cases=600,
 )

@@ -1,13 +1,16 @@
-"""All parsers that are fuzzed."""
+"""All parsers that are fuzzed: each folder of the corpus names its module."""
 
 from __future__ import annotations
 
-from typing import Final
+from importlib import import_module
+from typing import TYPE_CHECKING, Final
 
-from tests.fuzz.archives import ARCHIVES
-from tests.fuzz.inventory import INVENTORY
-from tests.fuzz.notifications import NOTIFICATIONS
-from tests.fuzz.saved_state import SAVED_STATE
-from tests.fuzz.sweep_input import SWEEP_INPUT
+from tests.fuzz.session import CORPUS
 
-TARGETS: Final = (NOTIFICATIONS, SWEEP_INPUT, SAVED_STATE, INVENTORY, ARCHIVES)
+if TYPE_CHECKING:
+    from tests.fuzz.session import FuzzTarget
+
+TARGETS: Final[list[FuzzTarget]] = [
+    import_module(f"tests.fuzz.{folder.name.replace('-', '_')}").TARGET
+    for folder in sorted(CORPUS.iterdir())
+]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -12,10 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
     from pathlib import Path
 
-CLIENTS: Final = {
-    "_s3": "s3", "s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb", "_lambda": "lambda",
-    "stepfunctions": "stepfunctions",
-}  # fmt: skip
+OF_THE_PRODUCT: Final = {"_s3": "s3", "s3": "s3", "_sqs": "sqs", "_dynamodb": "dynamodb"}
+CLIENTS: Final = OF_THE_PRODUCT | {"_lambda": "lambda", "stepfunctions": "stepfunctions"}
 """Attributes and parameters that hold a client → its service; a test finds missing entries."""
 
 _NAMING: Final = frozenset({"get_paginator", "generate_presigned_url"})
@@ -42,6 +41,17 @@ def operations_called(handler: Path, library: Iterable[Path]) -> set[tuple[str, 
         reached |= new
         waiting += [body for name in new for body in bodies.get(name, [])]
     return operations
+
+
+def clients_kept(library: Iterable[Path]) -> set[str]:
+    """The attributes that annotated clients go into, or their parameters where these are used."""
+    kept = set()
+    for path in library:
+        text = path.read_text(encoding="utf-8")
+        for parameter in re.findall(r"(\w+): \"?\w+Client\b", text):
+            used = re.findall(rf"(?<![\w.])({parameter})\.(?!meta\b)", text)
+            kept |= set(re.findall(rf"self\.(\w+) = {parameter}\b", text)) or set(used)
+    return kept
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.metadata
 import json
+import re
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
@@ -34,6 +35,16 @@ def statements_of(name: str) -> list[dict[str, Any]]:
         for policy in policies
         for statement in policy["PolicyDocument"]["Statement"]
     ]
+
+
+def resources_outside(role: str, own: str, other: str) -> list[str]:
+    """Resources that the role may use and that are wildcards, not of *own*, or of *other*."""
+    texts = [
+        json.dumps(resource)
+        for statement in statements_of(role)
+        for resource in listed(statement["Resource"])
+    ]
+    return [t for t in texts if t == '"*"' or not re.search(own, t) or re.search(other, t)]
 
 
 def allowed(role: str) -> set[str]:

@@ -14,7 +14,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-NAMES: Final = ("sweep", "backfill")
+NAMES: Final = [
+    path.name.removesuffix(".asl.yaml")
+    for path in sorted((TEMPLATE.parent / "statemachines").iterdir())
+]
 
 _AROUND_EXECUTION: Final = 2  # ExecutionStarted, ExecutionSucceeded
 _AROUND_STATE: Final = 2  # ...StateEntered, ...StateExited

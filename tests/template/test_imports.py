@@ -42,7 +42,7 @@ analyst: lab.protocol lab.results layer settings
 bench.cost: bench.readers bench.scaling bench.tables cli.backfill cli.terminal layer layer.hashing \
 settings
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
-bench.readers: bench.sandbox bench.tables cli.local cli.terminal layer
+bench.readers: bench bench.sandbox bench.tables cli.local cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
 bench.reference: bench.tables cli cli.commands cli.selftest lab.workloads
 bench.sandbox: cli.machine cli.terminal
@@ -51,7 +51,7 @@ bench.tables: cli cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.local cli.machine cli.objects cli.terminal \
 layer.table
 bench.unzip: bench.tables cli.terminal layer layer.archives layer.table
-bench.workloads: bench.sandbox bench.tables bench.workloads.languages cli.terminal cli.tune \
+bench.workloads: bench bench.sandbox bench.tables bench.workloads.languages cli.terminal cli.tune \
 cli.tune.workloads cli.tune.workloads.fetch lab.measure lab.plan lab.protocol lab.results \
 lab.workloads layer layer.s3
 bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli.terminal lab.workloads.fetch \
@@ -214,14 +214,14 @@ def test_the_hashers_layer_has_nothing_that_its_functions_cannot_reach() -> None
 
 def test_the_product_never_imports_the_lab() -> None:
     """The product needs nothing of the lab, whose paths are in layers/lab/paths.txt."""
-    patterns = (ROOT / "layers" / "lab" / "paths.txt").read_text().splitlines()[1:]
-    roots = [path for pattern in patterns for path in ROOT.glob(pattern)]
+    patterns = (ROOT / "layers" / "lab" / "paths.txt").read_text().splitlines()
+    roots = [path for pattern in patterns if "#" not in pattern for path in ROOT.glob(pattern)]
     lab = {
         module
         for module, path in modules().items()
         if any(path.is_relative_to(root) for root in roots)
     }
-    assert lab >= {"bucketsum_lab", "bench", "planner", "bucketsum_cli.tune"}
+    assert lab >= {"bucketsum_lab", "bench.cost", "planner", "bucketsum_cli.tune"}
     climbing = {
         f"{module} imports {name}"
         for module, path in modules().items()

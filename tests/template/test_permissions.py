@@ -11,7 +11,7 @@ import pytest
 from tests.support.recorded_calls import listed
 from tests.support.sam_template import TEMPLATE, load_template
 from tests.template import roles
-from tests.template.client_calls import CLIENTS, operations_called
+from tests.template.client_calls import OF_THE_PRODUCT, clients_kept, operations_called
 from tests.template.layer_reach import reached
 from tests.template.roles import WRITES_LOGS, action_of, known_actions, statements_of
 
@@ -113,13 +113,7 @@ def test_calls_through_a_reached_function_are_found(tmp_path: Path) -> None:
 
 def test_every_client_is_looked_at() -> None:
     """Every annotated client goes into an attribute that the search for calls knows."""
-    kept = set()
-    for path in (*roles.LIBRARY, *roles.LAB_LIBRARY):
-        text = path.read_text(encoding="utf-8")
-        for parameter in re.findall(r"(\w+): \"?\w+Client\b", text):
-            used = re.findall(rf"(?<![\w.])({parameter})\.(?!meta\b)", text)
-            kept |= set(re.findall(rf"self\.(\w+) = {parameter}\b", text)) or set(used)
-    assert kept == set(CLIENTS)
+    assert clients_kept(LIBRARY) == set(OF_THE_PRODUCT)
     services = re.findall(r"client_of\(\s*\"(\w+)\"", HANDLER.read_text(encoding="utf-8"))
     assert sorted(services) == ["dynamodb", "s3", "sqs"]
 

@@ -41,23 +41,6 @@ def test_parameters_and_conditions_are_used() -> None:
     assert conditions_of(template["Resources"] | template["Outputs"]) == set(template["Conditions"])
 
 
-def test_sweeps_can_be_left_out() -> None:
-    """With Sweeps "no" 34 resources remain, and nothing refers to a resource that is left out."""
-    template = load_template()
-    assert template["Conditions"]["HasSweeps"] == {"Fn::Equals": [{"Ref": "Sweeps"}, "yes"]}
-    parts = template["Resources"] | template["Outputs"]
-    kept = {name: part for name, part in parts.items() if part.get("Condition") != "HasSweeps"}
-    assert referred(kept) & set(parts) <= set(kept)
-    assert {"Ref": "LabLayer"} not in [each for part in kept.values() for each in layers_of(part)]
-    assert len(set(kept) & set(template["Resources"])) == 34
-
-
-def layers_of(part: dict[str, Any]) -> list[dict[str, str]]:
-    """The layers of a function; none for other parts of a template."""
-    layers: list[dict[str, str]] = part.get("Properties", {}).get("Layers", [])
-    return layers
-
-
 def test_nothing_waits_for_itself() -> None:
     """There is an order in which CloudFormation can create everything."""
     assert set(creation_order(resources())) == set(resources())

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Any, Final
 
 import pytest
-from tests.support.sam_template import TEMPLATE
-from tests.template.client_calls import operations_called
+from tests.support.sam_template import TEMPLATE, load_template
+from tests.template.client_calls import CLIENTS, clients_kept, operations_called
+from tests.template.references import referred
 from tests.template.roles import (
     LAB_LIBRARY,
     LIBRARY,
@@ -14,11 +15,17 @@ from tests.template.roles import (
     WRITES_LOGS,
     action_of,
     allowed,
+    resources_outside,
     statements_of,
 )
 from tests.template.state_machines import load_definition, states
 
 FUNCTIONS: Final = ("Planner", "Publisher", "Prober", "Analyst")
+REACH: Final = (
+    r"Sweep|Prober|Measurements|Planner|Publisher|Analyst",
+    r"Hasher|Digests|Arrivals|Inbox",
+)
+"""The names of a role's resources are of the first kind, and none is of the second."""
 
 CALLED: Final = {
     # Operations whose action has another name, or that stand behind another one:
@@ -152,3 +159,31 @@ def test_the_sweeps_bucket_notifies_nobody() -> None:
     assert rules["ExpireMadeObjects"]["Prefix"] == "objects/"
     assert rules["ExpireMadeObjects"]["ExpirationInDays"] == 7
     assert "AbortIncompleteMultipartUploads" in rules
+
+
+@pytest.mark.parametrize("name", [*FUNCTIONS, "Sweep"])
+def test_every_permission_names_a_resource_of_this_stack(name: str) -> None:
+    """No wildcard; sweeps reach nothing of the arrivals' functions and tables."""
+    assert not resources_outside(f"{name}Role", *REACH)
+
+
+def test_every_client_is_looked_at() -> None:
+    """Every annotated client goes into an attribute that the search for calls knows."""
+    assert clients_kept([*LIBRARY, *LAB_LIBRARY]) == set(CLIENTS)
+
+
+def test_sweeps_can_be_left_out() -> None:
+    """With Sweeps "no" 34 resources remain, and nothing refers to a resource that is left out."""
+    template = load_template()
+    assert template["Conditions"]["HasSweeps"] == {"Fn::Equals": [{"Ref": "Sweeps"}, "yes"]}
+    parts = template["Resources"] | template["Outputs"]
+    kept = {name: part for name, part in parts.items() if part.get("Condition") != "HasSweeps"}
+    assert referred(kept) & set(parts) <= set(kept)
+    assert {"Ref": "LabLayer"} not in [each for part in kept.values() for each in layers_of(part)]
+    assert len(set(kept) & set(template["Resources"])) == 34
+
+
+def layers_of(part: dict[str, Any]) -> list[dict[str, str]]:
+    """The layers of a function; none for other parts of a template."""
+    layers: list[dict[str, str]] = part.get("Properties", {}).get("Layers", [])
+    return layers

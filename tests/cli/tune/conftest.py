@@ -6,17 +6,22 @@ from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 import pytest
+from moto import mock_aws
+from tests.cli.aws_calls import HEALTHY, answered, change_calls
+from tests.cli.deployed import deploy
 from tests.cli.tune.state_machine import StateMachine
 from tests.cli.tune.sweeps import a_run, analysed
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
 from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.tune import progress
+from bucketsum_cli.options import Target
+from bucketsum_cli.tune import progress, recorded_runs
+from bucketsum_cli.tune.here import place
 from bucketsum_lab.results.measurements_table import MeasurementsTable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
     from bucketsum_cli.aws.stack import Stack
@@ -27,13 +32,19 @@ if TYPE_CHECKING:
 TABLE: Final = "MeasurementsTableName"  # the outputs of the made-up stack are their own names
 
 
-class _Prober:
-    """Lambda's client as far as prices need it."""
+@pytest.fixture(autouse=True)
+def no_runs_of_the_developer(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Let no test find the runs of the clone that the command is in."""
+    for module in (recorded_runs, place):
+        monkeypatch.setattr(module, "runs_folder", lambda: tmp_path / "runs")
 
-    def get_function_configuration(self, *, FunctionName: str) -> dict[str, Any]:  # noqa: N803 - as boto3 has it
-        """Its architecture."""
-        assert FunctionName == "ProberFunctionName"
-        return {"Architectures": ["arm64"]}
+
+@pytest.fixture
+def stack() -> Iterator[Stack]:
+    """A deployed stack with sweeps."""
+    with mock_aws():
+        deploy(sweeps=True)
+        yield Target().find()
 
 
 @pytest.fixture
@@ -47,14 +58,15 @@ def measurements(stack: Stack) -> MeasurementsTable:
 
 @pytest.fixture
 def state_machine(measurements: MeasurementsTable, monkeypatch: pytest.MonkeyPatch) -> StateMachine:
-    """The simulated state machine and prober, behind the stack's clients."""
+    """The simulated state machine behind the stack's client; a prober on arm64."""
     machine, make_client = StateMachine(measurements), Connection.client
 
     def client(connection: Connection, service: str, region: str | None = None) -> Any:  # noqa: ANN401 - as `Connection.client`
-        made_up = {"stepfunctions": machine, "lambda": _Prober()}
-        return made_up.get(service) or make_client(connection, service, region)
+        is_simulated = service == "stepfunctions"
+        return machine if is_simulated else make_client(connection, service, region)
 
     monkeypatch.setattr(Connection, "client", client)
+    change_calls(monkeypatch, answered(HEALTHY))
     monkeypatch.setattr(progress, "_PAUSE_SECONDS", 0.0)
     monkeypatch.setattr(progress, "_SAMPLES_PER_SECOND", 1e9)
     return machine

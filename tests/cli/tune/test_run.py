@@ -171,7 +171,7 @@ def test_an_execution_that_fails_before_it_records_tells_why(
 @mock_aws
 def test_a_stack_without_sweeps_is_refused(run: Run, command: list[str]) -> None:
     """With Sweeps "no", the one error of `tune` names the parameter to deploy with."""
-    deploy(sweeps=False)
+    deploy()
     run("tune", *command).assert_refused(f"stack {NAME} was deployed without sweeps", "Sweeps=yes")
 
 
