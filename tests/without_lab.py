@@ -52,9 +52,12 @@ def share_packages(target: Path) -> None:
     venv.create(target / ".venv", symlinks=True)
     ours = Path(sys.prefix)
     [packages] = ours.glob("lib/python*/site-packages")
-    folders = (packages, target / "layers" / "bucketsum", target / "cli")
-    own = target / ".venv" / packages.relative_to(ours) / "product.pth"
-    own.write_text("".join(f"{folder}\n" for folder in folders))
+    own = target / ".venv" / packages.relative_to(ours)
+    for entry in packages.iterdir():
+        if "bucketsum" not in entry.name and not (own / entry.name).exists():
+            (own / entry.name).symlink_to(entry)
+    folders = (target / "layers" / "bucketsum", target / "cli")
+    (own / "product.pth").write_text("".join(f"{folder}\n" for folder in folders))
     for program in (ours / "bin").iterdir():
         path = target / ".venv" / "bin" / program.name
         if program.is_file() and not path.exists():

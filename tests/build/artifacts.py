@@ -106,11 +106,12 @@ def link_lambda_packages(into: Path) -> Path:
     return into
 
 
+def ids_of(kind: str) -> list[str]:
+    """The logical ids of the template's resources of a type."""
+    resources: Mapping[str, Mapping[str, str]] = load_template()["Resources"]
+    return [logical_id for logical_id, resource in resources.items() if resource["Type"] == kind]
+
+
 def function_ids() -> list[str]:
     """The logical ids of the template's functions."""
-    resources: Mapping[str, Mapping[str, str]] = load_template()["Resources"]
-    return [
-        logical_id
-        for logical_id, resource in resources.items()
-        if resource["Type"] == "AWS::Serverless::Function"
-    ]
+    return ids_of("AWS::Serverless::Function")

@@ -107,7 +107,7 @@ def test_the_wheel_has_the_command(installed: Path) -> None:
     assert bucketsum(installed, "--version").stdout == f"bucketsum, version {__version__}\n"
     ended = bucketsum(installed, "--help")
     assert (ended.returncode, ended.stderr) == (0, "")
-    assert "tune" in ended.stdout
+    assert "backfill" in ended.stdout
     where: list[str | Path] = [
         installed / "python",
         "-c",

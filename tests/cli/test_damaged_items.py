@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
-from tests.cli.deployed import BUCKET, HALF, deploy_measurements, put_and_record
+from tests.cli.deployed import BUCKET, HALF, put_and_record
 
 from bucketsum.long_objects.progress import item_key
 from bucketsum.table.items import key_of
@@ -92,7 +92,6 @@ def test_damaged_progress_is_shown_among_the_others(
     stop = run("stop", "other")
     assert stop.status == 1
     assert "delete it, then redrive the message" in stop.err
-    deploy_measurements()
     change_calls(monkeypatch, answered(HEALTHY))
     status = run("status", "--json")
     assert status.status == 1

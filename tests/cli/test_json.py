@@ -15,7 +15,6 @@ from tests.cli import test_delete
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import (
     HALF,
-    deploy_measurements,
     put_and_record,
     put_object,
     record_archive,
@@ -77,7 +76,6 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
     set_aside(stack, json.dumps(notification()), reason="why")
     monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
     test_delete.deploy()
-    deploy_measurements()
     stack.progress_table().begin(HALF)
     change_calls(monkeypatch, answered(HEALTHY))
     stack.client("s3").create_bucket(Bucket="photos")

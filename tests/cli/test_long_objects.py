@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
-from tests.cli.deployed import BUCKET, HALF, deploy_measurements
+from tests.cli.deployed import BUCKET, HALF
 
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.long_objects.progress_table import ProgressTable
@@ -48,7 +48,6 @@ def test_show_and_status_have_the_progress(
     [progress] = run("show", "big", "--json").document["in_progress"]
     assert (progress["bytes_done"], progress["slices_done"]) == (312_000_000_000, 5)
     assert progress["seconds_left"] == 60_103
-    deploy_measurements()
     change_calls(monkeypatch, answered(HEALTHY))
     status = run("status").out
     assert "long objects" in status

@@ -22,6 +22,7 @@ from bucketsum_cli.aws import stack as stack_module
 from bucketsum_cli.aws.connection import connection_to
 from bucketsum_cli.commands.backfill import backfill
 from bucketsum_cli.commands.local import local
+from bucketsum_cli.lab import is_installed
 from bucketsum_cli.lazy_group import LazyGroup
 from bucketsum_cli.terminal import output
 
@@ -191,7 +192,8 @@ def test_the_help_has_each_command_with_the_first_line_of_its_own_help(run: Run)
 
 
 @pytest.mark.parametrize(
-    "arguments", [("--version",), ("--help",), ("ls", "--help"), ("tune", "list", "--help")]
+    "arguments",
+    [("--version",), ("--help",), ("ls", "--help"), *[("tune", "list", "--help")] * is_installed()],
 )
 def test_what_needs_no_aws_does_not_import_it(arguments: tuple[str, ...]) -> None:
     """Importing botocore takes longer than everything else that a start does."""
