@@ -17,8 +17,13 @@ _PUT: Final = "s3:GetBucketNotification s3:PutObject s3:AbortMultipartUpload dyn
 _LS: Final = "s3:GetBucketNotification s3:ListBucketVersions dynamodb:BatchGetItem dynamodb:Query"
 _FAILURES: Final = "sqs:ReceiveMessage sqs:ChangeMessageVisibility sqs:GetQueueAttributes"
 _REDRIVE: Final = f"{_FAILURES} sqs:DeleteMessage sqs:SendMessage"
+_BUCKETS: Final = (
+    "s3:GetBucketNotification s3:ListBucket sqs:GetQueueAttributes "
+    "cloudformation:ListStackResources iam:ListRolePolicies iam:GetRolePolicy "
+    "iam:ListAttachedRolePolicies iam:GetPolicy iam:GetPolicyVersion events:DescribeRule"
+)
 _STATUS: Final = (
-    f"{_SHOW} sqs:GetQueueAttributes cloudwatch:GetMetricData lambda:ListEventSourceMappings "
+    f"{_BUCKETS} {_SHOW} cloudwatch:GetMetricData lambda:ListEventSourceMappings "
     "lambda:GetAccountSettings lambda:GetFunctionConfiguration"
 )
 _ATTACH: Final = (
@@ -35,9 +40,7 @@ ACTIONS: Final = {
     "check": f"{_LS} {_FAILURES}",
     "status": _STATUS,
     "failures": _FAILURES,
-    "buckets": "s3:GetBucketNotification s3:ListBucket sqs:GetQueueAttributes "
-    "cloudformation:ListStackResources iam:ListRolePolicies iam:GetRolePolicy "
-    "iam:ListAttachedRolePolicies iam:GetPolicy iam:GetPolicyVersion events:DescribeRule",
+    "buckets": _BUCKETS,
     "put": _PUT,
     "redrive": _REDRIVE,
     "redrive --key": "dynamodb:Query sqs:SendMessage",

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 import boto3
 import pytest
-from tests.cli.aws_calls import HEALTHY, answered, change_calls
-from tests.cli.deployed import set_aside
+from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
+from tests.cli.deployed import BUCKET, set_aside
 
 from bucketsum.prices import prices_in
+from bucketsum_cli.attachments.checks import Attachment
 from bucketsum_cli.aws.connection import Connection
+from bucketsum_cli.aws.errors import Reads
+from bucketsum_cli.aws.served_buckets import Via
+from bucketsum_cli.commands import status as status_command
 from bucketsum_cli.stacks.status import stack_status
 
 if TYPE_CHECKING:
@@ -32,6 +37,9 @@ METRICS: Final = {
     "ApproximateAgeOfOldestMessage": [(15, 7300.0), (5, 90.0)],
 }
 """Metric → values, each as many minutes ago."""
+
+
+COMPLETE: Final = Attachment(BUCKET, Via.S3, ("all keys",), ())
 
 
 def metric_data(request: dict[str, Any]) -> dict[str, Any]:
@@ -56,6 +64,7 @@ def metric_data(request: dict[str, Any]) -> dict[str, Any]:
 def watched(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Stack:
     """The stack, with a function and metrics."""
     change_calls(monkeypatch, answered({**HEALTHY, "GetMetricData": metric_data}))
+    monkeypatch.setattr(status_command, "attachments", lambda _: [COMPLETE])
     return stack
 
 
@@ -85,10 +94,53 @@ def test_document_has_the_state_of_queues_metrics_and_mapping(run: Run, watched:
         "errors_last_day": 2,
         "oldest_waiting_seconds": 90.0,
         "long_objects": [],
+        "bucket_problems": [{"bucket": BUCKET, "problems": []}],
         "running_sweeps": [],
         "event_source": {"state": "Enabled", "maximum_concurrency": 50, "enabled": True},
         "notes": [],
     }
+
+
+def test_a_bucket_that_is_no_longer_hashed_is_a_negative_result(
+    run: Run, watched: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its events are lost in silence; the checks are those of `bucketsum buckets`."""
+    lost = replace(COMPLETE, bucket="photos", problems=("no notification of created objects",))
+    monkeypatch.setattr(status_command, "attachments", lambda _: [COMPLETE, lost])
+    ended = run("status")
+    assert (ended.status, watched.bucket in ended.out) == (1, False)
+    assert ["photos", "no", "notification", "of", "created", "objects"] in [
+        line.split() for line in ended.out.splitlines()
+    ]
+
+
+DENIABLE: Final = (
+    "DescribeRule", "GetAccountSettings", "GetFunctionConfiguration", "GetMetricData",
+    "GetQueueAttributes", "ListEventSourceMappings", "Query",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("operation", DENIABLE)
+def test_what_is_not_permitted_is_missing_and_the_rest_is_shown(
+    run: Run, watched: Stack, monkeypatch: pytest.MonkeyPatch, operation: str
+) -> None:
+    """A single denied read leaves its own values out, with a note; it is no negative result."""
+
+    def attachments(stack: Stack) -> list[Attachment]:
+        stack.connection.client("events").describe_rule(Name="a")
+        return [COMPLETE]
+
+    monkeypatch.setattr(status_command, "attachments", attachments)
+    change_calls(monkeypatch, answered({"DescribeRule": {}, operation: refusal(operation)}))
+    ended = run("status", "--json")
+    assert ended.status == 0, ended.err
+    assert ended.document["stack"] == watched.name
+    assert ended.document["notes"] == [
+        f"your credentials do not allow {operation}: its values are missing"
+    ]
+    assert run("status").status == 0
+    change_calls(monkeypatch, answered({operation: refusal(operation, "Throttling")}))
+    assert run("status").status == 2
 
 
 def test_a_small_quota_is_named_with_its_remedy(
@@ -106,7 +158,7 @@ def test_a_small_quota_is_named_with_its_remedy(
 def test_estimate_is_gb_seconds_and_requests(watched: Stack) -> None:
     """An hour of 1,024 MB and 1,000 invocations, at the prices of the table."""
     prices = prices_in("us-east-1", "arm64")
-    usd = stack_status(watched).estimated_usd_this_month
+    usd = stack_status(watched, Reads()).estimated_usd_this_month
     assert usd == pytest.approx(3600 * prices.gb_second + 1000 * prices.request)
 
 
@@ -116,7 +168,7 @@ def test_region_without_prices_has_those_of_another(
     """The estimate is that of us-east-1, and the note says so."""
     unknown = prices_in("moon-1", "arm64")
     monkeypatch.setattr("bucketsum_cli.stacks.status.prices_in", lambda *_: unknown)
-    assert stack_status(watched).notes == ("the prices are those of us-east-1",)
+    assert stack_status(watched, Reads()).notes == ("the prices are those of us-east-1",)
 
 
 def test_emulator_without_metrics_gives_null_and_says_so(
@@ -124,9 +176,9 @@ def test_emulator_without_metrics_gives_null_and_says_so(
 ) -> None:
     """On AWS no value means no object; on the emulator it means that nothing is known."""
     monkeypatch.setattr("tests.cli.test_status.METRICS", {})
-    assert stack_status(watched).activity.hashed_last_day == 0
+    assert stack_status(watched, Reads()).activity.hashed_last_day == 0
     monkeypatch.setattr(Connection, "is_local", True)
-    state = stack_status(watched)
+    state = stack_status(watched, Reads())
     activity = state.activity
     assert {activity.hashed_last_hour, activity.errors_last_day, activity.mb_per_s} == {None}
     assert "no metrics" in state.notes[0]
@@ -148,7 +200,7 @@ def test_metrics_are_those_of_this_stack(stack: Stack, monkeypatch: pytest.Monke
                 }
             ],
         )
-    assert stack_status(stack).activity.hashed_last_hour == 5
+    assert stack_status(stack, Reads()).activity.hashed_last_hour == 5
 
 
 def test_dead_letters_are_a_negative_result(run: Run, watched: Stack) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from botocore.exceptions import (
     BotoCoreError,
@@ -19,6 +19,11 @@ from botocore.exceptions import (
 )
 
 from bucketsum_cli.terminal.errors import CannotDoError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
 
 AWS_ERRORS: Final = (ClientError, BotoCoreError)
 """Everything that boto3 raises if a request fails."""
@@ -106,6 +111,29 @@ def explained(error: Exception) -> CannotDoError:
 def is_denied(error: Exception) -> bool:
     """Whether AWS refused *error*'s request because the credentials do not allow it."""
     return isinstance(error, ClientError) and error.response["Error"].get("Code") in _DENIED
+
+
+class Reads:
+    """Reads of parts that a document can do without; those that are denied are listed."""
+
+    def __init__(self) -> None:
+        self.denials: list[str] = []
+
+    def __call__(self, read: Callable[[], T]) -> T | None:
+        """Return what *read* returns; None if the credentials do not allow a call in it.
+
+        Raises:
+            BotoCoreError, ClientError: AWS cannot be reached, or refused for another reason.
+        """
+        try:
+            return read()
+        except ClientError as error:
+            if not is_denied(error):
+                raise
+            denial = f"your credentials do not allow {error.operation_name}: its values are missing"
+            if denial not in self.denials:
+                self.denials.append(denial)
+            return None
 
 
 def _explained_answer(error: ClientError) -> str:

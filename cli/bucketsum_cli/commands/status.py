@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 import click
 
 from bucketsum.errors import DamagedItem
+from bucketsum_cli.attachments.checks import attachments
+from bucketsum_cli.aws.errors import Reads
 from bucketsum_cli.lab import lab
 from bucketsum_cli.objects.long_objects import all_as_json, name_of, progress_text
 from bucketsum_cli.options import FiniteRange, Target, json_option, stack_options
@@ -20,7 +22,7 @@ from bucketsum_cli.terminal.screen import is_terminal, write
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
 
     from bucketsum_cli.aws.stack import Stack
 
@@ -46,12 +48,15 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
 
     Shows waiting, in-flight and failed messages; objects hashed in the last hour and day; errors;
     the estimated Lambda cost of the hashing function this month; long objects in progress; running
-    sweeps; and the event source mapping between the queue of new objects and the function. Numbers
+    sweeps; buckets whose events or objects no longer reach the function, as `bucketsum buckets`
+    does; and the event source mapping between the queue of new objects and the function. Numbers
     of messages are approximate, and metrics lag by a few minutes. On AWS, the command reads ten
-    metrics, which costs 0.0001 USD (with --watch, each time).
+    metrics, which costs 0.0001 USD (with --watch, each time). What your credentials do not allow
+    to read is missing.
 
-    Exits with 1 if there are messages in the dead-letter queue, if the event source mapping is
-    disabled, or if a long object's progress is damaged. With --watch, exits with 0 after Ctrl-C.
+    Exits with 1 if there are messages in the dead-letter queue, if a bucket is not hashed, if the
+    event source mapping is disabled, or if a long object's progress is damaged. With --watch,
+    exits with 0 after Ctrl-C.
 
     Example: bucketsum status --watch 60
     """
@@ -71,8 +76,10 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
 
 
 def _state_of(stack: Stack) -> StackStatus:
-    measuring = lab()
-    return stack_status(stack, measuring.running_sweeps(stack) if measuring else ())
+    measuring, reads = lab(), Reads()
+    sweeps = reads(lambda: tuple(measuring.running_sweeps(stack))) if measuring else ()
+    problems = reads(lambda: {entry.bucket: entry.problems for entry in attachments(stack)})
+    return stack_status(stack, reads, sweeps, problems)
 
 
 def _watch(stack: Stack, seconds: float) -> None:
@@ -97,13 +104,11 @@ def _print(state: StackStatus) -> None:
 def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     activity, source = state.activity, state.event_source
     yield "stack", f"{state.stack} in {state.region}, {moment_text(state.checked_at)} UTC"
-    yield "waiting", f"{state.waiting_messages:,} messages"
+    yield "waiting", _count_text(state.waiting_messages, " messages")
     yield "oldest waiting", _age_text(activity.oldest_waiting_seconds)
-    yield "in flight", f"{state.in_flight_messages:,} messages"
-    yield (
-        "dead letters",
-        _alarming(f"{state.dead_letter_messages:,} messages", bad=state.dead_letter_messages > 0),
-    )
+    yield "in flight", _count_text(state.in_flight_messages, " messages")
+    dead = state.dead_letter_messages
+    yield "dead letters", _alarming(_count_text(dead, " messages"), bad=bool(dead))
     yield "hashed, last hour", _work_text(activity.hashed_last_hour, activity.bytes_last_hour)
     yield "hashed, last day", _work_text(activity.hashed_last_day, activity.bytes_last_day)
     yield "MB/s, last hour", speed_text(activity.mb_per_s)
@@ -111,14 +116,21 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "failed, last day", _count_text(activity.dead_lettered_last_day)
     yield "errors, last day", _count_text(activity.errors_last_day)
     yield "cost, this month", _cost_text(state.estimated_usd_this_month)
-    yield "long objects", f"{len(state.long_objects):,}" if state.long_objects else "none"
-    for progress in state.long_objects:
+    yield "long objects", _listed(state.long_objects)
+    for progress in state.long_objects or ():
         bad = isinstance(progress, DamagedItem)
         yield (
             f"  {name_of(progress).partition('/')[2]}",
             _alarming(progress_text(progress), bad=bad),
         )
-    yield "running sweeps", ", ".join(state.running_sweeps) or "none"
+    yield "running sweeps", _listed(state.running_sweeps, ", ".join(state.running_sweeps or ()))
+    yield "buckets", _listed(state.bucket_problems)
+    for bucket, problems in (state.bucket_problems or {}).items():
+        if problems:
+            yield f"  {bucket}", _alarming("; ".join(problems), bad=True)
+    if source is None:
+        yield "event source mapping", MISSING
+        return
     maximum = f", at most {source.maximum_concurrency} at a time" if source.enabled else ""
     yield "event source mapping", _alarming(f"{source.state}{maximum}", bad=not source.enabled)
 
@@ -127,8 +139,13 @@ def _alarming(text: str, *, bad: bool) -> Cell:
     return Cell(text, "bold red" if bad else "")
 
 
-def _count_text(count: int | None) -> str:
-    return MISSING if count is None else f"{count:,}"
+def _count_text(count: int | None, unit: str = "") -> str:
+    return MISSING if count is None else f"{count:,}{unit}"
+
+
+def _listed(entries: Collection[object] | None, text: str = "") -> str:
+    """Return the *text*, or number, of *entries*."""
+    return MISSING if entries is None else text or f"{len(entries) or 'none'}"
 
 
 def _work_text(objects: int | None, size_bytes: int | None) -> str:
@@ -146,9 +163,12 @@ def _age_text(seconds: float | None) -> str:
 
 
 def _as_json(state: StackStatus) -> dict[str, Any]:
+    source, problems = state.event_source, state.bucket_problems
     return {
         **{name: value for name, value in asdict(state).items() if name != "activity"},
-        "long_objects": all_as_json(state.long_objects),
+        "long_objects": state.long_objects and all_as_json(state.long_objects),
         **asdict(state.activity),
-        "event_source": {**asdict(state.event_source), "enabled": state.event_source.enabled},
+        "bucket_problems": problems
+        and [{"bucket": name, "problems": texts} for name, texts in problems.items()],
+        "event_source": source and {**asdict(source), "enabled": source.enabled},
     }

@@ -19,9 +19,10 @@ from bucketsum_cli.stacks.metrics import (
 from bucketsum_cli.terminal.output import iso_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from bucketsum.long_objects.progress import Progress
+    from bucketsum_cli.aws.errors import Reads
 
 MAPPING_IS_MISSING: Final = "missing"
 
@@ -55,76 +56,91 @@ class EventSource:
 class Activity:
     """Work of the hasher, from CloudWatch; None where there is no such metric."""
 
-    hashed_last_hour: int | None
-    hashed_last_day: int | None
-    bytes_last_hour: int | None
-    bytes_last_day: int | None
-    mb_per_s: float | None
+    hashed_last_hour: int | None = None
+    hashed_last_day: int | None = None
+    bytes_last_hour: int | None = None
+    bytes_last_day: int | None = None
+    mb_per_s: float | None = None
     """Mean speed of an object in the last hour."""
-    unreadable_last_day: int | None
-    dead_lettered_last_day: int | None
-    errors_last_day: int | None
+    unreadable_last_day: int | None = None
+    dead_lettered_last_day: int | None = None
+    errors_last_day: int | None = None
     """Invocations that died or did not start."""
-    oldest_waiting_seconds: float | None
+    oldest_waiting_seconds: float | None = None
     """Age of the oldest message in the arrivals queue."""
 
 
 @dataclass(frozen=True, slots=True)
 class StackStatus:
-    """The state of a stack at a time."""
+    """The state of a stack at a time; None for what the credentials do not allow to read."""
 
     stack: str
     region: str
     checked_at: str
     """ISO 8601 UTC."""
-    waiting_messages: int
+    waiting_messages: int | None
     """Messages in the arrivals queue, roughly, as all three."""
-    in_flight_messages: int
+    in_flight_messages: int | None
     """Messages that the hasher has received and not finished."""
-    dead_letter_messages: int
+    dead_letter_messages: int | None
     activity: Activity
     estimated_usd_this_month: float | None
-    """Lambda's price of the hasher since the month began, in UTC; None on the emulator."""
-    running_sweeps: tuple[str, ...]
-    long_objects: tuple[Progress | DamagedItem, ...]
+    """Lambda's price of the hasher since the month began, in UTC; None on the emulator too."""
+    running_sweeps: tuple[str, ...] | None
+    long_objects: tuple[Progress | DamagedItem, ...] | None
     """Objects that are hashed in slices, or were stopped."""
-    event_source: EventSource
+    bucket_problems: Mapping[str, tuple[str, ...]] | None
+    """Buckets of the stack → missing parts on the path of their events."""
+    event_source: EventSource | None
     notes: tuple[str, ...]
     """Reasons for the values that are None, and for prices of another Region."""
 
     @property
     def needs_attention(self) -> bool:
-        """Whether there are dead letters, nothing is hashed, or a long object is damaged."""
-        is_damaged = any(isinstance(each, DamagedItem) for each in self.long_objects)
-        return bool(self.dead_letter_messages) or not self.event_source.enabled or is_damaged
+        """Whether messages failed, objects are not hashed, or a long object is damaged."""
+        return (
+            bool(self.dead_letter_messages)
+            or (self.event_source is not None and not self.event_source.enabled)
+            or any(isinstance(each, DamagedItem) for each in self.long_objects or ())
+            or any((self.bucket_problems or {}).values())
+        )
 
 
-def stack_status(stack: Stack, running_sweeps: Iterable[str] = ()) -> StackStatus:
-    """Read the state of *stack* now; the lab knows its *running_sweeps*.
+def stack_status(
+    stack: Stack,
+    reads: Reads,
+    running_sweeps: tuple[str, ...] | None = (),
+    bucket_problems: Mapping[str, tuple[str, ...]] | None = None,
+) -> StackStatus:
+    """Read the state of *stack* now by *reads*, which gave the last two.
 
     Raises:
-        BotoCoreError, ClientError: AWS cannot be reached, or refused.
+        BotoCoreError, ClientError: AWS cannot be reached, or refused for another reason.
     """
     now = datetime.now(UTC)
-    arrivals = _attributes(stack, stack.arrivals_queue_url)
-    dead = _attributes(stack, stack.dead_letter_queue_url)
-    usd, price_note = _estimated_usd(stack, now)
-    activity = _activity(stack, now)
+    nothing: Mapping[str, int] = {}
+    arrivals = reads(lambda: _attributes(stack, stack.arrivals_queue_url)) or nothing
+    dead = reads(lambda: _attributes(stack, stack.dead_letter_queue_url)) or nothing
+    activity = reads(lambda: _activity(stack, now))
+    usd, price_note = reads(lambda: _estimated_usd(stack, now)) or (None, None)
+    long_objects = reads(lambda: tuple(stack.progress_table().in_progress()))
+    event_source = reads(lambda: event_source_of(stack))
+    quota_note = reads(lambda: quota_problem(stack))
+    own_notes = (_absent_metrics(stack, activity), price_note, quota_note)
     return StackStatus(
         stack=stack.name,
         region=stack.connection.region,
         checked_at=iso_text(now),
-        waiting_messages=arrivals[_WAITING],
-        in_flight_messages=arrivals[_IN_FLIGHT],
-        dead_letter_messages=dead[_WAITING] + dead[_IN_FLIGHT],
-        activity=activity,
+        waiting_messages=arrivals.get(_WAITING),
+        in_flight_messages=arrivals.get(_IN_FLIGHT),
+        dead_letter_messages=sum(dead.values()) if dead else None,
+        activity=activity or Activity(),
         estimated_usd_this_month=usd,
-        running_sweeps=tuple(running_sweeps),
-        long_objects=tuple(stack.progress_table().in_progress()),
-        event_source=event_source_of(stack),
-        notes=tuple(
-            filter(None, [_absent_metrics(stack, activity), price_note, quota_problem(stack)])
-        ),
+        running_sweeps=running_sweeps,
+        long_objects=long_objects,
+        bucket_problems=bucket_problems,
+        event_source=event_source,
+        notes=(*filter(None, own_notes), *reads.denials),
     )
 
 
@@ -216,8 +232,8 @@ def _mean(sums: Values, counts: Values, since: datetime) -> float | None:
     return round(total / count, 3) if total is not None and count else None
 
 
-def _absent_metrics(stack: Stack, activity: Activity) -> str | None:
-    if stack.connection.is_local and activity.hashed_last_day is None:
+def _absent_metrics(stack: Stack, activity: Activity | None) -> str | None:
+    if stack.connection.is_local and activity and activity.hashed_last_day is None:
         return "the local emulator has no metrics of SQS and of the hasher"
     return None
 
