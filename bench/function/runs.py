@@ -16,6 +16,7 @@ from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import SYSTEM_PATH
 from bench.sandbox.sandbox import NoAnswerError
 from bench.sandbox.server import FOLDER, PROJECT, serving
+from bucketsum_cli.machine.proxy import LINK_MBIT_PER_S
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
@@ -36,7 +37,6 @@ _ROOT: Final = FOLDER / "objects"
 _ANSWER_SECONDS: Final = 600.0
 
 _DYNAMODB: Final = f"{SERVER_ADDRESS}:8000"
-_LINK_MBIT_PER_S: Final = 625
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +175,7 @@ def measure(
     Raises:
         CannotMakeSandboxError: The sandbox cannot be created here.
     """
-    profile = Profile(f"{memory_mb}", memory_mb, _LINK_MBIT_PER_S, small_objects.AVERAGE_BYTES)
+    profile = Profile(f"{memory_mb}", memory_mb, LINK_MBIT_PER_S, small_objects.AVERAGE_BYTES)
     samples = []
     objects = small_objects.make(_ROOT, object_bytes)
     with serving(profile, _ROOT) as (sandbox, server, folder):

@@ -5,17 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Final
 
-CONNECTION_BYTES_PER_S: Final = 90_000_000
-"""[A] S3 gives one connection about 85-90 MB/s."""
-
-FIRST_BYTE_DELAY_S: Final = 0.03
-"""S3's time to the first byte at its best; its documents say 100-200 ms."""
-
-BURST_BYTES: Final = 300_000_000
-"""[T] arXiv 2501.07771: the burst allowance of an execution environment's network."""
+from bucketsum_cli.machine.proxy import BURST_BYTES, LINK_MBIT_PER_S
 
 BURST_PEAK_BYTES_PER_S: Final = 1_288_490_188
-"""[T] the same: 1.2 GiB/s during the burst."""
+"""[T] arXiv 2501.07771: 1.2 GiB/s during the network's burst."""
 
 _MB: Final = 1_000_000
 
@@ -75,10 +68,10 @@ class Profile:
 
 
 PROFILES: Final = (
-    Profile("128", 128, 625, 100 * _MB),
-    Profile("256", 256, 625, 100 * _MB),
-    Profile("512", 512, 625, 1000 * _MB),
-    Profile("1769-burst", 1769, 625, 100 * _MB, burst_bytes=BURST_BYTES, warm=True),
+    Profile("128", 128, LINK_MBIT_PER_S, 100 * _MB),
+    Profile("256", 256, LINK_MBIT_PER_S, 100 * _MB),
+    Profile("512", 512, LINK_MBIT_PER_S, 1000 * _MB),
+    Profile("1769-burst", 1769, LINK_MBIT_PER_S, 100 * _MB, burst_bytes=BURST_BYTES, warm=True),
     Profile("3008", 3008, 1200, 1000 * _MB),
     Profile("3538", 3538, 3000, 1000 * _MB),
 )

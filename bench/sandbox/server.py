@@ -20,9 +20,9 @@ import trustme
 
 from bench.sandbox.network import SERVER_ADDRESS
 from bench.sandbox.objects import BUCKET
-from bench.sandbox.profiles import CONNECTION_BYTES_PER_S, FIRST_BYTE_DELAY_S
 from bench.sandbox.requirements import SYSTEM_PATH, CannotMakeSandboxError, tool
 from bench.sandbox.sandbox import Sandbox
+from bucketsum_cli.machine import proxy
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -154,11 +154,11 @@ def start_server(sandbox: Sandbox, folder: Path, objects: Path) -> Server:
 
 
 def proxy_command() -> list[str]:
-    """The command that starts the proxy."""
+    """The command that starts the proxy; `network` limits the link."""
     return [
-        *(sys.executable, "-m", "bench.sandbox.proxy"),
+        *(sys.executable, "-m", proxy.__name__),
         *(f"{SERVER_ADDRESS}:{_PORT}", f"127.0.0.1:{_INNER_PORT}"),
-        *(str(CONNECTION_BYTES_PER_S), str(FIRST_BYTE_DELAY_S)),
+        *(str(proxy.CONNECTION_BYTES_PER_S), str(proxy.FIRST_BYTE_DELAY_S), "inf"),
     ]
 
 

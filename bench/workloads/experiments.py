@@ -5,10 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from bench.sandbox.profiles import BURST_BYTES
-
-LINK_MBIT_PER_S: Final = 625
-"""[A] Sustained rate of a function's network."""
+from bucketsum_cli.machine.proxy import BURST_BYTES, LINK_MBIT_PER_S
 
 
 @dataclass(frozen=True, slots=True)

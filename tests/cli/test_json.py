@@ -103,7 +103,7 @@ def local_documents(
     emulator_state.save(
         project, LocalAws(1, "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem")
     )
-    (project.home / "worker.json").write_text('{"cgroup_roots": null}')
+    (project.home / "worker.json").write_text('{"cgroup_roots": null, "lambda_network": true}')
     monkeypatch.setattr(emulator_state, "local_project", lambda: project)
     monkeypatch.setattr("bucketsum_cli.machine.process.lives", lambda _pid, _home: True)
     stack: Any = SimpleNamespace(bucket="b", table="t", function="f")

@@ -159,7 +159,7 @@ def test_the_status_says_that_workers_are_not_limited(
         os.getpid(), "https://127.0.0.1:1", "us-east-1", "bucketsum", "ca.pem"
     )
     emulator_state.save(project, aws)
-    (project.home / "worker.json").write_text('{"cgroup_roots": null}')
+    (project.home / "worker.json").write_text('{"cgroup_roots": null, "lambda_network": true}')
     monkeypatch.setattr(emulator_state, "local_project", lambda: project)
     status = importlib.import_module("bucketsum_cli.commands.local.status")
     monkeypatch.setattr(status, "find_local_stack", lambda _project: _stack())
@@ -169,6 +169,7 @@ def test_the_status_says_that_workers_are_not_limited(
 
     printed = capsys.readouterr()
     assert "lambda_shape  no" in printed.out
+    assert "network  lambda" in printed.out
     assert "memory size does not change speed" in printed.err
 
 
@@ -451,7 +452,7 @@ def test_sigterm_stops_what_the_demonstration_started(project: LocalProject) -> 
             time.sleep(600)
 
         command = importlib.import_module("bucketsum_cli.commands.local.demo")
-        command.bring_up = lambda *_: None
+        command.bring_up = lambda *_, **__: None
         command.run_demo = at_work
         launcher.stop = lambda _: print("stopped")
         sys.argv = ["bucketsum", "local", "demo"]
@@ -483,7 +484,7 @@ def test_sigterm_ends_sam_and_its_children(project: LocalProject) -> None:
         aws = emulator_state.LocalAws(1, "https://127.0.0.1:1", "us-east-1", "s", "ca.pem")
         own = interpreter.Interpreter(Path(sys.executable), 13)
         command = importlib.import_module("bucketsum_cli.commands.local.up")
-        command.bring_up = lambda project, _: sam.Sam(project, aws, own, {{}}).build()
+        command.bring_up = lambda project, _, **__: sam.Sam(project, aws, own, {{}}).build()
         sys.executable = {str(sam)!r}
         sys.argv = ["bucketsum", "local", "up"]
         main()

@@ -51,9 +51,9 @@ bench.tables: cli cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.local cli.machine cli.objects cli.terminal \
 layer.table
 bench.unzip: bench.tables cli.terminal layer layer.archives layer.table
-bench.workloads: bench bench.sandbox bench.tables bench.workloads.languages cli.terminal cli.tune \
-cli.tune.workloads cli.tune.workloads.fetch lab.measure lab.plan lab.protocol lab.results \
-lab.workloads layer layer.s3
+bench.workloads: bench bench.sandbox bench.tables bench.workloads.languages cli.machine \
+cli.terminal cli.tune cli.tune.workloads cli.tune.workloads.fetch lab.measure lab.plan \
+lab.protocol lab.results lab.workloads layer layer.s3
 bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli.terminal lab.workloads.fetch \
 lab.workloads.records lab.workloads.unzip
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \

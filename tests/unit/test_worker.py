@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import site
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -92,10 +93,14 @@ def test_variables_of_the_emulator_are_hidden() -> None:
     assert seen["TZ"] == ":UTC"
 
 
-def prepared(folder: Path, script: str, roots: dict[str, str] | None) -> list[str]:
+def prepared(
+    folder: Path, script: str, roots: dict[str, str] | None, *, lambda_network: bool = False
+) -> list[str]:
     """The worker's arguments: its configuration and the emulator's *script*, both in *folder*."""
     config, program = folder / "worker.json", folder / "script.py"
-    config.write_text(json.dumps({"cgroup_roots": roots, "hidden": ["SECRET"]}))
+    config.write_text(
+        json.dumps({"cgroup_roots": roots, "lambda_network": lambda_network, "hidden": ["SECRET"]})
+    )
     program.write_text(script)
     return [str(config), str(program)]
 
@@ -158,6 +163,32 @@ def test_without_control_groups_the_worker_runs_all_the_same(
     worker.main(*prepared(tmp_path, script, None))
 
     assert capsys.readouterr().out == ":UTC False\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "splice"), reason="splice is Linux's")
+def test_a_function_reaches_s3_alone_through_the_network_of_lambda(tmp_path: Path) -> None:
+    """A proxy of the worker's own is between; other services are reached as without it."""
+    script = (
+        "import os, socket, urllib.parse\n"
+        "to = urllib.parse.urlsplit(os.environ['AWS_ENDPOINT_URL_S3'])\n"
+        "with socket.create_connection((to.hostname, to.port)) as s3:\n"
+        "    print(os.environ['AWS_ENDPOINT_URL'], s3.recv(100).decode())\n"
+    )
+    with socket.create_server(("127.0.0.1", 0)) as emulator:
+        emulator.settimeout(30)
+        url = f"http://127.0.0.1:{emulator.getsockname()[1]}"
+        program = subprocess.Popen(
+            [
+                *(sys.executable, "-I", worker.__file__),
+                *prepared(tmp_path, script, None, lambda_network=True),
+            ],
+            env={**os.environ, "AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "512", "AWS_ENDPOINT_URL": url},
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        with program, emulator.accept()[0] as connection:
+            connection.sendall(b"through")
+            assert program.communicate()[0] == f"{url} through\n"
 
 
 @pytest.mark.usefixtures("environment")

@@ -31,10 +31,13 @@ PROOF_SECONDS: Final = 60
 _STACK: Final = "bucketsum"
 
 
-def bring_up(project: LocalProject, chosen: Mapping[str, str]) -> Stack:
+def bring_up(
+    project: LocalProject, chosen: Mapping[str, str], *, lambda_network: bool = False
+) -> Stack:
     """Deploy the template with the parameters *chosen*, and prove that the stack works.
 
-    If a step fails, an emulator that this call started is stopped.
+    An emulator that already runs keeps its network. If a step fails, an emulator that this call
+    started is stopped.
 
     Raises:
         CannotDoError: A step failed; the message says which, with the end of its log.
@@ -50,7 +53,7 @@ def bring_up(project: LocalProject, chosen: Mapping[str, str]) -> Stack:
         started_here = True
         stop(project)  # remove the leftovers of a killed one
         with _step(f"local emulator, workers on Python 3.{interpreter.minor}"):
-            aws = launcher.start(project, _STACK, interpreter)
+            aws = launcher.start(project, _STACK, interpreter, lambda_network=lambda_network)
     try:
         return _deployed(Sam(project, aws, interpreter, parameters))
     except BaseException:

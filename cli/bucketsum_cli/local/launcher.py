@@ -16,7 +16,7 @@ import sys
 import time
 import urllib.error
 import urllib.request
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum_cli.local import gateway
 from bucketsum_cli.local.interpreter import Interpreter, make_runtime
@@ -61,7 +61,9 @@ def require_parts() -> None:
         )
 
 
-def start(project: LocalProject, stack: str, interpreter: Interpreter) -> emulator_state.LocalAws:
+def start(
+    project: LocalProject, stack: str, interpreter: Interpreter, *, lambda_network: bool = False
+) -> emulator_state.LocalAws:
     """Start the emulator and wait until it answers.
 
     A free port may be taken before the server binds it; then the next is tried. Only the usual
@@ -77,7 +79,7 @@ def start(project: LocalProject, stack: str, interpreter: Interpreter) -> emulat
         if port is None:
             continue
         try:
-            return _start_at(port, project, stack, runtime)
+            return _start_at(port, project, stack, runtime, lambda_network=lambda_network)
         except CannotDoError as error:
             if _free_port(port):
                 raise
@@ -86,13 +88,17 @@ def start(project: LocalProject, stack: str, interpreter: Interpreter) -> emulat
 
 
 def _start_at(
-    port: int, project: LocalProject, stack: str, runtime: Path
+    port: int, project: LocalProject, stack: str, runtime: Path, *, lambda_network: bool
 ) -> emulator_state.LocalAws:
     home = project.home
     (home / "tmp").mkdir(parents=True, exist_ok=True)
     _issue_certificate(home)
     hidden = _settings(home, port)
-    program = _worker_program(home, runtime, _group_name(home, port), list(hidden))
+    limits = {
+        "cgroup_roots": cgroup_roots(_group_name(home, port)),
+        "lambda_network": lambda_network and hasattr(os, "splice"),  # Linux
+    }
+    program = _worker_program(home, runtime, {**limits, "hidden": list(hidden)})
     with (home / "gateway.log").open("wb") as log:
         server = subprocess.Popen(  # noqa: S603 - our own module
             [sys.executable, "-I", gateway.__file__, str(program)],
@@ -139,8 +145,17 @@ def stop(project: LocalProject) -> bool:
 
 def has_lambda_limits(project: LocalProject) -> bool:
     """Whether local workers have Lambda's CPU share and memory limit."""
-    config = json.loads((project.home / "worker.json").read_text())
-    return config["cgroup_roots"] is not None
+    return _worker_settings(project)["cgroup_roots"] is not None
+
+
+def has_lambda_network(project: LocalProject) -> bool:
+    """Whether local workers have Lambda's network."""
+    return bool(_worker_settings(project)["lambda_network"])
+
+
+def _worker_settings(project: LocalProject) -> dict[str, Any]:
+    settings: dict[str, Any] = json.loads((project.home / "worker.json").read_text())
+    return settings
 
 
 def log_end(path: Path, lines: int = _LOG_LINES_SHOWN) -> str:
@@ -180,11 +195,10 @@ def _issue_certificate(home: Path) -> None:
     (home / _CERTIFICATE_FILE).write_bytes(b"".join(p.bytes() for p in issued.cert_chain_pems))
 
 
-def _worker_program(home: Path, runtime: Path, group: str, hidden: list[str]) -> Path:
+def _worker_program(home: Path, runtime: Path, settings: dict[str, Any]) -> Path:
     """Write the program that ministack starts in place of its own Python."""
     config = home / "worker.json"
-    roots = cgroup_roots(group)
-    config.write_text(json.dumps({"cgroup_roots": roots, "hidden": hidden}, indent=2))
+    config.write_text(json.dumps(settings, indent=2))
     program = home / process.WORKER_PROGRAM
     command = shlex.join([str(runtime), "-I", worker.__file__, str(config)])
     program.write_text(f'#!/bin/sh\nexec {command} "$@"\n')

@@ -12,9 +12,12 @@ import json
 import os
 import runpy
 import site
+import socket
+import subprocess
 import sys
 from pathlib import Path
 from typing import Any, TextIO
+from urllib.parse import urlsplit
 
 PERIOD_US = 20_000
 """Length of one CPU accounting period; [T] Lambda's own (github pwrdrvr/lambda-throttling)."""
@@ -129,6 +132,21 @@ def search_own_wheels_alone() -> None:
     site.addsitedir = add_own
 
 
+def slow_network() -> subprocess.Popen[bytes]:
+    """Let this process reach S3 through a proxy with Lambda's network, which ends with it."""
+    emulator = urlsplit(os.environ["AWS_ENDPOINT_URL"])
+    proxy = Path(__file__).with_name("proxy.py")
+    with socket.create_server(("127.0.0.1", 0), backlog=256) as listener:
+        number, port = listener.fileno(), listener.getsockname()[1]
+        os.environ["AWS_ENDPOINT_URL_S3"] = f"{emulator.scheme}://127.0.0.1:{port}"
+        return subprocess.Popen(  # noqa: S603 - our own program
+            [sys.executable, "-I", "-S", str(proxy), str(number), emulator.netloc],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.DEVNULL,
+            pass_fds=[number],
+        )
+
+
 def main(config_path: str, script: str) -> None:
     """Run the emulator's *script*, with Lambda's limits if the machine allows them."""
     config = json.loads(Path(config_path).read_text())
@@ -137,6 +155,7 @@ def main(config_path: str, script: str) -> None:
     environment = lambda_environment(dict(os.environ), config["hidden"])
     os.environ.clear()
     os.environ.update(environment)
+    network = slow_network() if config["lambda_network"] else None
     if roots:
         remove_empty_cgroups(roots)
         cgroup = Cgroup(roots, str(os.getpid()), memory_mb)
@@ -145,6 +164,7 @@ def main(config_path: str, script: str) -> None:
     search_own_wheels_alone()
     sys.argv = [script]
     runpy.run_path(script, run_name="__main__")
+    del network  # its proxy ends when the last reference to its pipe is gone
 
 
 if __name__ == "__main__":

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Final
 import pytest
 from tests.support.servers import reserved_port
 
+from bucketsum_cli.machine import proxy as proxy_program
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 pytestmark = pytest.mark.skipif(not hasattr(os, "splice"), reason="splice is Linux's")
 
-_UNLIMITED: Final = "10000000000"
+_UNLIMITED: Final = ("10000000000", "0.001", "inf")
 
 
 class Digesting:
@@ -53,8 +55,8 @@ def proxy() -> Iterator[tuple[str, int]]:
     server = Digesting()
     to = f"127.0.0.1:{server.listener.getsockname()[1]}"
     with reserved_port() as port:
-        command = ["-m", "bench.sandbox.proxy", f"127.0.0.1:{port}", to, _UNLIMITED, "0.001"]
-        with subprocess.Popen([sys.executable, *command]) as process:
+        command = ["-m", proxy_program.__name__, f"127.0.0.1:{port}", to, *_UNLIMITED]
+        with subprocess.Popen([sys.executable, *command], stdin=subprocess.PIPE) as process:
             while True:
                 try:
                     socket.create_connection(("127.0.0.1", port)).close()
@@ -113,3 +115,20 @@ def test_a_client_that_leaves_in_the_middle_ends_its_own_connection_alone(
         client.recv(1000)
     with socket.create_connection(proxy) as client:
         exchange(client, 1000)
+
+
+def test_the_proxy_ends_with_the_process_that_started_it(proxy: tuple[str, int]) -> None:
+    """Its standard input ends when that process does, however it ends."""
+    to = f"{proxy[0]}:{proxy[1]}"
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        number = listener.fileno()
+        program = subprocess.Popen(
+            [sys.executable, "-I", "-S", proxy_program.__file__, str(number), to],
+            stdin=subprocess.PIPE,
+            pass_fds=[number],
+        )
+        with program, socket.create_connection(listener.getsockname()[:2]) as client:
+            exchange(client, 100_000)
+            assert program.stdin is not None
+            program.stdin.close()
+            assert program.wait() == 0

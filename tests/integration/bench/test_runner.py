@@ -16,10 +16,12 @@ from bench.readers.runner import Runner
 from bench.readers.samples import Outcome
 from bench.sandbox import calibration
 from bench.sandbox.objects import make_object
-from bench.sandbox.profiles import BURST_BYTES, Profile
+from bench.sandbox.profiles import Profile
 from bench.sandbox.requirements import CannotMakeSandboxError
 from bench.sandbox.sandbox import Sandbox
 from bench.sandbox.server import start_server
+
+from bucketsum_cli.machine.proxy import BURST_BYTES
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

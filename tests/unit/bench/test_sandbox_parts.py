@@ -12,12 +12,12 @@ from bench.sandbox import requirements
 from bench.sandbox.calibration import plan, rate_in
 from bench.sandbox.network import is_abandoned, is_our_link, shaping, wire_bytes_per_s
 from bench.sandbox.objects import BUCKET, make_object
-from bench.sandbox.profiles import BURST_BYTES, PROFILES, Profile
-from bench.sandbox.proxy import limit_rate
+from bench.sandbox.profiles import PROFILES, Profile
 from bench.sandbox.requirements import missing, refusal
 from bench.sandbox.server import listing
 
 from bucketsum_cli.machine import cgroups
+from bucketsum_cli.machine.proxy import BURST_BYTES, TokenBucket, limit_rate
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -151,6 +151,16 @@ def test_the_kernel_paces_a_connection() -> None:
         limit_rate(connection, 90_000_000)
         rate = connection.getsockopt(socket.SOL_SOCKET, 47, 8)
     assert int.from_bytes(rate, "little") == 90_000_000
+
+
+def test_the_burst_is_free_and_the_rest_has_the_rate_of_the_link() -> None:
+    """300 MB pass without a delay; what an idle link regains is at most that again."""
+    link = TokenBucket(100e6)
+
+    assert link.delay(BURST_BYTES, now=0.0) == pytest.approx(0)
+    assert link.delay(50_000_000, now=0.0) == pytest.approx(0.5)
+    assert link.delay(50_000_000, now=1.0) == pytest.approx(0)
+    assert link.delay(BURST_BYTES + 100_000_000, now=1000.0) == pytest.approx(1)
 
 
 @pytest.mark.parametrize("profile", PROFILES, ids=[profile.name for profile in PROFILES])

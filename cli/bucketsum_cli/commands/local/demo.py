@@ -39,7 +39,7 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
     with locked(project):
         if emulator_state.living_pid(project):
             raise CannotDoError(f"an earlier demonstration's stack still runs; {_use(project)}")
-        stack = bring_up(project, {})
+        stack = bring_up(project, {}, lambda_network=True)
         try:
             files, equal = run_demo(project, stack, as_json=as_json)
             measured = measuring is None or measuring.demonstrate(project, stack, as_json)

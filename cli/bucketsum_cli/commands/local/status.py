@@ -31,6 +31,7 @@ def print_status(project: LocalProject, stack: Stack, *, as_json: bool) -> None:
     """Show the emulator of *project* and the *stack* on it."""
     aws = emulator_state.running(project)
     limits = launcher.has_lambda_limits(project)
+    network = launcher.has_lambda_network(project)
     facts = {
         "endpoint": aws.endpoint,
         "pid": aws.pid,
@@ -40,6 +41,7 @@ def print_status(project: LocalProject, stack: Stack, *, as_json: bool) -> None:
         "table": stack.table,
         "function": stack.function,
         "lambda_shape": limits,
+        "network": "lambda" if network else "unlimited",
         "folder": str(project.home),
     }
     if as_json:

@@ -18,8 +18,16 @@ from bucketsum_cli.options import json_option
     metavar="NAME=VALUE",
     help="A template parameter, for example MemorySize=1024; may be repeated.",
 )
+@click.option(
+    "--network",
+    type=click.Choice(["lambda", "unlimited"]),
+    default="lambda",
+    show_default=True,
+    help="Network between S3 and each function's execution environment; it stays until "
+    "`local down`.",
+)
 @json_option
-def up(parameters: tuple[str, ...], as_json: bool) -> None:
+def up(parameters: tuple[str, ...], network: str, as_json: bool) -> None:
     """Start the local emulator, and deploy the template.
 
     Waits until a test object is recorded.
@@ -36,7 +44,7 @@ def up(parameters: tuple[str, ...], as_json: bool) -> None:
     chosen = _chosen(parameters)
     project = emulator_state.local_project()
     with locked(project):
-        stack = bring_up(project, chosen)
+        stack = bring_up(project, chosen, lambda_network=network == "lambda")
     print_status(project, stack, as_json=as_json)
     if not as_json:
         click.echo("\nNext:  bucketsum put --local FILE   ·   bucketsum ls --local")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from xml.etree import ElementTree as ET
 
 LOCAL_WARNING: Final = (
-    "Measured in the local emulator (ministack), which imitates Lambda's CPU share if "
-    "possible; the numbers say nothing about AWS."
+    "Measured in the local emulator (ministack), which imitates Lambda's CPU share and "
+    "network if possible; the numbers say nothing about AWS."
 )
 
 
