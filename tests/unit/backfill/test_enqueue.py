@@ -324,6 +324,14 @@ def test_a_row_that_describes_no_object_is_refused(
     assert str(error.value).isprintable()
 
 
+def test_a_row_of_another_bucket_is_refused(world: World) -> None:
+    """The hasher would look for its key in the bucket of the backfill."""
+    world.s3.create_bucket(Bucket="inventories")
+    row = ("another", "k", "v1", "true", "false", "3", MOMENT, "e")
+    with pytest.raises(BadInventory, match=r"row 1 of .* is of the bucket 'another'"):
+        world.run(replace(BACKFILL, inventory=write_inventory(world, row)))
+
+
 def test_long_rows_take_no_memory() -> None:
     """A page keeps its objects, not the other columns: a small file can expand to long rows."""
     row = f'"k","3","{MOMENT}","e","{"x" * 20_000}"\n'.encode()

@@ -7,7 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import click
+from botocore.exceptions import ClientError
 
+from bucketsum.backfill.inventory import manifest_at
 from bucketsum.backfill.records import Backfill, BackfillStatus
 from bucketsum.clock import now
 from bucketsum.errors import BadInventory
@@ -119,6 +121,8 @@ def start(
         counted = Count(Work(objects, objects * mean_size), "as given", is_exact=False)
     elif dry_run or not yes:
         counted = _counted(stack, backfill, exactly=count)
+    elif inventory is not None:
+        _require_manifest(stack, inventory, bucket)
     bill = _shown_bill(backfills, counted, as_json=as_json)
     if dry_run:
         if as_json:
@@ -162,6 +166,20 @@ def _require_served(stack: Stack, bucket: str) -> None:
             f"{bucket} is not a bucket of the stack {stack.name}, so its functions cannot read "
             f"it; attach it first: `bucketsum attach {bucket}`"
         )
+
+
+def _require_manifest(stack: Stack, url: str, bucket: str) -> None:
+    """Refuse what can only fail; the stack's functions may read what the caller may not."""
+    try:
+        manifest_at(stack.client("s3"), url, bucket)
+    except BadInventory as error:
+        raise CannotDoError(str(error)) from error
+    except ClientError as error:
+        code = error.response["Error"]["Code"]
+        if code == "NoSuchKey":
+            raise CannotDoError(f"there is no object {url}") from error
+        if code != "AccessDenied":
+            raise
 
 
 def _counted(stack: Stack, backfill: Backfill, *, exactly: bool) -> Count:

@@ -242,6 +242,8 @@ class InventoryReader:
         Raises:
             BadInventory: The row describes no object.
         """
+        if (bucket := row.get("Bucket", self._backfill.bucket)) != self._backfill.bucket:
+            raise BadInventory(f"row {number} of {shown(file)} is of the bucket {shown(bucket)}")
         if row.get("IsDeleteMarker") == _TRUE:
             return None
         latest = row.get("IsLatest", _TRUE) == _TRUE
