@@ -225,7 +225,7 @@ def test_the_demonstration_fails_if_a_digest_differs(
     monkeypatch: pytest.MonkeyPatch, stack: Stack
 ) -> None:
     """A digest that is not `sha1sum`'s makes the exit status 1."""
-    monkeypatch.setattr(demo_command, "bring_up", lambda _project, _chosen: stack)
+    monkeypatch.setattr(demo_command, "bring_up", lambda *_, **__: stack)
     monkeypatch.setattr(
         demonstration, "sha1sum", lambda path: "0" * 40 if path.name == "empty" else "1"
     )
@@ -240,7 +240,7 @@ def test_the_demonstration_cleans_up(
 ) -> None:
     """Without --keep its emulator is stopped, also when the demonstration fails."""
     stopped: list[LocalProject] = []
-    monkeypatch.setattr(demo_command, "bring_up", lambda _project, _chosen: stack)
+    monkeypatch.setattr(demo_command, "bring_up", lambda *_, **__: stack)
     monkeypatch.setattr(launcher, "stop", stopped.append)
 
     def break_down(*_: object, **__: object) -> bool:
