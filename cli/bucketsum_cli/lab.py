@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
+    from bucketsum.errors import DamagedItem
     from bucketsum_cli.aws.stack import Stack
     from bucketsum_cli.machine.emulator_state import LocalProject
     from bucketsum_cli.selftest.check import Check
@@ -23,13 +24,13 @@ class Lab:
     """The parts of `status`, `selftest` and `local demo` that measure.
 
     Attributes:
-        running_sweeps: Returns the identifiers of a stack's running sweeps.
+        running_sweeps: Returns the identifiers of a stack's running sweeps, and damaged ones.
         checks: Checks of the self-test.
         demonstrate: Runs the quick sweep on a stack and writes its report into the project's
             folder; returns whether it is complete. With True, stdout has another document.
     """
 
-    running_sweeps: Callable[[Stack], Iterable[str]]
+    running_sweeps: Callable[[Stack], Iterable[str | DamagedItem]]
     checks: Sequence[Check]
     demonstrate: Callable[[LocalProject, Stack, bool], bool]
 

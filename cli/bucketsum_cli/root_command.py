@@ -13,7 +13,7 @@ import click
 from bucketsum import __version__
 from bucketsum_cli.lab import is_installed
 from bucketsum_cli.lazy_group import LazyGroup
-from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError, sentence_of
+from bucketsum_cli.terminal.errors import CannotDoError, unexpected
 from bucketsum_cli.terminal.output import note, printable
 
 _TUNE: Final = "Measure and recommend settings of the hashing function."
@@ -88,9 +88,10 @@ def run() -> int:
     except Exception as error:
         if os.environ.get("BUCKETSUM_TRACEBACK"):
             raise
-        _show(_explained(error))
+        shown = _explained(error)
+        _show(shown)
         _drop_output()
-        return CANNOT_DO
+        return shown.exit_code
 
 
 def _explained(error: Exception) -> CannotDoError:
@@ -98,7 +99,7 @@ def _explained(error: Exception) -> CannotDoError:
 
     if isinstance(error, AWS_ERRORS):
         return explained(error)
-    return CannotDoError(sentence_of(error))
+    return unexpected(error)
 
 
 def _escape_unknown_characters() -> None:

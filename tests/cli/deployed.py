@@ -227,3 +227,23 @@ HALF: Final = Progress(
     mb_per_s=78.0,
 )
 """A long object of which five slices are hashed."""
+
+
+def change(
+    stack: Stack,
+    key: dict[str, Any],
+    name: str,
+    value: dict[str, Any] | None,
+    table: str = "",
+) -> None:
+    """Let another program set an attribute, or remove it."""
+    client: Any = stack.client("dynamodb")
+    request: dict[str, Any] = {"UpdateExpression": "REMOVE #name"}
+    if value:
+        request = {
+            "UpdateExpression": "SET #name = :value",
+            "ExpressionAttributeValues": {":value": value},
+        }
+    client.update_item(
+        TableName=table or stack.table, Key=key, ExpressionAttributeNames={"#name": name}, **request
+    )

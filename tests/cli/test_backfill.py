@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
-from tests.cli.deployed import BUCKET, put_object
+from tests.cli.deployed import BUCKET, change, put_object
 from tests.support.sam_template import create_table
 
-from bucketsum.backfill.records import BackfillStatus, Part, Tally
+from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws import bucket_figures
@@ -210,6 +210,34 @@ def test_the_reason_of_a_failed_part_is_shown(
     assert document["part_failures"] == [{"part": 1, "reason": "row 2 of a.csv.gz"}]
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("bucket", None), ("status", {"S": "weird"}), ("started_at", {"S": "yesterday"})],
+)
+def test_a_damaged_backfill_is_shown_among_the_others(
+    run: Run, stack: Stack, executions: dict[str, Any], name: str, value: dict[str, Any] | None
+) -> None:
+    """`backfill list` and `show` name it with its reason, and exit with 1."""
+    first, second = (
+        run("backfill", BUCKET, "--yes", "--json").document["backfill"] for _ in range(2)
+    )
+    assert executions
+    key = {"backfill": {"S": "backfills"}, "item": {"S": first}}
+    change(stack, key, name, value, table=stack.outputs["BackfillsTableName"])
+    table = run("backfill", "list")
+    assert table.status == 1
+    assert "damaged" in table.out
+    assert second in table.out
+    assert "defect" not in table.err
+    listed = run("backfill", "list", "--json")
+    assert listed.status == 1
+    states = {each["backfill"]: each["state"] for each in listed.document}
+    assert states == {first: "damaged", second: "running"}
+    show = run("backfill", "show", first)
+    assert (show.status, first in show.err, "defect" in show.err) == (1, True, False)
+    assert run("backfill", "show", second).status == 0
+
+
 def test_a_backfill_is_waited_for(
     run: Run, executions: dict[str, Any], monkeypatch: pytest.MonkeyPatch, stack: Stack
 ) -> None:
@@ -218,7 +246,9 @@ def test_a_backfill_is_waited_for(
     looks = iter(range(3))
 
     def hashes(_seconds: float) -> None:
-        backfill = next(table.backfills()).backfill_id
+        newest = next(table.backfills())
+        assert isinstance(newest, Backfill)
+        backfill = newest.backfill_id
         if next(looks) == 0:
             table.record_plan(backfill, [Part(0, objects=2, done=True)])
             assert table.end(backfill, BackfillStatus.QUEUED, "2026-11-21T10:00:00.000Z")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
-from tests.cli.deployed import BUCKET, HALF, put_and_record
+from tests.cli.deployed import BUCKET, HALF, change, put_and_record
 
 from bucketsum.long_objects.progress import item_key
 from bucketsum.table.items import key_of
@@ -24,20 +24,6 @@ if TYPE_CHECKING:
 NO_DIGESTS: Final = (None, {"S": "zz"}, {"S": "0" * 39}, {"N": "5"})
 
 
-def change(stack: Stack, key: dict[str, Any], name: str, value: dict[str, Any] | None) -> None:
-    """Let another program set an attribute, or remove it."""
-    client: Any = stack.client("dynamodb")
-    request: dict[str, Any] = {"UpdateExpression": "REMOVE #name"}
-    if value:
-        request = {
-            "UpdateExpression": "SET #name = :value",
-            "ExpressionAttributeValues": {":value": value},
-        }
-    client.update_item(
-        TableName=stack.table, Key=key, ExpressionAttributeNames={"#name": name}, **request
-    )
-
-
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -47,6 +33,7 @@ def change(stack: Stack, key: dict[str, Any], name: str, value: dict[str, Any] |
         ("size_bytes", {"S": "many"}),
         ("deleted_at", {"S": "2026-11-20T10:00:00.000Z"}),
         ("member", {"N": "1"}),
+        ("member", {"S": "inner"}),
     ],
 )
 def test_a_damaged_row_is_shown_among_the_others(
@@ -65,6 +52,8 @@ def test_a_damaged_row_is_shown_among_the_others(
     assert f"the row of '{BUCKET}/a'" in damaged["reason"]
     assert (healthy["status"], healthy["sha1"]) == ("hashed", sha1)
     assert (run("ls").status, run("ls", "b").status) == (1, 0)
+    assert "nothing is recorded" not in run("show", "a").err
+    assert run("show", "a").status == 1
     done = run("find", sha1, "--json")
     assert done.status == 1
     assert [each["status"] for each in done.document["objects"]] == ["damaged", "hashed"]

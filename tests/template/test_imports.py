@@ -61,7 +61,7 @@ bench.workloads
 cli: cli.aws cli.machine cli.selftest cli.terminal layer
 cli.attachments: cli.aws cli.stacks cli.terminal layer.events
 cli.aws: cli.machine cli.terminal layer layer.long_objects layer.table
-cli.backfill: cli.aws cli.terminal layer layer.backfill layer.s3 settings
+cli.backfill: cli.aws cli.terminal layer layer.backfill layer.s3 layer.table settings
 cli.commands: cli cli.attachments cli.aws cli.dead_letters cli.objects cli.selftest cli.stacks \
 cli.terminal layer layer.hashing layer.long_objects layer.table
 cli.commands.backfill: cli cli.aws cli.backfill cli.terminal layer layer.backfill

@@ -11,12 +11,16 @@ from botocore.exceptions import ClientError
 from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.backfill.table import BackfillsTable
 from bucketsum.clock import now
+from bucketsum.errors import DamagedItem
 from bucketsum.prices import Prices, prices_in
+from bucketsum.table.damage import each_read
 from bucketsum_cli.aws.executions import Execution, StateMachine
 from bucketsum_cli.backfill.bill import Group, Setup, Work, bill_of
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from bucketsum_cli.aws.stack import Stack
 
 LAST: Final = "last"
@@ -169,11 +173,21 @@ class Backfills:
         self.start(resumed)
         return resumed
 
+    def newest(self) -> Iterator[Progress | DamagedItem]:
+        """The state of each backfill, the newest first; in place of a damaged one its error."""
+        return each_read(self._progress, self.table.backfills())
+
+    def _progress(self, backfill: Backfill | DamagedItem) -> Progress:
+        if isinstance(backfill, DamagedItem):
+            raise backfill
+        return self.progress_of(backfill)
+
     def progress(self, backfill_id: str) -> Progress:
         """The state of a backfill.
 
         Raises:
             CannotDoError: There is no such backfill.
+        DamagedItem: Another program changed one of its items.
         """
         return self.progress_of(self._found(backfill_id))
 
@@ -194,13 +208,15 @@ class Backfills:
 
     def _found(self, backfill_id: str) -> Backfill:
         if backfill_id == LAST:
-            backfill = next(self.table.backfills(), None)
+            backfill: Backfill | DamagedItem | None = next(self.table.backfills(), None)
         else:
             backfill = self.table.backfill(backfill_id)
         if backfill is None:
             raise CannotDoError(
                 f"there is no backfill {backfill_id}; `bucketsum backfill list` shows all"
             )
+        if isinstance(backfill, DamagedItem):
+            raise backfill
         return backfill
 
     def _is_running(self, backfill: Backfill) -> bool:

@@ -5,15 +5,18 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.backfill.records import Backfill, BackfillStatus, Tally
+from bucketsum.errors import DamagedItem
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
-from bucketsum_cli.backfill.bill import Bill, Group
+from bucketsum_cli.backfill.backfills import Progress
+from bucketsum_cli.backfill.bill import Bill, Group, Work
+from bucketsum_cli.terminal.formatting import MISSING
 from bucketsum_cli.terminal.output import iso_text, moment_text, say, size_text
-from bucketsum_cli.terminal.tables import Column, print_table
+from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from bucketsum_cli.backfill.backfills import Progress
     from bucketsum_cli.backfill.counting import Count
 
 _BILL: Final = (
@@ -92,22 +95,22 @@ def bill_as_json(count: Count, bill: Bill) -> dict[str, Any]:
     }
 
 
-def print_list(listed: Iterable[Progress]) -> bool:
-    """Show a line for each backfill; returns whether there were any."""
-    return print_table(
-        _LIST,
-        (
-            [
-                progress.backfill.backfill_id,
-                f"{progress.backfill.bucket}/{progress.backfill.prefix or ''}",
-                progress.state,
-                f"{progress.queued.objects:,}",
-                f"{progress.tally.objects:,}",
-                f"{progress.usd:,.2f}",
-            ]
-            for progress in listed
-        ),
-    )
+def print_list(listed: Iterable[Progress | DamagedItem]) -> None:
+    """Show a line for each backfill."""
+    print_table(_LIST, map(_cells, listed))
+
+
+def _cells(progress: Progress | DamagedItem) -> list[str | Cell]:
+    if isinstance(progress, DamagedItem):
+        return [progress.name, MISSING, Cell("damaged", "red"), *[MISSING] * 3]
+    return [
+        progress.backfill.backfill_id,
+        f"{progress.backfill.bucket}/{progress.backfill.prefix or ''}",
+        progress.state,
+        f"{progress.queued.objects:,}",
+        f"{progress.tally.objects:,}",
+        f"{progress.usd:,.2f}",
+    ]
 
 
 def print_progress(progress: Progress) -> None:
@@ -146,8 +149,11 @@ def _left_text(progress: Progress) -> str:
     return f"{progress.left:,}"
 
 
-def progress_as_json(progress: Progress) -> dict[str, Any]:
+def progress_as_json(progress: Progress | DamagedItem) -> dict[str, Any]:
     """A backfill as the document of ``--json``."""
+    if isinstance(progress, DamagedItem):
+        damage = {"backfill": progress.name, "state": "damaged", "failure": str(progress)}
+        return dict.fromkeys(progress_as_json(_NOTHING)) | damage
     backfill = progress.backfill
     return {
         "backfill": backfill.backfill_id,
@@ -179,4 +185,7 @@ def progress_as_json(progress: Progress) -> dict[str, Any]:
     }
 
 
+_NOTHING: Final = Progress(
+    Backfill("", "", BackfillStatus.RUNNING, ""), (), Work(0, 0), Tally(), None, 0, 0
+)
 _OUTCOMES: Final = ("hashed", "skipped", "superseded", "gone", "unreadable", "failed")

@@ -116,6 +116,15 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "failed, last day", _count_text(activity.dead_lettered_last_day)
     yield "errors, last day", _count_text(activity.errors_last_day)
     yield "cost, this month", _cost_text(state.estimated_usd_this_month)
+    yield from _items(state)
+    if source is None:
+        yield "event source mapping", MISSING
+        return
+    maximum = f", at most {source.maximum_concurrency} at a time" if source.enabled else ""
+    yield "event source mapping", _alarming(f"{source.state}{maximum}", bad=not source.enabled)
+
+
+def _items(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "long objects", _listed(state.long_objects)
     for progress in state.long_objects or ():
         bad = isinstance(progress, DamagedItem)
@@ -123,16 +132,15 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
             f"  {name_of(progress).partition('/')[2]}",
             _alarming(progress_text(progress), bad=bad),
         )
-    yield "running sweeps", _listed(state.running_sweeps, ", ".join(state.running_sweeps or ()))
+    names = (
+        f"{run.name} (damaged)" if isinstance(run, DamagedItem) else run
+        for run in state.running_sweeps or ()
+    )
+    yield "running sweeps", _listed(state.running_sweeps, ", ".join(names))
     yield "buckets", _listed(state.bucket_problems)
     for bucket, problems in (state.bucket_problems or {}).items():
         if problems:
             yield f"  {bucket}", _alarming("; ".join(problems), bad=True)
-    if source is None:
-        yield "event source mapping", MISSING
-        return
-    maximum = f", at most {source.maximum_concurrency} at a time" if source.enabled else ""
-    yield "event source mapping", _alarming(f"{source.state}{maximum}", bad=not source.enabled)
 
 
 def _alarming(text: str, *, bad: bool) -> Cell:
@@ -167,6 +175,8 @@ def _as_json(state: StackStatus) -> dict[str, Any]:
     return {
         **{name: value for name, value in asdict(state).items() if name != "activity"},
         "long_objects": state.long_objects and all_as_json(state.long_objects),
+        "running_sweeps": state.running_sweeps
+        and [run for run in state.running_sweeps if isinstance(run, str)],
         **asdict(state.activity),
         "bucket_problems": problems
         and [{"bucket": name, "problems": texts} for name, texts in problems.items()],

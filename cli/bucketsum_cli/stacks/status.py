@@ -86,7 +86,7 @@ class StackStatus:
     activity: Activity
     estimated_usd_this_month: float | None
     """Lambda's price of the hasher since the month began, in UTC; None on the emulator too."""
-    running_sweeps: tuple[str, ...] | None
+    running_sweeps: tuple[str | DamagedItem, ...] | None
     long_objects: tuple[Progress | DamagedItem, ...] | None
     """Objects that are hashed in slices, or were stopped."""
     bucket_problems: Mapping[str, tuple[str, ...]] | None
@@ -97,11 +97,12 @@ class StackStatus:
 
     @property
     def needs_attention(self) -> bool:
-        """Whether messages failed, objects are not hashed, or a long object is damaged."""
+        """Whether messages failed, objects are not hashed, or an item is damaged."""
+        items = (*(self.long_objects or ()), *(self.running_sweeps or ()))
         return (
             bool(self.dead_letter_messages)
             or (self.event_source is not None and not self.event_source.enabled)
-            or any(isinstance(each, DamagedItem) for each in self.long_objects or ())
+            or any(isinstance(item, DamagedItem) for item in items)
             or any((self.bucket_problems or {}).values())
         )
 
@@ -109,7 +110,7 @@ class StackStatus:
 def stack_status(
     stack: Stack,
     reads: Reads,
-    running_sweeps: tuple[str, ...] | None = (),
+    running_sweeps: tuple[str | DamagedItem, ...] | None = (),
     bucket_problems: Mapping[str, tuple[str, ...]] | None = None,
 ) -> StackStatus:
     """Read the state of *stack* now by *reads*, which gave the last two.
@@ -127,6 +128,7 @@ def stack_status(
     event_source = reads(lambda: event_source_of(stack))
     quota_note = reads(lambda: quota_problem(stack))
     own_notes = (_absent_metrics(stack, activity), price_note, quota_note)
+    damages = (str(run) for run in running_sweeps or () if isinstance(run, DamagedItem))
     return StackStatus(
         stack=stack.name,
         region=stack.connection.region,
@@ -140,7 +142,7 @@ def stack_status(
         long_objects=long_objects,
         bucket_problems=bucket_problems,
         event_source=event_source,
-        notes=(*filter(None, own_notes), *reads.denials),
+        notes=(*filter(None, own_notes), *damages, *reads.denials),
     )
 
 

@@ -8,11 +8,14 @@ a question was answered with no). 2: the command could not run or failed; the me
 from __future__ import annotations
 
 import errno
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
 from bucketsum.errors import DamagedItem, Retryable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 ANSWER_IS_NO: Final = 1
 CANNOT_DO: Final = 2
@@ -27,6 +30,23 @@ class CannotDoError(click.ClickException):
     """The command cannot run; the message has the value, what is allowed and what to do."""
 
     exit_code = CANNOT_DO
+
+
+class DamagedError(CannotDoError):
+    """Another program changed the item that the command is about; the message says how."""
+
+    exit_code = ANSWER_IS_NO
+
+
+def end_if_damaged(items: Iterable[object]) -> None:
+    """Name each `DamagedItem` among *items*, which were shown; if there are any, exit with 1."""
+    if damaged := [str(item) for item in items if isinstance(item, DamagedItem)]:
+        raise DamagedError("\n".join(damaged))
+
+
+def unexpected(error: Exception) -> CannotDoError:
+    """Explain an *error* that no command expected, and that is not AWS's."""
+    return (DamagedError if isinstance(error, DamagedItem) else CannotDoError)(sentence_of(error))
 
 
 def sentence_of(error: Exception) -> str:

@@ -13,6 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
+from bucketsum.errors import DamagedItem
 from bucketsum.events.message_fields import shown
 from bucketsum.table.codec import from_values
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
@@ -179,11 +180,9 @@ class RecordedRuns:
     def _table(self) -> MeasurementsTable:
         return Sweeper(self._target.find()).measurements
 
-    def runs(self) -> Iterator[Run]:
-        """Every run, the newest first."""
-        return heapq.merge(
-            self._files.runs(), self._runs_in_table(), key=lambda run: run.started_at, reverse=True
-        )
+    def runs(self) -> Iterator[Run | DamagedItem]:
+        """Every run, the newest first; in place of a damaged one its error."""
+        return heapq.merge(self._files.runs(), self._runs_in_table(), key=_id_of, reverse=True)
 
     def results(self, run_id: str) -> Results:
         """Everything that is recorded for a run; ``last`` is the newest."""
@@ -191,10 +190,10 @@ class RecordedRuns:
             newest = next(self.runs(), None)
             if newest is None:
                 raise CannotDoError("no sweep has run yet; start one with `bucketsum tune run`")
-            run_id = newest.run_id
+            run_id = _id_of(newest)
         return results_of(self._files if self._files.run(run_id) else self._table, run_id)
 
-    def _runs_in_table(self) -> Iterator[Run]:
+    def _runs_in_table(self) -> Iterator[Run | DamagedItem]:
         """None if there are runs in files, and the stack, which no option names, has none."""
         try:
             runs = self._table.runs()
@@ -208,9 +207,14 @@ class RecordedRuns:
         return iter(()) if first is None else chain([first], runs)
 
 
+def _id_of(run: Run | DamagedItem) -> str:
+    """The run's id, which begins with its time."""
+    return run.name if isinstance(run, DamagedItem) else run.run_id
+
+
 def _names(target: Target, _: str) -> Iterator[str]:
     yield "last"
-    yield from (run.run_id for run in RecordedRuns(target).runs())
+    yield from map(_id_of, RecordedRuns(target).runs())
 
 
 complete_run: Final = completing(_names)

@@ -13,7 +13,7 @@ from bucketsum_cli.tune.machine import Machine, machine_of
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, CellStatistics, Run, RunLabel
 from bucketsum_lab.protocol.samples import Sample, SampleFailure, SampleStatus
-from bucketsum_lab.results.recommendation import Improvement, Recommendation
+from bucketsum_lab.results.recommendation import Improvement, Recommendation, recommendation_of
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName, setting_of
 
 if TYPE_CHECKING:
@@ -170,14 +170,6 @@ def assembled(run: Run, cells: Sequence[CellRow], samples: Sequence[Sample]) -> 
 
 def _order(cell: CellRow) -> tuple[Any, ...]:
     return cell.setting.order, cell.object_bytes, cell.key, cell.concurrency
-
-
-def recommendation_of(run: Run) -> Recommendation:
-    """The recommendation in the summary of *run*; without a summary, nothing is recommended."""
-    document = (run.summary or {}).get("recommendation")
-    if document is None:
-        return Recommendation(None, "the run has not reached that step")
-    return Recommendation.from_json(document)
 
 
 def statistic_of(cell: CellRow | None, name: str) -> float | None:

@@ -12,6 +12,7 @@ from tests.cli.tune.sweeps import a_cell, good_samples
 from bucketsum_cli.tune import machine as machine_module
 from bucketsum_cli.tune.here import sweep
 from bucketsum_cli.tune.here.place import PREFIX
+from bucketsum_lab.protocol.run_records import Run as SweepRun
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from bucketsum_cli.tune.here.process import Configuration
     from bucketsum_lab.protocol.probe import ProbeAnswer
     from bucketsum_lab.protocol.run_records import CellRow
-    from bucketsum_lab.protocol.run_records import Run as SweepRun
     from bucketsum_lab.protocol.samples import Sample
     from bucketsum_lab.results.measurements_table import MeasurementsTable
 
@@ -119,6 +119,7 @@ def test_a_run_in_the_table_of_a_stack_uses_its_bucket(
     ended = run("tune", "run", "--here", "--stack", "bucketsum", "--yes", *SETTINGS)
     assert ended.status == 0
     [recorded] = measurements.runs()
+    assert isinstance(recorded, SweepRun)
     assert (recorded.label, len(measurements.samples(recorded.run_id))) == ("here", 6)
     assert recorded.machine is not None
     assert recorded.machine["confinement"] == "none"

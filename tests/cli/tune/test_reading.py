@@ -5,10 +5,12 @@ from __future__ import annotations
 import csv
 import io
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import boto3
 import pytest
 from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN
+from tests.cli.tune.conftest import TABLE
 from tests.cli.tune.sweeps import (
     HUNDRED_MB,
     MIB,
@@ -149,6 +151,37 @@ def test_list_is_by_time_the_newest_first(run: Run, record: Record) -> None:
     assert all(line.rstrip().endswith("512 MB") for line in lines)
     document = run("tune", "list", "--json").document
     assert [run["run_id"][9:11] for run in document] == ["06", "05", "04"]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    ["SET #name = :weird", "REMOVE #name", "SET summary = :weird"],
+)
+def test_a_damaged_run_is_shown_among_the_others(run: Run, record: Record, damage: str) -> None:
+    """`tune list`, `show` and `status` name it with its reason, and exit with 1."""
+    ids = ["20261121T041500-abcdef", "20261122T041500-abcdef"]
+    for run_id in ids:
+        record([], [], a_run(run_id, status=RunStatus.RUNNING))
+    request: dict[str, Any] = {"ExpressionAttributeNames": {"#name": "status"}}
+    if ":weird" in damage:
+        request["ExpressionAttributeValues"] = {":weird": {"S": "weird"}}
+    if "#name" not in damage:
+        del request["ExpressionAttributeNames"]
+    boto3.client("dynamodb").update_item(
+        TableName=TABLE,
+        Key={"run_id": {"S": ids[0]}, "item": {"S": "run"}},
+        UpdateExpression=damage,
+        **request,
+    )
+    table = run("tune", "list")
+    assert (table.status, "damaged" in table.out, ids[1] in table.out) == (1, True, True)
+    listed = run("tune", "list", "--json")
+    assert listed.status == 1
+    states = {each["run_id"]: each["status"] for each in listed.document}
+    assert states[ids[0]] == "damaged" != states[ids[1]]
+    show = run("tune", "show", ids[0])
+    assert (show.status, ids[0] in show.err, "defect" in show.err) == (1, True, False)
+    assert run("tune", "show", ids[1]).status == 0
 
 
 @pytest.mark.usefixtures("measurements")

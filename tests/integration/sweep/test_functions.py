@@ -130,7 +130,8 @@ def test_what_is_refused_is_recorded_with_the_field(aws: Aws, invoke: Invoke) ->
     """A refused sweep is listed like any other, and nothing of it is planned."""
     with pytest.raises(BadSweep, match="runs is 0"):
         invoke("planner", plan_event(SWEEP | {"runs": 0}))
-    [run] = aws.measurements.runs()
+    run = aws.measurements.run(RUN_ID)
+    assert run is not None
     assert (run.run_id, run.status) == (RUN_ID, RunStatus.FAILED)
     assert run.cause is not None
     assert run.cause.startswith("runs is 0")

@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from bucketsum.errors import DamagedItem
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.views import print_list, print_progress, progress_as_json
 from bucketsum_cli.completion import completing
 from bucketsum_cli.options import Target, json_option, limit_option, stack_options
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if_damaged
 from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ if TYPE_CHECKING:
 
 
 def _names(target: Target, _: str) -> Iterator[str]:
-    return (run.backfill_id for run in Backfills(target.find()).table.backfills())
+    runs = Backfills(target.find()).table.backfills()
+    return (run.name if isinstance(run, DamagedItem) else run.backfill_id for run in runs)
 
 
 _backfill_argument = click.argument(
@@ -36,16 +38,18 @@ _backfill_argument = click.argument(
 def list_runs(target: Target, limit: int, as_json: bool) -> None:
     """List backfills, newest first.
 
+    Exits with 1 if another program damaged one.
+
     Example: bucketsum backfill list
     """
-    backfills = Backfills(target.find())
-    listed = [backfills.progress_of(run) for run in islice(backfills.table.backfills(), limit)]
+    listed = list(islice(Backfills(target.find()).newest(), limit))
     if as_json:
         print_json([progress_as_json(progress) for progress in listed])
     elif listed:
         print_list(listed)
     else:
         note("no backfill has run yet; start one with `bucketsum backfill BUCKET`")
+    end_if_damaged(listed)
 
 
 @click.command("show")
@@ -57,8 +61,8 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:
 
     BACKFILL is a name from `bucketsum backfill list`, or `last`.
 
-    Exits with 1 if the backfill's execution failed (its cause is shown) or if objects failed
-    (`bucketsum failures` shows the reasons).
+    Exits with 1 if the backfill's execution failed (its cause is shown), if objects failed
+    (`bucketsum failures` shows the reasons), or if another program damaged it.
 
     Example: bucketsum backfill show 20261121T101500-3f9a1c
     """

@@ -7,6 +7,7 @@ from itertools import islice
 import click
 
 from bucketsum_cli.options import Target, json_option, limit_option, stack_options
+from bucketsum_cli.terminal.errors import end_if_damaged
 from bucketsum_cli.terminal.output import note, print_json
 from bucketsum_cli.tune.recorded_runs import RecordedRuns
 from bucketsum_cli.tune.report.export import run_as_json
@@ -20,6 +21,8 @@ from bucketsum_cli.tune.report.table_view import print_runs
 def list_runs(target: Target, limit: int, as_json: bool) -> None:
     """List runs, newest first.
 
+    Exits with 1 if another program damaged one.
+
     Example: bucketsum tune list
     """
     runs = list(islice(RecordedRuns(target).runs(), limit))
@@ -29,3 +32,4 @@ def list_runs(target: Target, limit: int, as_json: bool) -> None:
         print_runs(runs)
     else:
         note("no sweep has run yet; start one with `bucketsum tune run`")
+    end_if_damaged(runs)

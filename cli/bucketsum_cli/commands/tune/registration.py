@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.errors import DamagedItem
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.lab import Lab
@@ -34,11 +35,17 @@ CHECK_SWEEP: Final = {
 _NEWEST_SWEEPS: Final = 50
 
 
-def running_sweeps(stack: Stack) -> Iterator[str]:
-    """Yield the identifiers of the running ones among the newest sweeps of *stack*."""
+def running_sweeps(stack: Stack) -> Iterator[str | DamagedItem]:
+    """Yield the identifiers of the running ones among the newest sweeps of *stack*.
+
+    In place of a damaged one its error, as it may be running.
+    """
     if has_sweeps(stack):
-        newest = islice(Sweeper(stack).measurements.runs(), _NEWEST_SWEEPS)
-        yield from (run.run_id for run in newest if run.status is RunStatus.RUNNING)
+        for run in islice(Sweeper(stack).measurements.runs(), _NEWEST_SWEEPS):
+            if isinstance(run, DamagedItem):
+                yield run
+            elif run.status is RunStatus.RUNNING:
+                yield run.run_id
 
 
 def _check_sweep(scratch: Scratch) -> Finding:

@@ -6,9 +6,11 @@ import csv
 import io
 from typing import TYPE_CHECKING, Any, Final
 
+from bucketsum.errors import DamagedItem
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import iso_text
 from bucketsum_cli.tune.workloads import view_of
+from bucketsum_lab.protocol.run_records import Run, RunStatus
 from bucketsum_lab.results.record_values import (
     SAMPLE_VALUES,
     cell_values,
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from bucketsum_cli.tune.results import Results
-    from bucketsum_lab.protocol.run_records import CellRow, Run
+    from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample
 
 _OF_RUN: Final = ("run_id", "label", "region")
@@ -32,8 +34,11 @@ _OF_SAMPLE: Final = ("memory_mb", "run", "invocation", "at", "cold")
 _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 
-def run_as_json(run: Run) -> dict[str, Any]:
+def run_as_json(run: Run | DamagedItem) -> dict[str, Any]:
     """Everything that is recorded for *run*."""
+    if isinstance(run, DamagedItem):
+        unknown = dict.fromkeys(run_values(Run("", RunStatus.FAILED, "")))
+        return unknown | {"run_id": run.name, "status": "damaged", "cause": str(run)}
     times = {
         name: iso_text(moment) if moment else None
         for name, moment in (("started_at", run.started_at), ("ended_at", run.ended_at))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Final
 
+from bucketsum.errors import DamagedItem
 from bucketsum_cli.terminal import output, tables
 from bucketsum_cli.terminal.formatting import MISSING, count_text, prices_text
 from bucketsum_cli.terminal.output import moment_text
@@ -12,9 +13,10 @@ from bucketsum_cli.terminal.screen import styled, write
 from bucketsum_cli.terminal.tables import Cell, Column
 from bucketsum_cli.tune.answer import conclusion, remarks_on
 from bucketsum_cli.tune.report.table import ALIKE, COLD, columns_of, groups_of, has_failed
-from bucketsum_cli.tune.results import Results, measured, recommendation_of
+from bucketsum_cli.tune.results import Results, measured
 from bucketsum_cli.tune.setting_labels import SettingLabels
 from bucketsum_lab.protocol.run_records import CellRow, Run, RunStatus
+from bucketsum_lab.results.recommendation import recommendation_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -45,12 +47,14 @@ _RUN_COLUMNS: Final = (
 )
 
 
-def print_runs(runs: Iterable[Run]) -> None:
+def print_runs(runs: Iterable[Run | DamagedItem]) -> None:
     """Print a line for each run."""
     tables.print_table(_RUN_COLUMNS, map(_run_cells, runs))
 
 
-def _run_cells(run: Run) -> list[str | Cell]:
+def _run_cells(run: Run | DamagedItem) -> list[str | Cell]:
+    if isinstance(run, DamagedItem):
+        return [run.name, Cell("damaged", "red"), *[MISSING] * 5]
     best = recommendation_of(run).best
     return [
         run.run_id,

@@ -10,12 +10,14 @@ from bucketsum.backfill.records import Backfill, BackfillStatus, Part, Tally
 from bucketsum.clock import now
 from bucketsum.table.codec import decoded, encoded
 from bucketsum.table.condition import compared, compared_or_absent
-from bucketsum.table.damage import intact
+from bucketsum.table.damage import each_read, intact
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from mypy_boto3_dynamodb import DynamoDBClient
+
+    from bucketsum.errors import DamagedItem
 
 _RUNS: Final = "backfills"  # in place of a backfill's id; its items are the ids
 _FIRST: Final = "2"  # ids begin with a year
@@ -47,9 +49,9 @@ class BackfillsTable:
         )
         return _backfill_of(response["Item"]) if "Item" in response else None
 
-    def backfills(self) -> Iterator[Backfill]:
-        """Every backfill, the newest first."""
-        return map(_backfill_of, self._items(_RUNS, _FIRST, forward=False))
+    def backfills(self) -> Iterator[Backfill | DamagedItem]:
+        """Every backfill, the newest first; in place of a damaged one its error."""
+        return each_read(_backfill_of, self._items(_RUNS, _FIRST, forward=False))
 
     def end(self, backfill_id: str, status: BackfillStatus, ended_at: str) -> bool:
         """Change the status of a running backfill; returns whether it was running."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from bucketsum.errors import DamagedItem
 from bucketsum.events.message_fields import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator
 
+S = TypeVar("S")
 T = TypeVar("T")
 
 
@@ -28,9 +29,7 @@ def intact(kind: str, name: str) -> Iterator[None]:
         ) from error
 
 
-def each_read(
-    read: Callable[[Mapping[str, Any]], T], items: Iterable[Mapping[str, Any]]
-) -> Iterator[T | DamagedItem]:
+def each_read(read: Callable[[S], T], items: Iterable[S]) -> Iterator[T | DamagedItem]:
     """Yield each of *items* as *read* returns it, or its `DamagedItem`."""
     for item in items:
         try:

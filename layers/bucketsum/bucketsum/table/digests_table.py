@@ -52,6 +52,9 @@ _IF_NO_DIGEST: Final = " AND (attribute_not_exists(sha1) OR etag <> :etag)"
 """A reason never takes the place of a digest of the same content."""
 _IF_STILL_SO_DELETED: Final = " AND deletion_sequencer = :deletion"
 
+_NO_MEMBER: Final = "attribute_not_exists(#member) OR attribute_not_exists(compressed_bytes)"
+"""Each row of a member has both; of others, another program may have made one."""
+
 _DAY_SECONDS: Final = 24 * 3600
 
 _ATTEMPTS: Final = 8
@@ -224,7 +227,7 @@ class DigestsTable:
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             KeyConditionExpression="#object = :object",
-            FilterExpression="attribute_not_exists(#member)",
+            FilterExpression=_NO_MEMBER,
             ExpressionAttributeNames={"#object": "object", "#member": "member"},
             ExpressionAttributeValues={":object": {"S": f"{bucket}/{key}"}},
         )

@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.table.codec import attribute_of, decoded, plain_values
+from bucketsum.table.damage import each_read, intact
 from bucketsum_lab.protocol.run_records import Run
+from bucketsum_lab.results.recommendation import recommendation_of
 from bucketsum_lab.results.record_values import cell_of, item_values, sample_of
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
     from mypy_boto3_dynamodb import DynamoDBClient
 
+    from bucketsum.errors import DamagedItem
     from bucketsum_lab.protocol.run_records import CellRow
     from bucketsum_lab.protocol.samples import Sample
 
@@ -34,8 +37,8 @@ class MeasurementsTable:
         self._dynamodb = dynamodb
         self._table = table
 
-    def runs(self) -> Iterator[Run]:
-        """Every run, the newest first."""
+    def runs(self) -> Iterator[Run | DamagedItem]:
+        """Every run, the newest first; in place of a damaged one its error."""
         pages = self._dynamodb.get_paginator("query").paginate(
             TableName=self._table,
             IndexName=BY_TIME_INDEX,
@@ -43,22 +46,23 @@ class MeasurementsTable:
             ExpressionAttributeValues={":run": {"S": RUN_KIND}},
             ScanIndexForward=False,
         )
-        for page in pages:
-            yield from (decoded(Run, item) for item in page["Items"])
+        return each_read(_run_of, (item for page in pages for item in page["Items"]))
 
     def run(self, run_id: str) -> Run | None:
-        """The run, or None; consistent."""
+        """The run, or None; consistent. As `cells` and `samples`, raises `DamagedItem`."""
         key = {"run_id": {"S": run_id}, "item": {"S": _RUN_ITEM}}
         response = self._dynamodb.get_item(TableName=self._table, Key=key, ConsistentRead=True)
-        return decoded(Run, response["Item"]) if "Item" in response else None
+        return _run_of(response["Item"]) if "Item" in response else None
 
     def cells(self, run_id: str) -> list[CellRow]:
         """The cells of a run, ordered by id; consistent."""
-        return [cell_of(plain_values(item)) for item in self._items(run_id, _CELL)]
+        with intact("cells of the run", run_id):
+            return [cell_of(plain_values(item)) for item in self._items(run_id, _CELL)]
 
     def samples(self, run_id: str) -> list[Sample]:
         """The samples of a run, ordered by cell, repetition and invocation; consistent."""
-        return [sample_of(plain_values(item)) for item in self._items(run_id, _SAMPLE)]
+        with intact("samples of the run", run_id):
+            return [sample_of(plain_values(item)) for item in self._items(run_id, _SAMPLE)]
 
     def record_run(self, run: Run) -> None:
         """Write a run as it stands. Repeating it changes nothing."""
@@ -102,6 +106,13 @@ class MeasurementsTable:
         )
         for page in pages:
             yield from page["Items"]
+
+
+def _run_of(item: Mapping[str, Any]) -> Run:
+    with intact("run", item["run_id"]["S"]):
+        run = decoded(Run, item)
+        recommendation_of(run)
+        return run
 
 
 def sample_item(cell_id: str, repetition: int, invocation: int) -> str:

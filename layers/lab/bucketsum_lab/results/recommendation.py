@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from bucketsum_lab.protocol.parameters import Setting, Value
+    from bucketsum_lab.protocol.run_records import Run
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,3 +112,11 @@ class Recommendation:
             return cls(None, document["reason"])
         also = tuple(map(setting_of, document.get("also", ())))
         return cls(Candidate.from_json(document), document["reason"], also)
+
+
+def recommendation_of(run: Run) -> Recommendation:
+    """The recommendation in the summary of *run*; without a summary, nothing is recommended."""
+    document = (run.summary or {}).get("recommendation")
+    if document is None:
+        return Recommendation(None, "the run has not reached that step")
+    return Recommendation.from_json(document)
