@@ -31,18 +31,26 @@ is installed from; or that of the folder `BUCKETSUM_HOME`, such as `.bucketsum/d
 
 def page() -> str:
     """Return the page: a section for each command, in the order of the help."""
-    sections = (f"\n## {name}\n\n```text\n{text}\n```\n" for name, text in _helps(cli, None))
+    sections = (f"\n## {name}\n\n```text\n{text}\n```\n" for name, text in _helps())
     return _BEGINNING + "".join(sections)
 
 
-def _helps(command: click.Command, parent: click.Context | None) -> Iterator[tuple[str, str]]:
-    """Full name and help of *command*, then of its sub-commands."""
+def _helps() -> Iterator[tuple[str, str]]:
+    for context in contexts(cli):
+        lines = context.command.get_help(context).splitlines()
+        yield context.command_path, "\n".join(map(str.rstrip, lines))
+
+
+def contexts(
+    command: click.Command, parent: click.Context | None = None
+) -> Iterator[click.Context]:
+    """Yield *command*, then its sub-commands."""
     name = command.name if parent else "bucketsum"
     settings = {**command.context_settings, "terminal_width": _COLUMNS}
     context = click.Context(command, parent, name, **settings)
-    yield context.command_path, "\n".join(map(str.rstrip, command.get_help(context).splitlines()))
+    yield context
     if isinstance(command, click.Group):
         for child in command.list_commands(context):
             match = command.get_command(context, child)
             if match is not None:
-                yield from _helps(match, context)
+                yield from contexts(match, context)

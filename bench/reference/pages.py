@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from bench.reference import commands, permissions, registries, template
+from bench.reference import commands, documents, permissions, registries, template
 from bench.tables.document import written_between
+from bucketsum_cli.root_command import cli
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 
@@ -23,7 +24,12 @@ _MARKERS: Final = {"monitoring": "alarms", "sweeps": "workload-fields", "selftes
 
 def pages() -> dict[Path, str]:
     """Return each page as it has to be."""
-    written = {DOCS / "commands.md": commands.page()}
+    schema = documents.schema_of(commands.contexts(cli))
+    written = {
+        DOCS / "commands.md": commands.page(),
+        DOCS / "json.md": documents.page(schema),
+        DOCS / "json.schema.json": documents.text_of(schema),
+    }
     for name, text in _GENERATED.items():
         path = DOCS / f"{name}.md"
         page = path.read_text(encoding="utf-8")

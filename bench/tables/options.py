@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from click.decorators import FC
 
-as_json: Final = json_option
+as_json: Final = json_option()
 
 
 def count(name: str, default: int, text: str, least: int = 1) -> Callable[[FC], FC]:

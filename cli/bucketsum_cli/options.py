@@ -18,11 +18,30 @@ from bucketsum_cli.terminal.hints import remember_options
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from click.decorators import FC
 
-json_option = click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+
+class JsonOption(click.Option):
+    """The option ``--json``, with the types of the documents that it prints."""
+
+    def __init__(self, *args: Any, documents: Sequence[type], **settings: Any) -> None:  # noqa: ANN401 - click's
+        super().__init__(*args, **settings)
+        self.documents = documents
+
+
+def json_option(*documents: type) -> Callable[[FC], FC]:
+    """The option ``--json``, which prints one of *documents*."""
+    return click.option(
+        "--json",
+        "as_json",
+        is_flag=True,
+        help="Print the result as JSON.",
+        cls=JsonOption,
+        documents=documents,
+    )
+
 
 paths_argument = click.argument(
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)

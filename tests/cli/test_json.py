@@ -1,16 +1,20 @@
-"""docs/json.md names every field of every command's JSON document, and no other."""
+"""The commands print the JSON documents that docs/json.md and its schema describe."""
 
 from __future__ import annotations
 
 import importlib
 import json
 import re
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
+import click
+import jsonschema
 import pytest
+from bench.reference.commands import contexts
+from bench.reference.documents import schema_of
 from tests.cli import test_delete
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import (
@@ -28,40 +32,45 @@ from bucketsum.prices import prices_in
 from bucketsum_cli.backfill.backfills import Progress
 from bucketsum_cli.backfill.bill import Setup, Work, bill_of
 from bucketsum_cli.backfill.counting import Count
-from bucketsum_cli.backfill.views import bill_as_json, progress_as_json
+from bucketsum_cli.backfill.views import bill_document, progress_document
+from bucketsum_cli.commands.backfill.start import StartedBackfill
 from bucketsum_cli.commands.local import demonstration
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
+from bucketsum_cli.options import json_option
+from bucketsum_cli.root_command import cli
 from bucketsum_cli.stacks import teardown
-from bucketsum_cli.terminal.output import iso_text
+from bucketsum_cli.terminal.documents import iso_text, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from tests.cli.conftest import Run
 
     from bucketsum_cli.aws.stack import Stack
 
-DOCUMENT: Final = Path(__file__).parents[2] / "docs" / "json.md"
 ISO: Final = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z")
+SCHEMA: Final = schema_of(contexts(cli))
 
 
-def documented(kind: str = ".*") -> set[str]:
-    """The fields of the document's tables whose type is of this *kind*."""
-    rows = re.findall(rf"^\| (`.*?`) \| {kind} \|", DOCUMENT.read_text("utf-8"), re.MULTILINE)
-    return {name for row in rows for name in re.findall(r"`(\w+)`", row.split(" | ")[0])}
+def checked(command: str, document: Any) -> Any:  # noqa: ANN401 - any JSON value
+    """Return *document* if it is one that the schema has for the command."""
+    schema = SCHEMA["commands"][f"bucketsum {command}"] | {"$defs": SCHEMA["$defs"]}
+    jsonschema.validate(json.loads(json_text(document)), schema)
+    return document
 
 
-def fields_in(document: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON value
-    """Each field of a document with its value, however deep; names in maps are no fields."""
+def times_in(document: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - any JSON value
+    """Each time in a document with its name, however deep."""
     if isinstance(document, list):
         for item in document:
-            yield from fields_in(item)
+            yield from times_in(item)
     elif isinstance(document, dict):
         for name, value in document.items():
-            yield name, value
-            if name not in ("digests", "parameters"):
-                yield from fields_in(value)
+            if name.endswith("_at"):
+                yield name, value
+            yield from times_in(value)
 
 
 @pytest.fixture
@@ -88,7 +97,7 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
         ("buckets",), ("attach", "photos", "--dry-run"),
         ("delete", "--stack", test_delete.NAME, "--yes"),
     ]  # fmt: skip
-    return [run(*command, "--json").document for command in commands]
+    return [checked(str(name), run(name, *rest, "--json").document) for name, *rest in commands]
 
 
 @pytest.fixture
@@ -109,14 +118,14 @@ def local_documents(
     stack: Any = SimpleNamespace(bucket="b", table="t", function="f")
     status = importlib.import_module("bucketsum_cli.commands.local.status")
     monkeypatch.setattr(status, "find_local_stack", lambda _project: stack)
-    documents = [run("local", "status", "--json").document]
+    documents = [checked("local status", run("local", "status", "--json").document)]
     monkeypatch.setattr("bucketsum_cli.machine.process.lives", lambda _pid, _home: False)
-    documents.append(run("local", "down", "--json").document)
+    documents.append(checked("local down", run("local", "down", "--json").document))
     monkeypatch.setattr(demonstration, "gather", lambda folder: folder.mkdir(parents=True))
     monkeypatch.setattr(demonstration, "files_under", lambda _folders: SimpleNamespace(files=[]))
     monkeypatch.setattr(demonstration, "put_and_wait", lambda _stack, _files, _seconds: ([], []))
     demonstration.run_demo(project, stack, as_json=True)
-    return [*documents, json.loads(capsys.readouterr().out)]
+    return [*documents, checked("local demo", json.loads(capsys.readouterr().out))]
 
 
 def backfill_documents() -> list[Any]:
@@ -126,28 +135,43 @@ def backfill_documents() -> list[Any]:
     run = Backfill("id", "photos", BackfillStatus.RUNNING, "2026-11-21T10:00:00.000+00:00")
     progress = Progress(run, (), Work(0, 0), Tally(), None, 0.0, 1.0)
     count = Count(work, "as given", is_exact=False)
-    return [{"backfill": "id", "bill": bill_as_json(count, bill)}, progress_as_json(progress)]
+    shown = progress_document(progress)
+    return [
+        checked("backfill start", StartedBackfill("id", bill_document(count, bill), shown)),
+        checked("backfill show", shown),
+    ]
 
 
-def test_every_field_is_documented_and_every_documented_field_is_there(
+def test_every_document_is_as_its_schema_says(
     documents: list[Any], local_documents: list[Any]
 ) -> None:
-    """A name that only one command uses differently, or that nobody describes, fails here."""
-    names = {name for name, _ in fields_in([*documents, *local_documents])}
-    names.add("refusal")  # of a message that SQS refuses
-    names |= {name for name, _ in fields_in(backfill_documents())}
-    assert names == documented()
+    """A field that a type does not have, or of another type, fails here."""
+    printed = [*documents, *local_documents, *backfill_documents()]
+    assert len(printed) == len(documents) + 5
+
+
+def test_a_field_without_a_meaning_is_refused() -> None:
+    """`make reference` cannot write a page that leaves a field out."""
+
+    @dataclass
+    class Unexplained:
+        riddle: str
+
+    @click.command()
+    @json_option(Unexplained)
+    def command() -> None: ...
+
+    with pytest.raises(ValueError, match="riddle"):
+        schema_of(contexts(command))
 
 
 def test_times_have_one_format(documents: list[Any]) -> None:
     """A program parses one format, although AWS and the table have several."""
-    times = {
-        name: value
-        for name, value in fields_in([*documents, *backfill_documents()])
-        if name in documented("time")
-    }
-    assert times.keys() == documented("time")
-    assert all(value is None or ISO.fullmatch(value) for value in times.values())
+    times = [*times_in(documents), *times_in(json.loads(json_text(backfill_documents())))]
+    assert all(value is None or ISO.fullmatch(value) for _, value in times)
+    assert {"created_at", "recorded_at", "sent_at", "checked_at", "started_at"} <= dict(
+        times
+    ).keys()
     assert iso_text(datetime(2026, 11, 21, 10, tzinfo=UTC)) == "2026-11-21T10:00:00.000Z"
     assert iso_text("2026-11-21T10:00:00.123456+01:00") == "2026-11-21T09:00:00.123Z"
     assert iso_text("yesterday") == "yesterday"

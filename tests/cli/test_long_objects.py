@@ -12,7 +12,7 @@ from tests.cli.deployed import BUCKET, HALF
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.rows import RowKey, Status
-from bucketsum_cli.objects.long_objects import progress_text
+from bucketsum_cli.objects.long_objects import long_objects, progress_text
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -33,7 +33,8 @@ if TYPE_CHECKING:
 )
 def test_progress_in_words(progress: Progress, text: str) -> None:
     """Size, speed and the time that is left."""
-    assert progress_text(progress) == text
+    [item] = long_objects([progress])
+    assert progress_text(item) == text
 
 
 def test_show_and_status_have_the_progress(

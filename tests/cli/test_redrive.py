@@ -256,7 +256,7 @@ def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack:
     ended = run("redrive", "--key", HOSTILE, "--json")
     assert ended.status == 0
     assert ended.document == {
-        "queued": [{"key": HOSTILE, "version": "v2"}],
+        "queued": [{"bucket": BUCKET, "key": HOSTILE, "version": "v2"}],
         "not_unreadable": [],
     }
     (body,) = sent_back(stack)

@@ -287,7 +287,7 @@ def test_the_header_names_no_bucket_key_or_topic(world: World) -> None:
     """A parameter that names a resource is shown as set; all others have their values."""
     given = {name: f"{name}-value" for name in load_template()["Parameters"]}
     with as_fake():
-        shown = header_of(replace(world.stack, parameters=given))["parameters"]
+        shown = header_of(replace(world.stack, parameters=given)).parameters
     private = {name for name, value in shown.items() if value == "(set)"}
     assert private == {
         "ExistingBucketName", "InventoryBucketArn",

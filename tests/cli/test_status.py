@@ -96,6 +96,7 @@ def test_document_has_the_state_of_queues_metrics_and_mapping(run: Run, watched:
         "long_objects": [],
         "bucket_problems": [{"bucket": BUCKET, "problems": []}],
         "running_sweeps": [],
+        "damaged_sweeps": [],
         "event_source": {"state": "Enabled", "maximum_concurrency": 50, "enabled": True},
         "notes": [],
     }

@@ -53,7 +53,7 @@ class _Progress:
 @click.command()
 @count("--objects", 100_000, "Number of objects.")
 @count("--seed", 1, "Seed of the objects and faults.", least=0)
-@json_option
+@json_option()
 @click.option("--write-docs", is_flag=True, help="Write the result to bench/measured/soak.md.")
 def main(objects: int, seed: int, *, as_json: bool, write_docs: bool) -> None:
     """Hash objects on a new local emulator while its parts fail at random.

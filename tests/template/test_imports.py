@@ -44,7 +44,7 @@ settings
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
 bench.readers: bench bench.sandbox bench.tables cli.local cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
-bench.reference: bench.tables cli cli.commands cli.selftest lab.workloads
+bench.reference: bench.tables cli cli.commands cli.selftest cli.terminal lab.workloads
 bench.sandbox: cli.machine cli.terminal
 bench.scaling: bench.tables
 bench.tables: cli cli.machine cli.terminal
@@ -77,7 +77,7 @@ cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.ev
 layer.long_objects layer.table
 cli.selftest: cli.attachments cli.aws cli.dead_letters cli.objects cli.stacks cli.terminal layer \
 layer.archives layer.events layer.table
-cli.stacks: cli.aws cli.terminal layer layer.long_objects
+cli.stacks: cli.aws cli.objects cli.terminal layer
 cli.terminal: layer
 cli.tune: cli cli.aws cli.machine cli.terminal lab.plan lab.protocol lab.results lab.workloads \
 layer layer.events layer.s3 layer.table settings

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import click
 from botocore.exceptions import ClientError
 
-from bucketsum_cli.aws.served_buckets import creates
+from bucketsum_cli.aws.served_buckets import Via, creates
+from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bucketsum_cli.attachments.notifications import Difference
     from bucketsum_cli.aws.stack import Stack
 
@@ -29,6 +33,20 @@ deploy_option = click.option(
 dry_run_option = click.option(
     "--dry-run", is_flag=True, help="Only show the changes; do not make them."
 )
+
+
+@dataclass(frozen=True, slots=True)
+class AttachmentChange:
+    """The result of `attach` or `detach`."""
+
+    bucket: str
+    stack: str
+    plan: Difference = field(metadata=INLINE)
+    command: Annotated[str | None, "Shell command that changes them; null if they need no change."]
+    changed: Annotated[bool, "Whether the bucket's notifications were written."] = False
+    stack_updated: Annotated[bool, "Whether the permissions were changed."] = False
+    via: Via | None = None
+    warnings: Annotated[Sequence[str], "Possible reasons not to attach the bucket."] = ()
 
 
 def check_bucket(stack: Stack, bucket: str) -> None:
@@ -94,32 +112,25 @@ def require_consent(bucket: str, plan: Difference, *, yes: bool) -> None:
     confirm(question, "nothing was changed", yes=yes)
 
 
-def document_of(stack: Stack, bucket: str, plan: Difference, command: str | None) -> dict[str, Any]:
-    """The change as JSON, before it is made; *command* would update the permissions."""
-    return {
-        "bucket": bucket,
-        "stack": stack.name,
-        "added": list(plan.added),
-        "removed": list(plan.removed),
-        "kept": list(plan.kept),
-        "changed": False,
-        "stack_updated": False,
-        "command": with_options(f"`{command}`").strip("`") if command else None,
-    }
+def planned(stack: Stack, bucket: str, plan: Difference, command: str | None) -> AttachmentChange:
+    """Return the change before it is made; *command* would update the permissions."""
+    text = with_options(f"`{command}`").strip("`") if command else None
+    return AttachmentChange(bucket, stack.name, plan, text)
 
 
-def show_change(document: dict[str, Any], plan: Difference, *, as_json: bool) -> None:
+def show_change(change: AttachmentChange, *, as_json: bool) -> None:
     """Print the change, and the deployment that is still missing."""
-    if document["stack_updated"]:
-        document["command"] = None
+    if change.stack_updated:
+        change = replace(change, command=None)
     if as_json:
-        print_json(document)
+        print_json(change)
         return
+    plan = change.plan
     _show_plan(plan, say)
     if not (plan.added or plan.removed):
-        say(f"the notifications of {document['bucket']} need no change")
-    if document["command"]:
-        note(f"the permissions still need a change: `{document['command']}`")
+        say(f"the notifications of {change.bucket} need no change")
+    if change.command:
+        note(f"the permissions still need a change: `{change.command}`")
 
 
 def _show_plan(plan: Difference, print_line: Any) -> None:  # noqa: ANN401 - `say` or `note`

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from bucketsum.events.notifications import DETAIL_TYPES
 from bucketsum_cli.attachments.change import partition_of, queue_arn_of
@@ -32,18 +32,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """A bucket that a stack hashes.
-
-    Attributes:
-        via: Route of its events.
-        keys: The keys that are hashed, a text for each notification.
-        problems: Missing parts; empty if its objects are hashed.
-    """
+    """A bucket that a stack hashes."""
 
     bucket: str
-    via: Via
-    keys: tuple[str, ...]
-    problems: tuple[str, ...]
+    via: Annotated[Via, "Route of the events to the queue."]
+    notified_keys: Annotated[tuple[str, ...], "Keys that are hashed, by notification."]
+    problems: Annotated[tuple[str, ...], "Missing parts; empty if the bucket's objects are hashed."]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 from urllib.parse import unquote_plus
 
 from botocore.exceptions import ClientError
@@ -96,9 +96,9 @@ class Notification:
 class Difference:
     """Effect of a change on a configuration, a line for each notification."""
 
-    added: tuple[str, ...]
-    removed: tuple[str, ...]
-    kept: tuple[str, ...]
+    added: Annotated[tuple[str, ...], "Notifications that are new, one text for each."]
+    removed: Annotated[tuple[str, ...], "Notifications that go."]
+    kept: Annotated[tuple[str, ...], "Notifications that stay."]
 
 
 def configuration_of(s3: S3Client, bucket: str) -> dict[str, Any]:

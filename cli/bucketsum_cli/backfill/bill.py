@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from enum import StrEnum
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum import prices as listed
 from bucketsum.backfill.enqueue import PAUSE_SECONDS
@@ -98,16 +98,11 @@ class Setup:
 
 @dataclass(frozen=True, slots=True)
 class Item:
-    """A line of a bill.
+    """A line of a bill."""
 
-    Attributes:
-        requests: Requests, or other units.
-        usd: Price of all of them.
-    """
-
-    group: Group
-    name: str
-    requests: float
+    group: Annotated[Group, "Part of the backfill."]
+    name: Annotated[str, "Item of the bill."]
+    requests: Annotated[float, "Number of requests or other units."]
     usd: float
 
 

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
 
-from bucketsum.backfill.records import Backfill, BackfillStatus, Tally
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import DEFAULT_REGION as REQUESTS_REGION
-from bucketsum_cli.backfill.backfills import Progress
-from bucketsum_cli.backfill.bill import Bill, Group, Work
+from bucketsum_cli.backfill.bill import Bill, Group, Item, Limit
 from bucketsum_cli.terminal.formatting import MISSING
-from bucketsum_cli.terminal.output import iso_text, moment_text, say, size_text
+from bucketsum_cli.terminal.output import moment_text, say, size_text
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
+    from bucketsum_cli.backfill.backfills import Progress
     from bucketsum_cli.backfill.counting import Count
+    from bucketsum_cli.terminal.documents import Moment
 
 _BILL: Final = (
     Column("part"),
@@ -36,6 +36,70 @@ _LIST: Final = (
 _HOURS_PER_DAY: Final = 24
 _SHOWN_USD: Final = 0.00005
 """Lines that would be 0.0000 are left out."""
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillBill:
+    """Estimate of the cost and the time of a backfill."""
+
+    object_count: Annotated[int, "Number of the objects."]
+    size_bytes: int
+    counted: Annotated[str, "How the objects were counted."]
+    is_exact: Annotated[bool, "Whether all of them were counted."]
+    archived_objects: Annotated[int, "Objects in GLACIER and DEEP_ARCHIVE that are left out."]
+    bytes_by_class: Annotated[Mapping[str, int], "Bytes by S3 storage class; empty if not known."]
+    items: Annotated[Sequence[Item], "Lines of the bill."]
+    retrieval_usd: Annotated[float, "US dollars for reading objects of cheap storage classes."]
+    orchestration_usd: Annotated[float, "US dollars for finding and queueing the objects."]
+    usd: Annotated[float, "US dollars; of a backfill, the cost so far."]
+    requests_priced_as: Annotated[str, "Region of all prices but Lambda's."]
+    rows_usd_per_month: Annotated[float, "Storage of the rows."]
+    checksum_usd: Annotated[float, "Price of the same checksums by S3 Batch Operations."]
+    hours: Annotated[float, "Estimated time."]
+    limited_by: Annotated[Limit, "The limit that determines the time."]
+
+
+@dataclass(frozen=True, slots=True)
+class PartFailure:
+    """The last failure of a part."""
+
+    part: Annotated[int, "Number of the part."]
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BackfillProgress:
+    """A backfill; all but the first three fields are null if another program damaged it."""
+
+    backfill: Annotated[str, "ID of the backfill; null with --dry-run."]
+    state: Annotated[str, "`running`, `stopped`, `queued`, `done`, `failed` or `damaged`."]
+    failure: Annotated[str | None, "Status of the failed execution, or the damage."]
+    bucket: str | None = None
+    prefix: Annotated[str | None, "Beginning of the keys; empty for all."] = None
+    all_versions: Annotated[bool | None, "Whether overwritten versions are hashed."] = None
+    inventory: Annotated[str | None, "URL of the inventory's manifest."] = None
+    limit: Annotated[int | None, "Most objects to queue."] = None
+    cause: Annotated[str | None, "Error and cause of the failed execution."] = None
+    part_failures: Annotated[Sequence[PartFailure] | None, "Last failure of each part."] = None
+    started_at: Moment | None = None
+    ended_at: Annotated[Moment | None, "When its listing ended."] = None
+    executions: Annotated[int | None, "Executions of the state machine; `resume` adds one."] = None
+    queued_objects: Annotated[int | None, "Objects that were queued."] = None
+    queued_bytes: Annotated[int | None, "Their size."] = None
+    archived_objects: int | None = None
+    parts: Annotated[int | None, "Ranges of keys, or files of the inventory."] = None
+    parts_done: Annotated[int | None, "Parts of which all objects are queued."] = None
+    hashed_objects: Annotated[int | None, "Objects that were read and recorded."] = None
+    skipped_objects: Annotated[int | None, "Objects that had been recorded before."] = None
+    superseded_objects: Annotated[int | None, "Overwritten, or with a newer row."] = None
+    gone_objects: Annotated[int | None, "Objects that were deleted since they were listed."] = None
+    unreadable_objects: Annotated[int | None, "Objects with a reason, and no digest."] = None
+    sliced_objects: Annotated[int | None, "Long objects, which are hashed in slices."] = None
+    failed_objects: Annotated[int | None, "Objects in the dead-letter queue."] = None
+    hashed_bytes: Annotated[int | None, "Total size of the hashed objects."] = None
+    left_objects: Annotated[int | None, "Objects not processed yet; null if not known."] = None
+    objects_per_second: Annotated[float | None, "Mean rate."] = None
+    usd: float | None = None
 
 
 def print_bill(count: Count, bill: Bill, region: str) -> None:
@@ -74,25 +138,25 @@ def time_text(hours: float) -> str:
     return f"{hours:.1f} hours" if hours >= 1 else f"{hours * 60:.1f} minutes"
 
 
-def bill_as_json(count: Count, bill: Bill) -> dict[str, Any]:
-    """The bill as the document of ``--json``."""
-    return {
-        "object_count": count.work.objects,
-        "size_bytes": count.work.size_bytes,
-        "counted": count.source,
-        "is_exact": count.is_exact,
-        "archived_objects": count.archived,
-        "bytes_by_class": dict(count.work.bytes_by_class),
-        "items": [asdict(item) for item in bill.items],
-        "retrieval_usd": bill.usd_of(Group.RETRIEVAL),
-        "orchestration_usd": bill.usd_of(Group.ORCHESTRATION),
-        "usd": bill.usd,
-        "requests_priced_as": REQUESTS_REGION,
-        "rows_usd_per_month": bill.rows_usd_per_month,
-        "checksum_usd": bill.checksum_usd,
-        "hours": bill.hours,
-        "limited_by": bill.limit.value,
-    }
+def bill_document(count: Count, bill: Bill) -> BackfillBill:
+    """Return the bill as a document."""
+    return BackfillBill(
+        object_count=count.work.objects,
+        size_bytes=count.work.size_bytes,
+        counted=count.source,
+        is_exact=count.is_exact,
+        archived_objects=count.archived,
+        bytes_by_class=count.work.bytes_by_class,
+        items=bill.items,
+        retrieval_usd=bill.usd_of(Group.RETRIEVAL),
+        orchestration_usd=bill.usd_of(Group.ORCHESTRATION),
+        usd=bill.usd,
+        requests_priced_as=REQUESTS_REGION,
+        rows_usd_per_month=bill.rows_usd_per_month,
+        checksum_usd=bill.checksum_usd,
+        hours=bill.hours,
+        limited_by=bill.limit,
+    )
 
 
 def print_list(listed: Iterable[Progress | DamagedItem]) -> None:
@@ -149,43 +213,41 @@ def _left_text(progress: Progress) -> str:
     return f"{progress.left:,}"
 
 
-def progress_as_json(progress: Progress | DamagedItem) -> dict[str, Any]:
-    """A backfill as the document of ``--json``."""
+def progress_document(progress: Progress | DamagedItem) -> BackfillProgress:
+    """Return a backfill as a document."""
     if isinstance(progress, DamagedItem):
-        damage = {"backfill": progress.name, "state": "damaged", "failure": str(progress)}
-        return dict.fromkeys(progress_as_json(_NOTHING)) | damage
-    backfill = progress.backfill
-    return {
-        "backfill": backfill.backfill_id,
-        "bucket": backfill.bucket,
-        "prefix": backfill.prefix or "",
-        "all_versions": backfill.all_versions,
-        "inventory": backfill.inventory,
-        "limit": backfill.limit,
-        "state": progress.state,
-        "failure": progress.failure,
-        "cause": progress.failed.cause or None if progress.failed else None,
-        "part_failures": [
-            {"part": part.number, "reason": part.failure} for part in progress.parts if part.failure
+        return BackfillProgress(progress.name, "damaged", str(progress))
+    backfill, tally = progress.backfill, progress.tally
+    return BackfillProgress(
+        backfill=backfill.backfill_id,
+        state=progress.state,
+        failure=progress.failure,
+        bucket=backfill.bucket,
+        prefix=backfill.prefix or "",
+        all_versions=backfill.all_versions,
+        inventory=backfill.inventory,
+        limit=backfill.limit,
+        cause=progress.failed.cause or None if progress.failed else None,
+        part_failures=[
+            PartFailure(part.number, part.failure) for part in progress.parts if part.failure
         ],
-        "started_at": iso_text(backfill.started_at),
-        "ended_at": iso_text(backfill.ended_at) if backfill.ended_at else None,
-        "executions": backfill.executions,
-        "queued_objects": progress.queued.objects,
-        "queued_bytes": progress.queued.size_bytes,
-        "archived_objects": progress.archived,
-        "parts": len(progress.parts),
-        "parts_done": sum(part.done for part in progress.parts),
-        **{f"{name}_objects": getattr(progress.tally, name) for name in _OUTCOMES},
-        "sliced_objects": progress.tally.long,
-        "hashed_bytes": progress.tally.hashed_bytes,
-        "left_objects": progress.left,
-        "objects_per_second": progress.objects_per_second,
-        "usd": progress.usd,
-    }
-
-
-_NOTHING: Final = Progress(
-    Backfill("", "", BackfillStatus.RUNNING, ""), (), Work(0, 0), Tally(), None, 0, 0
-)
-_OUTCOMES: Final = ("hashed", "skipped", "superseded", "gone", "unreadable", "failed")
+        started_at=backfill.started_at,
+        ended_at=backfill.ended_at,
+        executions=backfill.executions,
+        queued_objects=progress.queued.objects,
+        queued_bytes=progress.queued.size_bytes,
+        archived_objects=progress.archived,
+        parts=len(progress.parts),
+        parts_done=sum(part.done for part in progress.parts),
+        hashed_objects=tally.hashed,
+        skipped_objects=tally.skipped,
+        superseded_objects=tally.superseded,
+        gone_objects=tally.gone,
+        unreadable_objects=tally.unreadable,
+        sliced_objects=tally.long,
+        failed_objects=tally.failed,
+        hashed_bytes=tally.hashed_bytes,
+        left_objects=progress.left,
+        objects_per_second=progress.objects_per_second,
+        usd=progress.usd,
+    )

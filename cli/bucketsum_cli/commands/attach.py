@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -10,10 +11,11 @@ import click
 
 from bucketsum_cli.attachments.access import update_access
 from bucketsum_cli.attachments.change import (
+    AttachmentChange,
     check_bucket,
     deploy_option,
-    document_of,
     dry_run_option,
+    planned,
     queue_arn_of,
     require_consent,
     show_change,
@@ -61,7 +63,7 @@ if TYPE_CHECKING:
 @deploy_option
 @dry_run_option
 @yes_option
-@json_option
+@json_option(AttachmentChange)
 @stack_options
 def attach(
     target: Target,
@@ -110,16 +112,19 @@ def attach(
         *left_out(change(before), wanted, queue_arn_of(stack)),
     ]
     command = shlex.join(["bucketsum", "attach", bucket, *_given(wanted, keys), "--deploy"])
-    document = document_of(stack, bucket, plan, command if is_short else None)
-    document |= {"via": via, "warnings": warnings}
+    result = planned(stack, bucket, plan, command if is_short else None)
+    result = replace(result, via=way, warnings=warnings)
     for warning in warnings:
         note(f"warning: {warning}")
     if not dry_run:
         _require_access(stack, bucket, command, allowed=deploy or not is_short)
         require_consent(bucket, plan, yes=yes)
-        document["stack_updated"] = is_short and update_access(stack, admit)
-        document["changed"] = _write(stack, bucket, change)
-    show_change(document, plan, as_json=as_json)
+        result = replace(
+            result,
+            stack_updated=is_short and update_access(stack, admit),
+            changed=_write(stack, bucket, change),
+        )
+    show_change(result, as_json=as_json)
 
 
 def _given(bucket: AttachedBucket, keys: KeyFilter) -> Iterator[str]:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
 
 import click
 
@@ -12,6 +13,9 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import print_json
 from bucketsum_cli.terminal.tables import Cell, Column, print_table
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _COLUMNS: Final = (
     Column("bucket", shrinks=True),
     Column("via"),
@@ -20,8 +24,16 @@ _COLUMNS: Final = (
 )
 
 
+@dataclass(frozen=True, slots=True)
+class BucketListing:
+    """The buckets of a stack."""
+
+    stack: Annotated[str, "Name of the stack."]
+    buckets: Annotated[Sequence[Attachment], "Its buckets."]
+
+
 @click.command("buckets")
-@json_option
+@json_option(BucketListing)
 @stack_options
 def buckets(target: Target, as_json: bool) -> None:
     """Show a stack's buckets and whether their objects are hashed.
@@ -36,7 +48,7 @@ def buckets(target: Target, as_json: bool) -> None:
     stack = target.find()
     listed = list(attachments(stack))
     if as_json:
-        print_json({"stack": stack.name, "buckets": [_as_json(entry) for entry in listed]})
+        print_json(BucketListing(stack.name, listed))
     else:
         print_table(_COLUMNS, map(_as_cells, listed))
     if any(entry.problems for entry in listed):
@@ -45,13 +57,4 @@ def buckets(target: Target, as_json: bool) -> None:
 
 def _as_cells(entry: Attachment) -> list[str | Cell]:
     state = Cell("; ".join(entry.problems), "red") if entry.problems else Cell("complete", "green")
-    return [entry.bucket, entry.via.value, "; ".join(entry.keys), state]
-
-
-def _as_json(entry: Attachment) -> dict[str, Any]:
-    return {
-        "bucket": entry.bucket,
-        "via": entry.via.value,
-        "notified_keys": list(entry.keys),
-        "problems": list(entry.problems),
-    }
+    return [entry.bucket, entry.via.value, "; ".join(entry.notified_keys), state]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
 
 import click
 
@@ -15,7 +16,7 @@ from bucketsum_cli.objects.comparison import (
     objects_of,
     with_failures,
 )
-from bucketsum_cli.objects.files import files_under, note_skipped, skipped_as_json
+from bucketsum_cli.objects.files import Skipped, files_under, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.objects.rows import version_of
 from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
@@ -24,6 +25,7 @@ from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from pathlib import Path
 
 _STYLES: Final = {
@@ -40,11 +42,36 @@ _STYLES: Final = {
 _COLUMNS: Final = (KEY, Column("result"), Column("SHA-1 of the file"))
 
 
+@dataclass(frozen=True, slots=True)
+class ComparedFile:
+    """A local file and its object; with --archive, ``key`` is its path in the archive."""
+
+    path: Path
+    key: str
+    version: str | None
+    result: Annotated[Result, "Relation of the file to the object."]
+    sha1: str
+    recorded_sha1: Annotated[str | None, "SHA-1 of the object; `sha1` is the file's."]
+    reason: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The result of `check`."""
+
+    bucket: str
+    archive: str | None
+    all_equal: Annotated[bool, "Whether all files are equal."]
+    files: Annotated[Sequence[ComparedFile], "The compared files."]
+    missing: Annotated[Sequence[str], "With --archive: paths in the archive without a local file."]
+    skipped: Sequence[Skipped]
+
+
 @click.command("check")
 @paths_argument
 @prefix_option("Prefix of all keys, for example photos/; with --archive, a folder in the archive.")
 @click.option("--archive", metavar="KEY", help="Compare with the members of this archive.")
-@json_option
+@json_option(CheckResult)
 @bucket_options
 def check(
     target: Target, paths: tuple[Path, ...], prefix: str, archive: str | None, as_json: bool
@@ -79,13 +106,8 @@ def check(
     missing = sorted(members.keys() - {comparison.file.key for comparison in comparisons})
     all_equal = all_known and not (skipped or missing) and counts[Result.EQUAL] == len(comparisons)
     if as_json:
-        document = {
-            "bucket": stack.bucket,
-            "all_equal": all_equal,
-            "files": [*map(_as_json, comparisons)],
-            "skipped": skipped_as_json(skipped),
-        }
-        print_json(document | ({"archive": archive, "missing": missing} if archive else {}))
+        files = [*map(_document_of, comparisons)]
+        print_json(CheckResult(stack.bucket, archive, all_equal, files, missing, skipped))
     else:
         for member in missing:
             note(f"{member} is in the archive, but there is no local file for it")
@@ -106,15 +128,14 @@ def _summary(counts: Counter[Result], skipped: int) -> str:
     return ", ".join([*parts, *([f"{skipped} skipped"] if skipped else [])])
 
 
-def _as_json(comparison: Comparison) -> dict[str, Any]:
+def _document_of(comparison: Comparison) -> ComparedFile:
     row, version = comparison.counterpart.row, comparison.counterpart.version
-    version_id = version.row_key.entry if version else version_of(row) if row else None
-    return {
-        "path": str(comparison.file.path),
-        "key": comparison.file.key,
-        "version": version_id,
-        "result": comparison.result,
-        "sha1": comparison.sha1,
-        "recorded_sha1": row.sha1 if row else None,
-        "reason": comparison.reason,
-    }
+    return ComparedFile(
+        path=comparison.file.path,
+        key=comparison.file.key,
+        version=version.row_key.entry if version else version_of(row) if row else None,
+        result=comparison.result,
+        sha1=comparison.sha1,
+        recorded_sha1=row.sha1 if row else None,
+        reason=comparison.reason,
+    )

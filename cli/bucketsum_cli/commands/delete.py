@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
@@ -15,11 +16,31 @@ from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stac
 from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say, size_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from mypy_boto3_s3 import S3Client
 
     from bucketsum_cli.aws.connection import Connection
+
+
+@dataclass(frozen=True, slots=True)
+class EmptiedBucket:
+    """A bucket that was emptied and deleted."""
+
+    bucket: str
+    deleted: Annotated[int, "Deleted object versions and delete markers."]
+
+
+@dataclass(frozen=True, slots=True)
+class DeleteResult:
+    """The result of `delete`."""
+
+    stack: str
+    stack_deleted: Annotated[bool, "False if the stack was gone already."]
+    buckets: Sequence[EmptiedBucket]
+    notifications_removed_from: Annotated[Sequence[str], "Buckets that stay."]
+    tables_deleted: Annotated[Sequence[str], "Names of tables."]
+    tables_kept: Annotated[Sequence[str], "Names of tables."]
 
 
 @click.command("delete")
@@ -28,7 +49,7 @@ if TYPE_CHECKING:
 )
 @count_option
 @yes_option
-@json_option
+@json_option(DeleteResult)
 @stack_options
 def delete(target: Target, tables: bool, count: bool, yes: bool, as_json: bool) -> None:
     """Delete a stack and the buckets that it created.
@@ -64,18 +85,18 @@ def delete(target: Target, tables: bool, count: bool, yes: bool, as_json: bool) 
             s3.delete_bucket(Bucket=bucket)
     removed = [table for table in parts.tables if tables and _delete_table(connection, table)]
     kept = [table for table in parts.tables if not tables]
-    document = {
-        "stack": name,
-        "stack_deleted": parts.stack_id is not None,
-        "buckets": [{"bucket": bucket, "deleted": count} for bucket, count in versions.items()],
-        "notifications_removed_from": detached,
-        "tables_deleted": removed,
-        "tables_kept": kept,
-    }
+    result = DeleteResult(
+        name,
+        parts.stack_id is not None,
+        [EmptiedBucket(bucket, count) for bucket, count in versions.items()],
+        detached,
+        removed,
+        kept,
+    )
     if as_json:
-        print_json(document)
+        print_json(result)
         return
-    for line in _lines(document):
+    for line in _lines(result):
         say(line)
 
 
@@ -156,14 +177,15 @@ def _delete_table(connection: Connection, table: str) -> bool:
         return delete_table(connection.client("dynamodb"), table)
 
 
-def _lines(document: Mapping[str, Any]) -> Iterator[str]:
-    for bucket in document["buckets"]:
-        yield f"deleted  bucket {bucket['bucket']} with {bucket['deleted']} versions and markers"
-    if document["stack_deleted"]:
-        yield f"deleted  stack {document['stack']}"
-    for bucket in document["notifications_removed_from"]:
+def _lines(result: DeleteResult) -> Iterator[str]:
+    for emptied_bucket in result.buckets:
+        bucket, count = emptied_bucket.bucket, emptied_bucket.deleted
+        yield f"deleted  bucket {bucket} with {count} versions and markers"
+    if result.stack_deleted:
+        yield f"deleted  stack {result.stack}"
+    for bucket in result.notifications_removed_from:
         yield f"removed  notifications of {bucket}"
-    for table in document["tables_deleted"]:
+    for table in result.tables_deleted:
         yield f"deleted  table {table}"
-    for table in document["tables_kept"]:
+    for table in result.tables_kept:
         yield f"kept     table {table}; `bucketsum delete --tables` deletes it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -9,10 +10,11 @@ import click
 
 from bucketsum_cli.attachments.access import update_access
 from bucketsum_cli.attachments.change import (
+    AttachmentChange,
     check_bucket,
     deploy_option,
-    document_of,
     dry_run_option,
+    planned,
     queue_arn_of,
     require_consent,
     show_change,
@@ -49,7 +51,7 @@ if TYPE_CHECKING:
 @deploy_option
 @dry_run_option
 @yes_option
-@json_option
+@json_option(AttachmentChange)
 @stack_options
 def detach(
     target: Target,
@@ -87,23 +89,25 @@ def detach(
         note(f"{bucket} is not attached to the stack {stack.name}")
         raise SystemExit(ANSWER_IS_NO)
     command = f"bucketsum detach {bucket} --deploy" if bucket in attached else None
-    document = document_of(stack, bucket, plan, command)
+    result = planned(stack, bucket, plan, command)
     through_rule = sends_to_eventbridge(change(before)) and bucket in {
         name for name, entry in attached.items() if entry.via is Via.EVENTBRIDGE
     }
     if not dry_run:
         _require_end(stack, bucket, deploy=deploy, through_rule=through_rule)
         require_consent(bucket, plan, yes=yes)
-        if plan.removed:
-            document["changed"] = change_notifications(s3, bucket, change, validate=False)
-        if deploy and bucket in attached:
-            document["stack_updated"] = update_access(stack, partial(_without, bucket=bucket))
+        ends = deploy and bucket in attached
+        result = replace(
+            result,
+            changed=bool(plan.removed) and change_notifications(s3, bucket, change, validate=False),
+            stack_updated=ends and update_access(stack, partial(_without, bucket=bucket)),
+        )
     if through_rule:
         note(
             f"{bucket} still sends its events to EventBridge, where other rules may need them; "
             "--eventbridge-off stops that"
         )
-    show_change(document, plan, as_json=as_json)
+    show_change(result, as_json=as_json)
 
 
 def _without(attached: Mapping[str, AttachedBucket], bucket: str) -> dict[str, AttachedBucket]:

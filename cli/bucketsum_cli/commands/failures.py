@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum_cli.dead_letters.messages import DeadLetter, document_of, headline, why
+from bucketsum_cli.dead_letters.messages import (
+    DeadLetter,
+    FailedMessage,
+    document_of,
+    headline,
+    why,
+)
 from bucketsum_cli.dead_letters.queue import hidden_count, received
 from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.terminal.output import moment_text, note, print_json, say
@@ -27,7 +33,7 @@ _PEEK_SECONDS: Final = 60
     metavar="N",
     help="Maximum number of messages to show.",
 )
-@json_option
+@json_option(list[FailedMessage])
 @stack_options
 def failures(target: Target, limit: int, as_json: bool) -> None:
     """Show the failed messages and the reasons.
@@ -46,7 +52,7 @@ def failures(target: Target, limit: int, as_json: bool) -> None:
     with received(stack, limit, _PEEK_SECONDS) as messages:
         pass  # released before anything is shown: a pager may block the output
     if as_json:
-        print_json([document_of(message) for message in messages])
+        print_json([*map(document_of, messages)])
     else:
         for message in messages:
             _show(message, stack)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
@@ -11,22 +12,39 @@ import click
 
 from bucketsum_cli.objects.files import sha1_of_file
 from bucketsum_cli.objects.members import with_archive_deletions
-from bucketsum_cli.objects.rows import any_damaged, digest_cell, full_name, row_as_json, version_of
+from bucketsum_cli.objects.rows import (
+    RecordedRow,
+    any_damaged,
+    digest_cell,
+    full_name,
+    recorded_row,
+    version_of,
+)
 from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import moment_text, note, print_json, progress, size_text
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
 
 _SHA1: Final = re.compile(r"[0-9A-Fa-f]{40}")
 
 
+@dataclass(frozen=True, slots=True)
+class FindResult:
+    """The objects and members with a SHA-1."""
+
+    sha1: str
+    objects: Sequence[RecordedRow]
+
+
 @click.command("find")
 @click.argument("content", metavar="SHA1|FILE")
-@json_option
+@json_option(FindResult)
 @partial(bucket_options, bucket_help="Only this bucket; by default all buckets of the stack.")
 def find(target: Target, content: str, as_json: bool) -> None:
     """Find every object with a given SHA-1, or with a file's content.
@@ -49,7 +67,7 @@ def find(target: Target, content: str, as_json: bool) -> None:
     if target.bucket:
         rows = [row for row in rows if row.bucket == target.bucket]
     if as_json:
-        print_json({"sha1": sha1, "objects": [row_as_json(row) for row in rows]})
+        print_json(FindResult(sha1, [*map(recorded_row, rows)]))
     else:
         columns = [KEY, VERSION, SIZE, Column("created (UTC)")]
         if any(row.deletion for row in rows):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Final
 
 import click
 
 from bucketsum_cli.attachments.coverage import Coverage
 from bucketsum_cli.completion import complete_key
-from bucketsum_cli.objects.members import list_members
-from bucketsum_cli.objects.rows import any_damaged, digest_cell, status_of
+from bucketsum_cli.objects.members import MemberListing, list_members
+from bucketsum_cli.objects.rows import DigestState, any_damaged, digest_cell, digest_state
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.options import Target, bucket_options, json_option
+from bucketsum_cli.terminal.documents import INLINE, Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import (
-    iso_text,
     moment_text,
     note,
     print_json_array,
@@ -41,11 +42,24 @@ _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""
 
 
+@dataclass(frozen=True, slots=True)
+class ListedObject:
+    """A version of an object in the bucket."""
+
+    key: str
+    version: str
+    latest: Annotated[bool, "Whether a GET of the key returns this version."]
+    size_bytes: int
+    etag: str
+    created_at: Moment
+    digest: DigestState = field(metadata=INLINE)
+
+
 @click.command("ls")
 @click.argument("prefix", default="", shell_complete=complete_key)
 @click.option("--all-versions", is_flag=True, help="Also list overwritten versions.")
 @click.option("--members", is_flag=True, help="List the members of an archive; PREFIX is its key.")
-@json_option
+@json_option(list[ListedObject], MemberListing)
 @bucket_options
 def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: bool) -> None:
     """List the objects in the bucket, with their SHA-1.
@@ -69,7 +83,7 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
     coverage = Coverage.of(stack)
     versions = _Listed(versions_in(stack, prefix, all_versions=all_versions))
     if as_json:
-        print_json_array(_as_json(version, coverage) for version in versions)
+        print_json_array(_document_of(version, coverage) for version in versions)
     else:
         _print_table(versions, prefix, coverage, all_versions=all_versions)
     if versions.has_damaged:
@@ -114,18 +128,14 @@ def _as_cells(
     return [cells[column] for column in columns]
 
 
-def _as_json(version: ObjectVersion, coverage: Coverage) -> dict[str, Any]:
-    row = version.row
-    return {
-        "key": version.row_key.key,
-        "version": version.row_key.entry,
-        "latest": version.latest,
-        "size_bytes": version.size_bytes,
-        "etag": version.etag,
-        "created_at": version.created_at,
-        "status": status_of(row, covered=coverage.has(version.row_key.key)),
-        "sha1": row.sha1 if row else None,
-        "mb_per_s": row.mb_per_s if row else None,
-        "recorded_at": iso_text(row.recorded_at) if row else None,
-        "reason": row.reason if row else None,
-    }
+def _document_of(version: ObjectVersion, coverage: Coverage) -> ListedObject:
+    key = version.row_key.key
+    return ListedObject(
+        key=key,
+        version=version.row_key.entry,
+        latest=version.latest,
+        size_bytes=version.size_bytes,
+        etag=version.etag,
+        created_at=version.created_at,
+        digest=digest_state(version.row, covered=coverage.has(key)),
+    )

@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
 from bucketsum_cli.attachments.coverage import Coverage
 from bucketsum_cli.aws.served_buckets import serves
-from bucketsum_cli.objects.files import (
-    LocalFile,
-    Skipped,
-    files_under,
-    note_skipped,
-    skipped_as_json,
-)
-from bucketsum_cli.objects.rows import digest_cell, status_of
+from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_skipped
+from bucketsum_cli.objects.rows import DigestState, digest_cell, digest_state
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.options import (
     FiniteRange,
@@ -27,6 +21,7 @@ from bucketsum_cli.options import (
     paths_argument,
     prefix_option,
 )
+from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note, print_json, progress, size_text, speed_text
 from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
@@ -42,6 +37,27 @@ DEFAULT_TIMEOUT_SECONDS = 900
 """The time-out of the hasher."""
 
 
+@dataclass(frozen=True, slots=True)
+class UploadedObject:
+    """An uploaded file, with its digest if it has one already."""
+
+    key: str
+    version: str
+    path: Path
+    size_bytes: int
+    etag: str
+    digest: DigestState = field(metadata=INLINE)
+
+
+@dataclass(frozen=True, slots=True)
+class PutResult:
+    """The result of `put`."""
+
+    bucket: str
+    objects: Annotated[Sequence[UploadedObject], "The objects."]
+    skipped: Annotated[Sequence[Skipped], "Files that cannot be read or uploaded."]
+
+
 @click.command("put")
 @paths_argument
 @prefix_option("Prefix of all keys, for example photos/.")
@@ -55,7 +71,7 @@ DEFAULT_TIMEOUT_SECONDS = 900
     metavar="SECONDS",
     help="Maximum time to wait for the digests.",
 )
-@json_option
+@json_option(PutResult)
 @bucket_options
 def put(
     target: Target,
@@ -86,13 +102,7 @@ def put(
     uploaded, unsent = put_and_wait(stack, selection.files, None if no_wait else timeout_seconds)
     skipped = [*selection.skipped, *unsent]
     if as_json:
-        print_json(
-            {
-                "bucket": stack.bucket,
-                "objects": [*map(_as_json, uploaded)],
-                "skipped": skipped_as_json(skipped),
-            }
-        )
+        print_json(PutResult(stack.bucket, [*map(_document_of, uploaded)], skipped))
     else:
         print_table([KEY, SIZE, SHA1, SPEED], map(_as_cells, uploaded))
     note_skipped(skipped)
@@ -175,16 +185,12 @@ def _as_cells(upload: Upload) -> list[str | Cell]:
     ]
 
 
-def _as_json(upload: Upload) -> dict[str, Any]:
-    row = upload.row
-    return {
-        "key": upload.file.key,
-        "version": upload.row_key.entry,
-        "path": str(upload.file.path),
-        "size_bytes": upload.file.size_bytes,
-        "etag": upload.etag,
-        "status": status_of(row),
-        "sha1": upload.sha1,
-        "mb_per_s": row.mb_per_s if row else None,
-        "reason": row.reason if row else None,
-    }
+def _document_of(upload: Upload) -> UploadedObject:
+    return UploadedObject(
+        key=upload.file.key,
+        version=upload.row_key.entry,
+        path=upload.file.path,
+        size_bytes=upload.file.size_bytes,
+        etag=upload.etag,
+        digest=digest_state(upload.row),
+    )

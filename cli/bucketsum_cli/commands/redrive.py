@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 import shlex
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 import click
 from click.core import ParameterSource
 
 from bucketsum.table.rows import Row, Status
-from bucketsum_cli.dead_letters.messages import document_of, headline
+from bucketsum_cli.dead_letters.messages import FailedMessage, NamedObject, document_of, headline
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import RedriveResult, send_back
 from bucketsum_cli.objects.rows import event_of
@@ -20,10 +21,29 @@ from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bucketsum_cli.aws.stack import Stack
 
 _HOLD_SECONDS: Final = 600
 """Longest time that messages are hidden from others: a user's answer may take a while."""
+
+
+@dataclass(frozen=True, slots=True)
+class SentMessages:
+    """The result of `redrive`."""
+
+    sent: Annotated[Sequence[FailedMessage], "Messages that were sent back."]
+    refused: Annotated[Sequence[FailedMessage], "Messages that SQS refused."]
+    undeleted: Annotated[Sequence[str], "IDs of messages that are in both queues."]
+
+
+@dataclass(frozen=True, slots=True)
+class QueuedVersions:
+    """The result of `redrive --key`."""
+
+    queued: Annotated[Sequence[NamedObject], "Versions that are queued again."]
+    not_unreadable: Annotated[Sequence[str], "Keys without unreadable versions."]
 
 
 @click.command("redrive")
@@ -43,7 +63,7 @@ _HOLD_SECONDS: Final = 600
     metavar="N",
     help="Maximum number of messages to send back; not with --key.",
 )
-@json_option
+@json_option(SentMessages, QueuedVersions)
 @partial(bucket_options, bucket_help="With --key: an attached bucket; by default the stack's own.")
 def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_json: bool) -> None:
     """Retry failed messages.
@@ -82,14 +102,11 @@ def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_jso
 def _report(result: RedriveResult, *, as_json: bool) -> None:
     if as_json:
         print_json(
-            {
-                "sent": [document_of(message) for message in result.sent],
-                "refused": [
-                    {**document_of(message), "refusal": refusal}
-                    for message, refusal in result.refused
-                ],
-                "undeleted": [message.message_id for message in result.undeleted],
-            }
+            SentMessages(
+                [*map(document_of, result.sent)],
+                [document_of(*refused) for refused in result.refused],
+                [message.message_id for message in result.undeleted],
+            )
         )
     else:
         for message in result.sent:
@@ -122,12 +139,8 @@ def _requeue(stack: Stack, keys: tuple[str, ...], *, as_json: bool) -> None:
             if not as_json:
                 say(f"queued  {row.key}  version {row.entry}")
     if as_json:
-        print_json(
-            {
-                "queued": [{"key": row.key, "version": row.entry} for row in queued],
-                "not_unreadable": readable,
-            }
-        )
+        objects = [NamedObject(row.bucket, row.key, row.entry) for row in queued]
+        print_json(QueuedVersions(objects, readable))
     for key in readable:
         note(
             f"no version of {key} is recorded as unreadable; "

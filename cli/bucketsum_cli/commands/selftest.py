@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections import Counter
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import click
 
@@ -20,11 +21,12 @@ from bucketsum.prices import (
 )
 from bucketsum_cli.lab import lab
 from bucketsum_cli.options import FiniteRange, Target, json_option, stack_options, yes_option
-from bucketsum_cli.selftest.check import Check, Outcome, finding_of
-from bucketsum_cli.selftest.header import header_of, redacted
+from bucketsum_cli.selftest.check import Check, CheckedProperty, Outcome, finding_of
+from bucketsum_cli.selftest.header import Header, header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS
 from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.selftest.stack_checks import CLEAN_UP, LATE_CHECKS, STACK_CHECKS
+from bucketsum_cli.terminal.documents import INLINE, fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import usd_text
 from bucketsum_cli.terminal.output import confirm, note, notes, print_json, say
@@ -63,6 +65,16 @@ _METRICS_USD: Final = 100 * METRIC_READ.each
 _ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableAlarm"}
 
 
+@dataclass(frozen=True, slots=True)
+class SelftestResult:
+    """The result of `selftest`."""
+
+    header: Header = field(metadata=INLINE)
+    estimated_usd: Annotated[float, "Maximum cost."]
+    all_passed: Annotated[bool, "Whether no check failed."]
+    checks: Annotated[Sequence[CheckedProperty], "The results."]
+
+
 @click.command("selftest")
 @click.option(
     "--only",
@@ -86,7 +98,7 @@ _ALARMS_OF: Final = {"malformed": "DeadLettersAlarm", "unreadable": "UnreadableA
     "queue.",
 )
 @yes_option
-@json_option
+@json_option(SelftestResult)
 @stack_options
 def selftest(
     target: Target,
@@ -113,20 +125,20 @@ def selftest(
     checks = _selected(only, skip)
     stack = target.find()
     header = header_of(stack)
-    usd = 0.0 if header["is_local"] else _estimated_usd(stack, header, checks)
+    usd = 0.0 if header.is_local else _estimated_usd(stack, header, checks)
     _note_effects(usd, checks)
     confirm(f"Run {len(checks)} checks on {stack.name}?", "nothing was done", yes=yes)
     if not as_json:
-        for name, value in header.items():
+        for name, value in fields_of(header).items():
             say(f"{name:<13}  {_header_text(value)}")
     private = {} if verbose else stack.outputs
     with _cleaned_up(Scratch(stack, timeout), keep=keep) as scratch:
         if not keep:
             checks.append(CLEAN_UP)
         results = [_result_of(check, scratch, private, shown=not as_json) for check in checks]
-    all_passed = all(result["outcome"] is not Outcome.FAILED for result in results)
+    all_passed = all(result.outcome is not Outcome.FAILED for result in results)
     if as_json:
-        print_json({**header, "estimated_usd": usd, "all_passed": all_passed, "checks": results})
+        print_json(SelftestResult(header, usd, all_passed, results))
     else:
         say(_summary(results), "bold green" if all_passed else "bold red")
     if not all_passed:
@@ -151,15 +163,15 @@ def _cleaned_up(scratch: Scratch, *, keep: bool) -> Iterator[Scratch]:
         raise
 
 
-def _summary(results: Sequence[Mapping[str, Any]]) -> str:
-    counts = Counter(result["outcome"] for result in results)
+def _summary(results: Sequence[CheckedProperty]) -> str:
+    counts = Counter(result.outcome for result in results)
     return ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if counts[outcome])
 
 
-def _estimated_usd(stack: Stack, header: Mapping[str, Any], checks: Sequence[Check]) -> float:
+def _estimated_usd(stack: Stack, header: Header, checks: Sequence[Check]) -> float:
     """The cost of *checks* at most."""
-    prices = prices_in(header["region"], header["architecture"])
-    object_usd = _REQUESTS_USD + prices.invocation_usd(_INVOCATION_MS, header["memory_mb"])
+    prices = prices_in(header.region, header.architecture)
+    object_usd = _REQUESTS_USD + prices.invocation_usd(_INVOCATION_MS, header.memory_mb)
     usd = sum(check.objects for check in checks) * object_usd
     names = {check.name for check in checks}
     if "metrics" in names:
@@ -183,8 +195,8 @@ def _header_text(value: Any) -> str:  # noqa: ANN401 - any value of the header
 
 def _result_of(
     check: Check, scratch: Scratch, private: Mapping[str, str], *, shown: bool
-) -> dict[str, Any]:
-    """Run *check*; returns its result as JSON, without *private* names unless there are none."""
+) -> CheckedProperty:
+    """Run *check*; returns its result, without *private* names unless there are none."""
     with notes().status(f"{check.name} ..."):
         started = time.monotonic()
         finding = finding_of(check, scratch)
@@ -195,10 +207,4 @@ def _result_of(
     if shown:
         line = f"{check.name:<16}  {outcome:<16}  {seconds:>5.1f} s  {detail}"
         say(line.rstrip(), _STYLES[outcome])
-    return {
-        "name": check.name,
-        "proves": check.proves,
-        "outcome": outcome,
-        "seconds": round(seconds, 3),
-        "detail": detail,
-    }
+    return CheckedProperty(check.name, check.proves, outcome, round(seconds, 3), detail)

@@ -2,27 +2,39 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
-from bucketsum.long_objects.progress import Progress
 from bucketsum_cli.completion import complete_key
-from bucketsum_cli.objects.long_objects import all_as_json, in_progress, progress_text
+from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_objects, progress_text
 from bucketsum_cli.objects.members import versions_of_member
-from bucketsum_cli.objects.rows import any_damaged, full_name, row_as_json
+from bucketsum_cli.objects.rows import RecordedRow, any_damaged, full_name, recorded_row
 from bucketsum_cli.options import Target, bucket_options, json_option
+from bucketsum_cli.terminal.documents import fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say
 
 if TYPE_CHECKING:
-    from bucketsum.errors import DamagedItem
+    from collections.abc import Sequence
+
     from bucketsum.table.rows import Row
+
+
+@dataclass(frozen=True, slots=True)
+class ShowResult:
+    """All that is recorded for a key."""
+
+    bucket: str
+    key: str
+    versions: Annotated[Sequence[RecordedRow], "Its versions, newest first."]
+    in_progress: Annotated[Sequence[LongObject], "Its versions that are hashed in slices."]
 
 
 @click.command("show")
 @click.argument("key", shell_complete=complete_key)
-@json_option
+@json_option(ShowResult)
 @bucket_options
 def show(target: Target, key: str, as_json: bool) -> None:
     """Show everything recorded for KEY.
@@ -37,19 +49,13 @@ def show(target: Target, key: str, as_json: bool) -> None:
     stack = target.find()
     rows = stack.digests_table().versions_of(stack.bucket, key) or versions_of_member(stack, key)
     progresses, damaged = in_progress(stack, key)
-    unfinished: list[Progress | DamagedItem] = [*progresses, *damaged]
+    unfinished = long_objects([*progresses, *damaged])
     if as_json:
-        print_json(
-            {
-                "bucket": stack.bucket,
-                "key": key,
-                "versions": [row_as_json(row) for row in rows],
-                "in_progress": all_as_json(unfinished),
-            }
-        )
+        versions = [*map(recorded_row, rows)]
+        print_json(ShowResult(stack.bucket, key, versions, unfinished))
     else:
         for progress in unfinished:
-            version = f"  version {progress.version}" if isinstance(progress, Progress) else ""
+            version = f"  version {progress.version}" if progress.version else ""
             say(f"{key}{version}", "bold")
             say(f"  {progress_text(progress)}")
         for row in rows:
@@ -63,7 +69,7 @@ def show(target: Target, key: str, as_json: bool) -> None:
 
 def _show_row(row: Row) -> None:
     say(full_name(row), "bold")
-    fields = row_as_json(row)
+    fields = fields_of(recorded_row(row))
     del fields["key"], fields["bucket"]
     digests, remarks = fields.pop("digests"), ", ".join(fields.pop("remarks")) or None
     for name, value in {**fields, **digests, "remarks": remarks}.items():

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import time
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum.errors import DamagedItem
 from bucketsum_cli.attachments.checks import attachments
 from bucketsum_cli.aws.errors import Reads
 from bucketsum_cli.lab import lab
-from bucketsum_cli.objects.long_objects import all_as_json, name_of, progress_text
+from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
 from bucketsum_cli.options import FiniteRange, Target, json_option, stack_options
-from bucketsum_cli.stacks.status import StackStatus, stack_status
+from bucketsum_cli.stacks.status import BucketProblems, StackStatus, stack_status
+from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import MISSING, duration_text, speed_text, usd_text
 from bucketsum_cli.terminal.output import moment_text, note, print_json, size_text
@@ -41,7 +40,7 @@ _CLEAR: Final = "\x1b[2J\x1b[H"
     metavar="[SECONDS]",
     help="Repeat after this number of seconds, 30 by default; Ctrl-C stops.",
 )
-@json_option
+@json_option(StackStatus)
 @stack_options
 def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
     """Show the state of a stack.
@@ -68,7 +67,7 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
         return
     state = _state_of(stack)
     if as_json:
-        print_json(_as_json(state))
+        print_json(state)
     else:
         _print(state)
     if state.needs_attention:
@@ -78,7 +77,9 @@ def status(target: Target, watch_seconds: float | None, as_json: bool) -> None:
 def _state_of(stack: Stack) -> StackStatus:
     measuring, reads = lab(), Reads()
     sweeps = reads(lambda: tuple(measuring.running_sweeps(stack))) if measuring else ()
-    problems = reads(lambda: {entry.bucket: entry.problems for entry in attachments(stack)})
+    problems = reads(
+        lambda: tuple(BucketProblems(each.bucket, each.problems) for each in attachments(stack))
+    )
     return stack_status(stack, reads, sweeps, problems)
 
 
@@ -103,7 +104,7 @@ def _print(state: StackStatus) -> None:
 
 def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     activity, source = state.activity, state.event_source
-    yield "stack", f"{state.stack} in {state.region}, {moment_text(state.checked_at)} UTC"
+    yield "stack", f"{state.stack} in {state.region}, {moment_text(iso_text(state.checked_at))} UTC"
     yield "waiting", _count_text(state.waiting_messages, " messages")
     yield "oldest waiting", _age_text(activity.oldest_waiting_seconds)
     yield "in flight", _count_text(state.in_flight_messages, " messages")
@@ -126,21 +127,14 @@ def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
 
 def _items(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:
     yield "long objects", _listed(state.long_objects)
-    for progress in state.long_objects or ():
-        bad = isinstance(progress, DamagedItem)
-        yield (
-            f"  {name_of(progress).partition('/')[2]}",
-            _alarming(progress_text(progress), bad=bad),
-        )
-    names = (
-        f"{run.name} (damaged)" if isinstance(run, DamagedItem) else run
-        for run in state.running_sweeps or ()
-    )
+    for item in state.long_objects or ():
+        yield f"  {item.key}", _alarming(progress_text(item), bad=item.slices_status == DAMAGED)
+    names = (*(state.running_sweeps or ()), *(f"{name} (damaged)" for name in state.damaged_sweeps))
     yield "running sweeps", _listed(state.running_sweeps, ", ".join(names))
     yield "buckets", _listed(state.bucket_problems)
-    for bucket, problems in (state.bucket_problems or {}).items():
-        if problems:
-            yield f"  {bucket}", _alarming("; ".join(problems), bad=True)
+    for bucket in state.bucket_problems or ():
+        if bucket.problems:
+            yield f"  {bucket.bucket}", _alarming("; ".join(bucket.problems), bad=True)
 
 
 def _alarming(text: str, *, bad: bool) -> Cell:
@@ -168,17 +162,3 @@ def _cost_text(usd: float | None) -> str:
 
 def _age_text(seconds: float | None) -> str:
     return MISSING if seconds is None else duration_text(seconds)
-
-
-def _as_json(state: StackStatus) -> dict[str, Any]:
-    source, problems = state.event_source, state.bucket_problems
-    return {
-        **{name: value for name, value in asdict(state).items() if name != "activity"},
-        "long_objects": state.long_objects and all_as_json(state.long_objects),
-        "running_sweeps": state.running_sweeps
-        and [run for run in state.running_sweeps if isinstance(run, str)],
-        **asdict(state.activity),
-        "bucket_problems": problems
-        and [{"bucket": name, "problems": texts} for name, texts in problems.items()],
-        "event_source": source and {**asdict(source), "enabled": source.enabled},
-    }

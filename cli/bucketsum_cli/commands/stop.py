@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
@@ -11,18 +12,29 @@ from bucketsum.long_objects.completed_rows import record_row
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.table.digests_table import attempts_at
 from bucketsum_cli.completion import complete_key
-from bucketsum_cli.objects.long_objects import all_as_json, in_progress, progress_text
+from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_objects, progress_text
 from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say, size_text
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from bucketsum_cli.aws.stack import Stack
+
+
+@dataclass(frozen=True, slots=True)
+class StopResult:
+    """The long objects that `stop` ended."""
+
+    bucket: str
+    key: str
+    stopped_versions: Annotated[Sequence[LongObject], "The versions of the key that were stopped."]
 
 
 @click.command("stop")
 @click.argument("key", shell_complete=complete_key)
-@json_option
+@json_option(StopResult)
 @bucket_options
 def stop(target: Target, key: str, as_json: bool) -> None:
     """Stop hashing the long object KEY.
@@ -39,11 +51,12 @@ def stop(target: Target, key: str, as_json: bool) -> None:
     progresses, damaged = in_progress(stack, key)
     running = [p for p in progresses if p.status is ChainStatus.RUNNING]
     stopped = [ended for progress in running if (ended := _stopped(stack, progress))]
+    documents = long_objects(stopped)
     if as_json:
-        print_json({"bucket": stack.bucket, "key": key, "stopped_versions": all_as_json(stopped)})
+        print_json(StopResult(stack.bucket, key, documents))
     else:
-        for progress in stopped:
-            say(f"{progress.key}  version {progress.version}  {progress_text(progress)}")
+        for item in documents:
+            say(f"{item.key}  version {item.version}  {progress_text(item)}")
     for error in damaged:
         note(str(error))
     if not (stopped or damaged):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from bucketsum.backfill import is_listed
 from bucketsum.backfill.messages import listed_objects_in
@@ -12,10 +12,10 @@ from bucketsum.errors import MalformedMessage
 from bucketsum.events.notifications import events_in
 from bucketsum.events.version import Version
 from bucketsum.queue.dead_letters import REASON_ATTRIBUTE
-from bucketsum_cli.terminal.output import iso_text
+from bucketsum_cli.terminal.documents import Moment, iso_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from mypy_boto3_sqs.type_defs import MessageTypeDef
 
@@ -90,20 +90,39 @@ def headline(message: DeadLetter) -> str:
     return f"{beginning}…" if len(message.body) > _SHOWN_CHARACTERS else beginning
 
 
-def document_of(message: DeadLetter) -> dict[str, Any]:
-    """Return *message* as JSON."""
-    return {
-        "message_id": message.message_id,
-        "sent_at": message.sent_at,
-        "receives": message.receives,
-        "reason": message.reason,
-        "objects": [
-            {
-                "bucket": event.bucket,
-                "key": event.key,
-                "version": Version(event.version_id).entry,
-            }
+@dataclass(frozen=True, slots=True)
+class NamedObject:
+    """An object version by its name."""
+
+    bucket: str
+    key: str
+    version: str
+
+
+@dataclass(frozen=True, slots=True)
+class FailedMessage:
+    """A message in the dead-letter queue."""
+
+    message_id: Annotated[str, "Its ID in SQS."]
+    sent_at: Annotated[Moment, "When it was sent to this queue; if SQS moved it, to its first."]
+    receives: Annotated[int, "How often it was received from the dead-letter queue."]
+    reason: str | None
+    objects: Sequence[NamedObject]
+    body: Annotated[str, "Its text."]
+    refusal: Annotated[str | None, "The error of SQS, if it refused the message."] = None
+
+
+def document_of(message: DeadLetter, refusal: str | None = None) -> FailedMessage:
+    """Return *message*, and its *refusal* by SQS, as a document."""
+    return FailedMessage(
+        message_id=message.message_id,
+        sent_at=message.sent_at,
+        receives=message.receives,
+        reason=message.reason,
+        objects=[
+            NamedObject(event.bucket, event.key, Version(event.version_id).entry)
             for event in events_of(message)
         ],
-        "body": message.body,
-    }
+        body=message.body,
+        refusal=refusal,
+    )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.machine import process
+from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import json_text, write_text
+from bucketsum_cli.terminal.output import write_text
 
 if TYPE_CHECKING:
     import boto3
@@ -178,7 +179,7 @@ def living_pid(project: LocalProject) -> int | None:
 def save(project: LocalProject, state: LocalAws) -> None:
     """Remember *state* for the next command."""
     project.home.mkdir(parents=True, exist_ok=True)
-    write_text(project.home / _STATE_FILE, json_text(asdict(state)))
+    write_text(project.home / _STATE_FILE, json_text(state))
 
 
 def forget(project: LocalProject) -> None:

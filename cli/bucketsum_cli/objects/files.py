@@ -7,7 +7,7 @@ import os
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.digest import digest_of
 from bucketsum.events.message_fields import KEY_MAX_BYTES
@@ -37,9 +37,9 @@ class LocalFile:
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file that cannot be read or uploaded, and why."""
+    """A file that cannot be read or uploaded."""
 
-    path: Path
+    path: Annotated[Path, "Path of a local file."]
     reason: str
 
 
@@ -143,8 +143,3 @@ def note_skipped(skipped: Iterable[Skipped]) -> None:
     """Show on stderr which files were skipped, and why."""
     for file in skipped:
         note(f"skipped {file.path}: {file.reason}")
-
-
-def skipped_as_json(skipped: Iterable[Skipped]) -> list[dict[str, str]]:
-    """Return the skipped files as JSON."""
-    return [{"path": str(file.path), "reason": file.reason} for file in skipped]

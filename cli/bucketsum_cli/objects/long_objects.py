@@ -2,17 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum_cli.terminal.formatting import duration_text
-from bucketsum_cli.terminal.output import iso_text, size_text
+from bucketsum_cli.terminal.output import size_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.terminal.documents import Moment
+
+
+DAMAGED: Final = "damaged"
+
+
+@dataclass(frozen=True, slots=True)
+class LongObject:
+    """A long object that is being hashed in slices, or was stopped."""
+
+    bucket: str
+    key: str
+    slices_status: Annotated[str, "`running`, `stopped`, or `damaged` by another program."]
+    reason: str | None
+    version: str | None = None
+    etag: str | None = None
+    size_bytes: int | None = None
+    bytes_done: Annotated[int | None, "Bytes that are hashed and saved."] = None
+    slices_done: Annotated[int | None, "Number of slices that have ended."] = None
+    mb_per_s: float | None = None
+    seconds_left: Annotated[int | None, "Time for the rest, at the last slice's speed."] = None
+    created_at: Moment | None = None
+    started_at: Annotated[Moment | None, "When it was started."] = None
+    updated_at: Annotated[Moment | None, "When its last slice ended."] = None
 
 
 def in_progress(stack: Stack, key: str) -> tuple[list[Progress], list[DamagedItem]]:
@@ -21,60 +46,53 @@ def in_progress(stack: Stack, key: str) -> tuple[list[Progress], list[DamagedIte
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
-    name = f"{stack.bucket}/{key}"
-    every = [each for each in stack.progress_table().in_progress() if name_of(each) == name]
-    damaged = [each for each in every if isinstance(each, DamagedItem)]
-    return [each for each in every if isinstance(each, Progress)], damaged
+    items = stack.progress_table().in_progress()
+    every = [item for item in items if _name_of(item) == f"{stack.bucket}/{key}"]
+    damaged = [item for item in every if isinstance(item, DamagedItem)]
+    return [item for item in every if isinstance(item, Progress)], damaged
 
 
-def name_of(progress: Progress | DamagedItem) -> str:
-    """The object, as ``bucket/key``."""
+def _name_of(progress: Progress | DamagedItem) -> str:
     if isinstance(progress, DamagedItem):
         return progress.name
     return f"{progress.bucket}/{progress.key}"
 
 
-def progress_text(progress: Progress | DamagedItem) -> str:
+def progress_text(item: LongObject) -> str:
     """The progress, as ``312.0 GB of 5.0 TB, 78 MB/s, done in about 16 h 41 min``."""
-    if isinstance(progress, DamagedItem):
-        return f"damaged: {progress}"
-    done = f"{size_text(progress.offset)} of {size_text(progress.size_bytes)}"
-    if progress.status is ChainStatus.STOPPED:
-        return f"{done}, stopped: {progress.reason}"
-    if progress.mb_per_s is None or progress.seconds_left is None:
+    if item.bytes_done is None or item.size_bytes is None:
+        return f"damaged: {item.reason}"
+    done = f"{size_text(item.bytes_done)} of {size_text(item.size_bytes)}"
+    if item.slices_status == ChainStatus.STOPPED:
+        return f"{done}, stopped: {item.reason}"
+    if item.mb_per_s is None or item.seconds_left is None:
         return f"{done}, the first slice has not ended"
-    left = duration_text(progress.seconds_left)
-    return f"{done}, {progress.mb_per_s:.0f} MB/s, done in about {left}"
+    return f"{done}, {item.mb_per_s:.0f} MB/s, done in about {duration_text(item.seconds_left)}"
 
 
-def _as_json(progress: Progress | DamagedItem) -> dict[str, Any]:
+def long_objects(items: Iterable[Progress | DamagedItem]) -> list[LongObject]:
+    """Return each of *items* as a document."""
+    return [*map(_document_of, items)]
+
+
+def _document_of(progress: Progress | DamagedItem) -> LongObject:
     if isinstance(progress, DamagedItem):
         bucket, _, key = progress.name.partition("/")
-        unknown = dict.fromkeys(_as_json(_NOTHING))
-        damage = {"slices_status": "damaged", "reason": str(progress)}
-        return unknown | {"bucket": bucket, "key": key} | damage
+        return LongObject(bucket, key, DAMAGED, str(progress))
     left = progress.seconds_left if progress.status is ChainStatus.RUNNING else None
-    return {
-        "bucket": progress.bucket,
-        "key": progress.key,
-        "version": progress.version,
-        "etag": progress.etag,
-        "size_bytes": progress.size_bytes,
-        "bytes_done": progress.offset,
-        "slices_done": progress.hop,
-        "slices_status": progress.status,
-        "mb_per_s": progress.mb_per_s,
-        "seconds_left": None if left is None else round(left),
-        "reason": progress.reason,
-        "created_at": iso_text(progress.arrived_at),
-        "started_at": iso_text(progress.started_at),
-        "updated_at": iso_text(progress.updated_at),
-    }
-
-
-_NOTHING: Final = Progress("", "", "", "", 0, "", "", "", "")
-
-
-def all_as_json(items: Iterable[Progress | DamagedItem]) -> list[dict[str, Any]]:
-    """Each of *items* under the names of docs/json.md."""
-    return [*map(_as_json, items)]
+    return LongObject(
+        bucket=progress.bucket,
+        key=progress.key,
+        slices_status=progress.status,
+        reason=progress.reason,
+        version=progress.version,
+        etag=progress.etag,
+        size_bytes=progress.size_bytes,
+        bytes_done=progress.offset,
+        slices_done=progress.hop,
+        mb_per_s=progress.mb_per_s,
+        seconds_left=None if left is None else round(left),
+        created_at=progress.arrived_at,
+        started_at=progress.started_at,
+        updated_at=progress.updated_at,
+    )

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shlex
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, fields, replace
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
@@ -14,8 +13,9 @@ from bucketsum.archives.member_rows import MEMBER_MARK, MemberRows, archive_entr
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.rows import Deletion, Row, RowKey
 from bucketsum_cli.objects.files import FileSelection, files_under
-from bucketsum_cli.objects.rows import digest_cell, status_of
+from bucketsum_cli.objects.rows import digest_cell, recorded_row
 from bucketsum_cli.objects.versions import newest_version
+from bucketsum_cli.terminal.documents import fields_of, json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import moment_text, note, print_json_array, size_text
 from bucketsum_cli.terminal.tables import SHA1, SIZE, Cell, Column, print_table
@@ -29,6 +29,32 @@ if TYPE_CHECKING:
 
 MEMBER = Column("member", shrinks=True)
 REMARKS = Column("remarks")
+
+
+@dataclass(frozen=True, slots=True)
+class ListedMember:
+    """A member of an archive."""
+
+    member: str | None
+    size_bytes: int
+    compressed_bytes: int | None
+    method: str | None
+    crc32: str | None
+    status: str
+    sha1: str | None
+    reason: str | None
+    remarks: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class MemberListing:
+    """The members of an archive, as `ls --members` prints them."""
+
+    archive: Annotated[str, "Key of the archive."]
+    archive_status: str | None
+    archive_reason: str | None
+    members: Annotated[tuple[ListedMember, ...], "Its members by path."]
+    complete: Annotated[bool, "Whether all requested members are there."]
 
 
 def split_name(name: str) -> tuple[str, str | None]:
@@ -188,16 +214,16 @@ def list_members(stack: Stack, key: str, *, as_json: bool) -> None:
 
 
 def _show_json(members: ArchiveMembers) -> None:
-    """One document; the first member is shown before the last is known."""
+    """A `MemberListing`; the first member is shown before the last is known."""
     record = members.archive.archive
     head = {
         "archive": members.archive.key,
         "archive_status": record.status if record else None,
         "archive_reason": record.reason if record else None,
     }
-    click.echo(f'{json.dumps(head)[:-1]}, "members": ', nl=False)
-    print_json_array(map(_as_json, members))
-    click.echo(f', "complete": {json.dumps(members.problem is None)}}}')
+    click.echo(f'{json_text(head, indent=None)[:-1]}, "members": ', nl=False)
+    print_json_array(map(_listed, members))
+    click.echo(f', "complete": {json_text(members.problem is None)}}}')
 
 
 def _as_cells(row: Row) -> list[str | Cell]:
@@ -206,15 +232,6 @@ def _as_cells(row: Row) -> list[str | Cell]:
     return [path, size_text(row.size_bytes), digest_cell(row), remarks]
 
 
-def _as_json(row: Row) -> dict[str, Any]:
-    return {
-        "member": row.member.path if row.member else None,
-        "size_bytes": row.size_bytes,
-        "compressed_bytes": row.member.compressed_bytes if row.member else None,
-        "method": row.member.method if row.member else None,
-        "crc32": row.member.crc32 if row.member else None,
-        "status": status_of(row),
-        "sha1": row.sha1,
-        "reason": row.reason,
-        "remarks": list(row.remarks),
-    }
+def _listed(row: Row) -> ListedMember:
+    values = fields_of(recorded_row(row))
+    return ListedMember(**{field.name: values[field.name] for field in fields(ListedMember)})

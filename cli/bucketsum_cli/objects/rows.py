@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 from bucketsum.archives.member_rows import MEMBER_MARK, archive_entry
 from bucketsum.table.codec import attributes_of
 from bucketsum.table.rows import Row, Status
-from bucketsum_cli.terminal.output import iso_text
 from bucketsum_cli.terminal.tables import Cell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
+
+    from bucketsum_cli.terminal.documents import Moment
 
 WAITING: Final = "waiting"
 """Status of an object that is in the bucket, and nothing is recorded for it yet."""
@@ -49,26 +51,86 @@ def version_of(row: Row) -> str:
     return archive_entry(row.entry) if row.member else row.entry
 
 
-def row_as_json(row: Row) -> dict[str, Any]:
-    """Return all attributes of *row*, under the names of docs/json.md; unknown ones are null."""
-    attributes = dict(attributes_of(row))
+@dataclass(frozen=True, slots=True)
+class RecordedRow:
+    """A row of the table: a version of an object, or a member of an archive."""
+
+    bucket: Annotated[str, "Name of the bucket."]
+    key: Annotated[str, "Object key."]
+    version: Annotated[str, "Version ID, or the text `null` if the bucket has no versions."]
+    status: Annotated[
+        str, "`hashed`, `unreadable`, `damaged`; in lists, `waiting` or `not covered`."
+    ]
+    size_bytes: Annotated[int | None, "Size."] = None
+    etag: Annotated[str | None, "Entity tag, without quotes."] = None
+    sha1: Annotated[str | None, "SHA-1, 40 hexadecimal digits."] = None
+    digests: Annotated[Mapping[str, str], "Further digests by algorithm."] = field(
+        default_factory=dict
+    )
+    reason: Annotated[str | None, "Why something failed, or has no digest."] = None
+    mb_per_s: Annotated[float | None, "Speed of hashing, in 10⁶ bytes per second."] = None
+    duration_ms: Annotated[float | None, "Time of reading and hashing."] = None
+    chunk_bytes: Annotated[int | None, "Bytes that were passed to SHA-1 at a time."] = None
+    streams: Annotated[int | None, "Connections that the object was read with."] = None
+    memory_mb: Annotated[int | None, "Memory of the hashing function, in MiB."] = None
+    created_at: Annotated[Moment | None, "When S3 created the object."] = None
+    recorded_at: Annotated[Moment | None, "When the row was written."] = None
+    deleted_at: Annotated[Moment | None, "When S3 deleted this version."] = None
+    deleted_by: Annotated[str | None, "`request` or `lifecycle`."] = None
+    expires_at: Annotated[Moment | None, "When the row is removed."] = None
+    sequencer: Annotated[str | None, "Orders the events of a key: that of the object's event."] = (
+        None
+    )
+    deletion_sequencer: Annotated[str | None, "That of the deletion's event."] = None
+    member: Annotated[str | None, "Path in the archive."] = None
+    method: Annotated[str | None, "Compression method."] = None
+    crc32: Annotated[str | None, "CRC-32, 8 hexadecimal digits."] = None
+    compressed_bytes: Annotated[int | None, "Size in the archive."] = None
+    remarks: Annotated[tuple[str, ...], "Oddities of a member's name, or of an archive."] = ()
+    archive_status: Annotated[str | None, "Result for the members of an archive."] = None
+    archive_mode: Annotated[str | None, "How the archive was read."] = None
+    archive_reason: Annotated[str | None, "Why not all members were read."] = None
+    member_count: Annotated[int | None, "Number of members."] = None
+    members_unreadable: Annotated[int | None, "Members without a digest."] = None
+    directory_count: Annotated[int | None, "Number of folders that the members are in."] = None
+    member_bytes: Annotated[int | None, "Total size of the members."] = None
+    ratio: Annotated[float | None, "Their total size divided by the archive's."] = None
+
+
+@dataclass(frozen=True, slots=True)
+class DigestState:
+    """The state of an object's digest, as lists of objects show it."""
+
+    status: str
+    sha1: str | None = None
+    mb_per_s: float | None = None
+    recorded_at: Moment | None = None
+    reason: str | None = None
+
+
+def digest_state(row: Row | None, *, covered: bool = True) -> DigestState:
+    """Return the state of the object with *row*, as for `status_of`."""
+    status = status_of(row, covered=covered)
+    if row is None:
+        return DigestState(status)
+    return DigestState(status, row.sha1, row.mb_per_s, row.recorded_at or None, row.reason)
+
+
+def recorded_row(row: Row) -> RecordedRow:
+    """Return *row* as a document."""
+    name = (row.bucket, row.key, version_of(row), row.status.value)
     if row.status is Status.DAMAGED:
-        attributes = dict.fromkeys(attributes) | {"status": row.status, "reason": row.reason}
-    del attributes["arrived_at"]
-    deletion = row.deletion
-    expires_at = deletion.expires_at if deletion else None
-    return {
-        "bucket": row.bucket,
-        "key": row.key,
-        "version": version_of(row),
-        **attributes,
-        "digests": dict(row.digests),
-        "remarks": list(row.remarks),
-        "created_at": iso_text(row.arrived_at),
-        "recorded_at": iso_text(row.recorded_at),
-        "deleted_at": iso_text(deletion.at) if deletion else None,
-        "expires_at": iso_text(datetime.fromtimestamp(expires_at, UTC)) if expires_at else None,
+        return RecordedRow(*name, reason=row.reason)
+    values: dict[str, Any] = dict(attributes_of(row))
+    del values["status"]
+    expires_at = values.pop("expires_at")
+    values |= {
+        "digests": row.digests,
+        "remarks": row.remarks,
+        "created_at": values.pop("arrived_at"),
+        "expires_at": expires_at and datetime.fromtimestamp(expires_at, UTC),
     }
+    return RecordedRow(*name, **values)
 
 
 def event_of(row: Row) -> dict[str, Any]:

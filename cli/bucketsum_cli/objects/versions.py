@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bucketsum.table.rows import Row, RowKey
-from bucketsum_cli.terminal.output import iso_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
+    from datetime import datetime
 
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_s3.type_defs import ObjectVersionTypeDef
@@ -27,7 +27,7 @@ class ObjectVersion:
         latest: Whether it is the version that a reader of the key gets.
         size_bytes: Its size.
         etag: Entity tag without quotes.
-        created_at: When it was put, ISO 8601 UTC.
+        created_at: When it was put.
         row: Its row; None if nothing is recorded.
     """
 
@@ -35,7 +35,7 @@ class ObjectVersion:
     latest: bool
     size_bytes: int
     etag: str
-    created_at: str
+    created_at: datetime
     row: Row | None
 
 
@@ -95,6 +95,6 @@ def _version(
         latest=version["IsLatest"],
         size_bytes=version["Size"],
         etag=etag,
-        created_at=iso_text(version["LastModified"]),
+        created_at=version["LastModified"],
         row=row,
     )

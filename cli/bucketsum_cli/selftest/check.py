@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained, is_denied
 from bucketsum_cli.terminal.errors import CannotDoError
@@ -50,6 +50,17 @@ class Check:
     """Objects and messages that it makes, which cost money."""
     usd: Callable[[Stack], float] = lambda _stack: 0.0
     """Its further cost on a stack, at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedProperty:
+    """A check of the self-test with its result."""
+
+    name: Annotated[str, "Name of the check."]
+    proves: Annotated[str, "Its purpose."]
+    outcome: Annotated[Outcome, "Its result."]
+    seconds: Annotated[float, "Its duration."]
+    detail: Annotated[str, "The reason, or a measured value."]
 
 
 passed = partial(Finding, Outcome.PASSED)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import platform
 import re
+from dataclasses import dataclass
 from importlib import metadata
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum import __version__
 
@@ -22,27 +23,42 @@ _PRIVATE: Final = re.compile(r"\w*(BucketName|Arns?)")
 _SET: Final = "(set)"
 
 
-def header_of(stack: Stack) -> dict[str, Any]:
-    """Versions and settings that a reader of the result must know.
+@dataclass(frozen=True, slots=True)
+class Header:
+    """Versions and settings that a reader of the result must know."""
+
+    bucketsum: Annotated[str, "Version of bucketsum."]
+    python: Annotated[str, "Version of Python on your machine."]
+    boto3: Annotated[str, "Version of boto3 on your machine."]
+    region: str
+    is_local: Annotated[bool, "Whether the stack is on the local emulator."]
+    architecture: Annotated[str, "The hasher's."]
+    runtime: Annotated[str, "The hasher's."]
+    memory_mb: int
+    parameters: Annotated[Mapping[str, str], "The stack's; `(set)` hides private values."]
+
+
+def header_of(stack: Stack) -> Header:
+    """Read the header of *stack*.
 
     Raises:
         BotoCoreError, ClientError: AWS cannot be reached, or refused.
     """
     function = stack.function_configuration()
-    return {
-        "bucketsum": __version__,
-        "python": platform.python_version(),
-        "boto3": metadata.version("boto3"),
-        "region": stack.connection.region,
-        "is_local": stack.connection.is_local,
-        "architecture": function["Architectures"][0],
-        "runtime": function["Runtime"],
-        "memory_mb": function["MemorySize"],
-        "parameters": {
+    return Header(
+        bucketsum=__version__,
+        python=platform.python_version(),
+        boto3=metadata.version("boto3"),
+        region=stack.connection.region,
+        is_local=stack.connection.is_local,
+        architecture=function["Architectures"][0],
+        runtime=function["Runtime"],
+        memory_mb=function["MemorySize"],
+        parameters={
             name: _SET if _PRIVATE.fullmatch(name) and value else value
             for name, value in stack.parameters.items()
         },
-    }
+    )
 
 
 def redacted(text: str, names: Mapping[str, str]) -> str:

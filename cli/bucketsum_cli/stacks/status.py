@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import FREE_STORAGE_MB, prices_in
 from bucketsum_cli.aws.stack import Stack, queue_name
+from bucketsum_cli.objects.long_objects import DAMAGED, LongObject, long_objects
 from bucketsum_cli.stacks.metrics import (
     Values,
     arrivals_metric,
@@ -16,12 +17,11 @@ from bucketsum_cli.stacks.metrics import (
     metric_values,
     own_metric,
 )
-from bucketsum_cli.terminal.output import iso_text
+from bucketsum_cli.terminal.documents import INLINE, Moment
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum.long_objects.progress import Progress
     from bucketsum_cli.aws.errors import Reads
 
 MAPPING_IS_MISSING: Final = "missing"
@@ -42,32 +42,32 @@ _IN_FLIGHT: Final = "ApproximateNumberOfMessagesNotVisible"
 class EventSource:
     """The event source mapping: it invokes the hasher with the messages of the arrivals queue."""
 
-    state: str
-    """Lambda's word, for example Enabled or Disabled; `MAPPING_IS_MISSING` if there is none."""
-    maximum_concurrency: int | None = None
-
-    @property
-    def enabled(self) -> bool:
-        """Whether messages reach the hasher."""
-        return self.state in _ON
+    state: Annotated[str, "The mapping's state in Lambda, or `missing`."]
+    enabled: Annotated[bool, "Whether it invokes the hasher."] = False
+    maximum_concurrency: Annotated[int | None, "Its maximum of concurrent invocations."] = None
 
 
 @dataclass(frozen=True, slots=True)
 class Activity:
     """Work of the hasher, from CloudWatch; None where there is no such metric."""
 
-    hashed_last_hour: int | None = None
-    hashed_last_day: int | None = None
-    bytes_last_hour: int | None = None
-    bytes_last_day: int | None = None
+    hashed_last_hour: Annotated[int | None, "Number of hashed objects."] = None
+    hashed_last_day: Annotated[int | None, "Number of hashed objects."] = None
+    bytes_last_hour: Annotated[int | None, "Their total size."] = None
+    bytes_last_day: Annotated[int | None, "Their total size."] = None
     mb_per_s: float | None = None
-    """Mean speed of an object in the last hour."""
-    unreadable_last_day: int | None = None
-    dead_lettered_last_day: int | None = None
-    errors_last_day: int | None = None
-    """Invocations that died or did not start."""
-    oldest_waiting_seconds: float | None = None
-    """Age of the oldest message in the arrivals queue."""
+    unreadable_last_day: Annotated[int | None, "Unreadable objects."] = None
+    dead_lettered_last_day: Annotated[int | None, "Failed messages."] = None
+    errors_last_day: Annotated[int | None, "Invocations that died or did not start."] = None
+    oldest_waiting_seconds: Annotated[float | None, "Age of the oldest waiting message."] = None
+
+
+@dataclass(frozen=True, slots=True)
+class BucketProblems:
+    """Missing parts on the path of a bucket's events."""
+
+    bucket: str
+    problems: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,35 +75,33 @@ class StackStatus:
     """The state of a stack at a time; None for what the credentials do not allow to read."""
 
     stack: str
-    region: str
-    checked_at: str
-    """ISO 8601 UTC."""
-    waiting_messages: int | None
-    """Messages in the arrivals queue, roughly, as all three."""
-    in_flight_messages: int | None
-    """Messages that the hasher has received and not finished."""
-    dead_letter_messages: int | None
-    activity: Activity
-    estimated_usd_this_month: float | None
-    """Lambda's price of the hasher since the month began, in UTC; None on the emulator too."""
-    running_sweeps: tuple[str | DamagedItem, ...] | None
-    long_objects: tuple[Progress | DamagedItem, ...] | None
-    """Objects that are hashed in slices, or were stopped."""
-    bucket_problems: Mapping[str, tuple[str, ...]] | None
-    """Buckets of the stack → missing parts on the path of their events."""
-    event_source: EventSource | None
-    notes: tuple[str, ...]
-    """Reasons for the values that are None, and for prices of another Region."""
+    region: Annotated[str, "AWS Region of the stack."]
+    checked_at: Annotated[Moment, "When the state was read."]
+    waiting_messages: Annotated[int | None, "Messages in the arrivals queue, roughly."]
+    in_flight_messages: Annotated[int | None, "Messages that the hasher has received, roughly."]
+    dead_letter_messages: Annotated[int | None, "Failed messages, roughly."]
+    activity: Activity = field(metadata=INLINE)
+    estimated_usd_this_month: Annotated[
+        float | None, "Lambda's price of the hasher, estimated, in UTC."
+    ]
+    running_sweeps: Annotated[tuple[str, ...] | None, "Names of sweeps."]
+    damaged_sweeps: Annotated[tuple[str, ...], "Names of sweeps that another program changed."]
+    long_objects: Annotated[tuple[LongObject, ...] | None, "Objects that are hashed in slices."]
+    bucket_problems: Annotated[
+        tuple[BucketProblems, ...] | None, "Buckets of the stack, as of `buckets`."
+    ]
+    event_source: Annotated[EventSource | None, "The event source mapping of the arrivals queue."]
+    notes: Annotated[tuple[str, ...], "Reasons why fields are null; remarks on prices."]
 
     @property
     def needs_attention(self) -> bool:
         """Whether messages failed, objects are not hashed, or an item is damaged."""
-        items = (*(self.long_objects or ()), *(self.running_sweeps or ()))
         return (
             bool(self.dead_letter_messages)
             or (self.event_source is not None and not self.event_source.enabled)
-            or any(isinstance(item, DamagedItem) for item in items)
-            or any((self.bucket_problems or {}).values())
+            or bool(self.damaged_sweeps)
+            or any(item.slices_status == DAMAGED for item in self.long_objects or ())
+            or any(bucket.problems for bucket in self.bucket_problems or ())
         )
 
 
@@ -111,7 +109,7 @@ def stack_status(
     stack: Stack,
     reads: Reads,
     running_sweeps: tuple[str | DamagedItem, ...] | None = (),
-    bucket_problems: Mapping[str, tuple[str, ...]] | None = None,
+    bucket_problems: tuple[BucketProblems, ...] | None = None,
 ) -> StackStatus:
     """Read the state of *stack* now by *reads*, which gave the last two.
 
@@ -124,25 +122,28 @@ def stack_status(
     dead = reads(lambda: _attributes(stack, stack.dead_letter_queue_url)) or nothing
     activity = reads(lambda: _activity(stack, now))
     usd, price_note = reads(lambda: _estimated_usd(stack, now)) or (None, None)
-    long_objects = reads(lambda: tuple(stack.progress_table().in_progress()))
+    in_slices = reads(lambda: tuple(long_objects(stack.progress_table().in_progress())))
     event_source = reads(lambda: event_source_of(stack))
     quota_note = reads(lambda: quota_problem(stack))
     own_notes = (_absent_metrics(stack, activity), price_note, quota_note)
-    damages = (str(run) for run in running_sweeps or () if isinstance(run, DamagedItem))
+    damaged = [run for run in running_sweeps or () if isinstance(run, DamagedItem)]
+    names = (run for run in running_sweeps or () if isinstance(run, str))
+    sweeps = None if running_sweeps is None else tuple(names)
     return StackStatus(
         stack=stack.name,
         region=stack.connection.region,
-        checked_at=iso_text(now),
+        checked_at=now,
         waiting_messages=arrivals.get(_WAITING),
         in_flight_messages=arrivals.get(_IN_FLIGHT),
         dead_letter_messages=sum(dead.values()) if dead else None,
         activity=activity or Activity(),
         estimated_usd_this_month=usd,
-        running_sweeps=running_sweeps,
-        long_objects=long_objects,
+        running_sweeps=sweeps,
+        damaged_sweeps=tuple(run.name for run in damaged),
+        long_objects=in_slices,
         bucket_problems=bucket_problems,
         event_source=event_source,
-        notes=(*filter(None, own_notes), *damages, *reads.denials),
+        notes=(*filter(None, own_notes), *map(str, damaged), *reads.denials),
     )
 
 
@@ -185,7 +186,7 @@ def event_source_of(stack: Stack, queue: str = "ArrivalsQueueUrl") -> EventSourc
         if not mapping["EventSourceArn"].endswith(name):
             continue
         maximum = mapping.get("ScalingConfig", {}).get("MaximumConcurrency")
-        return EventSource(mapping["State"], maximum)
+        return EventSource(mapping["State"], mapping["State"] in _ON, maximum)
     return EventSource(MAPPING_IS_MISSING)
 
 

@@ -7,17 +7,16 @@ markup, so no key can colour, move or clear anything on a terminal.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import shutil
 import sys
 import threading
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 import click
 
+from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.hints import with_options
 from bucketsum_cli.terminal.screen import write, write_line
@@ -112,21 +111,16 @@ def progress(text: str = "", *, in_bytes: bool = False, passing: bool = False) -
     )
 
 
-def print_json(document: Any) -> None:  # noqa: ANN401 - any JSON value
-    """Show the JSON document of a command's result, in ASCII, which is safe for a terminal."""
+def print_json(document: object) -> None:
+    """Show the JSON document of a command's result."""
     write(f"{json_text(document)}\n")
 
 
-def json_text(document: Any) -> str:  # noqa: ANN401 - any JSON value
-    """*document* as all commands print JSON."""
-    return json.dumps(document, indent=2)
-
-
-def print_json_array(items: Iterable[Any]) -> None:
+def print_json_array(items: Iterable[object]) -> None:
     """Show a JSON array item by item: the first is shown before the last is known."""
     lead = "[\n"
     for item in items:
-        if not write(f"{lead}{json.dumps(item)}"):
+        if not write(f"{lead}{json_text(item, indent=None)}"):
             return
         lead = ",\n"
     write("[]\n" if lead == "[\n" else "\n]\n")
@@ -190,16 +184,3 @@ def speed_text(mb_per_s: float | None) -> str:
 def moment_text(moment: str) -> str:
     """Format an ISO 8601 time in UTC, to the second."""
     return moment[:19].replace("T", " ")
-
-
-def iso_text(moment: datetime | str) -> str:
-    """Return *moment* as all JSON documents have it: UTC with milliseconds and ``Z``.
-
-    A text that is not ISO 8601 is returned as it is.
-    """
-    if isinstance(moment, str):
-        try:
-            moment = datetime.fromisoformat(moment)
-        except ValueError:
-            return str(moment)
-    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")

@@ -9,7 +9,12 @@ import click
 
 from bucketsum.errors import DamagedItem
 from bucketsum_cli.backfill.backfills import Backfills
-from bucketsum_cli.backfill.views import print_list, print_progress, progress_as_json
+from bucketsum_cli.backfill.views import (
+    BackfillProgress,
+    print_list,
+    print_progress,
+    progress_document,
+)
 from bucketsum_cli.completion import completing
 from bucketsum_cli.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if_damaged
@@ -33,7 +38,7 @@ _backfill_argument = click.argument(
 
 @click.command("list")
 @limit_option("backfills")
-@json_option
+@json_option(list[BackfillProgress])
 @stack_options
 def list_runs(target: Target, limit: int, as_json: bool) -> None:
     """List backfills, newest first.
@@ -44,7 +49,7 @@ def list_runs(target: Target, limit: int, as_json: bool) -> None:
     """
     listed = list(islice(Backfills(target.find()).newest(), limit))
     if as_json:
-        print_json([progress_as_json(progress) for progress in listed])
+        print_json([progress_document(progress) for progress in listed])
     elif listed:
         print_list(listed)
     else:
@@ -54,7 +59,7 @@ def list_runs(target: Target, limit: int, as_json: bool) -> None:
 
 @click.command("show")
 @_backfill_argument
-@json_option
+@json_option(BackfillProgress)
 @stack_options
 def show(target: Target, backfill_id: str, as_json: bool) -> None:
     """Show progress, rate, cost so far and failures of BACKFILL.
@@ -68,7 +73,7 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:
     """
     progress = Backfills(target.find()).progress(backfill_id)
     if as_json:
-        print_json(progress_as_json(progress))
+        print_json(progress_document(progress))
     else:
         print_progress(progress)
     if progress.has_failed:
@@ -77,7 +82,7 @@ def show(target: Target, backfill_id: str, as_json: bool) -> None:
 
 @click.command("stop")
 @_backfill_argument
-@json_option
+@json_option(BackfillProgress)
 @stack_options
 def stop(target: Target, backfill_id: str, as_json: bool) -> None:
     """Stop BACKFILL; objects already queued are still hashed.
@@ -95,7 +100,7 @@ def stop(target: Target, backfill_id: str, as_json: bool) -> None:
 
 @click.command("resume")
 @_backfill_argument
-@json_option
+@json_option(BackfillProgress)
 @stack_options
 def resume(target: Target, backfill_id: str, as_json: bool) -> None:
     """Continue BACKFILL after it was stopped or its execution failed.
@@ -113,6 +118,6 @@ def resume(target: Target, backfill_id: str, as_json: bool) -> None:
 
 def _print_changed(backfills: Backfills, backfill: Backfill, text: str, *, as_json: bool) -> None:
     if as_json:
-        print_json(progress_as_json(backfills.progress_of(backfill)))
+        print_json(progress_document(backfills.progress_of(backfill)))
     else:
         say(text)

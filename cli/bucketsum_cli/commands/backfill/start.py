@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from dataclasses import replace
-from typing import TYPE_CHECKING, Final
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Annotated, Final
 
 import click
 from botocore.exceptions import ClientError
@@ -18,7 +18,14 @@ from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.bill import Work, bill_of
 from bucketsum_cli.backfill.counting import Count, count_of, figures_count
-from bucketsum_cli.backfill.views import bill_as_json, print_bill, print_progress, progress_as_json
+from bucketsum_cli.backfill.views import (
+    BackfillBill,
+    BackfillProgress,
+    bill_document,
+    print_bill,
+    print_progress,
+    progress_document,
+)
 from bucketsum_cli.options import (
     Target,
     count_option,
@@ -35,6 +42,15 @@ if TYPE_CHECKING:
     from bucketsum_cli.backfill.backfills import Progress
 
 _POLL_SECONDS: Final = 2.0
+
+
+@dataclass(frozen=True, slots=True)
+class StartedBackfill:
+    """The result of `backfill start`."""
+
+    backfill: str | None
+    bill: Annotated[BackfillBill | None, "Null if the objects were not counted."]
+    progress: Annotated[BackfillProgress | None, "With --wait: its progress at the end."] = None
 
 
 @click.command("start")
@@ -72,7 +88,7 @@ _POLL_SECONDS: Final = 2.0
               "the waiting.")  # fmt: skip
 @count_option
 @yes_option
-@json_option
+@json_option(StartedBackfill)
 @stack_options
 def start(
     target: Target,
@@ -126,21 +142,20 @@ def start(
     bill = _shown_bill(backfills, counted, as_json=as_json)
     if dry_run:
         if as_json:
-            print_json({"backfill": None, "bill": bill})
+            print_json(StartedBackfill(None, bill))
         return
     _start(backfills, backfill, counted, yes=yes)
     _show_started(backfills, backfill.backfill_id, bill, wait=wait, as_json=as_json)
 
 
 def _show_started(
-    backfills: Backfills, name: str, bill: dict[str, object] | None, *, wait: bool, as_json: bool
+    backfills: Backfills, name: str, bill: BackfillBill | None, *, wait: bool, as_json: bool
 ) -> None:
     if not as_json:
         say(f"started {name}; show its progress with `bucketsum backfill show {name}`")
     ended = _awaited(backfills, name) if wait else None
     if as_json:
-        document = {"progress": progress_as_json(ended)} if ended else {}
-        print_json({"backfill": name, "bill": bill} | document)
+        print_json(StartedBackfill(name, bill, progress_document(ended) if ended else None))
     elif ended:
         print_progress(ended)
     if ended and (ended.has_failed or not ended.is_done):
@@ -190,15 +205,13 @@ def _counted(stack: Stack, backfill: Backfill, *, exactly: bool) -> Count:
         raise CannotDoError(str(error)) from error
 
 
-def _shown_bill(
-    backfills: Backfills, count: Count | None, *, as_json: bool
-) -> dict[str, object] | None:
+def _shown_bill(backfills: Backfills, count: Count | None, *, as_json: bool) -> BackfillBill | None:
     if count is None:
         return None
     bill = bill_of(count.work, backfills.setup, backfills.prices)
     if not as_json:
         print_bill(count, bill, backfills.prices.region)
-    return bill_as_json(count, bill)
+    return bill_document(count, bill)
 
 
 def _start(backfills: Backfills, backfill: Backfill, count: Count | None, *, yes: bool) -> None:

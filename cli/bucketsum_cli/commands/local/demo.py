@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bucketsum_cli.commands.local.demonstration import run_demo
+from bucketsum_cli.commands.local.demonstration import Demonstration, run_demo
 from bucketsum_cli.lab import lab
 from bucketsum_cli.local.deploy import bring_up, locked, stop
 from bucketsum_cli.machine import emulator_state
@@ -22,7 +22,7 @@ _HOME = "demo"
 @click.option(
     "--keep", is_flag=True, help="Keep the stack running; otherwise it is deleted at the end."
 )
-@json_option
+@json_option(Demonstration)
 def demo(sweep: bool, keep: bool, as_json: bool) -> None:
     """Upload real files to a new stack, and check every SHA-1.
 

@@ -9,8 +9,9 @@ import subprocess
 import sys
 import tarfile
 import time
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Final, TypeAlias
 
 from bucketsum_cli.commands.put import put_and_wait
 from bucketsum_cli.objects.files import LocalFile, files_under
@@ -42,6 +43,15 @@ _Compared: TypeAlias = "tuple[LocalFile, Row | None, bool]"
 """A file, its row, and whether it has the SHA-1 that `sha1sum` computes."""
 
 
+@dataclass(frozen=True, slots=True)
+class Demonstration:
+    """The result of `local demo`."""
+
+    file_count: Annotated[int, "Number of files."]
+    equal_count: Annotated[int, "Number of files whose recorded SHA-1 is that of `sha1sum`."]
+    seconds: float
+
+
 def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> tuple[int, int]:
     """Put the files, wait for their rows and compare; returns the numbers of all and of equal."""
     folder = project.home / "files" / "demo"
@@ -52,9 +62,7 @@ def run_demo(project: LocalProject, stack: Stack, *, as_json: bool) -> tuple[int
     seconds = time.monotonic() - started
     equal = sum(is_equal for _, _, is_equal in files)
     if as_json:
-        output.print_json(
-            {"file_count": len(files), "equal_count": equal, "seconds": round(seconds, 1)}
-        )
+        output.print_json(Demonstration(len(files), equal, round(seconds, 1)))
     else:
         _print(files, seconds)
     return len(files), equal

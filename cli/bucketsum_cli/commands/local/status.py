@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
 
 import click
 
@@ -10,14 +11,33 @@ from bucketsum_cli.aws.stack import Stack, find_local_stack
 from bucketsum_cli.local import launcher
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.options import json_option
+from bucketsum_cli.terminal.documents import fields_of
 from bucketsum_cli.terminal.output import note, print_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from bucketsum_cli.machine.emulator_state import LocalProject
 
 
+@dataclass(frozen=True, slots=True)
+class Emulator:
+    """The running emulator and its stack."""
+
+    endpoint: Annotated[str, "The emulator's address."]
+    pid: Annotated[int, "The emulator's process."]
+    stack: str
+    region: str
+    bucket: str
+    table: Annotated[str, "Name of the digests table."]
+    function: Annotated[str, "Name of the hasher."]
+    lambda_shape: Annotated[bool, "Whether functions have Lambda's CPU share and memory limit."]
+    network: Annotated[str, "`lambda` or `unlimited`."]
+    folder: Annotated[Path, "Folder of the emulator's files."]
+
+
 @click.command("status")
-@json_option
+@json_option(Emulator)
 def status(as_json: bool) -> None:
     """Show the local emulator's address and stack, if it is running.
 
@@ -32,22 +52,22 @@ def print_status(project: LocalProject, stack: Stack, *, as_json: bool) -> None:
     aws = emulator_state.running(project)
     limits = launcher.has_lambda_limits(project)
     network = launcher.has_lambda_network(project)
-    facts = {
-        "endpoint": aws.endpoint,
-        "pid": aws.pid,
-        "stack": aws.stack,
-        "region": aws.region,
-        "bucket": stack.bucket,
-        "table": stack.table,
-        "function": stack.function,
-        "lambda_shape": limits,
-        "network": "lambda" if network else "unlimited",
-        "folder": str(project.home),
-    }
+    facts = Emulator(
+        endpoint=aws.endpoint,
+        pid=aws.pid,
+        stack=aws.stack,
+        region=aws.region,
+        bucket=stack.bucket,
+        table=stack.table,
+        function=stack.function,
+        lambda_shape=limits,
+        network="lambda" if network else "unlimited",
+        folder=project.home,
+    )
     if as_json:
         print_json(facts)
         return
-    for name, value in {**facts, "lambda_shape": "yes" if limits else "no"}.items():
+    for name, value in {**fields_of(facts), "lambda_shape": "yes" if limits else "no"}.items():
         click.echo(f"{name:>14}  {value}")
     if not limits:
         note(

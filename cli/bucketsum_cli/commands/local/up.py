@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bucketsum_cli.commands.local.status import print_status
+from bucketsum_cli.commands.local.status import Emulator, print_status
 from bucketsum_cli.local.deploy import bring_up, locked
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.options import json_option
@@ -26,7 +26,7 @@ from bucketsum_cli.options import json_option
     help="Network between S3 and each function's execution environment; it stays until "
     "`local down`.",
 )
-@json_option
+@json_option(Emulator)
 def up(parameters: tuple[str, ...], network: str, as_json: bool) -> None:
     """Start the local emulator, and deploy the template.
 

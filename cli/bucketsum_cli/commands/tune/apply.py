@@ -35,7 +35,7 @@ _STYLES: Final = {"+": "green", "-": "red", "@": "cyan"}
 @click.option("--config-env", "environment", default="default", show_default=True, metavar="NAME",
               help="Environment in the file, as for `sam deploy`.")  # fmt: skip
 @yes_option
-@json_option
+@json_option()
 @stack_options
 def apply(
     target: Target,

@@ -45,7 +45,7 @@ _COST: Final = (
 @click.argument("after_id", metavar="RUN", shell_complete=complete_run)
 @click.option("--after-stack", metavar="NAME",
               help="Stack of the second run, if different; not with --local.")  # fmt: skip
-@json_option
+@json_option()
 @stack_options
 def compare(
     target: Target, before_id: str, after_id: str, after_stack: str | None, as_json: bool

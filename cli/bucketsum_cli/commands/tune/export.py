@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Final
 import click
 
 from bucketsum_cli.options import Target, json_option, output_option, stack_options
-from bucketsum_cli.terminal.output import STDOUT, json_text, note, print_json, write_text
+from bucketsum_cli.terminal.documents import json_text
+from bucketsum_cli.terminal.output import STDOUT, note, print_json, write_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.export import results_as_csv, results_as_json, rows_as_csv
 
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
                    "sample (such as a file), for workloads that record parts; json: "
                    "everything.")  # fmt: skip
 @output_option("Output file; by default -, which is stdout.", default="-")
-@json_option
+@json_option()
 @stack_options
 def export(target: Target, run_id: str, kind: str, file: Path, as_json: bool) -> None:
     """Export everything recorded for RUN, for other programs.

@@ -16,7 +16,7 @@ from bucketsum_cli.tune.report.table_view import print_runs
 
 @click.command("list")
 @limit_option("runs")
-@json_option
+@json_option()
 @stack_options
 def list_runs(target: Target, limit: int, as_json: bool) -> None:
     """List runs, newest first.

@@ -15,7 +15,7 @@ from bucketsum_cli.tune.report.write import write_report
 @click.command("report")
 @click.argument("run_id", metavar="RUN", shell_complete=complete_run)
 @output_option("Output file; by default the run's name with .html; - is stdout.")
-@json_option
+@json_option()
 @stack_options
 def report(target: Target, run_id: str, file: Path | None, as_json: bool) -> None:
     """Write RUN as a self-contained HTML page with plots.

@@ -39,7 +39,7 @@ _EXIT_STATUSES: Final[Mapping[RunStatus, int]] = {RunStatus.SUCCEEDED: 0, RunSta
     is_flag=True,
     help="Start the run, print its name and exit; `bucketsum tune show` shows its progress.",
 )
-@json_option
+@json_option()
 @stack_options
 def run(
     target: Target,

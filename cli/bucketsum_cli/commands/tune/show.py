@@ -14,7 +14,7 @@ from bucketsum_lab.protocol.run_records import RunStatus
 
 @click.command("show")
 @click.argument("run_id", metavar="RUN", shell_complete=complete_run)
-@json_option
+@json_option()
 @stack_options
 def show(target: Target, run_id: str, as_json: bool) -> None:
     """Show times and their spread, MB/s and cost of each cell of RUN.

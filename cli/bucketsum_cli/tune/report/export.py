@@ -7,8 +7,8 @@ import io
 from typing import TYPE_CHECKING, Any, Final
 
 from bucketsum.errors import DamagedItem
+from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.terminal.output import iso_text
 from bucketsum_cli.tune.workloads import view_of
 from bucketsum_lab.protocol.run_records import Run, RunStatus
 from bucketsum_lab.results.record_values import (

@@ -1,0 +1,55 @@
+"""JSON documents of the commands: frozen dataclasses, each of whose fields is a field in JSON.
+
+`make reference` writes docs/json.md and its schema from them, with the meanings that stand under
+``Attributes:`` in their docstrings.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import fields
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, TypeAlias
+
+Moment: TypeAlias = datetime | str
+"""A time; a field of this type is in UTC with milliseconds and ``Z``."""
+
+INLINE: Final = {"inline": True}
+"""Metadata of a field: in JSON, the fields of its value stand in its place."""
+
+
+def json_text(document: object, *, indent: int | None = 2) -> str:
+    """Return *document* in ASCII, which is safe for a terminal."""
+    return json.dumps(document, indent=indent, default=_plain)
+
+
+def _plain(value: Any) -> Any:  # noqa: ANN401 - any value of a document
+    if isinstance(value, Path):
+        return str(value)
+    return dict(value) if isinstance(value, Mapping) else fields_of(value)
+
+
+def fields_of(document: Any) -> dict[str, Any]:  # noqa: ANN401 - any dataclass
+    """Return the fields of *document* by their names in JSON; their values may be documents."""
+    values: dict[str, Any] = {}
+    for field in fields(document):
+        content = getattr(document, field.name)
+        if field.metadata == INLINE:
+            values |= fields_of(content)
+        elif content is not None and "Moment" in str(field.type):
+            values[field.name] = iso_text(content)
+        else:
+            values[field.name] = content
+    return values
+
+
+def iso_text(moment: Moment) -> str:
+    """Return *moment* as all documents have it; a text that is not ISO 8601, as it is."""
+    if isinstance(moment, str):
+        try:
+            moment = datetime.fromisoformat(moment)
+        except ValueError:
+            return str(moment)
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
