@@ -41,7 +41,7 @@ class Speed:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """All measurements.
+    """All measurements of the cost tables.
 
     Attributes:
         origins: Place and date of each part.

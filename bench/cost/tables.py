@@ -144,7 +144,7 @@ def cold_starts(measured: Measured) -> Table:
 
 
 def prices() -> Table:
-    """All prices."""
+    """All prices that the tables use."""
     rows = ((price.what, price.usd, price.per, price.source, price.read) for price in PRICES)
     columns = (
         Column("unit", "unit"),

@@ -49,7 +49,7 @@ class Variant:
 
     @property
     def name(self) -> str:
-        """Name in tables."""
+        """The variant's name in tables."""
         threads = f", threads {self.threads}" if self.threads else ""
         return f"{self.function}, batches of {self.batch_size}{threads}"
 

@@ -21,7 +21,7 @@ LIMIT: Final = "libcurl, the limit of one stream"
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One reader.
+    """One reader of the comparison.
 
     Attributes:
         name: Name in tables and on the command line.

@@ -36,7 +36,7 @@ def origin_of() -> dict[str, Any]:
 
 
 def markdown(measured: list[Measured], environments: Environments, origin: dict[str, Any]) -> str:
-    """The whole report."""
+    """The whole report in Markdown."""
     versions = ", ".join(f"{name} {version}" for name, version in environments.versions.items())
     place = (
         f"Not AWS: a sandbox on one machine, {origin['date']}: {origin['machine']}; {versions}. "

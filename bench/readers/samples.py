@@ -48,7 +48,7 @@ class Sample:
 
     @property
     def good(self) -> bool:
-        """Whether it counts."""
+        """Whether the sample succeeded and counts in the medians."""
         return self.outcome is Outcome.GOOD
 
     @property

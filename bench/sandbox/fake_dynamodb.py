@@ -48,7 +48,7 @@ def _length(head: bytes) -> int:
 
 
 async def main(address: str, delay_s: str, requests: str, certificate: str = "") -> None:
-    """Serve until killed."""
+    """Serve until the process is killed."""
     context = None
     if certificate:
         context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)

@@ -54,7 +54,7 @@ def missing(
     platform: str = sys.platform,
     user: int | None = None,
 ) -> list[Missing]:
-    """All missing requirements."""
+    """All requirements that are missing."""
     if platform != "linux":
         return [Missing("Linux", f"namespaces and control groups; this is {platform}", "Use Linux")]
     lacking = [needed for needed in _TOOLS if which(needed.what) is None]

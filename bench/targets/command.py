@@ -55,7 +55,7 @@ def targets(*, write_docs: bool) -> None:
 
 
 def measurements(project: LocalProject) -> Iterator[Result]:
-    """Each result when it is measured."""
+    """Measure one target after the other, and yield each result."""
     stack = bring_up(project, {})
     yield row_latency(stack)
     yield burst(stack)

@@ -31,7 +31,7 @@ DOCUMENT: Final = Path("bench", "measured", "unzip.md")
 
 
 def tables(runs: int) -> Iterator[Table]:
-    """Measure each table."""
+    """Measure the rows of each table."""
     bengtsson, others = map(archives, (BENGTSSON, OTHERS))
     timed = [(archive, measured(archive.path, runs)) for archive in (*bengtsson, *others)]
     yield dump_and_extract(timed[: len(bengtsson)])

@@ -1,1 +1,1 @@
-"""The `bucketsum` command."""
+"""The `bucketsum` command line program."""

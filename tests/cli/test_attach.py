@@ -462,7 +462,7 @@ def test_a_deleted_bucket_can_be_detached(run: Run, s3: S3Client) -> None:
     ("bucket", "reason"),
     [
         ("no-such-bucket", "there is no bucket"),
-        (INBOX, "created"),
+        (INBOX, "the stack's own bucket"),
         ("abroad", "eu-west-1"),
         ("UPPER", "is not the name of a bucket"),
         ("Bad_Bucket!", "is not the name of a bucket"),

@@ -222,7 +222,7 @@ def test_an_interrupted_deletion_continues(run: Run, monkeypatch: pytest.MonkeyP
     boto3.client("cloudformation").delete_stack(StackName=NAME)
     ended = run("delete", "--stack", NAME, "--yes", "--tables")
     assert ended.status == 0, ended.err
-    assert "gone already" in ended.err
+    assert "already deleted" in ended.err
     assert "deleted  stack" not in ended.out
     assert (buckets(), tables()) == (set(), [])
     again = run("delete", "--stack", NAME, "--yes")
@@ -349,5 +349,5 @@ def test_keys_for_which_s3_is_too_busy_are_repeated(monkeypatch: pytest.MonkeyPa
     assert (left, len(pauses)) == (set(), 2)  # 9 keys, 3 of them, 1 of those
     assert pauses == sorted(pauses)
     left, code = {"a", "b", "c"}, "AccessDenied"
-    with pytest.raises(CannotDoError, match=r"does not delete 1 of 3 keys .* Remove the reason"):
+    with pytest.raises(CannotDoError, match=r"does not delete 1 of 3 keys .* Remove the cause"):
         list(bucket_contents.emptied(boto3.client("s3"), INBOX))

@@ -19,6 +19,7 @@ NO_NAMES: Final = frozenset(
     {"one", "ones", "some", "told", "asked", "made", "found", "said", "taken"}
 )
 FIRST_LINE_WORDS: Final = 20
+FIRST_LINE_WORDS_MIN: Final = 4
 NO_FIRST_WORD: Final = re.compile(r"(What|How|Which|Whoever|Whatever)\b")
 
 _Documented = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
@@ -77,3 +78,15 @@ def test_docstrings_begin_with_their_subject() -> None:
         if NO_FIRST_WORD.match(text) or len(text.split()) > FIRST_LINE_WORDS
     ]
     assert long_or_questions == []
+
+
+def test_docstrings_say_more_than_the_name() -> None:
+    """The first line of a docstring outside of the tests has at least four words."""
+    short = [
+        f"{path}:{line}: {text}"
+        for path, tree in python_files().items()
+        if not path.startswith("tests/")
+        for line, text in first_lines(tree)
+        if len(text.split()) < FIRST_LINE_WORDS_MIN
+    ]
+    assert short == []

@@ -52,7 +52,7 @@ def baseline(target: Target, chunk_bytes: int) -> Read:
 
 
 def iter_chunks(target: Target, chunk_bytes: int) -> Read:
-    """`StreamingBody.iter_chunks` of botocore."""
+    """Yield chunks by `StreamingBody.iter_chunks` of botocore."""
     s3 = boto3.client("s3")
 
     def read() -> tuple[int, str]:

@@ -65,7 +65,8 @@ def check_bucket(stack: Stack, bucket: str) -> None:
         )
     if creates(stack, bucket):
         raise CannotDoError(
-            f"the stack {stack.name} created {bucket}, and always hashes its objects"
+            f"{bucket} is the stack's own bucket: it is always hashed, and cannot be attached or "
+            "detached"
         )
     account, own = queue_arn_of(stack).split(":")[4], stack.connection.region
     try:

@@ -144,7 +144,7 @@ def without_eventbridge(configuration: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def difference(before: Mapping[str, Any], after: Mapping[str, Any]) -> Difference:
-    """Compare two configurations."""
+    """Compare the notifications of two configurations."""
     old, new = _lines(before), _lines(after)
     return Difference(
         added=tuple(line for line in new if line not in old),

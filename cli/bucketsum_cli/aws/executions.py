@@ -72,7 +72,7 @@ class StateMachine:
         return Execution(answer["status"], plain_cause(answer.get("error"), answer.get("cause")))
 
     def stop(self, name: str, error: str, cause: str) -> None:
-        """Stop the execution."""
+        """Stop the execution with this name."""
         arn = self._execution_arn(name)
         self.client.stop_execution(executionArn=arn, error=error, cause=cause)
 

@@ -81,9 +81,9 @@ def attach(
 
     Adds a notification to the bucket, which S3 applies after about five minutes; if the bucket has
     other notifications, keeps them and asks for confirmation first. For existing objects, run
-    `bucketsum backfill BUCKET` ten minutes later. S3 refuses the notification if another one
-    already reports new objects for some of the same keys; then use --via eventbridge, which covers
-    all keys and cannot be used with --prefix or --suffix.
+    `bucketsum backfill BUCKET` ten minutes later. If another notification already reports some of
+    the same keys, S3 refuses a second one; then use --via eventbridge, which covers all keys and
+    cannot be used with --prefix or --suffix.
 
     The permission to read the bucket is in a stack of its own, NAME-attached; --deploy creates or
     updates it. Without --deploy, the command fails if that is necessary. `attach` can be repeated

@@ -90,8 +90,8 @@ def check(
 
     With --archive, files are compared with the members of an archive in the bucket. For a folder
     `photos`, the file `photos/a/b.txt` is compared with the member `a/b.txt`, or with `old/a/b.txt`
-    if there is --prefix old/. A file without a member is `not recorded`. A member without a local
-    file is listed too, and the exit status is then 1.
+    if there is --prefix old/. A file that is not in the archive is `not recorded`. A member without
+    a local file is listed too, and the exit status is then 1.
 
     Example: bucketsum check photos --prefix 2026/
     """

@@ -130,7 +130,7 @@ def _show_plan(parts: StackParts, contents: Mapping[str, Contents], *, tables: b
     if parts.stack_id:
         note(f"stack   {parts.name}")
     else:
-        note(f"the stack {parts.name} is gone already; this is left of it")
+        note(f"the stack {parts.name} is already deleted; these parts remain")
     for bucket in parts.foreign_buckets:
         note(f"{bucket} was not created by the stack: its objects stay")
     for table in parts.tables:

@@ -76,7 +76,7 @@ def find(target: Target, content: str, as_json: bool) -> None:
     if any_damaged(rows):
         raise SystemExit(ANSWER_IS_NO)
     if not rows:
-        note(f"no record has the SHA-1 {sha1}")
+        note(f"no object with the SHA-1 {sha1} is recorded")
         raise SystemExit(ANSWER_IS_NO)
 
 

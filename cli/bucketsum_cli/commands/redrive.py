@@ -66,14 +66,14 @@ class QueuedVersions:
 @json_option(SentMessages, QueuedVersions)
 @partial(bucket_options, bucket_help="With --key: an attached bucket; by default the stack's own.")
 def redrive(target: Target, keys: tuple[str, ...], yes: bool, limit: int, as_json: bool) -> None:
-    """Retry failed messages.
+    """Retry the messages that failed.
 
     The messages of the dead-letter queue go back to the queues that they came from. A message is
     deleted from the dead-letter queue only after it has been sent to its queue.
 
     With --key, the command does not touch the dead-letter queue and does not ask for confirmation:
-    it queues again the versions of KEY that are recorded as unreadable, for example after you
-    granted a missing permission.
+    it requeues the versions of KEY that are recorded as unreadable, for example after you granted
+    a missing permission.
 
     Exits with 1 if a message was not sent, if KEY has no unreadable version, or if you decline.
 

@@ -148,7 +148,7 @@ def selftest(
 def _selected(only: Sequence[str], skip: Sequence[str]) -> list[Check]:
     names = set(only or _NAMES.choices) - set(skip)
     if not names:
-        raise click.UsageError("--only and --skip leave no check")
+        raise click.UsageError("--only and --skip leave no checks to run")
     return [check for check in CHECKS if check.name in names]
 
 

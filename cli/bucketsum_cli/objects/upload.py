@@ -35,7 +35,7 @@ _KEYS_PER_REQUEST: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """An uploaded file.
+    """A file that was uploaded.
 
     Attributes:
         row_key: Key of its row: the very version that this upload created.

@@ -33,7 +33,7 @@ _LARGE: Final = b"bucketsum" * 600_000  # in two parts
 _ODD_NAME: Final = "odd key +1 100%25 &=ü 日本.txt"
 _MEMBERS: Final = {"one.txt": b"first", "folder/two.txt": b"second"}
 _UNVERSIONED: Final = "the bucket keeps no versions"
-_NO_ROW: Final = "no row within the time"
+_NO_ROW: Final = "no row appeared in time"
 
 
 def _sha1(content: bytes) -> str:

@@ -105,7 +105,7 @@ class Scratch:
         """
         row = self.row_with(row_key, lambda _row: True)
         if row is None:
-            raise CannotDoError("no row within the time")
+            raise CannotDoError("no row appeared in time")
         return row
 
     def row_with(self, row_key: RowKey, is_wanted: Callable[[Row], bool]) -> Row | None:

@@ -142,7 +142,7 @@ def _delete_together(s3: S3Client, bucket: str, keys: Sequence[ObjectIdentifierT
     advice = (
         "S3 is busy: run the command again"
         if others == busy
-        else "Remove the reason (such as an object lock or a bucket policy), and run the command "
+        else "Remove the cause (such as an object lock or a bucket policy), and run the command "
         "again"
     )
     raise CannotDoError(

@@ -113,9 +113,9 @@ def _require_deletable(description: StackTypeDef) -> None:
     name, status = description["StackName"], description["StackStatus"]
     if description.get("EnableTerminationProtection"):
         raise CannotDoError(
-            f"the stack {name} has termination protection: nothing is deleted. If it is to go, run "
-            f"`aws cloudformation update-termination-protection --stack-name {name} "
-            "--no-enable-termination-protection` first"
+            f"the stack {name} has termination protection: nothing is deleted. To delete it, "
+            f"first run `aws cloudformation update-termination-protection --stack-name {name} "
+            "--no-enable-termination-protection`"
         )
     if status.startswith("UPDATE_") and status.endswith("_IN_PROGRESS"):
         raise CannotDoError(
@@ -163,7 +163,7 @@ def _failure(cloudformation: Any, stack_id: str) -> str:  # noqa: ANN401 - boto3
     ]
     return (
         f"CloudFormation could not delete the stack: {'; '.join(reasons) or 'no reason is given'}. "
-        "Remove the reason, and run the command again: it goes on from here"
+        "Remove the cause, and run the command again: it goes on from here"
     )
 
 

@@ -85,7 +85,7 @@ class Machine:
         return f"{usd_text(self.usd_per_hour)} USD per hour"
 
     def facts(self) -> Iterator[tuple[str, str]]:
-        """Names and texts of all that is known."""
+        """Name and text of each known property of the machine."""
         yield "machine", self.name
         yield "RAM", f"{self.ram_mb:,} MB"
         yield "disk", self.disk

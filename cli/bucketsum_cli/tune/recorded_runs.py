@@ -154,13 +154,13 @@ def _read(file: Path) -> dict[str, Any]:
     for name, part in content.items():
         values = [part] if name == "run" or not isinstance(part, dict) else [part, *part.values()]
         if not all(isinstance(value, dict) for value in values):
-            raise _not_a_run(file, f"{name} is {shown(part)}, not a JSON object as of a run")
+            raise _not_a_run(file, f"{name} is {shown(part)}, but a run has a JSON object there")
     return dict(content)
 
 
 def _not_a_run(file: Path, reason: str) -> CannotDoError:
     return CannotDoError(
-        f"{file} is not a run as `bucketsum tune run` saves it: {reason}; move it to another folder"
+        f"{file} is not a run saved by `bucketsum tune run`: {reason}; move it to another folder"
     )
 
 

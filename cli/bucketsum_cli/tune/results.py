@@ -72,7 +72,7 @@ class Results:
 
     @property
     def recommendation(self) -> Recommendation:
-        """The recommendation."""
+        """The recommendation in the run's summary."""
         return recommendation_of(self.run)
 
     def is_recommended(self, cell: CellRow) -> bool:
@@ -183,5 +183,5 @@ def measured(cells: Iterable[CellRow]) -> list[tuple[CellRow, CellStatistics]]:
 
 
 def failures_of(samples: Sequence[Sample]) -> Iterator[Sample]:
-    """The failed *samples*."""
+    """The samples that failed, of *samples*."""
     return (sample for sample in samples if sample.status == SampleStatus.FAILED)

@@ -64,7 +64,7 @@ class Sweeper:
 
     @property
     def region(self) -> str:
-        """The stack's Region."""
+        """The AWS Region of the stack."""
         return self._stack.connection.region
 
     @cached_property

@@ -23,7 +23,7 @@ class Crc32:
         self._value = int.from_bytes(words or b"", "big")
 
     def update(self, data: ReadableBuffer, /) -> None:
-        """Add *data*."""
+        """Add *data* to the checksum."""
         self._value = zlib.crc32(data, self._value)
 
     def words(self) -> bytes:

@@ -147,7 +147,7 @@ def test_dry_run_makes_nothing(run: Run, tmp_path: Path) -> None:
         ((*HERE[:-2], "--key", "mine"), "--key names 'mine', which is not in the bucket data"),
         ((*HERE, "--confine", "lambda"), "--confine lambda needs control groups"),
         ((*HERE, "--usd-per-hour", 0), "--usd-per-hour"),
-        ((*HERE, "--usd-per-hour", 99, "--max-usd", 0), "--max-usd is 0, the estimate"),
+        ((*HERE, "--usd-per-hour", 99, "--max-usd", 0), "above the limit of 0 (--max-usd)"),
     ],
 )
 def test_refusals_name_the_option_or_the_field(

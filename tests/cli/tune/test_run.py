@@ -243,7 +243,7 @@ def test_cells_that_cannot_run_are_named_before_the_start(
         (("--confine", "foo"), "'foo' is not one of 'none', 'memory', 'lambda'."),
         (("--workload", "foo"), "is not one of 'hash', 'unzip', 'fetch', 'transfer', 'records'."),
         ((*AXES, "--weight", "0.5"), "need a --strategy"),
-        ((*AXES, "--max-usd", "0.0000001"), "--max-usd is 0.0000001, the estimate"),
+        ((*AXES, "--max-usd", "0.0000001"), "above the limit of 0.0000001 (--max-usd)"),
         (("--memory", "128"), "give either --object-size (sizes"),
         (("--memory", "128", "--object-size", "1MB"), "--chunk is missing"),
         (("--memory", "64", "--chunk", "1MB", "--object-size", "1MB"), "--memory is 64, not a"),

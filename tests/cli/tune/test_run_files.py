@@ -34,9 +34,12 @@ WHOLE: dict[str, Any] = {"run": RUN, "cells": {"c": CELL}, "samples": {"s": SAMP
         (json.dumps({**WHOLE, "run": {**RUN, "status": "done"}}), "status is 'done'"),
         (json.dumps({**WHOLE, "run": {**RUN, "samples": "9"}}), "samples is '9'"),
         (json.dumps({**WHOLE, "run": {**RUN, "machine": 9}}), "machine is 9"),
-        (json.dumps({**WHOLE, "run": 3}), "run is 3, not a JSON object as of a run"),
-        (json.dumps({**WHOLE, "cells": []}), r"cells is \[\], not a JSON object"),
-        (json.dumps({**WHOLE, "samples": {"a": 1}}), "samples is {'a': 1}, not a JSON object"),
+        (json.dumps({**WHOLE, "run": 3}), "run is 3, but a run has a JSON object there"),
+        (json.dumps({**WHOLE, "cells": []}), r"cells is \[\], but a run has a JSON object"),
+        (
+            json.dumps({**WHOLE, "samples": {"a": 1}}),
+            "samples is {'a': 1}, but a run has a JSON object",
+        ),
     ],
 )
 def test_a_damaged_file_is_named(tmp_path: Path, text: str, reason: str) -> None:

@@ -103,7 +103,7 @@ def test_other_workloads_have_no_rows(run: Run, record: Record) -> None:
     cell = a_cell(512, MIB)
     record([cell], good_samples(cell), None)
     run("tune", "export", "last", "--format", "rows").assert_refused(
-        "samples of the workload hash have no rows"
+        "the workload hash records no parts of samples; use --format csv"
     )
 
 

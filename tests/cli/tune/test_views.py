@@ -50,5 +50,5 @@ def test_a_run_of_an_unknown_workload_has_the_columns_of_none() -> None:
     assert (refused.workload, refused.workload_name) == (None, None)
     assert [column.name for column in columns_of(refused, in_report=True)] == OF_EVERY_RUN
     assert "workload" not in results_as_csv(refused)
-    with pytest.raises(CannotDoError, match="have no rows"):
+    with pytest.raises(CannotDoError, match="no parts of samples"):
         rows_as_csv(refused)

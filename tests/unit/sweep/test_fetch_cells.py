@@ -57,7 +57,7 @@ def test_the_included_sweep_costs_less_than_ten_cents() -> None:
         ({"schedule": ["queue:3"]}, r"schedule\[0\] is \"queue:3\"; allowed: all-first, queue:1"),
         ({"work": ["wc"]}, r"work\[0\] is \"wc\"; allowed: unzip-sha1, count-lines"),
         ({"workers": [0]}, r"workers\[0\] is 0, not a whole number in 1..16"),
-        ({"workload": "hash", "workers": [1]}, "workers means nothing to the workload hash"),
+        ({"workload": "hash", "workers": [1]}, "workers does not apply to the workload hash"),
         (
             {"object_bytes": [SET_BYTES_MIN - 1]},
             r"object_bytes\[0\] is 15999999, not a whole number in 16000000",

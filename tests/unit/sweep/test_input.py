@@ -89,7 +89,7 @@ def test_the_baselines_experiment_has_its_settings_objects_and_runs() -> None:
         ({"keys": ["a"]}, "give either object_bytes"),
         ({"object_bytes": []}, r"object_bytes is \[\], not a list with at least one entry"),
         ({"object_bytes": 5}, "object_bytes is 5, not a list"),
-        ({"object_bytes": ..., "keys": [""]}, r'keys\[0\] is "", not a text with at least one'),
+        ({"object_bytes": ..., "keys": [""]}, r'keys\[0\] is "", but must be a non-empty string'),
         ({"object_bytes": [0]}, r"object_bytes\[0\] is 0, not a whole number in 1\.\."),
         ({"object_bytes": [1, 2.5]}, r"object_bytes\[1\] is 2\.5, not a whole number"),
         ({"object_bytes": [True]}, r"object_bytes\[0\] is true"),
@@ -111,7 +111,7 @@ def test_the_baselines_experiment_has_its_settings_objects_and_runs() -> None:
         ({"strategy": {}}, "strategy.name is missing"),
         ({"strategy": {"name": "best"}}, 'strategy.name is "best"; allowed: cheapest, fastest'),
         ({"strategy": {"name": "balanced", "weight": 2}}, "strategy.weight is 2, not a number in"),
-        ({"strategy": {"name": "cheapest", "weight": 0}}, "weight means nothing to the strategy"),
+        ({"strategy": {"name": "cheapest", "weight": 0}}, "weight does not apply to the strategy"),
         ({"strategy": {"name": "cheapest-at-least"}}, "strategy.mb_per_s is missing"),
         ({"strategy": {"name": "fastest-below"}}, "strategy.usd_per_gb is missing"),
         ({"limits": {"max_eur": 1}}, "limits.max_eur is not a field"),
@@ -169,7 +169,7 @@ def test_a_strategy_takes_its_own_number(strategy: object, expected: Strategy) -
 )
 def test_an_input_with_too_many_combinations_is_refused_at_once(lists: Mapping[str, Any]) -> None:
     """A short input can have billions of cells; they are counted before they are made."""
-    with pytest.raises(BadSweep, match="combinations, a sweep has at most 10000"):
+    with pytest.raises(BadSweep, match="combinations, and a sweep can have at most 10000"):
         SweepInput.from_json({**LEAST, **lists})
 
 

@@ -125,9 +125,12 @@ def test_more_work_is_estimated_to_take_and_cost_more() -> None:
 @pytest.mark.parametrize(
     ("limits", "message"),
     [
-        (Limits(max_usd=0.0), "limits.max_usd is 0, the estimate"),
-        (Limits(max_usd=1e-9), r"limits.max_usd is 0.000000001, the estimate 0\.\d*[1-9];"),
-        (Limits(max_usd=0.0), "raise it to 1, or lower runs"),
+        (
+            Limits(max_usd=0.0),
+            r"the estimate is 0\.\d+ USD, above the limit of 0 \(limits.max_usd\)",
+        ),
+        (Limits(max_usd=1e-9), r"the estimate is 0\.\d*[1-9] USD, above the limit of 0.000000001 "),
+        (Limits(max_usd=0.0), "raise the limit to 1, or lower runs"),
         (Limits(max_seconds=1), "limits.max_seconds is 1, the estimate"),
     ],
 )
@@ -145,7 +148,9 @@ def test_a_sweep_without_limits_may_cost_5_dollars() -> None:
     }  # fmt: skip
     inputs: list[dict[str, object]] = [{}, {"limits": {}}, {"limits": {"max_seconds": 1e7}}]
     for limits in inputs:
-        with pytest.raises(BadSweep, match=r"max_usd is 5, the estimate \d\d.*raise it to \d\d"):
+        with pytest.raises(
+            BadSweep, match=r"estimate is \d\d.*limit of 5 \(.*raise the limit to \d\d"
+        ):
             check_limits(plan_of(SweepInput.from_json(sweep | limits)), PRICES)
     check_limits(plan_of(SweepInput.from_json(sweep | {"limits": {"max_usd": 500}})), PRICES)
 

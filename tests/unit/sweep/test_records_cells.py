@@ -63,7 +63,7 @@ def test_the_default_is_fernandez_and_turner() -> None:
         ({"block_bytes": [1_048_577]}, r"block_bytes\[0\] is 1048577"),
         ({"gap_bytes": [5]}, r"gap_bytes\[0\] is 5"),
         ({"object_bytes": [99_999]}, r"object_bytes\[0\] is 99999"),
-        ({"mode": ["tmp"]}, "mode means nothing to the workload records"),
+        ({"mode": ["tmp"]}, "mode does not apply to the workload records"),
     ],
 )
 def test_bad_input_is_refused_by_field_name(change: dict[str, Any], refusal: str) -> None:

@@ -139,7 +139,7 @@ def test_other_values_are_refused_by_the_field(field: str, value: object) -> Non
     """As those of every parameter."""
     with pytest.raises(BadSweep, match=rf"^{field}\[0\] is .*; allowed: "):
         SweepInput.from_json(INPUT | {field: [value]})
-    with pytest.raises(BadSweep, match=f"{field} means nothing to the workload hash"):
+    with pytest.raises(BadSweep, match=f"{field} does not apply to the workload hash"):
         SweepInput.from_json(
             {"object_bytes": [1], "memory_mb": [512], "chunk_bytes": [65_536], field: [value]}
         )

@@ -48,8 +48,8 @@ def test_the_state_machine_gets_the_mode_and_the_library() -> None:
     [
         ({"mode": ["disk"]}, r"mode\[0\] is \"disk\"; allowed: stream, tmp, discard"),
         ({"inflate": ["gzip"]}, r"inflate\[0\] is \"gzip\"; allowed: isal, zlib"),
-        ({"workload": "hash", "mode": ["tmp"]}, "mode means nothing to the workload hash"),
-        ({"workload": None, "inflate": ["isal"]}, "inflate means nothing to the workload hash"),
+        ({"workload": "hash", "mode": ["tmp"]}, "mode does not apply to the workload hash"),
+        ({"workload": None, "inflate": ["isal"]}, "inflate does not apply to the workload hash"),
         (
             {"object_bytes": [999_999]},
             r"object_bytes\[0\] is 999999, not a whole number in 1000000",

@@ -24,7 +24,7 @@ def local() -> None:
     The emulator needs no AWS account, costs nothing, and uses the real template. Numbers measured
     on it say nothing about AWS.
 
-    If the current folder is in a clone of bucketsum, the command uses the emulator of that clone;
-    otherwise, that of the clone from which bucketsum is installed. To use another emulator, set the
-    environment variable BUCKETSUM_HOME to its folder (default: .bucketsum in the clone).
+    In a clone of bucketsum, the commands use the emulator of that clone; elsewhere, the emulator of
+    the clone from which bucketsum was installed. To use another emulator, set the environment
+    variable BUCKETSUM_HOME to its folder (default: .bucketsum in the clone).
     """

@@ -34,8 +34,8 @@ def export(target: Target, run_id: str, kind: str, file: Path, as_json: bool) ->
 
     RUN is a name from `bucketsum tune list`, or `last`.
 
-    --format is the format of the exported data. With --output, --json prints the path of the file
-    as JSON; without --output, --json cannot be used with --format csv or rows.
+    With --output, --json prints the path of the written file. Without --output, --json can be used
+    with --format json alone.
 
     Example: bucketsum tune export last --format csv -o samples.csv
     """

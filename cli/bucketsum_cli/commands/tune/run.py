@@ -73,7 +73,9 @@ def run(
     if not is_here and here != HereOptions():
         raise click.UsageError("--bucket, --usd-per-hour and --confine need --here")
     if is_here and no_wait:
-        raise click.UsageError("--no-wait cannot be used with --here: the command itself measures")
+        raise click.UsageError(
+            "--no-wait cannot be used with --here: this command does the measuring"
+        )
     with naming(_options_of(options, set_alone=file is not None)):
         fields = sweep_input(file, sweep_fields(options))
         if is_here:

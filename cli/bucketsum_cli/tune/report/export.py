@@ -76,7 +76,9 @@ def rows_as_csv(results: Results) -> str:
     """
     view = view_of(results.workload_name)
     if not view.row_names:
-        raise CannotDoError(f"samples of the workload {results.workload_name} have no rows")
+        raise CannotDoError(
+            f"the workload {results.workload_name} records no parts of samples; use --format csv"
+        )
     of_cell = _cell_names(results)
     lines = (
         [

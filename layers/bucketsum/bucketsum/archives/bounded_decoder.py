@@ -17,7 +17,7 @@ PIECE_BYTES: Final = 128 * 1024
 
 
 class Decoder(Protocol):
-    """Decodes one member."""
+    """Decodes one member of an archive."""
 
     @property
     def finished(self) -> bool:
@@ -51,7 +51,7 @@ class BoundedDecoder:
 
     @property
     def finished(self) -> bool:
-        """See `Decoder`."""
+        """See `Decoder` for the contract."""
         return bool(self._decompressor.eof)
 
     @property
@@ -60,7 +60,7 @@ class BoundedDecoder:
         return bytes(self._decompressor.unused_data)
 
     def decode(self, data: ReadableBuffer) -> Iterator[bytes | memoryview]:
-        """See `Decoder`."""
+        """See `Decoder` for the contract."""
         decompressor = self._decompressor
         if decompressor.eof:
             return

@@ -32,13 +32,13 @@ class LzmaDecoder:
 
     @property
     def finished(self) -> bool:
-        """See `bounded_decoder.Decoder`."""
+        """See `bounded_decoder.Decoder` for the contract."""
         if self._inner is None:
             return False
         return self._inner.finished or not self._has_end_mark
 
     def decode(self, data: ReadableBuffer) -> Iterator[bytes | memoryview]:
-        """See `bounded_decoder.Decoder`."""
+        """See `bounded_decoder.Decoder` for the contract."""
         if self._inner is None:
             self._lead += bytes(data)
             if len(self._lead) < _LEAD_BYTES:

@@ -150,7 +150,7 @@ class MemberWriter:
         self._writing: set[Future[None]] = set()
 
     def put(self, row: Row) -> None:
-        """Write *row* soon.
+        """Write *row* with the next batch.
 
         Raises:
             ClientError: DynamoDB refused this batch or an earlier one.

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ArchiveReader:
-    """Reads archives.
+    """Reads the members of archives.
 
     Attributes:
         root: Where folders are made; None is the system's /tmp.

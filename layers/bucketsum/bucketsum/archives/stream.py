@@ -24,7 +24,10 @@ _NOTHING: Final = memoryview(b"")
 
 
 class Cursor:
-    """The current position in a stream of chunks. Keeps one chunk, none while the next is read."""
+    """The current position in a stream of chunks.
+
+    Holds one chunk, and drops it before the next is read.
+    """
 
     def __init__(self, chunks: Iterable[bytes | memoryview]) -> None:
         self._chunks = iter(chunks)

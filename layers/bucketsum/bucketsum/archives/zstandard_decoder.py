@@ -30,11 +30,11 @@ class ZstandardDecoder:
 
     @property
     def finished(self) -> bool:
-        """See `bounded_decoder.Decoder`."""
+        """See `bounded_decoder.Decoder` for the contract."""
         return self._frame.finished
 
     def decode(self, data: ReadableBuffer) -> Iterator[bytes | memoryview]:
-        """See `bounded_decoder.Decoder`."""
+        """See `bounded_decoder.Decoder` for the contract."""
         view = memoryview(data)
         for at in range(0, len(view), _FEED_BYTES):
             try:

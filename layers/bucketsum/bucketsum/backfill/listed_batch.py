@@ -101,7 +101,7 @@ class _ListedHasher:
         return self._small.begin(unrecorded, deadline)
 
     def record(self, read: ReadObject) -> HashResult:
-        """See `ObjectHasher.record`."""
+        """See `ObjectHasher.record` for the contract."""
         return self._hasher.record(read)
 
     def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:

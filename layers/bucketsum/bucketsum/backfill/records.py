@@ -22,7 +22,7 @@ class BackfillStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Backfill:
-    """One backfill.
+    """One run of a backfill.
 
     Attributes:
         backfill_id: Sorts by the time it was started.
@@ -126,7 +126,7 @@ class Tally:
     invocations: int = 0
 
     def __add__(self, other: Tally) -> Tally:
-        """Add each count."""
+        """Add the counts of both."""
         sums = (getattr(self, field.name) + getattr(other, field.name) for field in fields(Tally))
         return Tally(*sums)
 

@@ -36,13 +36,13 @@ class EventHasher(Protocol):
     def begin(
         self, events: Mapping[int, ObjectEvent], deadline: Deadline
     ) -> Mapping[int, HashResult | ReadObject]:
-        """See `SmallObjectHasher.begin`."""
+        """See `SmallObjectHasher.begin` for the contract."""
 
     def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:
         """Handle one event; as `ObjectHasher.hash`."""
 
     def record(self, read: ReadObject) -> HashResult:
-        """See `ObjectHasher.record`."""
+        """See `ObjectHasher.record` for the contract."""
 
 
 @dataclass(slots=True, eq=False)

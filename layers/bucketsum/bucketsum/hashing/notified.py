@@ -36,11 +36,11 @@ class NotifiedHasher:
     def begin(
         self, events: Mapping[int, ObjectEvent], deadline: Deadline
     ) -> Mapping[int, HashResult | ReadObject]:
-        """See `SmallObjectHasher.begin`."""
+        """See `SmallObjectHasher.begin` for the contract."""
         return self.small.begin(events, deadline) if self.small else {}
 
     def record(self, read: ReadObject) -> HashResult:
-        """See `ObjectHasher.record`."""
+        """See `ObjectHasher.record` for the contract."""
         return self.hasher.record(read)
 
     def hash(self, event: ObjectEvent, deadline: Deadline) -> HashResult:

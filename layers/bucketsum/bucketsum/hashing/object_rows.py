@@ -34,7 +34,7 @@ def unreadable_row(created: ObjectCreated, reason: str | None, settings: Setting
 
 
 def _row_of_event(created: ObjectCreated, status: Status) -> Row:
-    """The row of *created* with what its event says, as of now."""
+    """A row of *created* from its event alone, recorded now."""
     row_key = row_key_of(created)
     return Row(
         bucket=row_key.bucket,

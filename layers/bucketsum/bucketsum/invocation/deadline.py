@@ -118,7 +118,7 @@ class GuardedChunks:
         self._read_bytes = 0
 
     def __iter__(self) -> Iterator[bytes]:
-        """Yield the chunks while another, twice as slow as the slowest so far, can still come.
+        """Yield chunks until the time left is less than twice that of the slowest chunk.
 
         Raises:
             OutOfTime: It could not; the text says how much was read.

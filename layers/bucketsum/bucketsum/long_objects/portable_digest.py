@@ -46,7 +46,7 @@ class PortableDigest:
 
     @property
     def length(self) -> int:
-        """Bytes so far."""
+        """The number of bytes so far."""
         return self._length
 
     def update(self, chunk: bytes) -> None:

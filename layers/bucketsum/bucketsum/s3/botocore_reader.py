@@ -35,7 +35,7 @@ class BotocoreReader:
         self._pause = pause
 
     def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
-        """See `Source.open`."""
+        """See `Source.open` for the contract."""
         request = request_for(created)
         if offset:
             response = self._resumed(request, offset, created.size_bytes)

@@ -223,7 +223,7 @@ class Connections:
         transfer.waited_seconds += time.monotonic() - started
 
     def drop_all(self) -> None:
-        """End every transfer."""
+        """End every transfer that is open."""
         for transfer in list(self._running.values()):
             self.drop(transfer)
 

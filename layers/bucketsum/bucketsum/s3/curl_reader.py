@@ -49,7 +49,7 @@ class CurlReader:
         self._idle: list[Connections] = []
 
     def open(self, created: ObjectCreated, offset: int = 0) -> OpenObject:
-        """See `Source.open`."""
+        """See `Source.open` for the contract."""
         connections = self._idle.pop() if self._idle else Connections(self.config)
         budget = ResumeBudget(self._pause)
         plan = self._plan_for(created.size_bytes - offset)

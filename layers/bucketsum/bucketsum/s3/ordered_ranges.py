@@ -122,7 +122,7 @@ class OrderedRanges:
 
     @property
     def size_bytes(self) -> int:
-        """The object's size."""
+        """The size of the object."""
         return self._size
 
     @property

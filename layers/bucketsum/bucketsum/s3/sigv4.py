@@ -41,7 +41,7 @@ class Endpoint:
 
     @property
     def url(self) -> str:
-        """Scheme and host."""
+        """The scheme and the host."""
         return f"{self.scheme}://{self.host}"
 
 

@@ -20,7 +20,7 @@ class Condition:
     values: Mapping[str, Any]
 
     def __and__(self, other: Condition) -> Condition:
-        """Both are met."""
+        """Both conditions must be met."""
         return self._joined(f"{self.expression} AND {other.expression}", other)
 
     def __or__(self, other: Condition) -> Condition:

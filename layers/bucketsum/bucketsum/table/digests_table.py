@@ -80,7 +80,7 @@ class WriteResult(StrEnum):
 
 
 class DigestsTable:
-    """The digests table.
+    """The DynamoDB table of digests.
 
     Rows of deleted objects expire *deleted_row_days* after their deletion was recorded; never if
     it is 0.

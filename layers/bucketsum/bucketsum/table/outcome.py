@@ -1,4 +1,4 @@
-"""Outcomes of events."""
+"""The possible outcomes of events."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def _settings(fields: Fields, workload: WorkloadName) -> tuple[Setting, ...]:
     parameters, chunk_bytes = WORKLOADS[workload].parameters, WORKLOADS[workload].chunk_bytes
     for name, parameter in OWN_PARAMETERS.items():
         if name in fields and parameter not in parameters:
-            raise BadSweep(f"{name} means nothing to the workload {workload}")
+            raise BadSweep(f"{name} does not apply to the workload {workload}")
     variants = dict.fromkeys(map(WORKLOADS[workload].effective, variants_in(fields, parameters)))
     return settings_in(fields, variants, chunk_bytes)
 
@@ -204,7 +204,7 @@ def _strategy(place: str, raw: object) -> Strategy:
     own = _PARAMETER_OF.get(strategy.name)
     for name in ("weight", "mb_per_s", "usd_per_gb"):
         if name in fields and name != own:
-            raise BadSweep(f"{place}.{name} means nothing to the strategy {strategy.name}")
+            raise BadSweep(f"{place}.{name} does not apply to the strategy {strategy.name}")
     if own and getattr(strategy, own) is None:
         raise BadSweep(f"{place}.{own} is missing; the strategy {strategy.name} needs it")
     return strategy

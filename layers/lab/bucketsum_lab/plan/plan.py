@@ -164,8 +164,8 @@ def check_estimate(limits: Limits, usd: float | None, seconds: float) -> None:
     advice = "or lower runs, object_bytes or the number of cells"
     if usd is not None and usd > limits.max_usd:
         raise BadSweep(
-            f"limits.max_usd is {_usd(limits.max_usd)}, the estimate {_usd(usd)}; raise it to "
-            f"{ceil(usd)}, {advice}"
+            f"the estimate is {_usd(usd)} USD, above the limit of {_usd(limits.max_usd)} "
+            f"(limits.max_usd); raise the limit to {ceil(usd)}, {advice}"
         )
     if limits.max_seconds is not None and seconds > limits.max_seconds:
         raise BadSweep(

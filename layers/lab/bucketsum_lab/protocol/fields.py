@@ -43,7 +43,7 @@ class Fields:
         return read(self._at(self._place, name), self._raw[name]) if name in self else default
 
     def needed(self, name: str, read: Callable[[str, object], T]) -> T:
-        """The field's value.
+        """The value of a required field.
 
         Raises:
             BadSweep: It is absent.
@@ -108,7 +108,7 @@ def among(allowed: Iterable[T]) -> Callable[[str, object], T]:
 def text(place: str, raw: object) -> str:
     """Reads a text that is not empty."""
     if not isinstance(raw, str) or not raw:
-        raise BadSweep(f"{place} is {shown(raw)}, not a text with at least one character")
+        raise BadSweep(f"{place} is {shown(raw)}, but must be a non-empty string")
     return raw
 
 

@@ -60,7 +60,7 @@ class Parameter:
         return self.allowed.index(value)  # type: ignore[arg-type] # a value is of its type
 
     def read(self, place: str, raw: object) -> Value:
-        """Check one value.
+        """Check one value of the input.
 
         Raises:
             BadSweep: It is not allowed.
@@ -148,13 +148,13 @@ def limit_combinations(*lists: Sized, repetitions: int = 1) -> None:
     count = prod(map(len, lists))
     if count > COMBINATIONS_MAX:
         raise BadSweep(
-            f"the lists have {count} combinations, a sweep has at most {COMBINATIONS_MAX}: shorten "
-            "them, or make several sweeps of it"
+            f"the lists have {count} combinations, and a sweep can have at most "
+            f"{COMBINATIONS_MAX}; shorten the lists, or split the sweep"
         )
     if count * repetitions > ROUNDS_MAX:
         raise BadSweep(
             f"{count} combinations with {repetitions} runs each are {count * repetitions} rounds, "
-            f"a sweep has at most {ROUNDS_MAX}: lower runs, or make several sweeps of it"
+            f"and a sweep can have at most {ROUNDS_MAX}; lower runs, or split the sweep"
         )
 
 

@@ -71,7 +71,7 @@ class ProbeContext:
 
 
 def created_object(event: ProbeEvent) -> ObjectCreated:
-    """The object of *event* as the hasher would be notified of it."""
+    """The event that the hasher would get for the object of *event*."""
     return object_at(event["bucket"], event["key"], event["size_bytes"])
 
 

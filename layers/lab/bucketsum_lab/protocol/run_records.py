@@ -45,7 +45,7 @@ class RunLabel(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One sweep."""
+    """One run of a sweep."""
 
     run_id: str
     """Sorts by the time it started."""

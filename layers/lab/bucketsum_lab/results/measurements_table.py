@@ -31,7 +31,7 @@ _FLOAT_FORMAT: Final = ".9g"
 
 
 class MeasurementsTable:
-    """The measurements table."""
+    """The DynamoDB table of measurements."""
 
     def __init__(self, dynamodb: DynamoDBClient, table: str) -> None:
         self._dynamodb = dynamodb
@@ -69,7 +69,7 @@ class MeasurementsTable:
         self._put(run.run_id, _RUN_ITEM, run, {"kind": {"S": RUN_KIND}})
 
     def record_cell(self, run_id: str, cell: CellRow) -> None:
-        """Write one cell."""
+        """Write one cell of a run."""
         self._put(run_id, f"{_CELL}{cell.cell_id}", cell)
 
     def record_sample(self, run_id: str, sample: Sample) -> None:

@@ -58,7 +58,7 @@ class MongoReader(RecordReader):
             self.stored_bytes = int(statistics["size"])  # of the documents, without their index
 
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch_records`."""
+        """See `RecordReader.fetch_records` for the contract."""
         with self._dropped_on_failure():
             yield from each_timed(self._record, record_ids)
             self._client.drop_database(self._name)

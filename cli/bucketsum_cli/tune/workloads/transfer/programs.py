@@ -61,7 +61,7 @@ class ProgramClient:
             raise SourceUnavailable(f"{self.name} ended with {done.returncode} for {key}: {text}")
 
     def close(self) -> None:
-        """Nothing stays open."""
+        """Do nothing, because no connection stays open."""
 
     def _variables(self) -> dict[str, str]:
         """Of this process; rclone's SDK fails if AWS_CA_BUNDLE is set, so rclone reads the file."""

@@ -32,7 +32,7 @@ class DiskQueue:
     """
 
     def __init__(self, depth: int | None, room_bytes: int, *, opens_at_end: bool) -> None:
-        """Begin empty.
+        """A queue without any item.
 
         Args:
             depth: Most archives that are reserved and not yet taken; None is no limit.

@@ -40,7 +40,7 @@ class S3Items:
     prefix: str
 
     def open(self, item: Item) -> OpenObject:
-        """See `Source.open`."""
+        """See `Source.open` for the contract."""
         return self.source.open(self._object(item))
 
     def bytes_of(self, item: Item, opened: OpenObject) -> Bytes:
@@ -60,7 +60,7 @@ class DiskFetcher:
     folder: Path
 
     def fetch(self, item: Item) -> Path:
-        """Write the archive."""
+        """Write the archive to the disk."""
         path = self.folder / item.name
         opened = self.source.open(item)
         try:
@@ -83,7 +83,7 @@ class DiskWorker:
     _lock: Lock = field(default_factory=Lock)
 
     def process(self, item: Item, path: Path) -> None:
-        """Process the archive."""
+        """Process the archive on the disk."""
         self._count(cached_bytes(path))
 
         def read(offset: int, length: int) -> bytes:

@@ -52,7 +52,10 @@ _COUNTS: Final = ("disk_peak_bytes", "disk_read_bytes", "disk_written_bytes", "c
 
 
 class FetchWorkload(Workload):
-    """See the module. The manifest of a data set has the known results of its archives."""
+    """Fetch and process archives.
+
+    The manifest of a data set has the known results of its archives.
+    """
 
     task = "processing archives"
     noun = "data set"
@@ -88,14 +91,14 @@ class FetchWorkload(Workload):
         )
 
     def generate(self, size_bytes: int) -> Generated:
-        """The manifest."""
+        """The manifest of the data set."""
         from bucketsum_lab.workloads.fetch.data_set import archives_of, item_of, manifest_of
 
         manifest = manifest_of([item_of(*archive) for archive in archives_of(size_bytes)])
         return Generated(lambda: [manifest])
 
     def files(self, size_bytes: int) -> Iterator[DataFile]:
-        """The archives."""
+        """The archives of the data set."""
         from bucketsum_lab.workloads.fetch.data_set import archive_of, archives_of
 
         for name, archive_bytes in archives_of(size_bytes):

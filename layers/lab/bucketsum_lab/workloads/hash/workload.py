@@ -24,7 +24,7 @@ _MB_PER_VCPU_SECOND: Final = 300
 
 
 class HashWorkload(Workload):
-    """See the module."""
+    """Read an object and compute its SHA-1, as the hasher does."""
 
     task = "hashing objects"
     object_bytes = range(1, OBJECT_BYTES_MAX + 1)
@@ -36,7 +36,7 @@ class HashWorkload(Workload):
         return read_seconds(size_bytes, _MB_PER_VCPU_SECOND * vcpus)
 
     def generate(self, size_bytes: int) -> Generated:
-        """Random bytes."""
+        """Random bytes as the content."""
         return Generated(lambda: content(size_bytes))
 
     def probe(self, event: ProbeEvent, context: ProbeContext) -> ProbeAnswer:

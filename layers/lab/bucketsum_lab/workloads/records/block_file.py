@@ -76,7 +76,7 @@ class BlockLayout:
         return self.data_offset + data_blocks * self.block_bytes
 
     def header(self) -> bytes:
-        """The first block."""
+        """The first block of the file."""
         header = _HEADER.pack(
             _MAGIC, _VERSION, self.block_bytes, SLOT_BYTES, self.dictionary_blocks, self.records
         )
@@ -150,7 +150,7 @@ class BlockFile:
         self._block = b""
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the file of blocks."""
         os.close(self._descriptor)
 
     def record(self, record_id: int) -> bytes:

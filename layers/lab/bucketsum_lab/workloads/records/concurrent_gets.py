@@ -23,7 +23,7 @@ _SERVER_ERROR: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class Get:
-    """A request."""
+    """A request for a range."""
 
     url: str
     """Signed."""

@@ -50,7 +50,7 @@ class DataSet:
 
     @property
     def records(self) -> int:
-        """Number of records."""
+        """The number of all records."""
         cycles = (self.size_bytes - _LAST_TWO_BYTES_MAX - 1) // _CYCLE_BYTES
         number, left = cycles * _CYCLE, self.size_bytes - cycles * _CYCLE_BYTES
         while left > _LAST_TWO_BYTES_MAX:

@@ -99,7 +99,7 @@ class DynamoReader(RecordReader):
         self.stored_bytes = store.records * _ITEM_BYTES
 
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch_records`."""
+        """See `RecordReader.fetch_records` for the contract."""
         batches = [
             record_ids[start : start + _READ_AT_ONCE]
             for start in range(0, len(record_ids), _READ_AT_ONCE)

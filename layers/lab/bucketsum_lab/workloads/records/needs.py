@@ -54,7 +54,7 @@ def refusal(
 
 
 def _memory_bytes(layout: Layout, own: Mapping[str, Value], size_bytes: int, records: int) -> int:
-    """Estimated peak."""
+    """The estimated peak of memory."""
     held = BASE_MEMORY_BYTES + int(own["reads"]) * _READ_BYTES
     if layout in WITH_INDEX:
         held += 2 * records * ENTRY_BYTES

@@ -35,7 +35,7 @@ class ObjectPerRecordReader(_S3Reader):
     """A GET for each record; there is no index, because the id is in the key."""
 
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch_records`."""
+        """See `RecordReader.fetch_records` for the contract."""
         store = self._store
         gets = (Get(store.sign_file(record_name(record_id))) for record_id in record_ids)
         for received in self._received(gets):
@@ -48,7 +48,7 @@ class _IndexedReader(_S3Reader):
     _index: Index
 
     def load(self) -> None:
-        """Read the index."""
+        """Read the index of positions."""
         get = Get(self._store.sign_file(INDEX_NAME))
         (received,) = self._store.gets.responses([get], 1)
         if len(received.data) != self._store.records * ENTRY_BYTES:
@@ -63,7 +63,7 @@ class WholeReader(_IndexedReader):
     """The object in memory."""
 
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch_records`."""
+        """See `RecordReader.fetch_records` for the contract."""
         content = bytearray(self._store.size_bytes)
         offset = 0
         for chunk in self._downloaded():
@@ -98,7 +98,7 @@ class RangeReader(_RangesReader):
     """The blocks around each record; blocks with several records are requested once."""
 
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch_records`."""
+        """See `RecordReader.fetch_records` for the contract."""
         block_bytes, size_bytes = self._options.block_bytes, self._store.size_bytes
         wanted = self._wanted(record_ids)
         blocks = (block_span(span, block_bytes, size_bytes) for _, span in wanted)
@@ -110,7 +110,7 @@ class CoalescedReader(_RangesReader):
     """Ranges over all records of the batch, merged over short gaps."""
 
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch_records`."""
+        """See `RecordReader.fetch_records` for the contract."""
         wanted = self._wanted(record_ids)
         longest = max(MIB, IN_FLIGHT_BYTES // self._options.connections)
         spans = list(merged((span for _, span in wanted), self._options.gap_bytes, longest))

@@ -33,11 +33,11 @@ class BlockFileReader(RecordReader):
         self.stored_bytes = layout.size_bytes
 
     def load(self) -> None:
-        """Load the dictionary."""
+        """Load the dictionary of positions."""
         self._file = BlockFile(self._options.folder / "records.blocks")
 
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch_records`."""
+        """See `RecordReader.fetch_records` for the contract."""
         with closing(self._file):
             yield from each_timed(self._file.record, record_ids)
 
@@ -66,7 +66,7 @@ class SqliteReader(RecordReader):
         self._database.execute(_SELECT, (0,)).fetchone()
 
     def fetch_records(self, record_ids: Sequence[int]) -> Iterator[ReadRecord]:
-        """See `RecordReader.fetch_records`."""
+        """See `RecordReader.fetch_records` for the contract."""
         with closing(self._database):
             yield from each_timed(self._record, record_ids)
 

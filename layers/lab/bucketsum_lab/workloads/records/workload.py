@@ -71,7 +71,10 @@ _RECORDS: Final = "records"
 
 
 class RecordsWorkload(Workload):
-    """See the module. A data set is the records one after the other, with an index beside them."""
+    """Fetch records at random.
+
+    A data set is the records one after the other, with an index beside them.
+    """
 
     task = "reading records"
     noun = "data set"

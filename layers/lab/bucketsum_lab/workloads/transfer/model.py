@@ -123,7 +123,7 @@ class PatternParameter(Parameter):
     """The parameter whose values are patterns."""
 
     def read(self, place: str, raw: object) -> Value:
-        """Check one value.
+        """Check one value of the input.
 
         Raises:
             BadSweep: It is not a pattern.

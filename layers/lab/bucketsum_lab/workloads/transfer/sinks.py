@@ -36,7 +36,7 @@ class Sink:
         return None
 
     def _take(self, data: bytes) -> None:
-        """Keep *data*."""
+        """Keep *data* as the sink does."""
 
 
 class _Hashed(Sink):
@@ -77,7 +77,7 @@ class FileSink(Sink):
         self.size_bytes = self.path.stat().st_size
 
     def sha1(self) -> str | None:
-        """Read the file."""
+        """Compute the SHA-1 of the file."""
         return digest_of(chunks_of(self.path)).sha1
 
     def _take(self, data: bytes) -> None:

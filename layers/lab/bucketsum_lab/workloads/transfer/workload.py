@@ -48,7 +48,7 @@ _MIB: Final = 1024 * 1024
 
 
 class TransferWorkload(Workload):
-    """See the module. Everything is measured for comparison only."""
+    """Copy a data set of files; no setting of it can be deployed."""
 
     task = "transferring files"
     noun = "data set"

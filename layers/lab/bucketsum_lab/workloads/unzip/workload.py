@@ -56,7 +56,10 @@ _MIB: Final = 1024 * 1024
 
 
 class UnzipWorkload(Workload):
-    """See the module. Mode ``discard`` and the engine zlib are measured for comparison only."""
+    """Unzip and hash the members.
+
+    Mode ``discard`` and the engine zlib are measured for comparison only.
+    """
 
     task = "unzipping archives"
     noun = "archive"
