@@ -22,11 +22,13 @@ from bucketsum.table.archive_values import ArchiveStatus, Mode
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.outcome import Outcome
 from bucketsum.table.rows import ArchiveRecord, MemberRecord, Row, RowKey, Status, Timing
+from bucketsum_cli.aws.served_buckets import INVENTORY_PARAMETER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from bucketsum_cli.aws.stack import Stack
+
 
 _TEMPLATE: Final = load_template()
 
@@ -73,6 +75,7 @@ def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
     """Make a CloudFormation stack with *outputs*, and the parameters that commands read."""
     names = (
         "BatchSize", "BackfillConcurrency", "MemorySize", "ChunkBytes", "Streams", "ArchiveMode",
+        INVENTORY_PARAMETER,
     )  # fmt: skip
     template = {
         "Parameters": {name: _TEMPLATE["Parameters"][name] for name in names},
@@ -80,7 +83,11 @@ def publish(outputs: dict[str, str], endpoint: str | None = None) -> None:
         "Outputs": {name: {"Value": value} for name, value in outputs.items()},
     }
     shared_client("cloudformation", endpoint).create_stack(
-        StackName=NAME, TemplateBody=json.dumps(template)
+        StackName=NAME,
+        TemplateBody=json.dumps(template),
+        Parameters=[
+            {"ParameterKey": INVENTORY_PARAMETER, "ParameterValue": f"arn:aws:s3:::{BUCKET}"}
+        ],
     )
 
 

@@ -168,7 +168,10 @@ def test_a_start_that_is_refused_leaves_nothing_running(
         (("show", "20261121T000000-abc"), "there is no backfill"),
         ((BUCKET, "--inventory", "manifest.json", "--dry-run"), "not a URL like s3://"),
         ((BUCKET, "--inventory", "manifest.json", "--yes"), "not a URL like s3://"),
-        ((BUCKET, "--inventory", "s3://nosuch/manifest.json", "--yes"), "no bucket nosuch"),
+        (
+            (BUCKET, "--inventory", "s3://nosuch/manifest.json", "--yes"),
+            "InventoryBucketArn=arn:aws:s3:::nosuch",
+        ),
         ((BUCKET, "--inventory", f"s3://{BUCKET}/m.json", "--yes"), "there is no object s3://"),
     ],
 )

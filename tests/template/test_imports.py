@@ -64,7 +64,7 @@ cli.aws: cli.machine cli.terminal layer layer.long_objects layer.table
 cli.backfill: cli.aws cli.terminal layer layer.backfill layer.s3 layer.table settings
 cli.commands: cli cli.attachments cli.aws cli.dead_letters cli.objects cli.selftest cli.stacks \
 cli.terminal layer layer.hashing layer.long_objects layer.table
-cli.commands.backfill: cli cli.aws cli.backfill cli.terminal layer layer.backfill
+cli.commands.backfill: cli cli.attachments cli.aws cli.backfill cli.terminal layer layer.backfill
 cli.commands.local: cli cli.aws cli.commands cli.local cli.machine cli.objects cli.terminal \
 layer.table
 cli.commands.tune: cli cli.aws cli.machine cli.selftest cli.terminal cli.tune cli.tune.here \

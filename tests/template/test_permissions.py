@@ -228,6 +228,12 @@ def test_attached_buckets_get_what_the_own_bucket_gets(role: str, kind: str) -> 
     assert [(s["Action"], kinds_of("s3", s["Resource"])) for s in attached] == own
 
 
+def test_inventories_are_read_from_their_bucket_alone() -> None:
+    """The enqueuer lists objects; it reads none but those of the bucket of inventories."""
+    reads = [s for s in statements_of("EnqueuerRole") if "s3:GetObject" in listed(s["Action"])]
+    assert [s["Resource"] for s in reads] == [{"Fn::Sub": "${InventoryBucketArn}/*"}]
+
+
 def test_only_two_queues_take_messages_from_a_service() -> None:
     """Without a policy, a queue takes messages from principals of its account that may send."""
     policies = [r for r in load_template()["Resources"].values() if "Policy" in r["Type"]]

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from bucketsum_cli.aws.stack import Stack
 
 EXISTING_PARAMETER: Final = "ExistingBucketName"
+INVENTORY_PARAMETER: Final = "InventoryBucketArn"
 _EARLIER_PARAMETERS: Final = ("AttachedBucketArns", "EventBridgeBucketArns")
 """Parameters of the stack that listed the attached buckets before there was a stack for them."""
 _METADATA: Final = "bucketsum"

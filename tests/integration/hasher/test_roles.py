@@ -138,4 +138,5 @@ def test_the_enqueuer_calls_what_its_role_allows(
             app.lambda_handler(event, Context())
         assert app.lambda_handler(plan, Context()) == []
 
-    assert recorder.calls == role_permissions("EnqueuerRole")
+    of_inventories = Permission("s3:GetObject", "objects")  # with InventoryBucketArn alone
+    assert recorder.calls == role_permissions("EnqueuerRole") | {of_inventories}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Annotated, Final
+from urllib.parse import urlsplit
 
 import click
 from botocore.exceptions import ClientError
@@ -13,8 +14,9 @@ from bucketsum.backfill.inventory import manifest_at
 from bucketsum.backfill.records import Backfill, BackfillStatus
 from bucketsum.clock import now
 from bucketsum.errors import BadInventory
+from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.aws.executions import new_execution_name
-from bucketsum_cli.aws.served_buckets import serves
+from bucketsum_cli.aws.served_buckets import INVENTORY_PARAMETER, bucket_arn, serves
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.bill import Work, bill_of
 from bucketsum_cli.backfill.counting import Count, count_of, figures_count
@@ -131,6 +133,8 @@ def start(
         archived=archived,
     )
     _require_served(stack, bucket)
+    if inventory is not None:
+        _require_readable(stack, inventory)
     backfills = Backfills(stack)
     counted = None
     if objects is not None and mean_size is not None:
@@ -180,6 +184,17 @@ def _require_served(stack: Stack, bucket: str) -> None:
         raise CannotDoError(
             f"{bucket} is not a bucket of the stack {stack.name}, so its functions cannot read "
             f"it; attach it first: `bucketsum attach {bucket}`"
+        )
+
+
+def _require_readable(stack: Stack, url: str) -> None:
+    """Refuse an inventory that the enqueuer may not read."""
+    place, readable = urlsplit(url), stack.parameters.get(INVENTORY_PARAMETER, "")
+    arn = bucket_arn(place.netloc, partition_of(stack))
+    if place.scheme == "s3" and arn != readable:
+        raise CannotDoError(
+            f"the functions of the stack {stack.name} may not read inventories in {place.netloc}: "
+            f"deploy it with {INVENTORY_PARAMETER}={arn}"
         )
 
 
