@@ -129,7 +129,7 @@ def _schema_of_value(hint: Any, arguments: Sequence[Any]) -> dict[str, Any]:  # 
         return {"type": "string", "format": "date-time"}
     if isinstance(hint, type) and is_dataclass(hint):
         return {"$ref": f"#/$defs/{hint.__name__}"}
-    if get_origin(hint) is Mapping:
+    if get_origin(hint) in (Mapping, dict):
         return {"type": "object", "additionalProperties": _schema(arguments[1])}
     if arguments:
         return {"type": "array", "items": _schema(arguments[0])}

@@ -35,7 +35,7 @@ _ATTACH: Final = (
 
 ACTIONS: Final = {
     "ls": _LS,
-    "show": _SHOW,
+    "show": f"{_SHOW} s3:ListBucket",
     "find": "dynamodb:Query dynamodb:BatchGetItem",
     "check": f"{_LS} {_FAILURES}",
     "status": _STATUS,

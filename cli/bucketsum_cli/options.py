@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass, replace
 from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 from click.core import ParameterSource
@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from click.decorators import FC
+
+
+_S3: Final = "s3://"
+_KEYS: Final = frozenset({"key", "keys", "prefix", "archive"})
+"""Parameters with keys of a bucket, or with their beginning: s3://BUCKET/KEY is such one too."""
 
 
 class JsonOption(click.Option):
@@ -69,6 +74,49 @@ def limit_option(things: str) -> Callable[[FC], FC]:
         metavar="N",
         help=f"Maximum number of {things} to show.",
     )
+
+
+class BucketName(click.ParamType):
+    """The name of a bucket, also as ``s3://NAME``."""
+
+    name = "bucket"
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the name alone."""
+        bucket, key = _parts_of(value)
+        if bucket is None:
+            return value
+        if key:
+            self.fail(f"{value} has a key; name the bucket alone, as s3://{bucket}.", param, ctx)
+        return bucket
+
+
+def _parts_of(place: str) -> tuple[str | None, str]:
+    """Return the bucket and the key of ``s3://BUCKET/KEY``; of another text, None and the text."""
+    if not place.startswith(_S3):
+        return None, place
+    bucket, _, key = place.removeprefix(_S3).partition("/")
+    return bucket, key
+
+
+def _without_buckets(options: dict[str, Any], bucket: str | None) -> str | None:
+    """Shorten each ``s3://BUCKET/KEY`` among *options* to its key; return the bucket.
+
+    Raises:
+        click.UsageError: They name several buckets.
+    """
+    for name in _KEYS & options.keys():
+        given = options[name]
+        places = given if isinstance(given, tuple) else (given,)
+        parts = [_parts_of(place) for place in places if place is not None]
+        for other, _ in parts:
+            if other is not None and bucket not in (None, other):
+                raise click.UsageError(f"{_S3}{other} is not in the bucket {bucket}")
+            bucket = other if bucket is None else bucket
+        if parts:
+            keys = tuple(key for _, key in parts)
+            options[name] = keys if isinstance(given, tuple) else keys[0]
+    return bucket
 
 
 class FiniteRange(click.FloatRange):
@@ -178,7 +226,9 @@ def stack_options(
     ) -> None:
         if local:
             _refuse_with_local()
-        bucket = None if bucket_help is None else options.pop("bucket")
+        bucket = None
+        if bucket_help is not None:
+            bucket = _without_buckets(options, options.pop("bucket"))
         remember_options(
             {
                 "--stack": None if stack == DEFAULT_NAME else stack,
@@ -195,7 +245,9 @@ def stack_options(
 
     if bucket_help is None:
         return with_target
-    bucket_option = click.option("--bucket", metavar="NAME", help=bucket_help)
+    bucket_option = click.option(
+        "--bucket", type=BucketName(), metavar="NAME", help=f"{bucket_help} Also s3://NAME."
+    )
     return bucket_option(with_target)
 
 

@@ -34,7 +34,7 @@ _SECTIONS: Final = {
     "Stack": {
         "status": "Show the state of a stack.",
         "failures": "Show the failed messages and the reasons.",
-        "redrive": "Retry failed messages.",
+        "redrive": "Retry the messages that failed.",
         "stop": "Stop hashing the long object KEY.",
         "selftest": "Test a deployed stack end to end.",
         "delete": "Delete a stack and the buckets that it created.",

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import textwrap
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,7 @@ from bucketsum_cli.local.deploy import locked
 from bucketsum_cli.local.interpreter import Interpreter, make_runtime
 from bucketsum_cli.local.sam import Sam, template_parameters
 from bucketsum_cli.machine import emulator_state, process
-from bucketsum_cli.machine.emulator_state import LocalProject
+from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
 from bucketsum_cli.terminal.errors import CannotDoError
 
 if TYPE_CHECKING:
@@ -245,6 +246,27 @@ def test_another_emulator_is_named_by_a_variable(
     ended = run("ls", "--local")
     assert (ended.status, str(home) in ended.err) == (2, True)
     assert f"unset {emulator_state.HOME_VARIABLE}" in ended.err
+
+
+def test_a_running_emulator_needs_no_clone(
+    project: LocalProject, run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The command may be installed far from any clone; its variables reach other programs."""
+    aws = LocalAws(1, "https://127.0.0.1:4566", "us-east-1", "bucketsum", "/a b/ca.pem")
+    project.home.mkdir(parents=True, exist_ok=True)
+    (project.home / "local.json").write_text(json.dumps(asdict(aws)))
+    monkeypatch.setenv(emulator_state.HOME_VARIABLE, str(project.home))
+    monkeypatch.setattr(emulator_state, "_INSTALLED_FROM", tmp_path / "none")
+    monkeypatch.setattr(emulator_state, "living_pid", lambda _: 1)
+    monkeypatch.chdir(tmp_path.parent)
+    assert run("local", "env", "--json").document == aws.environment()
+    printed = subprocess.run(
+        ["sh", "-c", f'{run("local", "env").out}printf %s "$AWS_CA_BUNDLE"'],  # noqa: S607
+        check=True,
+        capture_output=True,
+    )
+    assert printed.stdout == b"/a b/ca.pem"
+    run("local", "up").assert_refused("no clone of bucketsum")
 
 
 def test_a_demonstration_that_was_kept_is_not_thrown_away(

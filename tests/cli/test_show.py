@@ -65,6 +65,7 @@ def test_every_version_is_shown_with_all_that_is_known_the_newest_first(
             }
             for row in (new, old)
         ],
+        "is_listed": False,
         "in_progress": [],
     }
 
@@ -90,6 +91,18 @@ def test_nothing_recorded_is_a_no(run: Run) -> None:
     ended = run("show", "none", "--json")
     assert ended.status == 1
     assert ended.document["versions"] == []
+
+
+def test_a_delete_marker_is_not_kept_back(run: Run, stack: Stack) -> None:
+    """The versions still exist; that the bucket does not list the key any more is said."""
+    put_and_record(stack, "key2", b"a longer key with the same beginning")
+    stack.digests_table().record(hashed(RowKey(BUCKET, "key", "v1"), b"old"))
+    hidden = run("show", "key")
+    assert hidden.status == 0
+    assert f"{BUCKET} does not list key: it is deleted, or behind a delete marker" in hidden.err
+    assert run("show", "key", "--json").document["is_listed"] is False
+    assert "does not list" not in run("show", "key2").err
+    assert run("show", "key2", "--json").document["is_listed"] is True
 
 
 def test_key_is_shown_as_text(run: Run, stack: Stack) -> None:

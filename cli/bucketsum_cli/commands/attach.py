@@ -36,7 +36,14 @@ from bucketsum_cli.aws.served_buckets import (
     attached_to,
     has_earlier_list,
 )
-from bucketsum_cli.options import Target, json_option, prefix_option, stack_options, yes_option
+from bucketsum_cli.options import (
+    BucketName,
+    Target,
+    json_option,
+    prefix_option,
+    stack_options,
+    yes_option,
+)
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note, progress
 
@@ -47,7 +54,7 @@ if TYPE_CHECKING:
 
 
 @click.command("attach")
-@click.argument("bucket")
+@click.argument("bucket", type=BucketName())
 @prefix_option("Hash only keys that begin with TEXT.")
 @click.option("--suffix", default="", metavar="TEXT", help="Hash only keys that end with TEXT.")
 @click.option(

@@ -55,6 +55,15 @@ class ComparedFile:
     reason: str | None
 
 
+_HINTS: Final = {
+    Result.DIFFERS: "`bucketsum show` has all versions of a key; `bucketsum put` uploads again",
+    Result.WAITING: "repeat this later; `bucketsum status` shows how many messages wait",
+    Result.FAILED: "`bucketsum failures` shows the reasons, `bucketsum redrive` tries again",
+    Result.UNREADABLE: "`bucketsum ls` shows the reasons, `bucketsum redrive --key` tries again",
+    Result.NOT_RECORDED: "`bucketsum put` uploads it",
+}
+
+
 @dataclass(frozen=True, slots=True)
 class CheckResult:
     """The result of `check`."""
@@ -114,6 +123,9 @@ def check(
         print_table(_COLUMNS, map(_as_cells, comparisons))
         say(_summary(counts, len(skipped)), "bold green" if all_equal else "bold red")
     note_skipped(skipped)
+    for result, hint in _HINTS.items():
+        if counts[result] and not archive:
+            note(f"{result}: {hint}")
     if not all_equal:
         raise SystemExit(ANSWER_IS_NO)
 

@@ -28,7 +28,7 @@ from bucketsum_cli.attachments.notifications import (
 )
 from bucketsum_cli.attachments.queue_notification import without_queue
 from bucketsum_cli.aws.served_buckets import AttachedBucket, Via, attached_to, has_earlier_list
-from bucketsum_cli.options import Target, json_option, stack_options, yes_option
+from bucketsum_cli.options import BucketName, Target, json_option, stack_options, yes_option
 from bucketsum_cli.stacks.bucket_contents import exists
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 
 @click.command("detach")
-@click.argument("bucket")
+@click.argument("bucket", type=BucketName())
 @click.option(
     "--eventbridge-off",
     is_flag=True,

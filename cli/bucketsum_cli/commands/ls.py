@@ -15,10 +15,12 @@ from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.documents import INLINE, Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.formatting import count_text
 from bucketsum_cli.terminal.output import (
     moment_text,
     note,
     print_json_array,
+    print_text,
     size_text,
     speed_text,
 )
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""
+_SUMS_ESCAPES: Final = str.maketrans({"\\": r"\\", "\n": r"\n", "\r": r"\r"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,9 +62,12 @@ class ListedObject:
 @click.argument("prefix", default="", shell_complete=complete_key)
 @click.option("--all-versions", is_flag=True, help="Also list overwritten versions.")
 @click.option("--members", is_flag=True, help="List the members of an archive; PREFIX is its key.")
+@click.option("--sums", is_flag=True, help="Print the lines that `sha1sum --check` reads.")
 @json_option(list[ListedObject], MemberListing)
 @bucket_options
-def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: bool) -> None:
+def ls(
+    target: Target, prefix: str, all_versions: bool, members: bool, sums: bool, as_json: bool
+) -> None:
     """List the objects in the bucket, with their SHA-1.
 
     An object that has no digest yet is shown as `waiting`, or `not covered` if no notification
@@ -72,8 +78,13 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
     the archive's key, or KEY!/TEXT to list only members whose path begins with TEXT. Exits with 1
     if not all members have been recorded.
 
+    With --sums, prints the SHA-1 and the key of each object that has a SHA-1, as `sha1sum` does.
+    Exits with 1 if an object has none.
+
     Example: bucketsum ls photos/ --local
     """
+    if sums and (all_versions or members or as_json):
+        raise click.UsageError("--sums cannot be used with --all-versions, --members or --json")
     if members:
         if not prefix:
             raise click.UsageError("--members needs the key of an archive")
@@ -82,7 +93,9 @@ def ls(target: Target, prefix: str, all_versions: bool, members: bool, as_json: 
     stack = target.find()
     coverage = Coverage.of(stack)
     versions = _Listed(versions_in(stack, prefix, all_versions=all_versions))
-    if as_json:
+    if sums:
+        _print_sums(versions)
+    elif as_json:
         print_json_array(_document_of(version, coverage) for version in versions)
     else:
         _print_table(versions, prefix, coverage, all_versions=all_versions)
@@ -101,6 +114,21 @@ class _Listed:
         for version in self._versions:
             self.has_damaged |= any_damaged([version.row])
             yield version
+
+
+def _print_sums(versions: Iterable[ObjectVersion]) -> None:
+    """Print GNU coreutils' lines: a name with a line break is escaped, after a backslash."""
+    without = 0
+    for version in versions:
+        key, sha1 = version.row_key.key, version.row and version.row.sha1
+        name = key.translate(_SUMS_ESCAPES)
+        if sha1:
+            print_text(f"{'' if name == key else chr(92)}{sha1}  {name}\n")
+        else:
+            without += 1
+    if without:
+        note(f"{count_text(without, 'object')} without a SHA-1; `bucketsum ls` shows why")
+        raise SystemExit(ANSWER_IS_NO)
 
 
 def _print_table(

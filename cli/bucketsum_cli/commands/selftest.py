@@ -28,7 +28,7 @@ from bucketsum_cli.selftest.scratch import Scratch
 from bucketsum_cli.selftest.stack_checks import CLEAN_UP, LATE_CHECKS, STACK_CHECKS
 from bucketsum_cli.terminal.documents import INLINE, fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
-from bucketsum_cli.terminal.formatting import usd_text
+from bucketsum_cli.terminal.formatting import count_text, usd_text
 from bucketsum_cli.terminal.output import confirm, note, notes, print_json, say
 
 if TYPE_CHECKING:
@@ -165,7 +165,13 @@ def _cleaned_up(scratch: Scratch, *, keep: bool) -> Iterator[Scratch]:
 
 def _summary(results: Sequence[CheckedProperty]) -> str:
     counts = Counter(result.outcome for result in results)
-    return ", ".join(f"{counts[outcome]} {outcome}" for outcome in Outcome if counts[outcome])
+    return ", ".join(
+        count_text(counts[outcome], outcome)
+        if outcome is Outcome.KNOWN_DIFFERENCE
+        else f"{counts[outcome]} {outcome}"
+        for outcome in Outcome
+        if counts[outcome]
+    )
 
 
 def _estimated_usd(stack: Stack, header: Header, checks: Sequence[Check]) -> float:

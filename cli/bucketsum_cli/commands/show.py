@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from bucketsum_cli.aws.errors import Reads
 from bucketsum_cli.completion import complete_key
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_objects, progress_text
 from bucketsum_cli.objects.members import versions_of_member
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from bucketsum.table.rows import Row
+    from bucketsum_cli.aws.stack import Stack
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +31,7 @@ class ShowResult:
     bucket: str
     key: str
     versions: Annotated[Sequence[RecordedRow], "Its versions, newest first."]
+    is_listed: Annotated[bool | None, "Whether the bucket lists the key; null if not known."]
     in_progress: Annotated[Sequence[LongObject], "Its versions that are hashed in slices."]
 
 
@@ -50,9 +53,11 @@ def show(target: Target, key: str, as_json: bool) -> None:
     rows = stack.digests_table().versions_of(stack.bucket, key) or versions_of_member(stack, key)
     progresses, damaged = in_progress(stack, key)
     unfinished = long_objects([*progresses, *damaged])
+    of_object = bool(rows) and rows[0].member is None
+    is_listed = Reads()(lambda: _is_listed(stack, key)) if of_object else None
     if as_json:
         versions = [*map(recorded_row, rows)]
-        print_json(ShowResult(stack.bucket, key, versions, unfinished))
+        print_json(ShowResult(stack.bucket, key, versions, is_listed, unfinished))
     else:
         for progress in unfinished:
             version = f"  version {progress.version}" if progress.version else ""
@@ -60,11 +65,18 @@ def show(target: Target, key: str, as_json: bool) -> None:
             say(f"  {progress_text(progress)}")
         for row in rows:
             _show_row(row)
+        if is_listed is False:
+            note(f"{stack.bucket} does not list {key}: it is deleted, or behind a delete marker")
     if not (rows or unfinished):
         note(f"nothing is recorded for {key}; `bucketsum ls` lists the objects in the bucket")
         raise SystemExit(ANSWER_IS_NO)
     if damaged or any_damaged(rows):
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _is_listed(stack: Stack, key: str) -> bool:
+    answer = stack.client("s3").list_objects_v2(Bucket=stack.bucket, Prefix=key, MaxKeys=1)
+    return any(entry["Key"] == key for entry in answer.get("Contents", ()))
 
 
 def _show_row(row: Row) -> None:

@@ -8,6 +8,7 @@ import json
 import time
 import uuid
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum_cli.aws.stack import Stack, find_local_stack
@@ -45,6 +46,8 @@ def bring_up(
     launcher.require_parts()
     interpreter = newest_interpreter()
     template = project.folder / "template.yaml"
+    if not template.is_file():
+        raise CannotDoError(f"there is no clone of bucketsum around {Path.cwd()}: change into one")
     parameters = template_parameters(template, interpreter, chosen)
     try:
         aws = emulator_state.running(project)

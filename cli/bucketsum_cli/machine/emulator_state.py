@@ -133,15 +133,18 @@ def local_project() -> LocalProject:
     The emulator's folder is the clone's, or the one that `HOME_VARIABLE` names.
 
     Raises:
-        CannotDoError: There is no clone.
+        CannotDoError: There is no clone, and no emulator in the folder that the variable names.
     """
+    home = os.environ.get(HOME_VARIABLE)
     try:
         folder = project_folder()
     except CannotDoError:
-        if not _is_clone(_INSTALLED_FROM):
+        if _is_clone(_INSTALLED_FROM):
+            folder = _INSTALLED_FROM
+        elif home and (Path(home) / _STATE_FILE).is_file():
+            folder = Path(home).resolve()  # enough for a running one
+        else:
             raise
-        folder = _INSTALLED_FROM
-    home = os.environ.get(HOME_VARIABLE)
     return LocalProject(folder, Path(home).resolve()) if home else LocalProject.at(folder)
 
 

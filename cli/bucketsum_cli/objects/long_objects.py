@@ -64,7 +64,8 @@ def progress_text(item: LongObject) -> str:
         return f"damaged: {item.reason}"
     done = f"{size_text(item.bytes_done)} of {size_text(item.size_bytes)}"
     if item.slices_status == ChainStatus.STOPPED:
-        return f"{done}, stopped: {item.reason}"
+        reason = item.reason or ""
+        return f"{done}, {reason}" if reason.startswith("stopped") else f"{done}, stopped: {reason}"
     if item.mb_per_s is None or item.seconds_left is None:
         return f"{done}, the first slice has not ended"
     return f"{done}, {item.mb_per_s:.0f} MB/s, done in about {duration_text(item.seconds_left)}"

@@ -29,6 +29,7 @@ from bucketsum_cli.backfill.views import (
     progress_document,
 )
 from bucketsum_cli.options import (
+    BucketName,
     Target,
     count_option,
     json_option,
@@ -56,7 +57,7 @@ class StartedBackfill:
 
 
 @click.command("start")
-@click.argument("bucket", metavar="BUCKET")
+@click.argument("bucket", metavar="BUCKET", type=BucketName())
 @prefix_option("Hash only keys that begin with TEXT.")
 @click.option("--versions", is_flag=True, help="Also hash overwritten versions.")
 @click.option("--archived", is_flag=True, help="Also try objects in GLACIER and DEEP_ARCHIVE.")

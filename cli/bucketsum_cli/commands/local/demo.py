@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import shlex
+import shutil
+import sys
+
 import click
 
 from bucketsum_cli.commands.local.demonstration import Demonstration, run_demo
@@ -56,7 +60,8 @@ def demo(sweep: bool, keep: bool, as_json: bool) -> None:
 
 
 def _use(project: emulator_state.LocalProject) -> str:
+    command = "bucketsum" if shutil.which("bucketsum") else shlex.quote(sys.argv[0])
     return (
         f"use it with `export {emulator_state.HOME_VARIABLE}={project.home}` and then, for "
-        "example, `bucketsum ls --local`; end it with `bucketsum local down`"
+        f"example, `{command} ls --local`; end it with `{command} local down`"
     )

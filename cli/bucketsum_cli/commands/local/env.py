@@ -1,0 +1,31 @@
+"""`bucketsum local env`: the variables with which other programs use the emulator."""
+
+from __future__ import annotations
+
+import shlex
+
+import click
+
+from bucketsum_cli.machine import emulator_state
+from bucketsum_cli.options import json_option
+from bucketsum_cli.terminal.output import print_json, print_text
+
+
+@click.command("env")
+@json_option(dict[str, str])
+def env(as_json: bool) -> None:
+    """Print the variables with which other programs use the emulator.
+
+    The AWS CLI, SDKs and other S3 clients then use the emulator, and no real account.
+
+    Exits with 2 if the emulator is not running.
+
+    Example: eval "$(bucketsum local env)"
+    """
+    variables = emulator_state.running(emulator_state.local_project()).environment()
+    if as_json:
+        print_json(variables)
+        return
+    for name, value in variables.items():
+        print_text(f"export {name}={shlex.quote(value)}\n")
+    print_text("unset AWS_PROFILE AWS_SESSION_TOKEN\n")
