@@ -13,7 +13,10 @@ EVERY_COMMAND: Final = "cloudformation:DescribeStacks cloudformation:GetTemplate
 _RUNS: Final = "states:StartExecution states:DescribeExecution states:StopExecution"
 _COUNTS: Final = "cloudwatch:ListMetrics cloudwatch:GetMetricData s3:ListBucketVersions"
 _SHOW: Final = "dynamodb:Query dynamodb:GetItem"
-_PUT: Final = "s3:GetBucketNotification s3:PutObject s3:AbortMultipartUpload dynamodb:BatchGetItem"
+_PUT: Final = (
+    "s3:GetBucketNotification s3:PutObject s3:AbortMultipartUpload dynamodb:BatchGetItem "
+    "dynamodb:GetItem"
+)
 _LS: Final = "s3:GetBucketNotification s3:ListBucketVersions dynamodb:BatchGetItem dynamodb:Query"
 _FAILURES: Final = "sqs:ReceiveMessage sqs:ChangeMessageVisibility sqs:GetQueueAttributes"
 _REDRIVE: Final = f"{_FAILURES} sqs:DeleteMessage sqs:SendMessage"

@@ -52,6 +52,13 @@ paths_argument = click.argument(
     "paths", metavar="PATH...", nargs=-1, required=True, type=click.Path(path_type=Path)
 )
 
+exclude_option = click.option(
+    "--exclude",
+    multiple=True,
+    metavar="PATTERN",
+    help="Leave out files and folders with this name or path, such as '*.tmp'; may be repeated.",
+)
+
 yes_option = click.option("--yes", "-y", is_flag=True, help="Do not ask for confirmation.")
 
 count_option = click.option(

@@ -142,3 +142,15 @@ def test_sha1_of_a_file_is_hashlibs(
     sizes: list[int] = []
     assert sha1_of_file(path, sizes.append) == hashlib.sha1(content).hexdigest()
     assert sum(sizes) == len(content)
+
+
+def test_version_control_and_patterns_are_left_out(tmp_path: Path) -> None:
+    """A pattern is compared with the name and the path in the folder; `.git` is not data."""
+    for name in ("a.txt", "b.tmp", "sub/c.txt", "sub/d.txt", ".git/config", "sub/.git/x"):
+        file = tmp_path / "folder" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.touch()
+    chosen = files_under([tmp_path / "folder"], exclude=["*.tmp", "sub/d*"])
+    assert [file.key for file in chosen.files] == ["folder/a.txt", "folder/sub/c.txt"]
+    named = files_under([tmp_path / "folder" / ".git"])
+    assert [file.key for file in named.files] == [".git/config"]

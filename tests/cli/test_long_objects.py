@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +13,10 @@ from tests.cli.deployed import BUCKET, HALF
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.long_objects.progress_table import ProgressTable
 from bucketsum.table.rows import RowKey, Status
+from bucketsum_cli.commands.put import slices_text
+from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.long_objects import long_objects, progress_text
+from bucketsum_cli.objects.upload import Upload
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -96,3 +100,16 @@ def test_stop_gives_up_on_a_chain_that_always_changes(
     assert ended.status == 2
     assert "was changed by others before each attempt" in ended.err
     assert "defect" not in ended.err
+
+
+def test_a_wait_shows_the_progress_of_a_long_object(stack: Stack) -> None:
+    """Without it, nothing would move for the minutes or hours that its slices take."""
+    path = Path("big.tar")
+    small, long = (
+        Upload(LocalFile(path, key, size), RowKey(BUCKET, key, "null"), "an-etag")
+        for key, size in (("small", 1), ("big", HALF.size_bytes))
+    )
+    assert slices_text(stack, [small, long]) == ""
+    stack.progress_table().begin(HALF)
+    assert slices_text(stack, [small, long]).startswith("; big: 312.0 GB of 5.0 TB, 78 MB/s")
+    assert slices_text(stack, [small]) == ""

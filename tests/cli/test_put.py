@@ -231,3 +231,14 @@ def test_a_transfer_shows_what_s3_refused(
 
     monkeypatch.setattr(S3Transfer, "upload_file", refuse)
     run("put", folder).assert_refused("your session has expired", "PutObject: ExpiredToken")
+
+
+def test_a_dry_run_uploads_nothing(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """It shows each file with its key and size, as a table and as JSON."""
+    (tmp_path / "a.txt").write_bytes(b"four")
+    shown = run("put", tmp_path / "a.txt", "--prefix", "x/", "--dry-run")
+    assert (shown.status, "x/a.txt" in shown.out) == (0, True)
+    assert "1 file, 4 B; nothing was uploaded" in shown.out
+    document = run("put", tmp_path / "a.txt", "--dry-run", "--json").document
+    assert document["files"] == [{"key": "a.txt", "path": str(tmp_path / "a.txt"), "size_bytes": 4}]
+    assert stack.client("s3").list_objects_v2(Bucket=stack.bucket)["KeyCount"] == 0

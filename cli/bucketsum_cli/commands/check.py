@@ -19,7 +19,14 @@ from bucketsum_cli.objects.comparison import (
 from bucketsum_cli.objects.files import Skipped, files_under, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.objects.rows import version_of
-from bucketsum_cli.options import Target, bucket_options, json_option, paths_argument, prefix_option
+from bucketsum_cli.options import (
+    Target,
+    bucket_options,
+    exclude_option,
+    json_option,
+    paths_argument,
+    prefix_option,
+)
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
@@ -79,11 +86,17 @@ class CheckResult:
 @click.command("check")
 @paths_argument
 @prefix_option("Prefix of all keys, for example photos/; with --archive, a folder in the archive.")
+@exclude_option
 @click.option("--archive", metavar="KEY", help="Compare with the members of this archive.")
 @json_option(CheckResult)
 @bucket_options
 def check(
-    target: Target, paths: tuple[Path, ...], prefix: str, archive: str | None, as_json: bool
+    target: Target,
+    paths: tuple[Path, ...],
+    prefix: str,
+    exclude: tuple[str, ...],
+    archive: str | None,
+    as_json: bool,
 ) -> None:
     """Compare local files with the objects in the bucket.
 
@@ -104,7 +117,9 @@ def check(
 
     Example: bucketsum check photos --prefix 2026/
     """
-    selection = files_as_members(paths, prefix) if archive else files_under(paths, prefix)
+    if archive and exclude:
+        raise click.UsageError("--exclude cannot be used with --archive")
+    selection = files_as_members(paths, prefix) if archive else files_under(paths, prefix, exclude)
     stack = target.find()
     members, all_known = members_by_path(stack, archive, prefix) if archive else ({}, True)
     counterpart_of = members_of(members) if archive else objects_of(stack)

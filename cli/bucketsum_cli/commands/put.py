@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import count
-from typing import TYPE_CHECKING, Annotated
+from itertools import count, islice
+from typing import TYPE_CHECKING, Annotated, Final
 
 import click
 
+from bucketsum.errors import DamagedItem
 from bucketsum_cli.attachments.coverage import Coverage
 from bucketsum_cli.aws.served_buckets import serves
-from bucketsum_cli.objects.files import LocalFile, Skipped, files_under, note_skipped
+from bucketsum_cli.objects.files import FileSelection, LocalFile, Skipped, files_under, note_skipped
+from bucketsum_cli.objects.long_objects import long_objects, progress_text
 from bucketsum_cli.objects.rows import DigestState, digest_cell, digest_state
 from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.options import (
     FiniteRange,
     Target,
     bucket_options,
+    exclude_option,
     json_option,
     paths_argument,
     prefix_option,
 )
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.output import note, print_json, progress, size_text, speed_text
+from bucketsum_cli.terminal.formatting import count_text
+from bucketsum_cli.terminal.output import note, print_json, progress, say, size_text, speed_text
 from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from bucketsum.table.rows import Row, RowKey
@@ -35,6 +41,10 @@ if TYPE_CHECKING:
 
 DEFAULT_TIMEOUT_SECONDS = 900
 """The time-out of the hasher."""
+_ANNOUNCED_BYTES: Final = 10**9
+_PERHAPS_LONG_BYTES: Final = 10**8
+"""Smaller objects are hashed in one invocation, at any memory size."""
+_LOOKED_AT: Final = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +60,24 @@ class UploadedObject:
 
 
 @dataclass(frozen=True, slots=True)
+class PlannedFile:
+    """A file that `put` would upload."""
+
+    key: str
+    path: Path
+    size_bytes: int
+
+
+@dataclass(frozen=True, slots=True)
+class PutPlan:
+    """The uploads that `put --dry-run` leaves out."""
+
+    bucket: str
+    files: Annotated[Sequence[PlannedFile], "Files that would be uploaded."]
+    skipped: Sequence[Skipped]
+
+
+@dataclass(frozen=True, slots=True)
 class PutResult:
     """The result of `put`."""
 
@@ -61,6 +89,8 @@ class PutResult:
 @click.command("put")
 @paths_argument
 @prefix_option("Prefix of all keys, for example photos/.")
+@exclude_option
+@click.option("--dry-run", is_flag=True, help="Only show the files and their keys.")
 @click.option("--no-wait", is_flag=True, help="Do not wait for the digests.")
 @click.option(
     "--timeout",
@@ -71,12 +101,14 @@ class PutResult:
     metavar="SECONDS",
     help="Maximum time to wait for the digests.",
 )
-@json_option(PutResult)
+@json_option(PutResult, PutPlan)
 @bucket_options
 def put(
     target: Target,
     paths: tuple[Path, ...],
     prefix: str,
+    exclude: tuple[str, ...],
+    dry_run: bool,
     no_wait: bool,
     timeout_seconds: float,
     as_json: bool,
@@ -84,7 +116,8 @@ def put(
     """Upload files to the bucket and wait for their SHA-1.
 
     The key of the file `a/b.txt` is `b.txt`. For a folder `photos`, each file's key is `photos/`
-    followed by its path in the folder; inside it, symbolic links to folders are not followed.
+    followed by its path in the folder; inside it, symbolic links to folders are not followed, and
+    folders named .git are left out.
 
     In the result, MB/s is the speed of reading and hashing, not of the upload.
 
@@ -92,12 +125,18 @@ def put(
 
     Example: bucketsum put report.pdf photos --prefix 2026/
     """
-    selection = files_under(paths, prefix)
+    selection = files_under(paths, prefix, exclude)
     stack = target.find()
+    if dry_run:
+        _show_plan(stack, selection, as_json=as_json)
+        return
     if not serves(stack, stack.bucket):
         raise CannotDoError(
             f"objects in {stack.bucket} get no digest: run `bucketsum attach {stack.bucket}` first"
         )
+    size_bytes = sum(file.size_bytes for file in selection.files)
+    if size_bytes >= _ANNOUNCED_BYTES:
+        note(f"uploading {count_text(len(selection.files), 'file')}, {size_text(size_bytes)}")
     _require_coverage(stack, [file.key for file in selection.files], no_wait=no_wait)
     uploaded, unsent = put_and_wait(stack, selection.files, None if no_wait else timeout_seconds)
     skipped = [*selection.skipped, *unsent]
@@ -114,6 +153,17 @@ def put(
         )
     if skipped or not (no_wait or all(upload.sha1 for upload in uploaded)):
         raise SystemExit(ANSWER_IS_NO)
+
+
+def _show_plan(stack: Stack, selection: FileSelection, *, as_json: bool) -> None:
+    if as_json:
+        files = [PlannedFile(file.key, file.path, file.size_bytes) for file in selection.files]
+        print_json(PutPlan(stack.bucket, files, selection.skipped))
+    else:
+        print_table([KEY, SIZE], ([f.key, size_text(f.size_bytes)] for f in selection.files))
+        total = size_text(sum(file.size_bytes for file in selection.files))
+        say(f"{count_text(len(selection.files), 'file')}, {total}; nothing was uploaded")
+    note_skipped(selection.skipped)
 
 
 def _require_coverage(stack: Stack, keys: Sequence[str], *, no_wait: bool) -> None:
@@ -169,11 +219,30 @@ def _send(stack: Stack, files: Sequence[LocalFile]) -> tuple[list[Upload], list[
 def _await_rows(
     stack: Stack, uploads: Sequence[Upload], timeout_seconds: float
 ) -> dict[RowKey, Row]:
-    with progress("{task.completed} of {task.total} recorded") as shown:
-        task = shown.add_task("hashing", total=len(uploads))
+    with progress("{task.completed} of {task.total} recorded{task.fields[slices]}") as shown:
+        task = shown.add_task("hashing", total=len(uploads), slices="")
+
+        def pause(seconds: float) -> None:
+            shown.update(task, slices=slices_text(stack, uploads))
+            time.sleep(seconds)
+
         return wait_for_rows(
-            stack.digests_table(), uploads, timeout_seconds, on_row=lambda: shown.advance(task)
+            stack.digests_table(),
+            uploads,
+            timeout_seconds,
+            on_row=lambda: shown.advance(task),
+            pause=pause,
         )
+
+
+def slices_text(stack: Stack, uploads: Iterable[Upload]) -> str:
+    """Return the progress of the first long object among *uploads*; empty if there is none."""
+    large = (upload for upload in uploads if upload.file.size_bytes >= _PERHAPS_LONG_BYTES)
+    for upload in islice(large, _LOOKED_AT):
+        with suppress(DamagedItem):
+            if item := stack.progress_table().at(upload.row_key):
+                return f"; {upload.file.key}: {progress_text(*long_objects([item]))}"
+    return ""
 
 
 def _as_cells(upload: Upload) -> list[str | Cell]:

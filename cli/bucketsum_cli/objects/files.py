@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Final
 
@@ -15,9 +16,10 @@ from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 _CHUNK_BYTES: Final = 1024 * 1024
+_VERSION_CONTROL: Final = ".git"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,13 +58,16 @@ class FileSelection:
     skipped: list[Skipped] = field(default_factory=list)
 
 
-def files_under(paths: Iterable[Path], prefix: str = "") -> FileSelection:
+def files_under(
+    paths: Iterable[Path], prefix: str = "", exclude: Sequence[str] = ()
+) -> FileSelection:
     """The files at and under *paths*.
 
     A file's key is *prefix* + its name; a folder's files have *prefix* + the folder's name +
     their path in it. Links to files are files; links to folders are followed only if they are in
     *paths* themselves. Anything else than a regular file, and names that S3 does not allow, are
-    skipped.
+    skipped. Left out are folders with the name ``.git``, and files and folders of which the name
+    or the path below one of *paths* matches a pattern of *exclude*; not *paths* themselves.
 
     Raises:
         CannotDoError: A path does not exist, there are no files, or two files have the same key.
@@ -71,7 +76,8 @@ def files_under(paths: Iterable[Path], prefix: str = "") -> FileSelection:
     for path in given:
         if not os.path.lexists(path):
             raise CannotDoError(f"there is no file or folder {path}")
-    entries = [entry for path in given for entry in _entries(path, prefix)]
+    patterns = (_VERSION_CONTROL, *exclude)
+    entries = [entry for path in given for entry in _entries(path, prefix, patterns)]
     if not entries:
         raise CannotDoError(f"there are no files in {', '.join(map(str, given))}")
     files = [entry for entry in entries if isinstance(entry, LocalFile)]
@@ -79,7 +85,7 @@ def files_under(paths: Iterable[Path], prefix: str = "") -> FileSelection:
     return FileSelection(files, [entry for entry in entries if isinstance(entry, Skipped)])
 
 
-def _entries(path: Path, prefix: str) -> Iterator[LocalFile | Skipped]:
+def _entries(path: Path, prefix: str, exclude: Sequence[str]) -> Iterator[LocalFile | Skipped]:
     """Yield the file *path*, or the files in the folder *path* by name, and unreadable folders."""
     name = os.path.basename(os.path.abspath(path))  # noqa: PTH100, PTH119 - links keep theirs
     if not path.is_dir():
@@ -88,11 +94,25 @@ def _entries(path: Path, prefix: str) -> Iterator[LocalFile | Skipped]:
     start = f"{prefix}{name}/" if name else prefix
     errors: list[OSError] = []
     for parent, folders, names in os.walk(path, onerror=errors.append):
-        folders.sort()
-        for file in (Path(parent, name) for name in sorted(names)):
-            yield _entry(file, start + file.relative_to(path).as_posix())
+        below = Path(parent).relative_to(path)
+        folders[:] = _kept(below, folders, exclude)
+        for name in _kept(below, names, exclude):
+            yield _entry(Path(parent, name), start + (below / name).as_posix())
     for error in errors:
         yield Skipped(Path(error.filename), error.strerror or str(error))
+
+
+def _kept(below: Path, names: Iterable[str], exclude: Sequence[str]) -> list[str]:
+    """Sort the *names* in a folder that match no pattern, neither alone nor as a path."""
+    return sorted(
+        name
+        for name in names
+        if not any(
+            fnmatchcase(text, pattern)
+            for pattern in exclude
+            for text in (name, (below / name).as_posix())
+        )
+    )
 
 
 def _entry(path: Path, key: str) -> LocalFile | Skipped:
