@@ -189,3 +189,20 @@ def test_refusal_of_the_ledger_is_an_error(run: Run, stack: Stack, folder: Path)
     ended = run("check", folder)
     assert (ended.status, ended.out) == (2, "")
     assert "ResourceNotFoundException" in ended.err
+
+
+def test_a_list_of_sums_is_compared(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """Lines of `sha1sum` need no local files; `ls --sums` is such a list."""
+    for key in ("old/a", "old/line\nbreak"):
+        put_and_record(stack, key, key.encode())
+    listed = tmp_path / "list"
+    listed.write_text(run("ls", "--sums").out)
+    assert (run("check", "--sums", listed).status, run("check", "--sums", listed).err) == (0, "")
+    listed.write_text(f"{'0' * 40} *./a\n{'1' * 40}  b\n")
+    ended = run("check", "--sums", listed, "--prefix", "old/", "--json")
+    results = [file["result"] for file in ended.document["files"]]
+    assert (ended.status, results) == (1, ["differs", "not recorded"])
+    listed.write_text(f"{'0' * 40}  a\nMD5 (x) = 0\n")
+    run("check", "--sums", listed).assert_refused("line 2 is not a SHA-1 and a name")
+    run("check").assert_refused("--sums")
+    run("check", "--sums", listed, tmp_path).assert_refused("cannot be used with PATH")

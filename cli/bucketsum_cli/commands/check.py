@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import click
 
@@ -12,6 +13,7 @@ from bucketsum_cli.objects.comparison import (
     Comparison,
     Result,
     compare_files,
+    compare_sums,
     members_of,
     objects_of,
     with_failures,
@@ -19,12 +21,12 @@ from bucketsum_cli.objects.comparison import (
 from bucketsum_cli.objects.files import Skipped, files_under, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.objects.rows import version_of
+from bucketsum_cli.objects.sums import sums_in
 from bucketsum_cli.options import (
     Target,
     bucket_options,
     exclude_option,
     json_option,
-    paths_argument,
     prefix_option,
 )
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
@@ -33,7 +35,8 @@ from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
+
+    from bucketsum_cli.aws.stack import Stack
 
 _STYLES: Final = {
     Result.EQUAL: "green",
@@ -83,8 +86,30 @@ class CheckResult:
     skipped: Sequence[Skipped]
 
 
+@dataclass(frozen=True, slots=True)
+class CheckOutcome:
+    """Everything that was compared, and what could not be.
+
+    Attributes:
+        missing: Members of the *archive* without a local file.
+        all_known: Whether all members of the archive are recorded.
+    """
+
+    comparisons: Sequence[Comparison]
+    skipped: Sequence[Skipped] = ()
+    missing: Sequence[str] = ()
+    archive: str | None = None
+    all_known: bool = True
+
+
 @click.command("check")
-@paths_argument
+@click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--sums",
+    type=click.File(encoding="utf-8"),
+    metavar="FILE",
+    help="Instead of files, compare the lines of `sha1sum` in FILE; - is stdin.",
+)
 @prefix_option("Prefix of all keys, for example photos/; with --archive, a folder in the archive.")
 @exclude_option
 @click.option("--archive", metavar="KEY", help="Compare with the members of this archive.")
@@ -93,6 +118,7 @@ class CheckResult:
 def check(
     target: Target,
     paths: tuple[Path, ...],
+    sums: TextIO | None,
     prefix: str,
     exclude: tuple[str, ...],
     archive: str | None,
@@ -115,10 +141,23 @@ def check(
     if there is --prefix old/. A file that is not in the archive is `not recorded`. A member without
     a local file is listed too, and the exit status is then 1.
 
+    With --sums, nothing is hashed here: the SHA-1 of `a/b.txt` in the list is compared with the
+    object `a/b.txt`, or with `old/a/b.txt` if there is --prefix old/.
+
     Example: bucketsum check photos --prefix 2026/
     """
     if archive and exclude:
         raise click.UsageError("--exclude cannot be used with --archive")
+    if sums is not None:
+        if paths or archive or exclude:
+            raise click.UsageError("--sums cannot be used with PATH, --archive or --exclude")
+        listed = [*sums_in(sums)]
+        stack = target.find()
+        comparisons = with_failures(stack, compare_sums(objects_of(stack), listed, prefix))
+        _report(stack, CheckOutcome(comparisons), as_json=as_json)
+        return
+    if not paths:
+        raise click.UsageError("name files or folders, or a list with --sums")
     selection = files_as_members(paths, prefix) if archive else files_under(paths, prefix, exclude)
     stack = target.find()
     members, all_known = members_by_path(stack, archive, prefix) if archive else ({}, True)
@@ -126,14 +165,25 @@ def check(
     comparisons, unread = compare_files(counterpart_of, selection.files)
     comparisons = with_failures(stack, comparisons)
     skipped = [*selection.skipped, *unread]
-    counts = Counter(comparison.result for comparison in comparisons)
     missing = sorted(members.keys() - {comparison.file.key for comparison in comparisons})
-    all_equal = all_known and not (skipped or missing) and counts[Result.EQUAL] == len(comparisons)
+    outcome = CheckOutcome(comparisons, skipped, missing, archive, all_known=all_known)
+    _report(stack, outcome, as_json=as_json)
+
+
+def _report(stack: Stack, outcome: CheckOutcome, *, as_json: bool) -> None:
+    """Show *outcome*, and end the command with 1 unless all is equal."""
+    comparisons, skipped, archive = outcome.comparisons, outcome.skipped, outcome.archive
+    counts = Counter(comparison.result for comparison in comparisons)
+    all_equal = (
+        outcome.all_known
+        and not (skipped or outcome.missing)
+        and counts[Result.EQUAL] == len(comparisons)
+    )
     if as_json:
         files = [*map(_document_of, comparisons)]
-        print_json(CheckResult(stack.bucket, archive, all_equal, files, missing, skipped))
+        print_json(CheckResult(stack.bucket, archive, all_equal, files, outcome.missing, skipped))
     else:
-        for member in missing:
+        for member in outcome.missing:
             note(f"{member} is in the archive, but there is no local file for it")
         print_table(_COLUMNS, map(_as_cells, comparisons))
         say(_summary(counts, len(skipped)), "bold green" if all_equal else "bold red")

@@ -11,6 +11,7 @@ from bucketsum_cli.attachments.coverage import Coverage
 from bucketsum_cli.completion import complete_key
 from bucketsum_cli.objects.members import MemberListing, list_members
 from bucketsum_cli.objects.rows import DigestState, any_damaged, digest_cell, digest_state
+from bucketsum_cli.objects.sums import sums_line
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
 from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.documents import INLINE, Moment
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
 
 _WIDE: Final = 110
 """Lines of this many characters have room for the time of the record."""
-_SUMS_ESCAPES: Final = str.maketrans({"\\": r"\\", "\n": r"\n", "\r": r"\r"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,13 +117,10 @@ class _Listed:
 
 
 def _print_sums(versions: Iterable[ObjectVersion]) -> None:
-    """Print GNU coreutils' lines: a name with a line break is escaped, after a backslash."""
     without = 0
     for version in versions:
-        key, sha1 = version.row_key.key, version.row and version.row.sha1
-        name = key.translate(_SUMS_ESCAPES)
-        if sha1:
-            print_text(f"{'' if name == key else chr(92)}{sha1}  {name}\n")
+        if sha1 := version.row and version.row.sha1:
+            print_text(sums_line(sha1, version.row_key.key))
         else:
             without += 1
     if without:

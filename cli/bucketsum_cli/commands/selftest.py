@@ -159,6 +159,7 @@ def _cleaned_up(scratch: Scratch, *, keep: bool) -> Iterator[Scratch]:
         yield scratch
     except BaseException:
         if not keep:
+            note("deleting the data of the self-test; another Ctrl-C leaves it")
             scratch.clean_up()
         raise
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from bucketsum.table.rows import Row, Status
@@ -135,6 +136,19 @@ def compare_files(
         [result for result in results if isinstance(result, Comparison)],
         [result for result in results if isinstance(result, Skipped)],
     )
+
+
+def compare_sums(
+    counterpart_of: Callable[[str], Counterpart], sums: Sequence[tuple[str, str]], prefix: str
+) -> list[Comparison]:
+    """Compare each name and SHA-1 of *sums*, several at a time; the key is *prefix* + name."""
+    with ThreadPoolExecutor(_FILES_AT_A_TIME) as pool:
+        keys = [prefix + name for name, _ in sums]
+        counterparts = pool.map(counterpart_of, keys)
+        return [
+            Comparison(LocalFile(Path(name), key, 0), sha1, counterpart)
+            for (name, sha1), key, counterpart in zip(sums, keys, counterparts, strict=True)
+        ]
 
 
 def with_failures(stack: Stack, comparisons: list[Comparison]) -> list[Comparison]:
