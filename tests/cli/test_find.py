@@ -93,9 +93,11 @@ def test_40_digits_are_a_digest_even_where_a_file_has_that_name(
 
 @pytest.mark.usefixtures("stack")
 def test_content_that_is_nowhere_is_a_no(run: Run) -> None:
-    """Exit status 1, and an empty list for a program."""
-    assert run("find", SHA1).status == 1
-    assert f"the SHA-1 {SHA1}" in run("find", SHA1).err
+    """Exit status 1, and an empty list for a program; a person reads what to do next."""
+    ended = run("find", SHA1)
+    assert ended.status == 1
+    assert f"the SHA-1 {SHA1}" in ended.err
+    assert "`bucketsum backfill` records" in " ".join(ended.err.split())
     ended = run("find", SHA1, "--json")
     assert (ended.status, ended.document["objects"]) == (1, [])
 

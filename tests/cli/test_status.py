@@ -205,11 +205,12 @@ def test_metrics_are_those_of_this_stack(stack: Stack, monkeypatch: pytest.Monke
 
 
 def test_dead_letters_are_a_negative_result(run: Run, watched: Stack) -> None:
-    """Exit status 1, and the number."""
+    """Exit status 1, the number, and the command that has the reasons."""
     set_aside(watched, "x", reason="why")
     ended = run("status")
     assert ended.status == 1
     assert "dead letters          1 messages" in ended.out
+    assert "`bucketsum failures` shows the reasons" in " ".join(ended.err.split())
 
 
 @pytest.mark.parametrize(

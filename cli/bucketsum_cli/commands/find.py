@@ -76,7 +76,10 @@ def find(target: Target, content: str, as_json: bool) -> None:
     if any_damaged(rows):
         raise SystemExit(ANSWER_IS_NO)
     if not rows:
-        note(f"no object with the SHA-1 {sha1} is recorded")
+        note(
+            f"no object with the SHA-1 {sha1} is recorded; `bucketsum put` uploads a file, "
+            "`bucketsum backfill` records objects that are in the bucket"
+        )
         raise SystemExit(ANSWER_IS_NO)
 
 

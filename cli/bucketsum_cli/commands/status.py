@@ -100,6 +100,10 @@ def _print(state: StackStatus) -> None:
     print_table(_COLUMNS, _rows(state), heading=False)
     for text in state.notes:
         note(text)
+    if state.dead_letter_messages:
+        note(
+            "dead letters: `bucketsum failures` shows the reasons, `bucketsum redrive` tries again"
+        )
 
 
 def _rows(state: StackStatus) -> Iterator[tuple[str, str | Cell]]:

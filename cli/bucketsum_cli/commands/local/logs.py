@@ -31,7 +31,11 @@ _EMULATOR_LINES: Final = 200
     help="Show the last lines of the emulator's own log instead.",
 )
 def logs(follow: bool, emulator_log: bool) -> None:
-    """Show the log of the hashing function."""
+    """Show the log of the hashing function.
+
+    `Max Memory Used` comes from the emulator and is no measurement of the function. If the function
+    cannot start, only --emulator shows the reason.
+    """
     if follow and emulator_log:
         raise click.UsageError("--follow cannot be used with --emulator")
     project = emulator_state.local_project()
