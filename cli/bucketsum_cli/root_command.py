@@ -63,9 +63,6 @@ def cli() -> None:
     Exit status: 0 success; 1 the command ran, but the result is negative; 2 the command could not
     run or failed, for example because there is no stack (the message says why); 130 Ctrl-C; 143
     SIGTERM.
-
-    Completion of commands, keys, runs and backfills, for bash (for zsh: zsh_source):
-    eval "$(_BUCKETSUM_COMPLETE=bash_source bucketsum)"
     """
 
 
