@@ -127,6 +127,8 @@ def test_the_bill_says_what_it_lacks(run: Run, executions: dict[str, Any]) -> No
     )
     large = ("--objects", "1000000", "--mean-size", "1000000")
     assert "S3 Batch" not in run("backfill", BUCKET, "--dry-run", *large).out
+    few = ("--objects", "3", "--mean-size", "1000")
+    assert "0.0000" not in run("backfill", BUCKET, "--dry-run", *few).out
     assert executions == {}
 
 

@@ -33,6 +33,10 @@ if TYPE_CHECKING:
             replace(HALF, status=ChainStatus.STOPPED, reason="why"),
             "312.0 GB of 5.0 TB, stopped: why",
         ),
+        (
+            replace(HALF, status=ChainStatus.STOPPED, reason="stopped by a person"),
+            "312.0 GB of 5.0 TB, stopped by a person",
+        ),
     ],
 )
 def test_progress_in_words(progress: Progress, text: str) -> None:

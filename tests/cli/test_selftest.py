@@ -460,6 +460,8 @@ def test_object_that_the_emulator_reads_from_glacier_is_a_known_difference(
     assert result_of(run, "unreadable")["outcome"] == "known difference"
     world.metric = 0
     assert result_of(run, "metrics")["outcome"] == "known difference"
+    both = run("selftest", "--yes", "--only", "unreadable", "--only", "metrics")
+    assert both.out.splitlines()[-1] == "1 passed, 2 known differences"
 
 
 @pytest.mark.parametrize("name", ["overwritten", "missing-version"])
