@@ -40,7 +40,7 @@ _SUITES_OF_ONE_WORKER: Final = (
     "tests/e2e/test_sweep",  # one deployed stack for sweeps
     "tests/e2e/",  # another for all others
     "tests/build/",  # one build
-    "tests/integration/ledger/",  # one DynamoDB Local
+    "tests/integration/table/",  # one DynamoDB Local
     "tests/integration/bench/",  # sandboxes, which are counted
 )
 _SUITE_OF_EVERY_WORKER: Final = "tests/simulation/"  # tests of seconds, which share nothing

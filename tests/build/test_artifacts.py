@@ -137,7 +137,7 @@ def test_powertools_is_pinned_alike() -> None:
     assert wanted["aws-lambda-powertools"].specifier == SpecifierSet(f"=={version}")
 
 
-def test_layer_serves_every_runtime_and_processor(built: Built) -> None:
+def test_layer_serves_every_runtime_and_architecture(built: Built) -> None:
     """Each runtime has its compiled modules where Lambda searches, and nowhere else."""
     suffixes = {".so", ".pyd", ".dylib"}
     compiled = {
@@ -147,12 +147,12 @@ def test_layer_serves_every_runtime_and_processor(built: Built) -> None:
     binaries = set()
     for runtime in runtimes:
         tag = "cpython-" + runtime.removeprefix("python").replace(".", "")
-        for processor in ("x86_64", "aarch64"):
+        for machine in ("x86_64", "aarch64"):
             here = {
                 path
                 for path in compiled
                 if path.parts[:3] == ("lib", runtime, "site-packages")
-                and f".{tag}-{processor}-linux-gnu." in path.name
+                and f".{tag}-{machine}-linux-gnu." in path.name
             }
             names = {path.name.partition(".")[0] for path in here}
             zstd = set() if runtime == "python3.14" else {"_zstd"}
@@ -162,13 +162,13 @@ def test_layer_serves_every_runtime_and_processor(built: Built) -> None:
 
 
 def test_layer_brings_libcurl_to_every_runtime(built: Built) -> None:
-    """Pycurl is there for every runtime and both processors, libcurl twice."""
+    """Pycurl is there for every runtime and both architectures, libcurl twice."""
     runtimes = load_template()["Resources"]["BucketsumLayer"]["Properties"]["CompatibleRuntimes"]
     versions = [runtime.removeprefix("python").replace(".", "") for runtime in runtimes]
     expected = {
-        f"_pycurl.cpython-{version}-{processor}-linux-gnu.so"
+        f"_pycurl.cpython-{version}-{machine}-linux-gnu.so"
         for version in versions
-        for processor in ("x86_64", "aarch64")
+        for machine in ("x86_64", "aarch64")
     }
     assert {path.name for path in (built.layer / "pycurl").glob("*.so")} == expected
     assert len(list((built.layer / "pycurl.libs").glob("libcurl-*"))) == 2

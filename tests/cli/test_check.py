@@ -183,7 +183,7 @@ def test_nothing_to_check_is_not_a_yes(run: Run, tmp_path: Path) -> None:
     assert run("check").status == 2
 
 
-def test_refusal_of_the_ledger_is_an_error(run: Run, stack: Stack, folder: Path) -> None:
+def test_a_refusal_of_the_table_is_an_error(run: Run, stack: Stack, folder: Path) -> None:
     """A table that is gone is neither equal nor different."""
     stack.client("dynamodb").delete_table(TableName=stack.table)
     ended = run("check", folder)

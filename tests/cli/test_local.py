@@ -546,6 +546,6 @@ def test_a_port_whose_last_connections_are_remembered_is_free() -> None:
 
 
 def test_no_two_clones_share_control_groups(tmp_path: Path) -> None:
-    """Both may want the same port; one's cleaning up must not take the other's boxes."""
+    """Both may want the same port; one's cleaning up must not take the other's control groups."""
     first, second = (launcher._group_name(tmp_path / name, 4566) for name in "ab")  # noqa: SLF001 - a name
     assert first != second

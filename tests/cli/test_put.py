@@ -206,7 +206,7 @@ def test_refusal_of_s3_stops_it_with_a_sentence(run: Run, folder: Path, stack: S
 
 
 @pytest.mark.usefixtures("stack")
-def test_ledger_that_refuses_is_told(
+def test_a_table_that_refuses_is_an_error(
     run: Run, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A file is not shown as waiting if its state is unknown."""

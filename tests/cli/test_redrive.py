@@ -275,7 +275,7 @@ def test_unreadable_version_is_queued_as_the_event_it_came_from(run: Run, stack:
 
 
 def test_object_without_versions_is_queued_without_one(run: Run, stack: Stack) -> None:
-    """`null` is the ledger's word; events of such buckets have no version."""
+    """`null` is the table's word; events of such buckets have no version."""
     stack.digests_table().record(unreadable(RowKey(BUCKET, "key", "null"), b"", "access denied"))
     ended = run("redrive", "--key", "key")
     assert ended.out == "queued  key  version null\n"

@@ -159,7 +159,7 @@ def test_a_stack_that_hashes_nothing_is_not_called_up(
     stack: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A deploy that looks green but records nothing is an error."""
-    monkeypatch.setattr(type(stack.digests_table()), "rows_at", lambda _ledger, _places: {})
+    monkeypatch.setattr(type(stack.digests_table()), "rows_at", lambda _table, _places: {})
 
     with pytest.raises(CannotDoError, match="was not hashed within"):
         deploy.prove(stack, seconds=0.2)

@@ -98,7 +98,7 @@ def test_a_function_sees_nothing_of_the_environment_of_the_emulator(invoke: Invo
 
 
 def test_cpu_share_follows_memory(invoke: Invoke, project: LocalProject) -> None:
-    """A function gets memory / 1,769 MB of a processor and no more."""
+    """A function gets memory / 1,769 MB of a vCPU and no more."""
     if not launcher.has_lambda_limits(project):
         pytest.skip("control groups cannot be written here")
 
@@ -106,7 +106,7 @@ def test_cpu_share_follows_memory(invoke: Invoke, project: LocalProject) -> None
         share = invoke(SPIN, {"seconds": 1.0}, memory_mb)["value"]["share"]
 
         entitled = memory_mb / MEMORY_MB_PER_CPU
-        assert share < entitled * 1.25, f"{memory_mb} MB had {share:.3f} of a processor"
+        assert share < entitled * 1.25, f"{memory_mb} MB had {share:.3f} of a vCPU"
 
 
 def test_a_function_that_takes_more_than_its_memory_is_killed(

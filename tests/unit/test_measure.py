@@ -35,7 +35,7 @@ def test_a_meter_takes_the_time_between_its_making_and_its_stop() -> None:
     assert (measurement.seconds, measurement.mb_per_s) == (2.5, 2.0)
 
 
-def test_a_meter_takes_processor_time() -> None:
+def test_a_meter_takes_cpu_time() -> None:
     """Time in which the process did nothing is not in it."""
     meter = Meter()
     hashlib.sha1(bytes(20_000_000), usedforsecurity=False)

@@ -59,7 +59,7 @@ def test_auto_takes_little_of_the_memory(memory_mb: int, size: int) -> None:
 
 @given(low=MEMORY, high=MEMORY, size=SIZES)
 def test_auto_never_has_fewer_streams_with_more_memory(low: int, high: int, size: int) -> None:
-    """More memory is more processor: it never makes reading narrower."""
+    """More memory is more CPU: it never makes reading narrower."""
     low, high = sorted((low, high))
     narrow, wide = (ReadPolicy(None, MIB, memory_mb).plan_for(size) for memory_mb in (low, high))
     assert narrow.streams <= wide.streams

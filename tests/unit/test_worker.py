@@ -30,16 +30,16 @@ def roots(request: pytest.FixtureRequest, tmp_path: Path) -> dict[str, str]:
     ("memory_mb", "microseconds"), [(128, 1447), (512, 5788), (1769, 20_000), (3538, 40_000)]
 )
 def test_quota_is_the_share_of_lambda(memory_mb: int, microseconds: int) -> None:
-    """1,769 MB is one processor; less is less in proportion, in periods of 20 ms."""
+    """1,769 MB is one vCPU; less is less in proportion, in periods of 20 ms."""
     assert quota_us(memory_mb) == microseconds
 
 
-def test_a_box_limits_memory_and_processor(roots: dict[str, str]) -> None:
+def test_a_control_group_limits_memory_and_cpu(roots: dict[str, str]) -> None:
     """The kernel is told the function's memory, its share, and the process that they are for."""
-    box = Cgroup(roots, "one", 512)
+    group = Cgroup(roots, "one", 512)
 
-    box.limit_memory(4711)
-    box.limit_cpu(4711)
+    group.limit_memory(4711)
+    group.limit_cpu(4711)
 
     written = {
         path.name: path.read_text()
@@ -61,8 +61,8 @@ def test_a_box_limits_memory_and_processor(roots: dict[str, str]) -> None:
         }
 
 
-def test_boxes_of_living_processes_stay(roots: dict[str, str]) -> None:
-    """Only empty boxes can be given back; a folder that is in use is left alone."""
+def test_groups_of_living_processes_stay(roots: dict[str, str]) -> None:
+    """Only empty control groups can be given back; a folder that is in use is left alone."""
     Path(roots["cpu"], "empty").mkdir()
     Path(roots["cpu"], "in-use").mkdir()
     Path(roots["cpu"], "in-use", "held").touch()
@@ -72,8 +72,8 @@ def test_boxes_of_living_processes_stay(roots: dict[str, str]) -> None:
     assert [path.name for path in Path(roots["cpu"]).iterdir()] == ["in-use"]
 
 
-def test_a_box_whose_process_has_not_entered_yet_stays(roots: dict[str, str]) -> None:
-    """While a process of the box's name lives the box is its own, empty or not."""
+def test_a_group_whose_process_has_not_entered_yet_stays(roots: dict[str, str]) -> None:
+    """While a process of the group's name lives the group is its own, empty or not."""
     with subprocess.Popen([sys.executable, "-c", ""]) as ended:
         pass
     for pid in (os.getpid(), ended.pid):
@@ -113,8 +113,8 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdout", sys.stdout)
 
 
-def test_the_processor_is_limited_when_init_ends(tmp_path: Path, roots: dict[str, str]) -> None:
-    """Memory is limited from the start, the processor from the worker's first line on."""
+def test_the_cpu_is_limited_when_init_ends(tmp_path: Path, roots: dict[str, str]) -> None:
+    """Memory is limited from the start, the CPU from the worker's first line on."""
     script = (
         "import pathlib, sys\n"
         f"quota = pathlib.Path({roots['cpu']!r}).glob('*/cpu.*')\n"
@@ -156,7 +156,7 @@ def test_script_of_the_emulator_runs_in_the_cgroup(
 def test_without_control_groups_the_worker_runs_all_the_same(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where the machine has no boxes to give, functions run unlimited."""
+    """Where the machine has no control groups to give, functions run unlimited."""
     os.environ["SECRET"] = "x"
     script = "import os; print(os.environ['TZ'], 'SECRET' in os.environ)\n"
 
@@ -245,8 +245,8 @@ def test_version_2_of_the_interface_is_used(tmp_path: Path) -> None:
     assert (tmp_path / "ours" / "cgroup.subtree_control").read_text() == "+cpu +memory"
 
 
-def test_a_controller_that_is_not_there_means_no_boxes(tmp_path: Path) -> None:
-    """Half a box would measure something else than Lambda."""
+def test_a_controller_that_is_not_there_means_no_groups(tmp_path: Path) -> None:
+    """Half a group would measure something else than Lambda."""
     only_cpu = mounts(
         tmp_path, f"cgroup {tmp_path}/cpu cgroup rw,cpu 0 0", "proc /proc proc rw 0 0"
     )
@@ -256,7 +256,7 @@ def test_a_controller_that_is_not_there_means_no_boxes(tmp_path: Path) -> None:
     assert cgroups.cgroup_roots("ours", not_delegated) is None
 
 
-def test_what_cannot_be_written_means_no_boxes(tmp_path: Path) -> None:
+def test_what_cannot_be_written_means_no_groups(tmp_path: Path) -> None:
     """A machine that shows its control groups but does not let us in is told from one that does."""
     (tmp_path / "cpu").write_text("a file where a folder should be")
     (tmp_path / "memory").mkdir()
@@ -269,13 +269,13 @@ def test_what_cannot_be_written_means_no_boxes(tmp_path: Path) -> None:
     assert cgroups.cgroup_roots("ours", refused) is None
 
 
-def test_what_is_left_in_a_box_ends_with_it(tmp_path: Path) -> None:
-    """A worker that outlived the emulator does not keep its box, nor its box it."""
-    box = tmp_path / "groups" / "box"
-    box.mkdir(parents=True)
+def test_what_is_left_in_a_group_ends_with_it(tmp_path: Path) -> None:
+    """A worker that outlived the emulator does not keep its group, nor its group it."""
+    group = tmp_path / "groups" / "group"
+    group.mkdir(parents=True)
     waiting = [sys.executable, "-c", "import sys; sys.stdin.read()"]
     with subprocess.Popen(waiting, stdin=subprocess.PIPE) as left:
-        (box / "cgroup.procs").write_text(f"{left.pid}\n0\n")
+        (group / "cgroup.procs").write_text(f"{left.pid}\n0\n")
 
         cgroups.remove_roots({"cpu": str(tmp_path / "groups"), "memory": str(tmp_path / "groups")})
 
@@ -286,7 +286,7 @@ def test_groups_are_given_back(tmp_path: Path) -> None:
     """After the last worker nothing of ours is left in the control group file system."""
     roots = {"cpu": str(tmp_path / "cpu"), "memory": str(tmp_path / "memory")}
     for root in roots.values():
-        Path(root, "box").mkdir(parents=True)
+        Path(root, "group").mkdir(parents=True)
 
     cgroups.remove_roots(roots)
 

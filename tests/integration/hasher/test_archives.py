@@ -200,12 +200,12 @@ def test_every_version_keeps_its_members(stack: HasherStack) -> None:
     stack.load(**ARCHIVES)
     for content in (b"1", b"2"):
         stack.deliver(message_of(stack.put("a.zip", zip_of({"d/x": content, "e": content}))))
-    ledger = DigestsTable(stack.dynamodb, "digests")
+    table = DigestsTable(stack.dynamodb, "digests")
     members = MemberRows(stack.dynamodb, "digests")
-    newest, oldest = ledger.versions_of(BUCKET, "a.zip")
+    newest, oldest = table.versions_of(BUCKET, "a.zip")
     assert [row.member and row.member.path for row in members.of(newest)] == ["d/x", "e"]
     assert [row.sha1 for row in members.of(oldest, "d/")] == [sha1_of(b"1")]
-    assert len(ledger.with_sha1(sha1_of(b"2"))) == 2
+    assert len(table.with_sha1(sha1_of(b"2"))) == 2
 
 
 def test_members_wait_for_a_table_that_is_busy(

@@ -163,7 +163,7 @@ def test_a_big_duplicate_is_not_read_again(
 def test_a_late_event_never_overwrites_newer_truth(
     stack: HasherStack, capsys: pytest.CaptureFixture[str], body: bytes
 ) -> None:
-    """Outcome superseded: the ledger keeps the newer event, also where the bytes are the same."""
+    """Outcome superseded: the table keeps the newer event, also where the bytes are the same."""
     older, newer = stack.put("a", body), stack.put("a", body)
     stack.deliver(message_of(newer))
     assert stack.deliver(message_of(older)) == []

@@ -7,7 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.integration.ledger.rows import BUCKET, fresh_key, row, unreadable
+from tests.integration.table.rows import BUCKET, fresh_key, row, unreadable
 from tests.support.documents import ROOT, Document
 
 if TYPE_CHECKING:
@@ -30,19 +30,19 @@ def program(tmp_path: Path) -> Path:
 def test_it_prints_the_digest_of_a_version(
     program: Path,
     dynamodb: DynamoDBClient,
-    digests_table: str,
-    ledger: DigestsTable,
+    table_name: str,
+    digests_table: DigestsTable,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """It prints the SHA-1 of a hashed version; an unreadable or absent one has no digest."""
     hashed = row(fresh_key(), "0A", entry="3sL4kqtJlcpXroDTDmJ")
     refused, absent = unreadable(fresh_key(), "0A"), row(fresh_key(), "0A")
-    ledger.record(hashed)
-    ledger.record(refused)
+    digests_table.record(hashed)
+    digests_table.record(refused)
     monkeypatch.setenv("AWS_ENDPOINT_URL_DYNAMODB", dynamodb.meta.endpoint_url)
     for wanted in (hashed, refused, absent):
-        arguments = [digests_table, BUCKET, wanted.key, wanted.entry]
+        arguments = [table_name, BUCKET, wanted.key, wanted.entry]
         monkeypatch.setattr(sys, "argv", [str(program), *arguments])
         runpy.run_path(str(program))
     assert capsys.readouterr().out.splitlines() == [hashed.sha1, "no digest", "no digest"]

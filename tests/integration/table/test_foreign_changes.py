@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from tests.integration.ledger.rows import BUCKET, fresh_key, place, row
+from tests.integration.table.rows import BUCKET, fresh_key, place, row
 
 from bucketsum.errors import DamagedRow, RowContended
 from bucketsum.events.object_events import DeletedBy, ObjectDeleted
@@ -75,10 +75,10 @@ def test_a_deletion_that_meets_a_damaged_row_ends_with_the_reason(
 
 
 def test_a_row_that_others_keep_changing_is_tried_again_later(
-    dynamodb: DynamoDBClient, digests_table: str, monkeypatch: pytest.MonkeyPatch
+    dynamodb: DynamoDBClient, table_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The write has an end, and its message a later attempt."""
-    table = DigestsTable(dynamodb, digests_table)
+    table = DigestsTable(dynamodb, table_name)
     newer = row(fresh_key(), "0B", entry="v1")
     never = dict(table.put_parameters(newer))
     never["ConditionExpression"] = "attribute_exists(#status)"

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 import pytest
-from tests.integration.ledger.rows import fresh_key
+from tests.integration.table.rows import fresh_key
 from tests.support.events import LANDED
 
 from bucketsum.long_objects.progress import ChainStatus, Progress, progress_of
@@ -21,9 +21,9 @@ STATES: Final = {"sha1": bytes(range(28)), "crc32": bytes(12)}
 
 
 @pytest.fixture
-def table(dynamodb: DynamoDBClient, digests_table: str) -> ProgressTable:
+def table(dynamodb: DynamoDBClient, table_name: str) -> ProgressTable:
     """The progress items of a table."""
-    return ProgressTable(dynamodb, digests_table)
+    return ProgressTable(dynamodb, table_name)
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
-from tests.integration.ledger.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
+from tests.integration.table.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
 from tests.support.settings import SETTINGS
 
 from bucketsum.errors import ObjectGone, ObjectUnreadable, OutOfTime
@@ -250,72 +250,76 @@ def deletion_of(
 
 
 @pytest.fixture(scope="module")
-def deletions(dynamodb: DynamoDBClient, digests_table: str) -> Deletions:
+def deletions(dynamodb: DynamoDBClient, table_name: str) -> Deletions:
     """Deletions whose rows are kept for ever."""
-    return Deletions(dynamodb, digests_table, 0)
+    return Deletions(dynamodb, table_name, 0)
 
 
 @pytest.mark.parametrize("version", [None, "v1"])
 def test_a_deleted_row_keeps_all_that_it_has(
-    ledger: DigestsTable, deletions: Deletions, version: str | None
+    digests_table: DigestsTable, deletions: Deletions, version: str | None
 ) -> None:
     """The digest stays, and content is found by it; only the deletion is added."""
     before = row(fresh_key(), "0A", sha1=fresh_sha1(), entry=version or "null")
-    ledger.record(before)
+    digests_table.record(before)
     deleted = deletion_of(before.key, "0B", version, deleted_by=DeletedBy.LIFECYCLE)
     assert deletions.record(deleted, PLENTY).outcome is Outcome.DELETED
     deletion = Deletion(MOMENT, DeletedBy.LIFECYCLE, comparable_sequencer("0B"))
-    assert ledger.row_at(place(before)) == replace(before, deletion=deletion)
-    assert ledger.with_sha1(before.sha1 or "") == [replace(before, deletion=deletion)]
+    assert digests_table.row_at(place(before)) == replace(before, deletion=deletion)
+    assert digests_table.with_sha1(before.sha1 or "") == [replace(before, deletion=deletion)]
     assert deletions.record(deleted, PLENTY).outcome is Outcome.UNCHANGED
     older = replace(deleted, sequencer="0AB")
     assert deletions.record(older, PLENTY).outcome is Outcome.SUPERSEDED
 
 
-def test_a_late_creation_keeps_the_deletion(ledger: DigestsTable, deletions: Deletions) -> None:
+def test_a_late_creation_keeps_the_deletion(
+    digests_table: DigestsTable, deletions: Deletions
+) -> None:
     """A deletion that comes first leaves a tombstone, which is no row; then the digest joins it."""
     late = row(fresh_key(), "0A", entry="v1")
     assert deletions.record(deletion_of(late.key, "0B", "v1"), PLENTY).outcome is Outcome.DELETED
-    assert ledger.row_at(place(late)) is None
-    assert ledger.versions_of(BUCKET, late.key) == []
-    assert ledger.record(late) is WriteResult.WRITTEN
-    held = ledger.row_at(place(late))
+    assert digests_table.row_at(place(late)) is None
+    assert digests_table.versions_of(BUCKET, late.key) == []
+    assert digests_table.record(late) is WriteResult.WRITTEN
+    held = digests_table.row_at(place(late))
     assert held == replace(late, deletion=held.deletion if held else None)
     assert held.deletion
     assert held.deletion.expires_at is None
-    assert ledger.record(late) is WriteResult.DUPLICATE
+    assert digests_table.record(late) is WriteResult.DUPLICATE
 
 
 def test_a_new_object_at_the_key_ends_the_deletion(
-    ledger: DigestsTable, deletions: Deletions
+    digests_table: DigestsTable, deletions: Deletions
 ) -> None:
     """Without versions, a newer creation exists again; the older deletion is void, also if late."""
     newer = row(fresh_key(), "0C")
-    ledger.record(row(newer.key, "0A"))
+    digests_table.record(row(newer.key, "0A"))
     deletions.record(deletion_of(newer.key, "0B"), PLENTY)
-    assert ledger.record(newer) is WriteResult.WRITTEN
-    assert ledger.row_at(place(newer)) == newer
+    assert digests_table.record(newer) is WriteResult.WRITTEN
+    assert digests_table.row_at(place(newer)) == newer
     late = deletions.record(deletion_of(newer.key, "0B"), PLENTY)
     assert late.outcome is Outcome.SUPERSEDED
-    assert ledger.row_at(place(newer)) == newer
+    assert digests_table.row_at(place(newer)) == newer
 
 
 def test_a_deletion_with_the_sequencer_of_the_creation_ends(
-    ledger: DigestsTable, deletions: Deletions
+    digests_table: DigestsTable, deletions: Deletions
 ) -> None:
     """S3 sends none; a forged one changes nothing, and is not tried again and again."""
     null = row(fresh_key(), "0A")
-    ledger.record(null)
+    digests_table.record(null)
     assert deletions.record(deletion_of(null.key, "0A"), PLENTY).outcome is Outcome.SUPERSEDED
-    assert ledger.row_at(place(null)) == null
+    assert digests_table.row_at(place(null)) == null
 
 
-def test_a_deletion_of_a_version_needs_no_order(ledger: DigestsTable, deletions: Deletions) -> None:
+def test_a_deletion_of_a_version_needs_no_order(
+    digests_table: DigestsTable, deletions: Deletions
+) -> None:
     """The version is the identity: whatever the sequencers say, a deleted one never comes back."""
     version = row(fresh_key(), "0C", entry="v1")
     deletions.record(deletion_of(version.key, "0B", "v1"), PLENTY)
-    assert ledger.record(version) is WriteResult.WRITTEN
-    held = ledger.row_at(place(version))
+    assert digests_table.record(version) is WriteResult.WRITTEN
+    held = digests_table.row_at(place(version))
     assert held
     assert held.deletion
 
@@ -325,24 +329,22 @@ def test_a_deletion_of_a_version_needs_no_order(ledger: DigestsTable, deletions:
     [("m1", Outcome.HIDDEN), (None, Outcome.DELETED), ("null", Outcome.DELETED)],
 )
 def test_a_marker_deletes_the_null_version_alone(
-    ledger: DigestsTable, deletions: Deletions, version: str | None, outcome: Outcome
+    digests_table: DigestsTable, deletions: Deletions, version: str | None, outcome: Outcome
 ) -> None:
     """A marker only hides versions; with versioning suspended it takes the null version's place."""
     null = row(fresh_key(), "0A")
-    ledger.record(null)
+    digests_table.record(null)
     marker = deletion_of(null.key, "0B", version, is_marker=True)
     assert deletions.record(marker, PLENTY).outcome is outcome
-    held = ledger.row_at(place(null))
+    held = digests_table.row_at(place(null))
     assert held
     assert bool(held.deletion) == (outcome is Outcome.DELETED)
 
 
 @pytest.mark.parametrize("days", [0, 7])
-def test_rows_and_tombstones_expire(
-    dynamodb: DynamoDBClient, digests_table: str, days: int
-) -> None:
+def test_rows_and_tombstones_expire(dynamodb: DynamoDBClient, table_name: str, days: int) -> None:
     """Rows after the parameter's days, if at all; tombstones always, and later than any event."""
-    hasher = function(dynamodb, digests_table, FakeS3(), days)
+    hasher = function(dynamodb, table_name, FakeS3(), days)
     with_row, without = fresh_key(), fresh_key()
     hasher.table.record(row(with_row, "0A"))
     now = time.time()
@@ -350,7 +352,7 @@ def test_rows_and_tombstones_expire(
         hasher.handle(deletion_of(key, "0B"))
 
     def expires_in_days(key: str) -> float | None:
-        item = item_at(dynamodb, digests_table, RowKey(BUCKET, key, "null"))
+        item = item_at(dynamodb, table_name, RowKey(BUCKET, key, "null"))
         moment = item.get("expires_at", {}).get("N")
         return moment and (int(moment) - now) / DAY_SECONDS
 
@@ -376,13 +378,13 @@ def test_no_time_is_no_deletion(deletions: Deletions) -> None:
 @pytest.mark.parametrize("version", ["v1", None])
 def test_a_restored_object_is_hashed(
     dynamodb: DynamoDBClient,
-    digests_table: str,
+    table_name: str,
     etag: str | None,
     outcome: Outcome,
     version: str | None,
 ) -> None:
     """The row that was unreadable gets its digest; the event of another object changes nothing."""
-    hasher = function(dynamodb, digests_table, FakeS3())
+    hasher = function(dynamodb, table_name, FakeS3())
     before = replace(
         unreadable(fresh_key(), "0A"), etag="the-tag", entry=version or "null", size_bytes=32
     )
@@ -397,26 +399,26 @@ def test_a_restored_object_is_hashed(
 
 @pytest.mark.parametrize("version", ["v1", None])
 def test_a_restored_object_without_a_row_is_hashed(
-    dynamodb: DynamoDBClient, digests_table: str, version: str | None
+    dynamodb: DynamoDBClient, table_name: str, version: str | None
 ) -> None:
     """As a listed one: the late event of its creation replaces the row, a deletion marks it."""
-    hasher = function(dynamodb, digests_table, FakeS3())
+    hasher = function(dynamodb, table_name, FakeS3())
     row_key = RowKey(BUCKET, fresh_key(), version or "null")
     restored = ObjectRestored(BUCKET, row_key.key, version, "the-tag", 32, MOMENT)
     assert hasher.handle(restored) is Outcome.HASHED
     assert hasher.handle(restored) is Outcome.UNCHANGED
-    assert recorded(dynamodb, digests_table, row_key) == ("0000", Status.HASHED, None)
+    assert recorded(dynamodb, table_name, row_key) == ("0000", Status.HASHED, None)
     created = ObjectCreated(BUCKET, row_key.key, version, "the-tag", 32, "0A", MOMENT)
     assert hasher.handle(created) is Outcome.HASHED
     hasher.handle(deletion_of(row_key.key, "0B", version))
-    assert recorded(dynamodb, digests_table, row_key) == ("0A00", Status.HASHED, "0B00")
+    assert recorded(dynamodb, table_name, row_key) == ("0A00", Status.HASHED, "0B00")
 
 
 def test_a_restored_object_that_is_known_is_not_read(
-    dynamodb: DynamoDBClient, digests_table: str
+    dynamodb: DynamoDBClient, table_name: str
 ) -> None:
     """Neither an object with a digest, nor one whose deletion is recorded."""
-    hasher = function(dynamodb, digests_table, FakeS3(missed={"the-tag"}))
+    hasher = function(dynamodb, table_name, FakeS3(missed={"the-tag"}))
     known = row(fresh_key(), "0A", etag="the-tag")
     hasher.table.record(known)
     deleted = deletion_of(fresh_key(), "0B")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 import boto3
 import pytest
 from moto import mock_aws
-from tests.integration.ledger.dynamodb_local import OracleUnavailableError, fetched, started
+from tests.integration.table.dynamodb_local import OracleUnavailableError, fetched, started
 from tests.support.dynamodb_fake import FakeDynamoDb
 from tests.support.programs import is_here
 from tests.support.sam_template import create_table
@@ -68,7 +68,7 @@ def prompt_dynamodb(request: pytest.FixtureRequest) -> Iterator[tuple[DynamoDBCl
 
 
 @pytest.fixture(scope="module")
-def digests_table(dynamodb: DynamoDBClient) -> str:
+def table_name(dynamodb: DynamoDBClient) -> str:
     """A new table with the keys and indexes that template.yaml gives it."""
     return _new_table(dynamodb)
 
@@ -80,6 +80,6 @@ def _new_table(client: DynamoDBClient) -> str:
 
 
 @pytest.fixture(scope="module")
-def ledger(dynamodb: DynamoDBClient, digests_table: str) -> DigestsTable:
-    """A ledger that a module's tests share; each test keeps to keys of its own."""
-    return DigestsTable(dynamodb, digests_table)
+def digests_table(dynamodb: DynamoDBClient, table_name: str) -> DigestsTable:
+    """A table that a module's tests share; each test keeps to keys of its own."""
+    return DigestsTable(dynamodb, table_name)

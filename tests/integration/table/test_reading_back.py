@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.integration.ledger.rows import fresh_key, fresh_sha1, place, row
+from tests.integration.table.rows import fresh_key, fresh_sha1, place, row
 
 from bucketsum.digest import EXTRA_ALGORITHMS
 from bucketsum.errors import TableBusy
@@ -77,39 +77,39 @@ def by_place(rows: list[Row]) -> dict[RowKey, Row]:
 
 
 @given(drawn=ROWS | UNREADABLE)
-def test_any_row_comes_back_the_same(ledger: DigestsTable, drawn: Row) -> None:
+def test_any_row_comes_back_the_same(digests_table: DigestsTable, drawn: Row) -> None:
     """Every field of a row, present or absent, survives the table."""
     recorded = replace(drawn, key=f"{drawn.key}{fresh_key()}")
-    ledger.record(recorded)
-    assert ledger.row_at(place(recorded)) == recorded
+    digests_table.record(recorded)
+    assert digests_table.row_at(place(recorded)) == recorded
 
 
-def test_what_was_not_recorded_is_none(ledger: DigestsTable) -> None:
+def test_what_was_not_recorded_is_none(digests_table: DigestsTable) -> None:
     """An absent row is an answer, not an error."""
-    assert ledger.row_at(RowKey("inbox", fresh_key(), "null")) is None
+    assert digests_table.row_at(RowKey("inbox", fresh_key(), "null")) is None
 
 
 @pytest.mark.parametrize("entry", ["null", "v" * 1024])
-def test_longest_names_are_recorded_and_found(ledger: DigestsTable, entry: str) -> None:
+def test_longest_names_are_recorded_and_found(digests_table: DigestsTable, entry: str) -> None:
     """S3's longest bucket, key and version fit the table's keys and its index."""
     longest = row("k" * 1024, "0A", bucket="b" * 255, entry=entry, sha1=fresh_sha1())
-    ledger.record(longest)
-    assert ledger.with_sha1(longest.sha1 or "") == [longest]
+    digests_table.record(longest)
+    assert digests_table.with_sha1(longest.sha1 or "") == [longest]
 
 
-def test_rows_of_more_places_than_one_request_takes(ledger: DigestsTable) -> None:
+def test_rows_of_more_places_than_one_request_takes(digests_table: DigestsTable) -> None:
     """DynamoDB takes 100 keys at a time and refuses doubles; the caller need not know."""
     rows = [row(fresh_key(), "0A", sha1=fresh_sha1()) for _ in range(205)]
     for recorded in rows:
-        ledger.record(recorded)
+        digests_table.record(recorded)
     absent = [RowKey("inbox", fresh_key(), "null") for _ in range(10)]
     twice = [row_key for row_key in (*by_place(rows), *absent) for _ in range(2)]
-    assert ledger.rows_at(twice) == by_place(rows)
+    assert digests_table.rows_at(twice) == by_place(rows)
 
 
-def test_rows_of_no_places_are_none(ledger: DigestsTable) -> None:
+def test_rows_of_no_places_are_none(digests_table: DigestsTable) -> None:
     """DynamoDB would refuse an empty request; none is made."""
-    assert ledger.rows_at([]) == {}
+    assert digests_table.rows_at([]) == {}
 
 
 class BetweenTheLines:
@@ -129,30 +129,30 @@ class BetweenTheLines:
 
 
 def bent(dynamodb: DynamoDBClient, table: str, bend: Callable[..., Any]) -> DigestsTable:
-    """A ledger on a DynamoDB that *bend* gets in the way of."""
+    """A table on a DynamoDB that *bend* gets in the way of."""
     return DigestsTable(cast("DynamoDBClient", BetweenTheLines(dynamodb, bend)), table)
 
 
 def test_unprocessed_keys_are_asked_for_again(
-    dynamodb: DynamoDBClient, digests_table: str, ledger: DigestsTable
+    dynamodb: DynamoDBClient, table_name: str, digests_table: DigestsTable
 ) -> None:
     """DynamoDB may leave keys unprocessed under load; no row may be missing for it."""
     rows = [row(fresh_key(), "0A") for _ in range(110)]
     for recorded in rows:
-        ledger.record(recorded)
+        digests_table.record(recorded)
 
     def process_seven(get: Callable[..., Any], request: dict[str, Any]) -> dict[str, Any]:
-        keys = request["RequestItems"][digests_table]["Keys"]
-        answer = get(RequestItems={digests_table: {"Keys": keys[:7]}})
-        left = {digests_table: {"Keys": keys[7:]}} if keys[7:] else {}
+        keys = request["RequestItems"][table_name]["Keys"]
+        answer = get(RequestItems={table_name: {"Keys": keys[:7]}})
+        left = {table_name: {"Keys": keys[7:]}} if keys[7:] else {}
         return {**answer, "UnprocessedKeys": left}
 
-    reluctant = bent(dynamodb, digests_table, process_seven)
+    reluctant = bent(dynamodb, table_name, process_seven)
     assert reluctant.rows_at(by_place(rows)) == by_place(rows)
 
 
 def test_a_table_that_reads_nothing_ends_the_wait(
-    dynamodb: DynamoDBClient, digests_table: str, monkeypatch: pytest.MonkeyPatch
+    dynamodb: DynamoDBClient, table_name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Keys that stay unprocessed are an error after some attempts, not a loop without end."""
     monkeypatch.setattr("bucketsum.table.digests_table._THROTTLED_PAUSE_SECONDS", 0)
@@ -160,7 +160,7 @@ def test_a_table_that_reads_nothing_ends_the_wait(
     def process_none(_: object, request: dict[str, Any]) -> dict[str, Any]:
         return {"Responses": {}, "UnprocessedKeys": request["RequestItems"]}
 
-    throttled = bent(dynamodb, digests_table, process_none)
+    throttled = bent(dynamodb, table_name, process_none)
     with pytest.raises(TableBusy, match="none of 110 rows in 8 attempts"):
         throttled.rows_at(by_place([row(fresh_key(), "0A") for _ in range(110)]))
 
@@ -180,17 +180,17 @@ def pages_of(dynamodb: DynamoDBClient, limit: int) -> Iterator[None]:
         dynamodb.meta.events.unregister(event, limited)
 
 
-def test_versions_come_newest_first(ledger: DigestsTable, dynamodb: DynamoDBClient) -> None:
+def test_versions_come_newest_first(digests_table: DigestsTable, dynamodb: DynamoDBClient) -> None:
     """Version ids say nothing of time; the sequencer does. Every page is read."""
     key = fresh_key()
     rows = [row(key, f"{number:04X}", entry=f"v{number * 7 % 10}") for number in range(10)]
     for recorded in rows:
-        ledger.record(recorded)
+        digests_table.record(recorded)
     with pages_of(dynamodb, limit=3):
-        assert ledger.versions_of("inbox", key) == rows[::-1]
+        assert digests_table.versions_of("inbox", key) == rows[::-1]
 
 
-def test_versions_are_of_one_object_alone(ledger: DigestsTable) -> None:
+def test_versions_are_of_one_object_alone(digests_table: DigestsTable) -> None:
     """Neither a longer key nor the same key in another bucket is this object."""
     wanted = row(fresh_key(), "0A")
     for other in (
@@ -198,12 +198,14 @@ def test_versions_are_of_one_object_alone(ledger: DigestsTable) -> None:
         replace(wanted, bucket="inbox-2"),
         wanted,
     ):
-        ledger.record(other)
-    assert ledger.versions_of(wanted.bucket, wanted.key) == [wanted]
-    assert ledger.versions_of(wanted.bucket, "never-seen") == []
+        digests_table.record(other)
+    assert digests_table.versions_of(wanted.bucket, wanted.key) == [wanted]
+    assert digests_table.versions_of(wanted.bucket, "never-seen") == []
 
 
-def test_content_is_found_wherever_it_is(ledger: DigestsTable, dynamodb: DynamoDBClient) -> None:
+def test_content_is_found_wherever_it_is(
+    digests_table: DigestsTable, dynamodb: DynamoDBClient
+) -> None:
     """Every bucket, key and version with this content, in order; nothing else. All pages."""
     sha1, key = fresh_sha1(), fresh_key()
     expected = [
@@ -213,40 +215,40 @@ def test_content_is_found_wherever_it_is(ledger: DigestsTable, dynamodb: DynamoD
         *(row(f"{key}/{number}", "0A", sha1=sha1) for number in range(2, 10)),
     ]
     for recorded in reversed(expected):
-        ledger.record(recorded)
-    ledger.record(row(f"{key}/other", "0A", sha1=fresh_sha1()))
+        digests_table.record(recorded)
+    digests_table.record(row(f"{key}/other", "0A", sha1=fresh_sha1()))
     with pages_of(dynamodb, limit=3):
-        assert ledger.with_sha1(sha1) == expected
+        assert digests_table.with_sha1(sha1) == expected
 
 
-def test_unknown_content_is_nowhere(ledger: DigestsTable) -> None:
+def test_unknown_content_is_nowhere(digests_table: DigestsTable) -> None:
     """Content that never landed has no rows."""
-    assert ledger.with_sha1(fresh_sha1()) == []
+    assert digests_table.with_sha1(fresh_sha1()) == []
 
 
 def test_content_that_has_changed_is_not_found(
-    dynamodb: DynamoDBClient, digests_table: str, ledger: DigestsTable
+    dynamodb: DynamoDBClient, table_name: str, digests_table: DigestsTable
 ) -> None:
     """An index trails its table: what it still names but is no more is left out."""
     sha1 = fresh_sha1()
     kept, changed = (row(fresh_key(), "0A", sha1=sha1) for _ in range(2))
-    ledger.record(kept)
-    ledger.record(changed)
+    digests_table.record(kept)
+    digests_table.record(changed)
 
     def overwritten(get: Callable[..., Any], request: dict[str, Any]) -> object:
-        ledger.record(row(changed.key, "0B", sha1=fresh_sha1()))
+        digests_table.record(row(changed.key, "0B", sha1=fresh_sha1()))
         return get(**request)
 
-    assert bent(dynamodb, digests_table, overwritten).with_sha1(sha1) == [kept]
+    assert bent(dynamodb, table_name, overwritten).with_sha1(sha1) == [kept]
 
 
-def test_equal_content_is_spread_over_shards_and_found(ledger: DigestsTable) -> None:
+def test_equal_content_is_spread_over_shards_and_found(digests_table: DigestsTable) -> None:
     """Many objects of one SHA-1 do not share one key of the index, and each of them is found."""
     sha1 = fresh_sha1()
     rows = [row(fresh_key(), "0A", sha1=sha1) for _ in range(64)]
     for equal in rows:
-        ledger.record(equal)
-    assert {(match.key, match.sha1) for match in ledger.with_sha1(sha1)} == {
+        digests_table.record(equal)
+    assert {(match.key, match.sha1) for match in digests_table.with_sha1(sha1)} == {
         (equal.key, sha1) for equal in rows
     }
     items = [item_of(equal)["sha1_shard"]["S"] for equal in rows]

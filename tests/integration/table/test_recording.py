@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.integration.ledger.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
+from tests.integration.table.rows import BUCKET, fresh_key, fresh_sha1, place, row, unreadable
 from tests.support.events import LANDED
 
 from bucketsum.events.version import NULL
@@ -35,65 +35,67 @@ def rank(sequencer: str) -> int:
     return int(sequencer.ljust(32, "0"), 16)
 
 
-def test_first_event_is_written(ledger: DigestsTable) -> None:
+def test_first_event_is_written(digests_table: DigestsTable) -> None:
     """A recorded row can be read back."""
     first = row(fresh_key(), "0A")
-    assert ledger.record(first) is WriteResult.WRITTEN
-    assert ledger.row_at(place(first)) == first
+    assert digests_table.record(first) is WriteResult.WRITTEN
+    assert digests_table.row_at(place(first)) == first
 
 
-def test_repeated_event_is_known_and_changes_nothing(ledger: DigestsTable) -> None:
+def test_repeated_event_is_known_and_changes_nothing(digests_table: DigestsTable) -> None:
     """S3 delivers at least once: the second time, the first record stands."""
     first = row(fresh_key(), "0A", recorded_at="first")
-    ledger.record(first)
-    assert ledger.record(replace(first, recorded_at="second")) is WriteResult.DUPLICATE
-    assert ledger.row_at(place(first)) == first
+    digests_table.record(first)
+    assert digests_table.record(replace(first, recorded_at="second")) is WriteResult.DUPLICATE
+    assert digests_table.row_at(place(first)) == first
 
 
 @pytest.mark.parametrize("older", ["09", "09FFFFFFFFFFFFFF", "0"])
-def test_late_event_is_outdated_and_changes_nothing(ledger: DigestsTable, older: str) -> None:
+def test_late_event_is_outdated_and_changes_nothing(
+    digests_table: DigestsTable, older: str
+) -> None:
     """An event that comes late never overwrites newer truth, however many digits it has."""
     newer = row(fresh_key(), "0A")
-    ledger.record(newer)
+    digests_table.record(newer)
     late = row(newer.key, older, size_bytes=1, sha1=fresh_sha1())
-    assert ledger.record(late) is WriteResult.STALE
-    assert ledger.row_at(place(newer)) == newer
+    assert digests_table.record(late) is WriteResult.STALE
+    assert digests_table.row_at(place(newer)) == newer
 
 
 @pytest.mark.parametrize("newer", ["0B", "0A01", "0A000000000000000000000000000001"])
-def test_newer_event_replaces_the_whole_row(ledger: DigestsTable, newer: str) -> None:
+def test_newer_event_replaces_the_whole_row(digests_table: DigestsTable, newer: str) -> None:
     """Nothing of the older row stays behind."""
     older = row(fresh_key(), "0A", digests={"md5": "00"}, timing=Timing(1.5, 2.5))
-    ledger.record(older)
+    digests_table.record(older)
     changed = row(older.key, newer, size_bytes=1, sha1=fresh_sha1())
-    assert ledger.record(changed) is WriteResult.WRITTEN
-    assert ledger.row_at(place(older)) == changed
+    assert digests_table.record(changed) is WriteResult.WRITTEN
+    assert digests_table.row_at(place(older)) == changed
 
 
-def test_unreadable_row_is_overwritten_by_its_own_event(ledger: DigestsTable) -> None:
+def test_unreadable_row_is_overwritten_by_its_own_event(digests_table: DigestsTable) -> None:
     """An object that was restored from the archive gets its digest."""
     refused = unreadable(fresh_key(), "0A")
-    assert ledger.record(refused) is WriteResult.WRITTEN
+    assert digests_table.record(refused) is WriteResult.WRITTEN
     hashed = row(refused.key, "0A")
-    assert ledger.record(hashed) is WriteResult.WRITTEN
-    assert ledger.row_at(place(refused)) == hashed
+    assert digests_table.record(hashed) is WriteResult.WRITTEN
+    assert digests_table.row_at(place(refused)) == hashed
 
 
-def test_hashed_row_is_never_overwritten_by_its_own_event(ledger: DigestsTable) -> None:
+def test_hashed_row_is_never_overwritten_by_its_own_event(digests_table: DigestsTable) -> None:
     """A digest that is known stays known, though the object cannot be read any more."""
     hashed = row(fresh_key(), "0A")
-    ledger.record(hashed)
-    assert ledger.record(unreadable(hashed.key, "0A")) is WriteResult.DUPLICATE
-    assert ledger.row_at(place(hashed)) == hashed
+    digests_table.record(hashed)
+    assert digests_table.record(unreadable(hashed.key, "0A")) is WriteResult.DUPLICATE
+    assert digests_table.row_at(place(hashed)) == hashed
 
 
-def test_reason_never_replaces_the_digest_of_the_same_content(ledger: DigestsTable) -> None:
+def test_reason_never_replaces_the_digest_of_the_same_content(digests_table: DigestsTable) -> None:
     """A backfill has hashed it; when its late event comes, it cannot be read any more."""
     listed = row(fresh_key(), "")
-    ledger.record(listed)
+    digests_table.record(listed)
     late = replace(unreadable(listed.key, "0A"), arrived_at="2026-11-22T00:00:00Z")
-    assert ledger.record(late) is WriteResult.DUPLICATE
-    kept = ledger.row_at(place(listed))
+    assert digests_table.record(late) is WriteResult.DUPLICATE
+    kept = digests_table.row_at(place(listed))
     assert kept is not None
     assert (kept.sha1, kept.sequencer, kept.arrived_at, kept.reason) == (
         listed.sha1,
@@ -104,32 +106,34 @@ def test_reason_never_replaces_the_digest_of_the_same_content(ledger: DigestsTab
 
 
 def test_reason_of_a_listed_object_never_replaces_a_digest_of_meanwhile(
-    ledger: DigestsTable,
+    digests_table: DigestsTable,
 ) -> None:
     """A backfill saw an unreadable row, and its event was hashed before the backfill's write."""
     seen = unreadable(fresh_key(), "0A")
-    ledger.record(seen)
+    digests_table.record(seen)
     hashed = replace(row(seen.key, "0A"), etag=seen.etag)
-    assert ledger.record(hashed) is WriteResult.WRITTEN
-    assert ledger.replace(replace(seen, reason="denied again"), seen) is WriteResult.DUPLICATE
-    assert ledger.row_at(place(seen)) == hashed
+    assert digests_table.record(hashed) is WriteResult.WRITTEN
+    assert (
+        digests_table.replace(replace(seen, reason="denied again"), seen) is WriteResult.DUPLICATE
+    )
+    assert digests_table.row_at(place(seen)) == hashed
 
 
-def test_reason_replaces_the_digest_of_other_content(ledger: DigestsTable) -> None:
+def test_reason_replaces_the_digest_of_other_content(digests_table: DigestsTable) -> None:
     """The newer object at the key has no digest."""
     older = row(fresh_key(), "09")
-    ledger.record(older)
+    digests_table.record(older)
     newer = replace(unreadable(older.key, "0A"), etag="other")
-    assert ledger.record(newer) is WriteResult.WRITTEN
-    assert ledger.row_at(place(older)) == newer
+    assert digests_table.record(newer) is WriteResult.WRITTEN
+    assert digests_table.row_at(place(older)) == newer
 
 
-def test_unreadable_row_tells_its_last_reason(ledger: DigestsTable) -> None:
+def test_unreadable_row_tells_its_last_reason(digests_table: DigestsTable) -> None:
     """Each try that fails replaces the reason of the one before."""
     first = unreadable(fresh_key(), "0A", "archived")
-    ledger.record(first)
-    assert ledger.record(replace(first, reason="denied")) is WriteResult.WRITTEN
-    assert ledger.row_at(place(first)) == replace(first, reason="denied")
+    digests_table.record(first)
+    assert digests_table.record(replace(first, reason="denied")) is WriteResult.WRITTEN
+    assert digests_table.row_at(place(first)) == replace(first, reason="denied")
 
 
 def expected_of(held: Row | None, event: Row) -> WriteResult:
@@ -146,16 +150,16 @@ def test_newest_wins_in_any_order(
     prompt_dynamodb: tuple[DynamoDBClient, str], events: list[tuple[str, Status]]
 ) -> None:
     """In any order of events, the newest is recorded in the end."""
-    ledger = DigestsTable(*prompt_dynamodb)
+    digests_table = DigestsTable(*prompt_dynamodb)
     key = fresh_key()
     held: Row | None = None
     for number, (sequencer, status) in enumerate(events):
         make = row if status is Status.HASHED else unreadable
         event = replace(make(key, sequencer), size_bytes=number, etag=str(number))
         expected = expected_of(held, event)
-        assert ledger.record(event) is expected
+        assert digests_table.record(event) is expected
         held = event if expected is WriteResult.WRITTEN else held
-    recorded = ledger.row_at(RowKey(BUCKET, key, NULL.entry))
+    recorded = digests_table.row_at(RowKey(BUCKET, key, NULL.entry))
     newest = max(rank(sequencer) for sequencer, _ in events)
     assert recorded == held
     assert recorded is not None
@@ -172,12 +176,12 @@ def test_padded_sequencers_compare_as_s3_says(first: str, other: str) -> None:
     assert (texts[0] == texts[1]) == (rank(first) == rank(other))
 
 
-def test_versions_are_recorded_apart(ledger: DigestsTable) -> None:
+def test_versions_are_recorded_apart(digests_table: DigestsTable) -> None:
     """A late event of another version is no late event of this one."""
     newer = row(fresh_key(), "0B", entry="v2")
     older = row(newer.key, "0A", entry="v1")
-    assert [ledger.record(newer), ledger.record(older)] == [WriteResult.WRITTEN] * 2
-    assert ledger.row_at(place(older)) == older
+    assert [digests_table.record(newer), digests_table.record(older)] == [WriteResult.WRITTEN] * 2
+    assert digests_table.row_at(place(older)) == older
 
 
 @pytest.mark.parametrize("version_id", ["v1", None])
