@@ -198,10 +198,13 @@ def test_a_list_of_sums_is_compared(run: Run, stack: Stack, tmp_path: Path) -> N
     listed = tmp_path / "list"
     listed.write_text(run("ls", "--sums").out)
     assert (run("check", "--sums", listed).status, run("check", "--sums", listed).err) == (0, "")
+    assert run("check", "--sums", "-", answer=listed.read_text()).status == 0
     listed.write_text(f"{'0' * 40} *./a\n{'1' * 40}  b\n")
     ended = run("check", "--sums", listed, "--prefix", "old/", "--json")
     results = [file["result"] for file in ended.document["files"]]
     assert (ended.status, results) == (1, ["differs", "not recorded"])
+    assert "differs: `bucketsum show" in ended.err
+    assert "not recorded: `bucketsum put" in ended.err
     listed.write_text(f"{'0' * 40}  a\nMD5 (x) = 0\n")
     run("check", "--sums", listed).assert_refused("line 2 is not a SHA-1 and a name")
     run("check").assert_refused("--sums")

@@ -126,3 +126,17 @@ def test_progress_of_hashing_leaves_nothing_behind(
     ended = run("find", tmp_path / "here")
     assert ended.status == 0
     assert "hashing" not in ended.out
+
+
+def test_several_contents_are_looked_for(run: Run, stack: Stack, tmp_path: Path) -> None:
+    """Files, SHA-1s and lines of `sha1sum`; the status is 1 if one of them is nowhere."""
+    row = put_and_record(stack, "in the bucket", CONTENT)
+    path = tmp_path / "here"
+    path.write_bytes(CONTENT)
+    both = run("find", path, "-", "--json", answer=f"{SHA1}  ./copy\n")
+    assert both.status == 0
+    assert [result["objects"][0]["key"] for result in both.document] == [row.key] * 2
+    ended = run("find", path, "0" * 40)
+    assert (ended.status, ended.out.count(row.key)) == (1, 1)
+    assert f"no object with the SHA-1 {'0' * 40}" in ended.err
+    run("find", "-").assert_refused("stdin has no lines")

@@ -20,13 +20,14 @@ from bucketsum_cli.objects.rows import (
     recorded_row,
     version_of,
 )
+from bucketsum_cli.objects.sums import sums_in
 from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
-from bucketsum_cli.terminal.output import moment_text, note, print_json, progress, size_text
+from bucketsum_cli.terminal.output import moment_text, note, print_json, progress, say, size_text
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from bucketsum.table.rows import Row
     from bucketsum_cli.aws.stack import Stack
@@ -43,10 +44,10 @@ class FindResult:
 
 
 @click.command("find")
-@click.argument("content", metavar="SHA1|FILE")
-@json_option(FindResult)
+@click.argument("contents", metavar="SHA1|FILE...", nargs=-1, required=True)
+@json_option(FindResult, list[FindResult])
 @partial(bucket_options, bucket_help="Only this bucket; by default all buckets of the stack.")
-def find(target: Target, content: str, as_json: bool) -> None:
+def find(target: Target, contents: tuple[str, ...], as_json: bool) -> None:
     """Find every object with a given SHA-1, or with a file's content.
 
     Lists every object version and every archive member with this SHA-1. Deleted versions, and the
@@ -54,33 +55,56 @@ def find(target: Target, content: str, as_json: bool) -> None:
     marker, are not marked, because they still exist.
 
     An argument of 40 hexadecimal digits is a SHA-1, even if a file has that name (write ./NAME for
-    the file). Any other argument is a file, which is hashed locally.
+    the file). Any other argument is a file, which is hashed locally; - stands for the lines of
+    `sha1sum` on stdin. For several, --json prints an array.
 
-    Exits with 1 if nothing with this SHA-1 is recorded, or if one of its rows is damaged.
+    Exits with 1 if nothing with a SHA-1 is recorded, or if one of its rows is damaged.
 
     Example: bucketsum find ~/Downloads/cat.jpg
     """
-    sha1 = content.lower() if _SHA1.fullmatch(content) else _sha1_of(content)
+    wanted = [*_wanted(contents)]
     stack = target.find()
+    matches = {sha1: _rows_with(stack, sha1, target.bucket) for _, sha1 in wanted}
+    if as_json:
+        results = [FindResult(sha1, [*map(recorded_row, matches[sha1])]) for _, sha1 in wanted]
+        print_json(results[0] if contents == (wanted[0][0],) else results)
+    for name, sha1 in wanted:
+        if not as_json:
+            if len(wanted) > 1:
+                say(name, "bold")
+            _print_table(stack, matches[sha1])
+        if not matches[sha1]:
+            note(
+                f"no object with the SHA-1 {sha1} is recorded; `bucketsum put` uploads a file, "
+                "`bucketsum backfill` records objects that are in the bucket"
+            )
+    if not all(matches.values()) or any(map(any_damaged, matches.values())):
+        raise SystemExit(ANSWER_IS_NO)
+
+
+def _wanted(contents: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each name with its SHA-1."""
+    for content in contents:
+        if content == "-":
+            lines = [*sums_in(click.get_text_stream("stdin"))]
+            if not lines:
+                raise CannotDoError("stdin has no lines of `sha1sum`")
+            yield from lines
+        else:
+            yield content, content.lower() if _SHA1.fullmatch(content) else _sha1_of(content)
+
+
+def _rows_with(stack: Stack, sha1: str, bucket: str | None) -> list[Row]:
     table = stack.digests_table()
     rows = with_archive_deletions(table, table.with_sha1(sha1))
-    if target.bucket:
-        rows = [row for row in rows if row.bucket == target.bucket]
-    if as_json:
-        print_json(FindResult(sha1, [*map(recorded_row, rows)]))
-    else:
-        columns = [KEY, VERSION, SIZE, Column("created (UTC)")]
-        if any(row.deletion for row in rows):
-            columns.append(Column("deleted (UTC)"))
-        print_table(columns, (_as_cells(row, stack)[: len(columns)] for row in rows))
-    if any_damaged(rows):
-        raise SystemExit(ANSWER_IS_NO)
-    if not rows:
-        note(
-            f"no object with the SHA-1 {sha1} is recorded; `bucketsum put` uploads a file, "
-            "`bucketsum backfill` records objects that are in the bucket"
-        )
-        raise SystemExit(ANSWER_IS_NO)
+    return [row for row in rows if bucket in (None, row.bucket)]
+
+
+def _print_table(stack: Stack, rows: Sequence[Row]) -> None:
+    columns = [KEY, VERSION, SIZE, Column("created (UTC)")]
+    if any(row.deletion for row in rows):
+        columns.append(Column("deleted (UTC)"))
+    print_table(columns, (_as_cells(row, stack)[: len(columns)] for row in rows))
 
 
 def _sha1_of(content: str) -> str:
