@@ -34,7 +34,7 @@ RECORDED: Final = {
     "sqs-malformed": set(),
     "sqs-batch": set(objects.OBJECTS),
 }
-SET_ASIDE: Final = {"sqs-malformed", "sqs-batch"}
+DEAD_LETTERED: Final = {"sqs-malformed", "sqs-batch"}
 
 FAST_CLOCK: Final = """
 import importlib.util, time
@@ -92,7 +92,7 @@ def test_event_is_recorded(name: str, invoked: Running, local_aws: LocalAws) -> 
         for example in RECORDED[name]
     }
     letters = local_aws.dead_letters()
-    assert len(letters) == (name in SET_ASIDE)
+    assert len(letters) == (name in DEAD_LETTERED)
     for letter in letters:
         assert letter["Body"] == "this is not a notification"
         reason = letter["MessageAttributes"]["bucketsum-reason"]["StringValue"]

@@ -196,7 +196,7 @@ def prompt_table(stack: Stack) -> DigestsTable:
     return PromptTable(stack)
 
 
-def set_aside(stack: Stack, *bodies: str, reason: str | None = None) -> None:
+def dead_letter(stack: Stack, *bodies: str, reason: str | None = None) -> None:
     """Put messages into the dead-letter queue: the hasher gives a reason, SQS itself none."""
     attributes: Any = (
         {REASON_ATTRIBUTE: {"DataType": "String", "StringValue": reason}} if reason else {}

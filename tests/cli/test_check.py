@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Literal
 import pytest
 from tests.cli.deployed import (
     bodies_in,
+    dead_letter,
     put_and_record,
     put_object,
     record_deletion,
-    set_aside,
     unreadable,
 )
 from tests.support.events import notification
@@ -109,7 +109,7 @@ def test_version_whose_message_failed_says_so_with_the_reason(
     body["Records"][0]["s3"]["bucket"]["name"] = stack.bucket
     etag = hashlib.md5(b"new").hexdigest()
     body["Records"][0]["s3"]["object"] |= {"key": "a", "versionId": version, "eTag": etag}
-    set_aside(stack, json.dumps(body), reason="SourceUnavailable: S3 throttles")
+    dead_letter(stack, json.dumps(body), reason="SourceUnavailable: S3 throttles")
     ended = run("check", folder / "a", "--json")
     assert ended.status == 1
     (file,) = ended.document["files"]

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING
 
 import pytest
-from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, bodies_in, set_aside
+from tests.cli.deployed import HOSTILE, HOSTILE_SHOWN, bodies_in, dead_letter
 from tests.support.events import LANDED, TEST_EVENT, eventbridge, notification, with_field
 
 from bucketsum_cli.dead_letters.queue import received
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @pytest.mark.usefixtures("stack")
-def test_nothing_set_aside_is_told(run: Run) -> None:
+def test_an_empty_queue_is_no_failure(run: Run) -> None:
     """An empty queue is an answer."""
     assert run("failures").out == "the dead-letter queue is empty\n"
     assert run("failures", "--json").document == []
@@ -26,7 +26,7 @@ def test_nothing_set_aside_is_told(run: Run) -> None:
 
 def test_message_is_shown_with_its_object_and_its_reason(run: Run, stack: Stack) -> None:
     """Who, why, since when."""
-    set_aside(stack, json.dumps(notification()), reason="SourceUnavailable: S3 throttles")
+    dead_letter(stack, json.dumps(notification()), reason="SourceUnavailable: S3 throttles")
     (message,) = run("failures", "--json").document
     assert message["reason"] == "SourceUnavailable: S3 throttles"
     assert message["objects"] == [
@@ -44,7 +44,7 @@ def test_message_is_shown_with_its_object_and_its_reason(run: Run, stack: Stack)
 
 def test_message_without_a_reason_says_what_that_means(run: Run, stack: Stack) -> None:
     """SQS itself moves what the function did not survive; the log group tells more."""
-    set_aside(stack, json.dumps(notification()))
+    dead_letter(stack, json.dumps(notification()))
     out = run("failures").out
     assert "received once" in out
     assert "the function died (time-out or out of memory), was throttled" in out
@@ -64,7 +64,7 @@ def test_malformed_message_is_shown_by_how_it_begins(
     run: Run, stack: Stack, body: str, shown: str
 ) -> None:
     """80 characters are enough to recognise it; nothing in them acts."""
-    set_aside(stack, body, reason="MalformedMessage: not JSON")
+    dead_letter(stack, body, reason="MalformedMessage: not JSON")
     assert run("failures").out.splitlines()[0] == shown
     (message,) = run("failures", "--json").document
     assert (message["objects"], message["body"].strip()) == ([], body.strip())
@@ -73,7 +73,7 @@ def test_malformed_message_is_shown_by_how_it_begins(
 def test_hostile_keys_and_reasons_are_shown_as_text(run: Run, stack: Stack) -> None:
     """Both come from outside."""
     body = with_field(eventbridge(), "detail.object.key", HOSTILE)
-    set_aside(stack, body, reason="Error: [blink]\u202e")
+    dead_letter(stack, body, reason="Error: [blink]\u202e")
     out = run("failures").out
     assert f"inbox/{HOSTILE_SHOWN}" in out
     assert r"Error: [blink]\u202e" in out
@@ -82,7 +82,7 @@ def test_hostile_keys_and_reasons_are_shown_as_text(run: Run, stack: Stack) -> N
 def test_looking_leaves_every_message_there_for_all(run: Run, stack: Stack) -> None:
     """Right after a look, with nothing waited for, everyone can receive them all."""
     bodies = sorted(f"message {n}" for n in range(25))
-    set_aside(stack, *bodies, reason="reason")
+    dead_letter(stack, *bodies, reason="reason")
     assert len(run("failures", "--json").document) == 25
     assert len(run("failures", "--json").document) == 25
     assert bodies_in(stack, stack.dead_letter_queue_url) == bodies
@@ -90,7 +90,7 @@ def test_looking_leaves_every_message_there_for_all(run: Run, stack: Stack) -> N
 
 def test_messages_that_another_command_holds_are_counted(run: Run, stack: Stack) -> None:
     """An empty list is not an empty queue while a `redrive` waits for its answer."""
-    set_aside(stack, "message 1", "message 2")
+    dead_letter(stack, "message 1", "message 2")
     with received(stack, 10, 600):
         ended = run("failures")
         document = run("failures", "--json")
@@ -102,7 +102,7 @@ def test_messages_that_another_command_holds_are_counted(run: Run, stack: Stack)
 
 def test_limit_is_kept_and_told(run: Run, stack: Stack) -> None:
     """More than were asked for may be there."""
-    set_aside(stack, *(f"message {n}" for n in range(12)))
+    dead_letter(stack, *(f"message {n}" for n in range(12)))
     ended = run("failures", "--limit", 11, "--json")
     assert len(ended.document) == 11
     assert "raise --limit" in ended.err

@@ -19,10 +19,10 @@ from tests.cli import test_delete
 from tests.cli.aws_calls import HEALTHY, answered, change_calls
 from tests.cli.deployed import (
     HALF,
+    dead_letter,
     put_and_record,
     put_object,
     record_archive,
-    set_aside,
     unreadable,
 )
 from tests.support.events import notification
@@ -82,7 +82,7 @@ def documents(run: Run, stack: Stack, tmp_path: Path, monkeypatch: pytest.Monkey
     sha1 = put_and_record(stack, "hashed", b"a").sha1
     stack.digests_table().record(unreadable(put_object(stack, "locked", b"z"), b"z", "denied"))
     record_archive(stack, {"x": b"x"})
-    set_aside(stack, json.dumps(notification()), reason="why")
+    dead_letter(stack, json.dumps(notification()), reason="why")
     monkeypatch.setattr(teardown, "_POLL_SECONDS", 0)
     test_delete.deploy()
     stack.progress_table().begin(HALF)

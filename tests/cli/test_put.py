@@ -127,6 +127,7 @@ def test_a_timeout_names_the_missing_digests(run: Run, folder: Path) -> None:
     assert ended.status == 1
     assert ended.out.count("waiting") == 3
     assert "3 of 3 have no digest after 0 s" in ended.err
+    assert f"run `bucketsum backfill {BUCKET}` ten minutes later" in ended.err
 
 
 @pytest.mark.usefixtures("stack")

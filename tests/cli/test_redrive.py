@@ -11,9 +11,9 @@ from tests.cli.deployed import (
     BUCKET,
     HOSTILE,
     bodies_in,
+    dead_letter,
     hashed,
     record_deletion,
-    set_aside,
     unreadable,
 )
 
@@ -39,8 +39,8 @@ BODIES = sorted(f"message {n}" for n in range(25))
 
 @pytest.fixture
 def failed(stack: Stack) -> Stack:
-    """The stack, with 25 messages set aside."""
-    set_aside(stack, *BODIES, reason="SourceUnavailable: S3 throttles")
+    """The stack, with 25 messages dead-lettered."""
+    dead_letter(stack, *BODIES, reason="SourceUnavailable: S3 throttles")
     return stack
 
 
@@ -67,7 +67,7 @@ def test_messages_of_a_backfill_go_back_to_its_queue(run: Run, stack: Stack) -> 
     """They must not hold up new objects; their objects are shown as those of other messages."""
     listed = ObjectCreated("inbox", "old", None, "etag", 1, "", "2026-11-21T10:00:00Z")
     [body] = bodies_of("20261121T100000-a", [listed])
-    set_aside(stack, body, "another", reason="why")
+    dead_letter(stack, body, "another", reason="why")
 
     ended = run("redrive", "--yes")
 
@@ -82,7 +82,7 @@ def test_slices_of_a_long_object_go_back_to_their_queue(run: Run, stack: Stack) 
     """The slicer continues there, or ends the chain, even if a newer object has a row."""
     created = ObjectCreated("inbox", "big", None, "etag", 1, "05", "2026-11-21T10:00:00Z")
     body = body_of(progress_of(created, "etag", None))
-    set_aside(stack, body, reason="why")
+    dead_letter(stack, body, reason="why")
 
     assert run("redrive", "--yes").status == 0
 
@@ -126,7 +126,7 @@ def test_a_yes_is_asked_for_on_stderr(run: Run, failed: Stack) -> None:
 
 
 @pytest.mark.usefixtures("stack")
-def test_nothing_set_aside_asks_nothing(run: Run) -> None:
+def test_no_dead_letter_asks_nothing(run: Run) -> None:
     """There is nothing to confirm."""
     ended = run("redrive")
     assert (ended.status, ended.out) == (0, "nothing was sent back\n")
@@ -232,7 +232,7 @@ def test_large_messages_go_in_smaller_batches(
     monkeypatch.setattr(dead_letter_queue, "_BATCH_BYTES", 250)
     sizes_in = {"a": 100, "b": 100, "c": 100, "d": 300, "e": 1, "f": 1, "g": 249}
     bodies = [letter * size for letter, size in sizes_in.items()]
-    set_aside(stack, *bodies)
+    dead_letter(stack, *bodies)
     sizes = []
 
     def measure(operation: str, request: dict[str, Any]) -> None:
@@ -292,7 +292,7 @@ def test_a_deleted_version_is_not_queued(run: Run, stack: Stack) -> None:
 
 
 def test_key_that_is_not_unreadable_is_a_no(run: Run, failed: Stack) -> None:
-    """Hashed or unknown, there is nothing to queue; what is set aside stays so."""
+    """Hashed or unknown, there is nothing to queue; what is dead-lettered stays so."""
     failed.digests_table().record(hashed(RowKey(BUCKET, "fine", "v1"), b""))
     ended = run("redrive", "--key", "fine", "--key", "unknown\x1b[2J", "--yes")
     assert (ended.status, ended.out) == (1, "")

@@ -17,10 +17,10 @@ from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
 from tests.cli.deployed import (
     BUCKET,
     READ,
+    dead_letter,
     hashed,
     member,
     record_deletion,
-    set_aside,
     unreadable,
 )
 from tests.cli.permissions import as_fake
@@ -226,7 +226,7 @@ class World:
         if is_ours and scratch.PREFIX[:-1] in request["MessageBody"] and self.reason is not None:
             body = request["MessageBody"]
             if "Object Created" not in body:
-                set_aside(self.stack, body, reason=self.reason)
+                dead_letter(self.stack, body, reason=self.reason)
 
 
 @pytest.fixture
@@ -269,7 +269,7 @@ def with_archives(world: World) -> None:
 def test_a_healthy_stack_passes_and_nothing_stays(run: Run, world: World) -> None:
     """Every check passes, in a document with the settings; objects, rows and messages are gone."""
     with_archives(world)
-    set_aside(world.stack, "another's", reason="why")
+    dead_letter(world.stack, "another's", reason="why")
     ended = run("selftest", "--yes", "--json")
     document = ended.document
     not_passed = {check["name"] for check in document["checks"] if check["outcome"] != "passed"}

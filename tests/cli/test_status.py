@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import boto3
 import pytest
 from tests.cli.aws_calls import HEALTHY, answered, change_calls, refusal
-from tests.cli.deployed import BUCKET, set_aside
+from tests.cli.deployed import BUCKET, dead_letter
 
 from bucketsum.prices import prices_in
 from bucketsum_cli.attachments.checks import Attachment
@@ -206,7 +206,7 @@ def test_metrics_are_those_of_this_stack(stack: Stack, monkeypatch: pytest.Monke
 
 def test_dead_letters_are_a_negative_result(run: Run, watched: Stack) -> None:
     """Exit status 1, the number, and the command that has the reasons."""
-    set_aside(watched, "x", reason="why")
+    dead_letter(watched, "x", reason="why")
     ended = run("status")
     assert ended.status == 1
     assert "dead letters          1 messages" in ended.out

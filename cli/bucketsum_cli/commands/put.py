@@ -149,7 +149,9 @@ def put(
     if waiting:
         note(
             f"{waiting} of {len(uploaded)} have no digest after {timeout_seconds:g} s; they may "
-            "still get one: see `bucketsum ls` and `bucketsum failures`"
+            "still get one: see `bucketsum ls` and `bucketsum failures`. S3 sends no events in the "
+            "first minutes of a new notification: after a deployment or `bucketsum attach`, run "
+            f"`bucketsum backfill {stack.bucket}` ten minutes later"
         )
     if skipped or not (no_wait or all(upload.sha1 for upload in uploaded)):
         raise SystemExit(ANSWER_IS_NO)

@@ -201,7 +201,7 @@ class HasherStack:
         self.pass_seconds(seconds)
         return [record["body"] for record in self.receive()]
 
-    def set_aside(self) -> dict[str, str]:
+    def dead_letters(self) -> dict[str, str]:
         """Messages in the dead-letter queue: bodies → reasons."""
         answer = self.sqs.receive_message(
             QueueUrl=self.dead_letters_url,

@@ -56,7 +56,7 @@ def test_the_test_event_costs_nothing(stack: HasherStack) -> None:
     """The message that S3 sends on set-up is success, without a request to anybody."""
     assert stack.deliver(json.dumps(TEST_EVENT)) == []
     assert stack.requests == ()
-    assert stack.set_aside() == {}
+    assert stack.dead_letters() == {}
 
 
 def test_a_deleted_object_is_gone(stack: HasherStack, capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,6 +1,6 @@
 """The hasher through its handler: messages and objects that are bad.
 
-None of them loses a message: each is recorded, or back on its queue, or set aside with its reason.
+None of them loses a message: each is recorded, back on its queue, or dead-lettered with its reason.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ SHA1: Final = hashlib.sha1(BODY).hexdigest()
 
 
 @pytest.mark.parametrize("body", MALFORMED.values(), ids=MALFORMED)
-def test_a_malformed_message_is_set_aside(stack: HasherStack, body: str) -> None:
+def test_a_malformed_message_is_dead_lettered(stack: HasherStack, body: str) -> None:
     """Outcome: in the dead-letter queue at its first receive, whole, with the reason."""
     good = stack.put("good", b"content")
     assert stack.deliver(body, message_of(good)) == []
     assert stack.digests() == {"good": hashlib.sha1(b"content").hexdigest()}
-    [(aside, reason)] = stack.set_aside().items()
-    assert aside == body
+    [(message, reason)] = stack.dead_letters().items()
+    assert message == body
     assert reason.startswith("MalformedMessage: ")
     assert stack.after(90_000) == []
 
@@ -75,8 +75,8 @@ def test_a_damaged_row_is_never_taken_for_another(stack: HasherStack, way: str) 
     assert stack.deliver(*bodies) == []
     assert stack.digests() == {"deleted": None, "good": hashlib.sha1(b"content").hexdigest()}
     assert stack.rows()["deleted", deleted.version_id or ""]["status"] == NOT_HASHED
-    [(aside, reason)] = stack.set_aside().items()
-    assert aside == bodies[0]
+    [(message, reason)] = stack.dead_letters().items()
+    assert message == bodies[0]
     assert re.match(r"DamagedRow: the row of 'inbox/deleted', .*: deleted_at is missing; ", reason)
 
 
@@ -123,12 +123,12 @@ def test_a_body_that_never_ends_well_goes_back(
 def test_a_throttling_s3_delays_the_message(
     hostile_stack: HasherStack, hostile: HostileS3, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Outcome: back on the queue for 5 to 10 s instead of its own 90 min; nothing aside."""
+    """Outcome: back on the queue for 5 to 10 s instead of its own 90 min; no dead letter."""
     message = message_of(put_at(hostile, "a"))
     hostile.always = THROTTLED
     assert hostile_stack.deliver(message) == [message]
     assert len(hostile.requests) == TRIES
-    assert (hostile_stack.digests(), hostile_stack.set_aside()) == ({}, {})
+    assert (hostile_stack.digests(), hostile_stack.dead_letters()) == ({}, {})
     assert hostile_stack.after(10) == [message]
     output = capsys.readouterr().out
     assert metrics_in(output)["MessagesRetried"] == [1]
@@ -137,7 +137,7 @@ def test_a_throttling_s3_delays_the_message(
     assert "SlowDown" in line["exception"]
 
 
-def test_on_its_last_receive_a_message_is_set_aside_with_its_reason(
+def test_on_its_last_receive_a_message_is_dead_lettered_with_its_reason(
     hostile_stack: HasherStack, hostile: HostileS3, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Outcome: in the dead-letter queue on the fifth receive, before the queue moves it mutely."""
@@ -147,11 +147,11 @@ def test_on_its_last_receive_a_message_is_set_aside_with_its_reason(
     for receive in range(2, LAST):
         hostile_stack.pass_seconds(FIRST_DELAY_SECONDS << (receive - 2))
         assert hostile_stack.deliver() == [message]
-    assert hostile_stack.set_aside() == {}
+    assert hostile_stack.dead_letters() == {}
     hostile_stack.pass_seconds(FIRST_DELAY_SECONDS << (LAST - 2))
     capsys.readouterr()
     assert hostile_stack.deliver() == []
-    [(aside, reason)] = hostile_stack.set_aside().items()
-    assert (aside, reason.partition(":")[0]) == (message, "SourceUnavailable")
+    [(body, reason)] = hostile_stack.dead_letters().items()
+    assert (body, reason.partition(":")[0]) == (message, "SourceUnavailable")
     assert "SlowDown" in reason
     assert metrics_in(capsys.readouterr().out)["MessagesDeadLettered"] == [1]

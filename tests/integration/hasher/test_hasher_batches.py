@@ -115,7 +115,7 @@ def test_large_messages_that_come_together_part(
     messages = [message_of(created) for created in arrivals]
     back = stack.deliver(*messages)
     assert len(back) == 2
-    assert stack.set_aside() == {}
+    assert stack.dead_letters() == {}
     output = capsys.readouterr().out
     assert outcomes_in(output) == ["hashed"]
     assert failures_in(output) == []

@@ -127,7 +127,7 @@ def test_sqs_that_refuses_loses_no_message(
 
 
 def test_a_dead_letter_queue_that_refuses_loses_no_message(stack: HasherStack) -> None:
-    """Outcome: a malformed message that cannot be set aside stays on its queue."""
+    """Outcome: a malformed message that cannot be dead-lettered stays on its queue."""
     stack.load(DEAD_LETTER_QUEUE_URL=stack.dead_letters_url + "-that-is-not-there")
     assert stack.deliver("hello") == ["hello"]
     assert stack.after(5_400) == ["hello"]

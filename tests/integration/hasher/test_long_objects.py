@@ -101,5 +101,5 @@ def test_malformed_slices_go_to_the_dead_letter_queue(
     app = slicer_of(queue_url, monkeypatch)
     hostile_stack.sqs.send_message(QueueUrl=queue_url, MessageBody="{}")
     assert slices(hostile_stack, app, queue_url) == 1
-    [reason] = hostile_stack.set_aside().values()
+    [reason] = hostile_stack.dead_letters().values()
     assert reason.startswith("MalformedMessage")
