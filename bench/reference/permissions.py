@@ -51,7 +51,7 @@ ACTIONS: Final = {
     "backfill": f"{_SHOW} dynamodb:PutItem dynamodb:UpdateItem lambda:GetFunctionConfiguration "
     f"{_RUNS} {_COUNTS} s3:GetObject",
     "selftest": f"{_PUT} {_REDRIVE} {_STATUS} {_RUNS} s3:GetObject s3:ListBucketVersions "
-    "s3:ListBucketMultipartUploads s3:DeleteObjectVersion dynamodb:DeleteItem "
+    "s3:ListBucketMultipartUploads s3:DeleteObjectVersion dynamodb:DeleteItem dynamodb:PutItem "
     "lambda:GetFunctionRecursionConfig logs:FilterLogEvents cloudwatch:DescribeAlarms "
     "cloudformation:DescribeStackResources",
     "tune": f"{_SHOW} dynamodb:PutItem lambda:GetFunctionConfiguration {_RUNS} s3:GetObject "

@@ -24,9 +24,11 @@ from tests.cli.deployed import (
     unreadable,
 )
 from tests.cli.permissions import as_fake
-from tests.support.sam_template import load_template
+from tests.support.sam_template import create_table, load_template
 
 from bucketsum.archives.member_rows import member_entry
+from bucketsum.backfill.records import BackfillStatus, Part, Tally
+from bucketsum.backfill.table import BackfillsTable
 from bucketsum.table.archive_values import ArchiveStatus
 from bucketsum.table.digests_table import DigestsTable
 from bucketsum.table.rows import Row, RowKey
@@ -143,6 +145,7 @@ class World:
         sha1_in_log: SHA-1 in the log lines.
         lines: Name and outcome of each log line of an object.
         layer: The log line of the layer; None if it is not there.
+        backfills: Counts of a backfill of one object; None if it never ends.
         reason: Reason with which the malformed message is dead-lettered; None if it never is.
     """
 
@@ -190,7 +193,10 @@ class World:
             "GetTraceSummaries": {"TraceSummaries": [{}]},
             "FilterLogEvents": self._log_events,
             "SendMessage": self._moved,
+            "StartExecution": self._backfilled,
+            "DescribeExecution": {"status": "RUNNING"},
         }
+        self.backfills: Tally | None = Tally(hashed=1, invocations=1)
         self.hashes = True
         self.records_deletions = True
         self.deletion_prefix = ""
@@ -220,6 +226,17 @@ class World:
         texts = ["START", '"text"', *map(json.dumps, lines)]
         return {"events": [{"message": text} for text in texts]}
 
+    def _backfilled(self, request: dict[str, Any]) -> dict[str, Any]:
+        """Let the backfill queue its object, and the hasher hash it."""
+        name = json.loads(request["input"])["backfill_id"]
+        table = BackfillsTable(self.stack.client("dynamodb"), "BackfillsTableName")
+        with as_fake():
+            if self.backfills:
+                table.record_plan(name, [Part(0, objects=1, done=True)])
+                table.end(name, BackfillStatus.QUEUED, "2026-11-21T10:00:00.000Z")
+                table.count(name, self.backfills)
+        return {"executionArn": "arn"}
+
     def _moved(self, request: dict[str, Any]) -> None:
         """Put a malformed message into the dead-letter queue, as the hasher does."""
         is_ours = request["QueueUrl"] == self.stack.arrivals_queue_url
@@ -233,6 +250,7 @@ class World:
 def world(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> World:
     """The stack as deployed and in order."""
     healthy = World(stack)
+    create_table(stack.client("dynamodb"), "BackfillsTable", "BackfillsTableName")
     monkeypatch.setattr(Stack, "digests_table", lambda self: Hasher(self, healthy))
     monkeypatch.setattr(stack_checks, "_LATE_SECONDS", 0)
     change_calls(monkeypatch, answered(healthy.answers))
@@ -278,6 +296,8 @@ def test_a_healthy_stack_passes_and_nothing_stays(run: Run, world: World) -> Non
     assert document["runtime"] == "python3.13"
     assert 0 < document["estimated_usd"] < 0.01
     assert keys_and_rows(world.stack) == (0, 0)
+    backfills = world.stack.client("dynamodb").scan(TableName="BackfillsTableName")
+    assert backfills["Count"] == 0
     sqs = world.stack.client("sqs")
     [left] = sqs.receive_message(QueueUrl=world.stack.dead_letter_queue_url)["Messages"]
     assert left["Body"] == "another's"
@@ -378,6 +398,8 @@ BROKEN_PARTS: Final[list[tuple[str, Callable[[World], None], str, str]]] = [
     ("archive", archives(archive=None), "failed", "not read as an archive"),
     ("archive", archives(archive=BROKEN), "failed", "broken"),
     ("archive", archives(added_to_members=b"x"), "failed", "the rows of the members are"),
+    ("backfill", change(backfills=None), "failed", "not ended in time"),
+    ("backfill", change(backfills=Tally(unreadable=1)), "failed", "done: 0 of 1 objects hashed"),
     ("log", change(lines=[]), "failed", "no log line"),
     ("log", change(sha1_in_log="0"), "failed", "it has 0"),
     ("layer", change(layer=None), "warning", "no log line"),

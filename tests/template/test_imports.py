@@ -75,8 +75,8 @@ cli.local: cli.aws cli.machine cli.selftest cli.terminal
 cli.machine: cli.terminal
 cli.objects: cli.aws cli.dead_letters cli.terminal layer layer.archives layer.events \
 layer.long_objects layer.table
-cli.selftest: cli.attachments cli.aws cli.dead_letters cli.objects cli.stacks cli.terminal layer \
-layer.archives layer.events layer.table
+cli.selftest: cli.attachments cli.aws cli.backfill cli.dead_letters cli.objects cli.stacks \
+cli.terminal layer layer.archives layer.backfill layer.events layer.table
 cli.stacks: cli.aws cli.objects cli.terminal layer
 cli.terminal: layer
 cli.tune: cli cli.aws cli.machine cli.terminal lab.plan lab.protocol lab.results lab.workloads \

@@ -177,6 +177,19 @@ def _log_line(scratch: Scratch) -> Finding:
     return passed() if line.get("sha1") == _sha1(content) else failed(f"it has {line.get('sha1')}")
 
 
+def _backfill(scratch: Scratch) -> Finding:
+    """Without its row, an object is one that no event came for."""
+    content = b"listed"
+    row_key = scratch.put("backfill", content)
+    scratch.delete_row(scratch.row(row_key))
+    progress = scratch.backfill(row_key)
+    if progress is None:
+        return failed("it has not ended in time")
+    if progress.has_failed or progress.tally.hashed != 1:
+        return failed(f"{progress.state}: {progress.tally.hashed} of 1 objects hashed")
+    return _compared(scratch.row(row_key), content)
+
+
 OBJECT_CHECKS: Final = (
     Check("empty", "an empty object has its row", _hashes("empty", b""), 1),
     Check(
@@ -194,5 +207,6 @@ OBJECT_CHECKS: Final = (
     Check("unreadable", "an object that cannot be read has a row, and is retried", _unreadable, 2),
     Check("malformed", "a malformed message is dead-lettered with a reason", _malformed, 1),
     Check("archive", "the members of a zip archive have rows", _archive, 3),
+    Check("backfill", "a backfill hashes an object without a row", _backfill, 2),
     Check("log", "the log line of an object arrives", _log_line, 1),
 )

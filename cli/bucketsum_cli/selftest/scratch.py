@@ -9,9 +9,14 @@ import time
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
+from bucketsum.backfill.records import Backfill, BackfillStatus
+from bucketsum.backfill.table import RUNS
+from bucketsum.clock import now
 from bucketsum.events.version import Version
 from bucketsum.table.items import key_of
 from bucketsum.table.rows import Row, RowKey
+from bucketsum_cli.aws.executions import new_execution_name
+from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.objects.rows import event_of
 from bucketsum_cli.stacks.bucket_contents import emptied
@@ -21,6 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from bucketsum_cli.aws.stack import Stack
+    from bucketsum_cli.backfill.backfills import Progress
 
 T = TypeVar("T")
 
@@ -50,6 +56,7 @@ class Scratch:
         self._s3 = stack.client("s3")
         self._keys: set[str] = set()
         self._run_ids: list[str] = []
+        self._backfill_ids: list[str] = []
         self._expects_dead_letter = False
 
     @property
@@ -80,6 +87,10 @@ class Scratch:
     def delete(self, row: Row) -> None:
         """Delete the object version of *row* for good, and its row."""
         self.delete_object(row)
+        self.delete_row(row)
+
+    def delete_row(self, row: Row) -> None:
+        """Delete the row alone."""
         item = key_of(RowKey(row.bucket, row.key, row.entry))
         self.stack.client("dynamodb").delete_item(TableName=self.stack.table, Key=item)
 
@@ -115,6 +126,25 @@ class Scratch:
         def look() -> Row | None:
             row = table.rows_at([row_key]).get(row_key)
             return row if row and is_wanted(row) else None
+
+        return self.until(look)
+
+    def backfill(self, row_key: RowKey) -> Progress | None:
+        """Run a backfill of the key, and wait for its end; None if it goes on."""
+        backfills = Backfills(self.stack)
+        started = Backfill(
+            backfill_id=new_execution_name(),
+            bucket=row_key.bucket,
+            status=BackfillStatus.RUNNING,
+            started_at=now(),
+            prefix=row_key.key,
+        )
+        self._backfill_ids.append(started.backfill_id)
+        backfills.start(started)
+
+        def look() -> Progress | None:
+            progress = backfills.progress(started.backfill_id)
+            return progress if progress.is_over else None
 
         return self.until(look)
 
@@ -205,6 +235,12 @@ class Scratch:
             self._delete_items(self.stack.table, "object", f"{self.stack.bucket}/{key}", "entry")
         for run_id in self._run_ids:
             self._delete_items(self.stack.outputs[MEASUREMENTS], "run_id", run_id, "item")
+        for backfill_id in self._backfill_ids:
+            table = self.stack.outputs["BackfillsTableName"]
+            self._delete_items(table, "backfill", backfill_id, "item")
+            self.stack.client("dynamodb").delete_item(
+                TableName=table, Key={"backfill": {"S": RUNS}, "item": {"S": backfill_id}}
+            )
         if self._expects_dead_letter:
             self.remove_dead_letter()
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from bucketsum.errors import DamagedItem
 
-_RUNS: Final = "backfills"  # in place of a backfill's id; its items are the ids
+RUNS: Final = "backfills"  # in place of a backfill's id; its items are the ids
 _FIRST: Final = "2"  # ids begin with a year
 _PART: Final = "part#"
 _TALLY: Final = "tally"
@@ -39,26 +39,26 @@ class BackfillsTable:
 
     def record(self, backfill: Backfill) -> None:
         """Write a backfill as it stands."""
-        item = encoded(backfill, _FLOAT_FORMAT) | _key(_RUNS, backfill.backfill_id)
+        item = encoded(backfill, _FLOAT_FORMAT) | _key(RUNS, backfill.backfill_id)
         self._dynamodb.put_item(TableName=self._table, Item=item)
 
     def backfill(self, backfill_id: str) -> Backfill | None:
         """The backfill, or None; consistent."""
         response = self._dynamodb.get_item(
-            TableName=self._table, Key=_key(_RUNS, backfill_id), ConsistentRead=True
+            TableName=self._table, Key=_key(RUNS, backfill_id), ConsistentRead=True
         )
         return _backfill_of(response["Item"]) if "Item" in response else None
 
     def backfills(self) -> Iterator[Backfill | DamagedItem]:
         """Every backfill, the newest first; in place of a damaged one its error."""
-        return each_read(_backfill_of, self._items(_RUNS, _FIRST, forward=False))
+        return each_read(_backfill_of, self._items(RUNS, _FIRST, forward=False))
 
     def end(self, backfill_id: str, status: BackfillStatus, ended_at: str) -> bool:
         """Change the status of a running backfill; returns whether it was running."""
         try:
             self._dynamodb.update_item(
                 TableName=self._table,
-                Key=_key(_RUNS, backfill_id),
+                Key=_key(RUNS, backfill_id),
                 UpdateExpression="SET #status = :new, ended_at = :ended",
                 **compared("status", "=", BackfillStatus.RUNNING).parameters(
                     values={":new": {"S": status}, ":ended": {"S": ended_at}}
@@ -75,7 +75,7 @@ class BackfillsTable:
             self._dynamodb.put_item(TableName=self._table, Item=item)
         self._dynamodb.update_item(
             TableName=self._table,
-            Key=_key(_RUNS, backfill_id),
+            Key=_key(RUNS, backfill_id),
             UpdateExpression="SET part_count = :count",
             ExpressionAttributeValues={":count": {"N": str(len(parts))}},
         )
