@@ -207,5 +207,9 @@ def test_a_list_of_sums_is_compared(run: Run, stack: Stack, tmp_path: Path) -> N
     assert "not recorded: `bucketsum put" in ended.err
     listed.write_text(f"{'0' * 40}  a\nMD5 (x) = 0\n")
     run("check", "--sums", listed).assert_refused("line 2 is not a SHA-1 and a name")
+    listed.write_text("")
+    run("check", "--sums", listed).assert_refused("nothing was compared")
+    listed.write_bytes(b"%s  \xff\n" % (b"0" * 40))
+    run("check", "--sums", listed).assert_refused("not valid UTF-8")
     run("check").assert_refused("--sums")
     run("check", "--sums", listed, tmp_path).assert_refused("cannot be used with PATH")

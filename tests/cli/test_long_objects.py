@@ -17,6 +17,7 @@ from bucketsum_cli.commands.put import slices_text
 from bucketsum_cli.objects.files import LocalFile
 from bucketsum_cli.objects.long_objects import long_objects, progress_text
 from bucketsum_cli.objects.upload import Upload
+from bucketsum_cli.terminal.output import progress
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -117,3 +118,10 @@ def test_a_wait_shows_the_progress_of_a_long_object(stack: Stack) -> None:
     stack.progress_table().begin(HALF)
     assert slices_text(stack, [small, long]).startswith("; big: 312.0 GB of 5.0 TB, 78 MB/s")
     assert slices_text(stack, [small]) == ""
+
+
+def test_a_key_in_a_bar_is_text(capsys: pytest.CaptureFixture[str]) -> None:
+    """Markup in it would colour the terminal, or end the command."""
+    with progress("{task.fields[slices]}") as bar:
+        bar.add_task("hashing", total=1, slices="; [/red]key")
+    assert "; [/red]key" in capsys.readouterr().err

@@ -29,7 +29,7 @@ from bucketsum_cli.options import (
     json_option,
     prefix_option,
 )
-from bucketsum_cli.terminal.errors import ANSWER_IS_NO
+from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table
 
@@ -106,7 +106,7 @@ class CheckOutcome:
 @click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(path_type=Path))
 @click.option(
     "--sums",
-    type=click.File(encoding="utf-8"),
+    type=click.File(encoding="utf-8", errors="surrogateescape"),
     metavar="FILE",
     help="Instead of files, compare the lines of `sha1sum` in FILE; - is stdin.",
 )
@@ -152,6 +152,8 @@ def check(
         if paths or archive or exclude:
             raise click.UsageError("--sums cannot be used with PATH, --archive or --exclude")
         listed = [*sums_in(sums)]
+        if not listed:
+            raise CannotDoError(f"{sums.name} has no lines of `sha1sum`: nothing was compared")
         stack = target.find()
         comparisons = with_failures(stack, compare_sums(objects_of(stack), listed, prefix))
         _report(stack, CheckOutcome(comparisons), as_json=as_json)

@@ -86,7 +86,8 @@ def _wanted(contents: Sequence[str]) -> Iterator[tuple[str, str]]:
     """Yield each name with its SHA-1."""
     for content in contents:
         if content == "-":
-            lines = [*sums_in(click.get_text_stream("stdin"))]
+            stdin = click.get_text_stream("stdin", encoding="utf-8", errors="surrogateescape")
+            lines = [*sums_in(stdin)]
             if not lines:
                 raise CannotDoError("stdin has no lines of `sha1sum`")
             yield from lines

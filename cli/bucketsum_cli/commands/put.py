@@ -29,7 +29,15 @@ from bucketsum_cli.options import (
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text
-from bucketsum_cli.terminal.output import note, print_json, progress, say, size_text, speed_text
+from bucketsum_cli.terminal.output import (
+    note,
+    print_json,
+    printable,
+    progress,
+    say,
+    size_text,
+    speed_text,
+)
 from bucketsum_cli.terminal.tables import KEY, SHA1, SIZE, SPEED, Cell, print_table
 
 if TYPE_CHECKING:
@@ -243,7 +251,7 @@ def slices_text(stack: Stack, uploads: Iterable[Upload]) -> str:
     for upload in islice(large, _LOOKED_AT):
         with suppress(DamagedItem):
             if item := stack.progress_table().at(upload.row_key):
-                return f"; {upload.file.key}: {progress_text(*long_objects([item]))}"
+                return f"; {printable(upload.file.key)}: {progress_text(*long_objects([item]))}"
     return ""
 
 

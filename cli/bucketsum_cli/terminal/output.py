@@ -103,7 +103,7 @@ def progress(text: str = "", *, in_bytes: bool = False, passing: bool = False) -
         bars.TextColumn("{task.description:>8}"),
         bars.BarColumn(20),
         *speed,
-        bars.TextColumn(text),
+        bars.TextColumn(text, markup=False),  # a key may look like markup
         bars.TimeElapsedColumn(),
         console=console,
         transient=passing,

@@ -63,7 +63,7 @@ GAP_BYTES: Final = Parameter(
     GAPS,
     "gap {}",
     meaning="merge two ranges if the gap between them is at most this ({}); `measured`: computed "
-    "from the measured latency and bandwidth",
+    "from the latency and the bandwidth that the prober measures",
 )
 
 _RECORDS: Final = "records"
