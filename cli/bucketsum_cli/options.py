@@ -93,6 +93,8 @@ class BucketName(click.ParamType):
         bucket, key = _parts_of(value)
         if bucket is None:
             return value
+        if not bucket:
+            self.fail(f"{value} has no bucket.", param, ctx)
         if key:
             self.fail(f"{value} has a key; name the bucket alone, as s3://{bucket}.", param, ctx)
         return bucket
@@ -110,13 +112,16 @@ def _without_buckets(options: dict[str, Any], bucket: str | None) -> str | None:
     """Shorten each ``s3://BUCKET/KEY`` among *options* to its key; return the bucket.
 
     Raises:
-        click.UsageError: They name several buckets.
+        click.UsageError: They name several buckets, or lack a bucket or a key.
     """
     for name in _KEYS & options.keys():
         given = options[name]
         places = given if isinstance(given, tuple) else (given,)
         parts = [_parts_of(place) for place in places if place is not None]
-        for other, _ in parts:
+        for other, key in parts:
+            if other == "" or (other and not key and name != "prefix"):
+                missing = "key" if other else "bucket"
+                raise click.UsageError(f"{_S3}{other} has no {missing}, as in {_S3}BUCKET/KEY")
             if other is not None and bucket not in (None, other):
                 raise click.UsageError(f"{_S3}{other} is not in the bucket {bucket}")
             bucket = other if bucket is None else bucket

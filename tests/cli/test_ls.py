@@ -176,3 +176,7 @@ def test_a_key_can_be_named_with_its_bucket(run: Run, stack: Stack) -> None:
     assert run("ls", f"s3://{BUCKET}").out == run("ls").out
     run("show", f"s3://{BUCKET}/a/b", "--bucket", "other").assert_refused("not in the bucket other")
     run("ls", "--bucket", f"s3://{BUCKET}/a").assert_refused("name the bucket alone")
+    run("ls", "--bucket", "s3://").assert_refused("has no bucket")
+    run("ls", "s3://").assert_refused("has no bucket")
+    run("show", f"s3://{BUCKET}/").assert_refused("has no key")
+    run("check", "--archive", f"s3://{BUCKET}", __file__).assert_refused("has no key")
