@@ -20,6 +20,7 @@ class FakeLambda:
         meanwhile: Moment → how often somebody else changes the function then.
         deployments: How often new code is deployed before a version is published.
         publishes_wrong: How many versions come out with another memory size.
+        publishes_others: How many times the version of another sweep comes back.
         refusals: Call → the code that it is refused with.
         cannot_delete: Versions whose deletion is refused.
     """
@@ -33,6 +34,7 @@ class FakeLambda:
         self.deployments = 0
         self._code = "code"
         self.publishes_wrong = 0
+        self.publishes_others = 0
         self.refusals: dict[str, str] = {}
         self.cannot_delete: set[str] = set()
         self._revision = 1
@@ -85,6 +87,9 @@ class FakeLambda:
         if self.publishes_wrong:
             self.publishes_wrong -= 1
             version["MemorySize"] = 999
+        if self.publishes_others:
+            self.publishes_others -= 1
+            version["Description"] = f"sweep another at {version['MemorySize']} MB"
         self.published[version["Version"]] = version
         return version
 

@@ -94,6 +94,16 @@ def test_a_version_of_another_size_is_never_used(
     assert function.published[version]["MemorySize"] == 128
 
 
+def test_the_version_of_another_sweep_is_neither_used_nor_removed(
+    versions: ProberVersions, function: FakeLambda
+) -> None:
+    """Where the guard did not hold: its owner deletes it while this sweep still measures."""
+    function.publishes_others = 1
+    version = versions.publish("run", 128)
+    assert function.published[version]["Description"] == "sweep run at 128 MB"
+    assert (len(function.published), function.deletions) == (2, [])
+
+
 def test_being_overtaken_has_an_end(versions: ProberVersions, function: FakeLambda) -> None:
     """A function that never stays as set is an error, not an endless loop."""
     function.meanwhile["before-publish"] = ATTEMPTS

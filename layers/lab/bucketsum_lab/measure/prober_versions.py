@@ -131,6 +131,8 @@ class ProberVersions:
             WaiterConfig={"Delay": 1, "MaxAttempts": 120},
         )
         published = self._configuration(version)
+        if published["Description"] != description:  # another sweep's, which removes it
+            raise ConcurrentUpdate(f"version {version} is that of {published['Description']}")
         if published["MemorySize"] != memory_mb:  # the guards did not hold
             self._delete(version)
             raise ConcurrentUpdate(f"version {version} came out with {published['MemorySize']} MB")
