@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum_cli.root_command import cli
+from bucketsum_cli.commands.root import cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

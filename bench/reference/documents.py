@@ -15,7 +15,7 @@ from pathlib import Path
 from types import NoneType
 from typing import TYPE_CHECKING, Any, Final, Union, get_args, get_origin, get_type_hints
 
-from bucketsum_cli.options import JsonOption
+from bucketsum_cli.arguments.options import JsonOption
 from bucketsum_cli.terminal.documents import INLINE
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import Final
 
 from bench.reference import commands, documents, permissions, registries, template
 from bench.tables.document import written_between
-from bucketsum_cli.root_command import cli
+from bucketsum_cli.commands.root import cli
 
 DOCS: Final = Path(__file__).parents[2] / "docs"
 

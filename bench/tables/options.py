@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum_cli.options import json_option
+from bucketsum_cli.arguments.options import json_option
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

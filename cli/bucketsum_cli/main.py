@@ -17,7 +17,7 @@ def main() -> NoReturn:
     """Run the command with the arguments of this process, and exit with its status."""
     try:
         with _sigterm_as_exit():
-            from bucketsum_cli.root_command import run  # noqa: PLC0415 - takes half a second
+            from bucketsum_cli.commands.root import run  # noqa: PLC0415 - takes half a second
 
             sys.exit(run())
     except KeyboardInterrupt:

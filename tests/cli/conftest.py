@@ -14,12 +14,12 @@ from moto import mock_aws
 from tests.cli.deployed import deploy, prompt_table
 from tests.cli.permissions import documented_actions, recorded_actions
 
+from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.dead_letters import queue as dead_letter_queue
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.machine.emulator_state import LocalProject
 from bucketsum_cli.main import main
-from bucketsum_cli.options import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -13,10 +13,10 @@ from tests.cli.serving_stack import INBOX, NAME, PHOTOS, complete_moto, create_s
 from tests.support.sam_template import load_template
 
 from bucketsum.table.rows import RowKey
+from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.attachments import access
 from bucketsum_cli.attachments import notifications as bucket_notifications
 from bucketsum_cli.attachments.queue_notification import EVENTS
-from bucketsum_cli.options import Target
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -29,16 +29,16 @@ from tests.support.events import notification
 
 from bucketsum.backfill.records import Backfill, BackfillStatus, Tally
 from bucketsum.prices import prices_in
+from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.backfill.backfills import Progress
 from bucketsum_cli.backfill.bill import Setup, Work, bill_of
 from bucketsum_cli.backfill.counting import Count
 from bucketsum_cli.backfill.views import bill_document, progress_document
 from bucketsum_cli.commands.backfill.start import StartedBackfill
 from bucketsum_cli.commands.local import demonstration
+from bucketsum_cli.commands.root import cli
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject
-from bucketsum_cli.options import json_option
-from bucketsum_cli.root_command import cli
 from bucketsum_cli.stacks import teardown
 from bucketsum_cli.terminal.documents import iso_text, json_text
 

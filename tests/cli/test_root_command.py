@@ -17,13 +17,13 @@ import click
 import pytest
 from tests.cli.deployed import put_and_record
 
-from bucketsum_cli import root_command
 from bucketsum_cli.aws import stack as stack_module
 from bucketsum_cli.aws.connection import connection_to
+from bucketsum_cli.commands import root
 from bucketsum_cli.commands.backfill import backfill
+from bucketsum_cli.commands.lab import is_installed
+from bucketsum_cli.commands.lazy_group import LazyGroup
 from bucketsum_cli.commands.local import local
-from bucketsum_cli.lab import is_installed
-from bucketsum_cli.lazy_group import LazyGroup
 from bucketsum_cli.terminal import output
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def test_closed_pipe_is_no_failure() -> None:
 def test_closed_stdout_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     """After `>&-` nobody can see a result, so that success would be a lie."""
     monkeypatch.setattr(sys, "stdout", None)
-    assert root_command.run() == 2
+    assert root.run() == 2
 
 
 def test_output_without_utf_8_shows_escapes(tmp_path: Path) -> None:
@@ -78,7 +78,7 @@ def test_output_without_utf_8_shows_escapes(tmp_path: Path) -> None:
     shown.touch()
     status, err = run_as_process("--help", stdout=str(shown), PYTHONIOENCODING="ascii")
     assert (status, err) == (0, "")
-    program = "from bucketsum_cli import main, root_command as r\n"
+    program = "from bucketsum_cli import main\nfrom bucketsum_cli.commands import root as r\n"
     program += "from bucketsum_cli.terminal import output\n"
     program += "r.cli.main = lambda **_: output.say('日本')\nmain.main()"
     done = subprocess.run(
@@ -145,7 +145,7 @@ def commands_of(group: LazyGroup, *path: str) -> Iterator[tuple[tuple[str, ...],
 
 PARAMETERS: Final = [
     pytest.param(words, parameter, id=f"{' '.join(words)} {parameter.name}")
-    for words, command in commands_of(root_command.cli)
+    for words, command in commands_of(root.cli)
     for parameter in command.params
     if not getattr(parameter, "is_flag", False)
 ]
@@ -166,16 +166,14 @@ def test_unexpected_error_is_a_sentence(run: Run, monkeypatch: pytest.MonkeyPatc
     def fail(**_: object) -> None:
         raise RecursionError("too \x1b deep")
 
-    monkeypatch.setattr(root_command.cli, "main", fail)
+    monkeypatch.setattr(root.cli, "main", fail)
     run("ls").assert_refused(r"unexpected RecursionError: too \x1b deep", "BUCKETSUM_TRACEBACK=1")
     monkeypatch.setenv("BUCKETSUM_TRACEBACK", "1")
     with pytest.raises(RecursionError):
-        root_command.run()
+        root.run()
 
 
-@pytest.mark.parametrize(
-    "group", [root_command.cli, backfill, local], ids=operator.attrgetter("name")
-)
+@pytest.mark.parametrize("group", [root.cli, backfill, local], ids=operator.attrgetter("name"))
 def test_a_group_has_the_names_that_click_suggests(group: click.Group) -> None:
     """From 8.4 on, click answers `stauts` with "Did you mean 'status'?", from `commands`."""
     assert list(group.commands) == group.list_commands(click.Context(group))
@@ -184,8 +182,8 @@ def test_a_group_has_the_names_that_click_suggests(group: click.Group) -> None:
 def test_the_help_has_each_command_with_the_first_line_of_its_own_help(run: Run) -> None:
     """The texts stand in the group too, so that the help need not import all commands."""
     shown = run("--help").out
-    for name in root_command.cli.places:
-        command = root_command.cli.get_command(click.Context(root_command.cli), name)
+    for name in root.cli.places:
+        command = root.cli.get_command(click.Context(root.cli), name)
         assert command
         text = re.escape(command.get_short_help_str(100))
         assert re.search(rf"^  {name} +{text}$", shown, re.MULTILINE)
@@ -227,7 +225,7 @@ def test_commands_are_completed_without_their_imports(words: str, names: set[str
         },
     )  # fmt: skip
     assert {line.split(",")[1] for line in done.stdout.splitlines()} == names
-    assert "bucketsum_cli.options" not in done.stderr
+    assert "bucketsum_cli.arguments.options" not in done.stderr
 
 
 class Answers(BaseHTTPRequestHandler):

@@ -36,7 +36,7 @@ from bucketsum_cli.aws.connection import Connection
 from bucketsum_cli.aws.served_buckets import AttachedBucket, Via
 from bucketsum_cli.aws.stack import Stack
 from bucketsum_cli.commands import selftest
-from bucketsum_cli.lab import lab
+from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.selftest import scratch, stack_checks
 from bucketsum_cli.selftest.header import header_of, redacted
 

@@ -22,11 +22,11 @@ from tests.cli.deployed import BUCKET, NAME, deploy, publish
 from tests.support.moto_server import moto_server
 from tests.support.sam_template import load_template
 
+from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws import stack as stack_module
 from bucketsum_cli.aws.errors import AWS_ERRORS, explained
 from bucketsum_cli.machine import process
 from bucketsum_cli.machine.emulator_state import LocalAws, LocalProject, save
-from bucketsum_cli.options import Target
 
 if TYPE_CHECKING:
     from tests.cli.conftest import Run
@@ -228,7 +228,7 @@ def test_interruption_has_the_shells_own_status(run: Run, monkeypatch: pytest.Mo
     def interrupted(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("bucketsum_cli.options.stack_at", interrupted)
+    monkeypatch.setattr("bucketsum_cli.arguments.options.stack_at", interrupted)
     assert run("ls").status == 130
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 import pytest
 from click.testing import CliRunner, Result
 
-from bucketsum_cli.root_command import cli
+from bucketsum_cli.commands.root import cli
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -16,8 +16,8 @@ from tests.e2e.command import answer, run, until
 
 from bucketsum_cli.aws.stack import queue_name
 from bucketsum_cli.commands.local.demonstration import sha1sum
+from bucketsum_cli.commands.root import cli
 from bucketsum_cli.machine import emulator_state
-from bucketsum_cli.root_command import cli
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

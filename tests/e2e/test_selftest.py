@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 from click.testing import CliRunner
 
+from bucketsum_cli.commands.root import cli
 from bucketsum_cli.objects.versions import versions_in
-from bucketsum_cli.root_command import cli
 from bucketsum_cli.selftest.scratch import PREFIX
 
 if TYPE_CHECKING:

@@ -17,7 +17,7 @@ from tests.support.documents import DOCUMENTS, MEASUREMENTS, ROOT, Document, wor
 from tests.support.sam_template import TEMPLATE
 
 from bucketsum.settings import BASE_MEMORY_BYTES, CHUNK_BYTES_MAX
-from bucketsum_cli.root_command import cli
+from bucketsum_cli.commands.root import cli
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

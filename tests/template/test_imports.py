@@ -44,10 +44,10 @@ settings
 bench.function: bench.sandbox bench.tables cli.local cli.machine cli.terminal
 bench.readers: bench bench.sandbox bench.tables cli.local cli.terminal layer
 bench.readers.implementations: bench.readers layer layer.events layer.s3
-bench.reference: bench.tables cli cli.commands cli.selftest cli.terminal lab.workloads
+bench.reference: bench.tables cli.arguments cli.commands cli.selftest cli.terminal lab.workloads
 bench.sandbox: cli.machine cli.terminal
 bench.scaling: bench.tables
-bench.tables: cli cli.machine cli.terminal
+bench.tables: cli.arguments cli.machine cli.terminal
 bench.targets: bench.sandbox bench.tables cli.aws cli.local cli.machine cli.objects cli.terminal \
 layer.table
 bench.unzip: bench.tables cli.terminal layer layer.archives layer.table
@@ -58,17 +58,19 @@ bench.workloads.languages: bench.sandbox bench.tables bench.unzip cli.terminal l
 lab.workloads.records lab.workloads.unzip
 benchmarks: bench.cost bench.function bench.readers bench.scaling bench.targets bench.unzip \
 bench.workloads
-cli: cli.aws cli.machine cli.selftest cli.terminal layer
+cli: cli.commands
+cli.arguments: cli.aws cli.terminal
 cli.attachments: cli.aws cli.stacks cli.terminal layer.events
 cli.aws: cli.machine cli.terminal layer layer.long_objects layer.table
 cli.backfill: cli.aws cli.terminal layer layer.backfill layer.s3 layer.table settings
-cli.commands: cli cli.attachments cli.aws cli.dead_letters cli.objects cli.selftest cli.stacks \
-cli.terminal layer layer.hashing layer.long_objects layer.table
-cli.commands.backfill: cli cli.attachments cli.aws cli.backfill cli.terminal layer layer.backfill
-cli.commands.local: cli cli.aws cli.commands cli.local cli.machine cli.objects cli.terminal \
-layer.table
-cli.commands.tune: cli cli.aws cli.machine cli.selftest cli.terminal cli.tune cli.tune.here \
-cli.tune.report lab.protocol lab.results layer
+cli.commands: cli.arguments cli.attachments cli.aws cli.dead_letters cli.machine cli.objects \
+cli.selftest cli.stacks cli.terminal layer layer.hashing layer.long_objects layer.table
+cli.commands.backfill: cli.arguments cli.attachments cli.aws cli.backfill cli.commands \
+cli.terminal layer layer.backfill
+cli.commands.local: cli.arguments cli.aws cli.commands cli.local cli.machine cli.objects \
+cli.terminal layer.table
+cli.commands.tune: cli.arguments cli.aws cli.commands cli.machine cli.selftest cli.terminal \
+cli.tune cli.tune.here cli.tune.report lab.protocol lab.results layer
 cli.dead_letters: cli.aws cli.terminal layer layer.backfill layer.events layer.long_objects \
 layer.queue
 cli.local: cli.aws cli.machine cli.selftest cli.terminal
@@ -79,10 +81,10 @@ cli.selftest: cli.attachments cli.aws cli.backfill cli.dead_letters cli.objects 
 cli.terminal layer layer.archives layer.backfill layer.events layer.table
 cli.stacks: cli.aws cli.objects cli.terminal layer
 cli.terminal: layer
-cli.tune: cli cli.aws cli.machine cli.terminal lab.plan lab.protocol lab.results lab.workloads \
-layer layer.events layer.s3 layer.table settings
-cli.tune.here: cli cli.attachments cli.aws cli.machine cli.terminal cli.tune cli.tune.workloads \
-lab.measure lab.plan lab.protocol lab.results lab.workloads layer layer.s3
+cli.tune: cli.arguments cli.aws cli.machine cli.terminal lab.plan lab.protocol lab.results \
+lab.workloads layer layer.events layer.s3 layer.table settings
+cli.tune.here: cli.arguments cli.attachments cli.aws cli.machine cli.terminal cli.tune \
+cli.tune.workloads lab.measure lab.plan lab.protocol lab.results lab.workloads layer layer.s3
 cli.tune.plots: cli.terminal cli.tune lab.protocol lab.workloads layer
 cli.tune.report: cli.terminal cli.tune cli.tune.plots cli.tune.workloads lab.protocol lab.results \
 layer

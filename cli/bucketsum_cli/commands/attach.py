@@ -9,6 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bucketsum_cli.arguments.options import (
+    BucketName,
+    Target,
+    json_option,
+    prefix_option,
+    stack_options,
+    yes_option,
+)
 from bucketsum_cli.attachments.access import update_access
 from bucketsum_cli.attachments.change import (
     AttachmentChange,
@@ -35,14 +43,6 @@ from bucketsum_cli.aws.served_buckets import (
     Via,
     attached_to,
     has_earlier_list,
-)
-from bucketsum_cli.options import (
-    BucketName,
-    Target,
-    json_option,
-    prefix_option,
-    stack_options,
-    yes_option,
 )
 from bucketsum_cli.terminal.errors import CannotDoError
 from bucketsum_cli.terminal.output import note, progress

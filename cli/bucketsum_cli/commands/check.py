@@ -9,6 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Final, TextIO
 
 import click
 
+from bucketsum_cli.arguments.options import (
+    Target,
+    bucket_options,
+    exclude_option,
+    json_option,
+    prefix_option,
+)
 from bucketsum_cli.objects.comparison import (
     Comparison,
     Result,
@@ -22,13 +29,6 @@ from bucketsum_cli.objects.files import Skipped, files_under, note_skipped
 from bucketsum_cli.objects.members import files_as_members, members_by_path
 from bucketsum_cli.objects.rows import version_of
 from bucketsum_cli.objects.sums import sums_in
-from bucketsum_cli.options import (
-    Target,
-    bucket_options,
-    exclude_option,
-    json_option,
-    prefix_option,
-)
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note, print_json, say
 from bucketsum_cli.terminal.tables import KEY, Cell, Column, print_table

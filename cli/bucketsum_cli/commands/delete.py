@@ -7,10 +7,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import click
 
+from bucketsum_cli.arguments.options import (
+    Target,
+    count_option,
+    json_option,
+    stack_options,
+    yes_option,
+)
 from bucketsum_cli.attachments.notifications import change_notifications
 from bucketsum_cli.attachments.queue_notification import without_queue
 from bucketsum_cli.aws.bucket_figures import SOURCE, figures_of_large
-from bucketsum_cli.options import Target, count_option, json_option, stack_options, yes_option
 from bucketsum_cli.stacks.bucket_contents import Contents, counted, emptied, exists
 from bucketsum_cli.stacks.teardown import StackParts, delete_table, deleted_stack, stack_parts
 from bucketsum_cli.terminal.output import confirm, note, print_json, progress, say, size_text

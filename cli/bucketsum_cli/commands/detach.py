@@ -8,6 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from bucketsum_cli.arguments.options import (
+    BucketName,
+    Target,
+    json_option,
+    stack_options,
+    yes_option,
+)
 from bucketsum_cli.attachments.access import update_access
 from bucketsum_cli.attachments.change import (
     AttachmentChange,
@@ -28,7 +35,6 @@ from bucketsum_cli.attachments.notifications import (
 )
 from bucketsum_cli.attachments.queue_notification import without_queue
 from bucketsum_cli.aws.served_buckets import AttachedBucket, Via, attached_to, has_earlier_list
-from bucketsum_cli.options import BucketName, Target, json_option, stack_options, yes_option
 from bucketsum_cli.stacks.bucket_contents import exists
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import note

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from bucketsum_cli.arguments.options import Target, json_option, stack_options
 from bucketsum_cli.dead_letters.messages import (
     DeadLetter,
     FailedMessage,
@@ -14,7 +15,6 @@ from bucketsum_cli.dead_letters.messages import (
     why,
 )
 from bucketsum_cli.dead_letters.queue import hidden_count, received
-from bucketsum_cli.options import Target, json_option, stack_options
 from bucketsum_cli.terminal.output import moment_text, note, print_json, say
 
 if TYPE_CHECKING:

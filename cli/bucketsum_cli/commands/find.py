@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.objects.files import sha1_of_file
 from bucketsum_cli.objects.members import with_archive_deletions
 from bucketsum_cli.objects.rows import (
@@ -21,7 +22,6 @@ from bucketsum_cli.objects.rows import (
     version_of,
 )
 from bucketsum_cli.objects.sums import sums_in
-from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import moment_text, note, print_json, progress, say, size_text
 from bucketsum_cli.terminal.tables import KEY, SIZE, VERSION, Cell, Column, print_table

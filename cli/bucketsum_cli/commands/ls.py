@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import click
 
+from bucketsum_cli.arguments.completion import complete_key
+from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.attachments.coverage import Coverage
-from bucketsum_cli.completion import complete_key
 from bucketsum_cli.objects.members import MemberListing, list_members
 from bucketsum_cli.objects.rows import DigestState, any_damaged, digest_cell, digest_state
 from bucketsum_cli.objects.sums import sums_line
 from bucketsum_cli.objects.versions import ObjectVersion, versions_in
-from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.documents import INLINE, Moment
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.formatting import count_text

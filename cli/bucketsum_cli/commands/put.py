@@ -11,13 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 import click
 
 from bucketsum.errors import DamagedItem
-from bucketsum_cli.attachments.coverage import Coverage
-from bucketsum_cli.aws.served_buckets import serves
-from bucketsum_cli.objects.files import FileSelection, LocalFile, Skipped, files_under, note_skipped
-from bucketsum_cli.objects.long_objects import long_objects, progress_text
-from bucketsum_cli.objects.rows import DigestState, digest_cell, digest_state
-from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
-from bucketsum_cli.options import (
+from bucketsum_cli.arguments.options import (
     FiniteRange,
     Target,
     bucket_options,
@@ -26,6 +20,12 @@ from bucketsum_cli.options import (
     paths_argument,
     prefix_option,
 )
+from bucketsum_cli.attachments.coverage import Coverage
+from bucketsum_cli.aws.served_buckets import serves
+from bucketsum_cli.objects.files import FileSelection, LocalFile, Skipped, files_under, note_skipped
+from bucketsum_cli.objects.long_objects import long_objects, progress_text
+from bucketsum_cli.objects.rows import DigestState, digest_cell, digest_state
+from bucketsum_cli.objects.upload import Upload, put_files, wait_for_rows
 from bucketsum_cli.terminal.documents import INLINE
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.formatting import count_text

@@ -12,11 +12,11 @@ import click
 from click.core import ParameterSource
 
 from bucketsum.table.rows import Row, Status
+from bucketsum_cli.arguments.options import Target, bucket_options, json_option, yes_option
 from bucketsum_cli.dead_letters.messages import FailedMessage, NamedObject, document_of, headline
 from bucketsum_cli.dead_letters.queue import received
 from bucketsum_cli.dead_letters.redrive import RedriveResult, send_back
 from bucketsum_cli.objects.rows import event_of
-from bucketsum_cli.options import Target, bucket_options, json_option, yes_option
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 

@@ -19,8 +19,14 @@ from bucketsum.prices import (
     WRITE_UNIT,
     prices_in,
 )
-from bucketsum_cli.lab import lab
-from bucketsum_cli.options import FiniteRange, Target, json_option, stack_options, yes_option
+from bucketsum_cli.arguments.options import (
+    FiniteRange,
+    Target,
+    json_option,
+    stack_options,
+    yes_option,
+)
+from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.selftest.check import Check, CheckedProperty, Outcome, finding_of
 from bucketsum_cli.selftest.header import Header, header_of, redacted
 from bucketsum_cli.selftest.object_checks import OBJECT_CHECKS

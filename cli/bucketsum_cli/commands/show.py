@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from bucketsum_cli.arguments.completion import complete_key
+from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.aws.errors import Reads
-from bucketsum_cli.completion import complete_key
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_objects, progress_text
 from bucketsum_cli.objects.members import versions_of_member
 from bucketsum_cli.objects.rows import RecordedRow, any_damaged, full_name, recorded_row
-from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.documents import fields_of
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
+from bucketsum_cli.arguments.options import FiniteRange, Target, json_option, stack_options
 from bucketsum_cli.attachments.checks import attachments
 from bucketsum_cli.aws.errors import Reads
-from bucketsum_cli.lab import lab
+from bucketsum_cli.commands.lab import lab
 from bucketsum_cli.objects.long_objects import DAMAGED, progress_text
-from bucketsum_cli.options import FiniteRange, Target, json_option, stack_options
 from bucketsum_cli.stacks.status import BucketProblems, StackStatus, stack_status
 from bucketsum_cli.terminal.documents import iso_text
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO

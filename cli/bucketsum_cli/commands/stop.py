@@ -11,9 +11,9 @@ from bucketsum.hashing.object_rows import unreadable_row
 from bucketsum.long_objects.completed_rows import record_row
 from bucketsum.long_objects.progress import ChainStatus, Progress
 from bucketsum.table.digests_table import attempts_at
-from bucketsum_cli.completion import complete_key
+from bucketsum_cli.arguments.completion import complete_key
+from bucketsum_cli.arguments.options import Target, bucket_options, json_option
 from bucketsum_cli.objects.long_objects import LongObject, in_progress, long_objects, progress_text
-from bucketsum_cli.options import Target, bucket_options, json_option
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO
 from bucketsum_cli.terminal.output import note, print_json, say, size_text
 

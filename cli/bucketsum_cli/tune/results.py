@@ -19,7 +19,7 @@ from bucketsum_lab.workloads import WORKLOADS, WorkloadName, setting_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from bucketsum_cli.tune.recorded_runs import RunStore
+    from bucketsum_cli.tune.run_files import RunStore
     from bucketsum_lab.protocol.workload import Workload
 
 _NO_CAUSE: Final = "no cause was reported"

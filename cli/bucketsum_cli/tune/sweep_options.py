@@ -9,7 +9,7 @@ import click
 
 from bucketsum.s3.read_plan import STREAMS_MAX
 from bucketsum.settings import AUTO_STREAMS
-from bucketsum_cli.options import FiniteRange
+from bucketsum_cli.arguments.options import FiniteRange
 from bucketsum_cli.tune.machine import Confinement
 from bucketsum_lab.plan.input import DEFAULT_MAX_USD, DEFAULT_REPETITIONS, StrategyName
 from bucketsum_lab.workloads import WORKLOADS, WorkloadName

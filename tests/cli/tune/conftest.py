@@ -14,8 +14,8 @@ from tests.cli.tune.sweeps import a_run, analysed
 from tests.support.sam_template import create_table
 from tests.support.sweeps import put_sample
 
+from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.connection import Connection
-from bucketsum_cli.options import Target
 from bucketsum_cli.tune import progress, recorded_runs
 from bucketsum_cli.tune.here import place
 from bucketsum_lab.results.measurements_table import MeasurementsTable

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.tune.recorded_runs import RunFiles
+from bucketsum_cli.tune.run_files import RunFiles
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import click
 
 from bucketsum.errors import DamagedItem
+from bucketsum_cli.arguments.completion import completing
+from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.backfill.backfills import Backfills
 from bucketsum_cli.backfill.views import (
     BackfillProgress,
@@ -15,8 +17,6 @@ from bucketsum_cli.backfill.views import (
     print_progress,
     progress_document,
 )
-from bucketsum_cli.completion import completing
-from bucketsum_cli.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, end_if_damaged
 from bucketsum_cli.terminal.output import note, print_json, say
 

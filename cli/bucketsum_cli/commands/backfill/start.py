@@ -14,6 +14,15 @@ from bucketsum.backfill.inventory import manifest_at
 from bucketsum.backfill.records import Backfill, BackfillStatus
 from bucketsum.clock import now
 from bucketsum.errors import BadInventory
+from bucketsum_cli.arguments.options import (
+    BucketName,
+    Target,
+    count_option,
+    json_option,
+    prefix_option,
+    stack_options,
+    yes_option,
+)
 from bucketsum_cli.attachments.change import partition_of
 from bucketsum_cli.aws.executions import new_execution_name
 from bucketsum_cli.aws.served_buckets import INVENTORY_PARAMETER, bucket_arn, serves
@@ -27,15 +36,6 @@ from bucketsum_cli.backfill.views import (
     print_bill,
     print_progress,
     progress_document,
-)
-from bucketsum_cli.options import (
-    BucketName,
-    Target,
-    count_option,
-    json_option,
-    prefix_option,
-    stack_options,
-    yes_option,
 )
 from bucketsum_cli.terminal.errors import ANSWER_IS_NO, CannotDoError
 from bucketsum_cli.terminal.output import confirm, print_json, progress, say

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import click
 
+from bucketsum_cli.arguments.options import json_option
 from bucketsum_cli.aws.stack import Stack, find_local_stack
 from bucketsum_cli.local import launcher
 from bucketsum_cli.machine import emulator_state
-from bucketsum_cli.options import json_option
 from bucketsum_cli.terminal.documents import fields_of
 from bucketsum_cli.terminal.output import note, print_json
 

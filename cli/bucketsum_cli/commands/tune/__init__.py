@@ -6,7 +6,7 @@ from typing import Final
 
 import click
 
-from bucketsum_cli.lazy_group import LazyGroup
+from bucketsum_cli.commands.lazy_group import LazyGroup
 
 _PLACES: Final = {
     "run": "bucketsum_cli.commands.tune.run:run",

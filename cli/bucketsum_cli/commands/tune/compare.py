@@ -7,7 +7,7 @@ from typing import Final
 
 import click
 
-from bucketsum_cli.options import Target, json_option, stack_options
+from bucketsum_cli.arguments.options import Target, json_option, stack_options
 from bucketsum_cli.terminal.formatting import (
     MISSING,
     chunk_text,

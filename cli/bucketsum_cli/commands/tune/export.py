@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import click
 
-from bucketsum_cli.options import Target, json_option, output_option, stack_options
+from bucketsum_cli.arguments.options import Target, json_option, output_option, stack_options
 from bucketsum_cli.terminal.documents import json_text
 from bucketsum_cli.terminal.output import STDOUT, note, print_json, write_text
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run

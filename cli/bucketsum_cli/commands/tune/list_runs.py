@@ -6,7 +6,7 @@ from itertools import islice
 
 import click
 
-from bucketsum_cli.options import Target, json_option, limit_option, stack_options
+from bucketsum_cli.arguments.options import Target, json_option, limit_option, stack_options
 from bucketsum_cli.terminal.errors import end_if_damaged
 from bucketsum_cli.terminal.output import note, print_json
 from bucketsum_cli.tune.recorded_runs import RecordedRuns

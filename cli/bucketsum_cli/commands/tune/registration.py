@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 from bucketsum.errors import DamagedItem
 from bucketsum.prices import prices_in
 from bucketsum_cli.aws.executions import new_execution_name
-from bucketsum_cli.lab import Lab
+from bucketsum_cli.commands.lab import Lab
 from bucketsum_cli.selftest.check import Check, Finding, failed, passed, skipped
 from bucketsum_cli.terminal import output
 from bucketsum_cli.tune.plan_view import priced_plan, print_plan

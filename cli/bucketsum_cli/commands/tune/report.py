@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from bucketsum_cli.options import Target, json_option, output_option, stack_options
+from bucketsum_cli.arguments.options import Target, json_option, output_option, stack_options
 from bucketsum_cli.terminal.output import STDOUT, print_json, say
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.write import write_report

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import click
 
+from bucketsum_cli.arguments.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.aws.executions import new_execution_name
-from bucketsum_cli.options import Target, json_option, stack_options, yes_option
 from bucketsum_cli.terminal.errors import CANNOT_DO, CannotDoError
 from bucketsum_cli.terminal.output import confirm, note, print_json, say
 from bucketsum_cli.tune.here.command import HereOptions, run_here

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from bucketsum_cli.options import Target, json_option, stack_options
+from bucketsum_cli.arguments.options import Target, json_option, stack_options
 from bucketsum_cli.terminal.output import note, print_json
 from bucketsum_cli.tune.recorded_runs import RecordedRuns, complete_run
 from bucketsum_cli.tune.report.export import results_as_json

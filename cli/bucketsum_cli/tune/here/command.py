@@ -29,7 +29,7 @@ from bucketsum_lab.plan.plan import check_estimate, unlimited_plan
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from bucketsum_cli.options import Target
+    from bucketsum_cli.arguments.options import Target
 
 
 @dataclass(frozen=True, slots=True)

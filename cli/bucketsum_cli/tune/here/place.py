@@ -19,7 +19,7 @@ from bucketsum_cli.aws.errors import is_denied
 from bucketsum_cli.aws.served_buckets import serves
 from bucketsum_cli.machine import emulator_state
 from bucketsum_cli.terminal.errors import CannotDoError
-from bucketsum_cli.tune.recorded_runs import RunFiles, runs_folder
+from bucketsum_cli.tune.run_files import RunFiles, runs_folder
 from bucketsum_cli.tune.sweeper import Sweeper
 from bucketsum_lab.plan.generated_objects import FRESH_FOR, GeneratedObjects
 from bucketsum_lab.workloads import workload_of
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
     from mypy_boto3_s3 import S3Client
 
+    from bucketsum_cli.arguments.options import Target
     from bucketsum_cli.aws.connection import Connection
     from bucketsum_cli.aws.stack import Stack
-    from bucketsum_cli.options import Target
-    from bucketsum_cli.tune.recorded_runs import RunStore
+    from bucketsum_cli.tune.run_files import RunStore
     from bucketsum_lab.protocol.probe import KnownObject
 
 PREFIX: Final = "bucketsum-sweep/"

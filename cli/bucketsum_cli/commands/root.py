@@ -11,8 +11,8 @@ from typing import Final
 import click
 
 from bucketsum import __version__
-from bucketsum_cli.lab import is_installed
-from bucketsum_cli.lazy_group import LazyGroup
+from bucketsum_cli.commands.lab import is_installed
+from bucketsum_cli.commands.lazy_group import LazyGroup
 from bucketsum_cli.terminal.errors import CannotDoError, unexpected
 from bucketsum_cli.terminal.output import note, printable
 

@@ -6,8 +6,8 @@ import contextlib
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
+from bucketsum_cli.arguments.options import Target
 from bucketsum_cli.aws.stack import DEFAULT_NAME
-from bucketsum_cli.options import Target
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
